@@ -1,0 +1,50 @@
+# Each target sets up what it needs. `make serve` and `make test` are all a new user has to know.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PORT ?= 8000
+DATA_DIR ?= .data
+
+.PHONY: serve test coverage lint bench clean constraints
+
+serve: $(VENV)/.serve-ready
+	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
+
+test: $(VENV)/.test-ready lint
+	$(BIN)/python -m tests.support.chromium
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+# Tracing makes the exact arithmetic several times slower, so it has a run of its own.
+coverage: $(VENV)/.test-ready
+	$(BIN)/python -m tests.support.chromium
+	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term
+
+lint: $(VENV)/.test-ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.test-ready
+	$(BIN)/pytest benchmarks -p no:xdist --benchmark-columns=min,median,max,rounds
+
+# The pinned versions are in constraints.txt; setup.cfg says which ranges are meant to work.
+$(VENV)/.serve-ready: setup.cfg constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the service (about a minute, once) …"
+	@$(BIN)/pip install -qq -c constraints.txt networkx numba numpy
+	@echo "Compiling the routing kernels meanwhile (once) …"
+	@$(BIN)/python -m routing_engine.warm & compiling=$$!; \
+	 $(BIN)/pip install -qq -c constraints.txt -e '.[api]' && wait $$compiling
+	@touch $@
+
+$(VENV)/.test-ready: $(VENV)/.serve-ready
+	@echo "Installing the test tools …"
+	@$(BIN)/pip install -qq -c constraints.txt -e '.[test]'
+	@touch $@
+
+constraints:
+	uv pip compile setup.cfg --all-extras --universal --python-version 3.11 --no-header --no-annotate -o constraints.txt
+
+clean:
+	rm -rf $(VENV) .data .pytest_cache .mypy_cache .ruff_cache .coverage build *.egg-info

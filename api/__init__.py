@@ -1,0 +1,29 @@
+"""The checkout service: payment links, orders, routes, quotes and webhooks over HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+    from api.config import Config
+    from api.domain.clock import Clock
+
+
+def create_app(config: Config, *, clock: Clock | None = None) -> Flask:
+    """Build the HTTP application.
+
+    The import waits until the call, so that the operator's command line starts at once.
+
+    Parameters
+    ----------
+    config : Config
+        Settings of this process.
+    clock : Clock, optional
+        Where the service reads the time; the system's clock by default.
+    """
+    from api.app import build_app
+    from api.context import build_context
+
+    return build_app(build_context(config, clock=clock))

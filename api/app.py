@@ -1,0 +1,49 @@
+"""The HTTP application, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Flask
+from flask.json.provider import DefaultJSONProvider
+
+from api import blueprints, context, errors, logs, security
+from api.blueprints.base import OPENAPI, Api
+from api.context import Context
+from api.metrics import Metrics
+from api.rate_limits import RateLimits
+from api.request_body import MAX_BODY_BYTES
+from api.services.delivery_metrics import DeliveryCollector
+
+
+class _OrderedJson(DefaultJSONProvider):
+    """Writes properties in the order in which the interface lists them."""
+
+    sort_keys = False
+
+
+Mount = Callable[[Flask, Api, RateLimits], None]
+
+
+def build_app(shared: Context, *, mount: Mount = blueprints.mount) -> Flask:
+    """Wire one application around `shared`.
+
+    Parameters
+    ----------
+    mount : callable
+        Puts the resources into the application.
+    """
+    app = Flask("api", static_folder="static", template_folder="templates")
+    app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, **OPENAPI)
+    app.json = _OrderedJson(app)
+    context.attach(app, shared)
+    logs.install(app)
+    metrics = Metrics()
+    metrics.install(app)
+    metrics.registry.register(DeliveryCollector(shared))
+    limits = RateLimits(shared.config)
+    security.install(app, limits.install)
+    api = Api(app)
+    errors.register_error_handlers(app)
+    mount(app, api, limits)
+    return app

@@ -1,0 +1,94 @@
+"""One port for everything: the Flask application on a pool of threads, sockets on the event loop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import quote_from_bytes
+
+from a2wsgi import WSGIMiddleware
+from flask import Flask
+
+from api import create_app
+from api.config import Config, ConfigError
+from api.context import Context, of
+from api.errors import DATABASE_DOWN
+from api.logs import configure_logging
+from api.services.keys import find_key
+from api.services.market import NoMarket
+from api.stream import PATH, AsgiApp, Receive, RouteStream, Scope, Send
+
+STREAM_THREADS = 8
+
+
+def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
+    """Serve `flask_app` on `threads` threads, and the stream of routes beside it."""
+    wsgi = _known_end_of_body(flask_app.wsgi_app)
+    # Their own Scope type is narrower.
+    http: Any = WSGIMiddleware(wsgi, workers=threads)
+    streams: Any = WSGIMiddleware(wsgi, workers=STREAM_THREADS)
+    stream = RouteStream(streams, key_is_known=_key_lookup(of(flask_app)))
+
+    async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
+        app = stream if scope.get("path") == PATH else http
+        await app(_ascii_query(scope), receive, send)
+
+    return asgi
+
+
+def from_environment() -> AsgiApp:
+    """Build the application in a server process, from its environment.
+
+    Raises
+    ------
+    ConfigError
+        If the operator's market file is missing or damaged.
+    """
+    config = Config.from_env()
+    configure_logging(config.log_level)
+    flask_app = create_app(config)
+    _load_market(of(flask_app))
+    return compose(flask_app, threads=config.web_threads)
+
+
+def _load_market(context: Context) -> None:
+    """Read the operator's file now, for it may be wrong; build the sandbox while the first requests come in."""
+    if context.config.market_file is None:
+        threading.Thread(target=context.market.load, name="market", daemon=True).start()
+        return
+    try:
+        context.market.load()
+    except NoMarket as error:
+        raise ConfigError(f"MARKET_FILE: {error.reason}") from error
+
+
+def _key_lookup(context: Context) -> Callable[[str], bool]:
+    """Return a function that looks API keys up; without a database it calls none wrong."""
+
+    def is_known(text: str) -> bool:
+        try:
+            with context.database.read() as session:
+                return find_key(session, text) is not None
+        except DATABASE_DOWN:
+            return True
+
+    return is_known
+
+
+def _known_end_of_body(app: Callable[..., Iterable[bytes]]) -> Any:
+    """Say that reading stops at the body's end; without it a chunked body would count as empty."""
+
+    def with_flag(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ["wsgi.input_terminated"] = True
+        return app(environ, start_response)
+
+    return with_flag
+
+
+def _ascii_query(scope: Scope) -> Scope:
+    """Percent-encode raw bytes in the query, which a2wsgi would fail on."""
+    query = scope.get("query_string", b"")
+    if query.isascii():
+        return scope
+    return {**scope, "query_string": quote_from_bytes(query, safe="%&=+;,/?:@!$'()*~-._").encode("ascii")}

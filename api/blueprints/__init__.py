@@ -1,0 +1,26 @@
+"""HTTP resources, one module each, and the list that mounts them.
+
+A module makes a `Blueprint` named after its resource; a line in `mount` puts it into the application.
+"""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from api.blueprints import docs, events, health, payment_links, payment_page, payments, quotes, routes, tokens, webhooks
+from api.blueprints.base import Api
+from api.rate_limits import RateLimits
+
+
+def mount(app: Flask, api: Api, limits: RateLimits) -> None:
+    """Mount every resource; those of the API are described in the OpenAPI document and counted by `limits`."""
+    app.register_blueprint(health.blueprint)
+    app.register_blueprint(docs.blueprint)
+    for blueprint in (routes.blueprint, quotes.blueprint):
+        api.register_blueprint(blueprint)
+        limits.protect(blueprint, routing=True)
+    for resource in (payment_links, payments, tokens, webhooks, events):
+        api.register_blueprint(resource.blueprint)
+        limits.protect(resource.blueprint)
+    app.register_blueprint(payment_page.blueprint)
+    limits.protect_page(payment_page.blueprint)

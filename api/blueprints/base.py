@@ -1,0 +1,139 @@
+"""Blueprints of the API: arguments that are checked, answers that are described.
+
+This module is the one that knows flask-smorest and webargs; both come without types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, Protocol, TypeVar, cast
+
+import flask
+import flask_smorest
+from flask import Response
+from marshmallow import Schema, ValidationError, fields
+from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from api.domain.errors import InvalidData, UnsupportedMedia
+from api.errors import http_error
+from api.request_body import MAX_BODY_BYTES, parse_object
+from api.schemas import AmountField, ChainIdField, problems_of
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+class Decorator(Protocol):
+    """Returns a view of the same type."""
+
+    def __call__(self, view: View, /) -> View:
+        """Decorate `view`."""
+        ...
+
+
+OPENAPI = {
+    "API_TITLE": "Checkout Payments Service",
+    "API_VERSION": "0.1.0",
+    "OPENAPI_VERSION": "3.0.3",
+    "OPENAPI_URL_PREFIX": "/",
+    "OPENAPI_JSON_PATH": "openapi.json",
+    "API_SPEC_OPTIONS": {
+        "info": {"description": "Payment links, payment orders, cross-chain routes, quotes and webhooks."},
+        "components": {
+            "securitySchemes": {"ApiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key"}},
+        },
+    },
+}
+
+
+class ProblemSchema(Schema):
+    """One property of a request and what is wrong with it."""
+
+    path = fields.String(required=True, metadata={"description": "Dotted path; empty for the request as a whole"})
+    message = fields.String(required=True)
+
+
+class ErrorSchema(Schema):
+    """Body of every answer of 400 and above."""
+
+    message = fields.String(required=True)
+    code = fields.String(required=True, metadata={"description": "HTTP status", "example": "400"})
+    error = fields.List(fields.Nested(ProblemSchema), required=True)
+
+
+class Parser(FlaskParser):
+    """Reads arguments and refuses them in the service's own words."""
+
+    DEFAULT_VALIDATION_STATUS = 400
+
+    def load_json(self, req: flask.Request, schema: Schema) -> Any:
+        """Parse the body; an empty one counts as an empty object."""
+        raw = req.get_data(cache=True)
+        if req.content_length is None and len(raw) >= MAX_BODY_BYTES:
+            raise RequestEntityTooLarge  # werkzeug cuts a body of undeclared length off at the limit
+        if raw.strip() and not req.is_json:
+            raise UnsupportedMedia("The body must be JSON, sent with Content-Type: application/json")
+        return parse_object(raw)
+
+    def handle_error(self, error: ValidationError, req: flask.Request, schema: Schema, **_: Any) -> NoReturn:
+        """Refuse with one problem for each offending property."""
+        (by_property,) = cast("dict[str, Any]", error.messages).values()  # webargs wraps them by location
+        raise InvalidData(*problems_of(by_property))
+
+
+class Blueprint(flask_smorest.Blueprint):
+    """A resource whose views declare what they take and give."""
+
+    ARGUMENTS_PARSER = Parser(unknown=None)
+
+    def get(self, rule: str, **options: Any) -> Decorator:
+        """Serve GET at `rule`."""
+        return cast(Decorator, self.route(rule, methods=["GET"], **options))
+
+    def post(self, rule: str, **options: Any) -> Decorator:
+        """Serve POST at `rule`."""
+        return cast(Decorator, self.route(rule, methods=["POST"], **options))
+
+    def delete(self, rule: str, **options: Any) -> Decorator:
+        """Serve DELETE at `rule`."""
+        return cast(Decorator, self.route(rule, methods=["DELETE"], **options))
+
+    def body(self, schema: type[Schema] | Schema, **options: Any) -> Decorator:
+        """Pass the checked JSON body to the view as its next positional argument."""
+        return cast(Decorator, super().arguments(schema, location="json", **options))
+
+    def query(self, schema: type[Schema] | Schema, **options: Any) -> Decorator:
+        """Pass the checked query parameters to the view as its next positional argument."""
+        return cast(Decorator, super().arguments(schema, location="query", **options))
+
+    def headers(self, schema: type[Schema] | Schema, **options: Any) -> Decorator:
+        """Pass the checked request headers to the view as its next positional argument."""
+        return cast(Decorator, super().arguments(schema, location="headers", **options))
+
+    def answer(self, schema: type[Schema] | Schema, status: int = 200, **options: Any) -> Decorator:
+        """Write what the view returns with `schema`, which the OpenAPI document shows."""
+        return cast(Decorator, super().response(status, schema, **options))
+
+    def refusal(self, status: int, description: str) -> Decorator:
+        """Describe an answer with the error body in the OpenAPI document."""
+        return cast(Decorator, super().alt_response(status, schema=ErrorSchema, description=description))
+
+    def note(self, status: int, description: str) -> Decorator:
+        """Describe an answer without a body in the OpenAPI document."""
+        return cast(Decorator, super().alt_response(status, description=description))
+
+
+class Api(flask_smorest.Api):
+    """The OpenAPI document, with the service's error body in it."""
+
+    ERROR_SCHEMA = ErrorSchema
+
+    def __init__(self, app: flask.Flask) -> None:
+        super().__init__()
+        self.register_field(AmountField, "string", None)
+        self.register_field(ChainIdField, "string", None)
+        self.init_app(app)
+
+    def handle_http_exception(self, error: HTTPException) -> Response:
+        """Answer with the service's error body."""
+        return http_error(error)

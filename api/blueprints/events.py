@@ -1,0 +1,22 @@
+"""Events, for vendors who compare what their webhooks received with what happened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api import context
+from api.blueprints.base import Blueprint
+from api.schemas.webhooks import EventPageSchema, EventsQuery
+from api.security import caller_key, key_required
+from api.services.webhooks_log import EventPage, list_events
+
+blueprint = Blueprint("events", __name__, url_prefix="/api/v1/events", description="Events, for reconciliation")
+
+
+@blueprint.get("")
+@key_required
+@blueprint.query(EventsQuery)
+@blueprint.answer(EventPageSchema)
+def show_all(query: dict[str, Any]) -> EventPage:
+    """List the events of the key's environment, oldest first, whether or not a webhook heard of them."""
+    return list_events(context.current(), caller_key(), **query)

@@ -1,0 +1,44 @@
+"""Whether the process lives, whether it can serve, and what it has counted."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+
+from flask import Blueprint, Response, current_app, request
+
+from api import context
+from api.domain.errors import Unauthenticated, Unavailable
+from api.metrics import Metrics
+from api.storage import migrations
+
+blueprint = Blueprint("health", __name__)
+
+
+@blueprint.get("/healthz")
+def healthz() -> dict[str, Any]:
+    """Say that the process answers; it asks nothing of the database."""
+    return {"status": "ok"}
+
+
+@blueprint.get("/readyz")
+def readyz() -> dict[str, Any]:
+    """Say whether requests can be served: the database answers and its schema is this version's."""
+    engine = context.current().database.engine
+    found, wanted = migrations.current_revision(engine), migrations.latest_revision(engine)
+    if found != wanted:
+        message = (
+            f"The database is at revision {found or 'none'}, this version needs {wanted}: run `checkout db upgrade`"
+        )
+        raise Unavailable(message, retry_after_s=5)
+    return {"status": "ready", "revision": found}
+
+
+@blueprint.get("/metrics")
+def metrics() -> Response:
+    """Give the counters in Prometheus' text format."""
+    token = context.current().config.metrics_token
+    given = request.headers.get("Authorization", "")
+    if token and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+        raise Unauthenticated("Metrics need the bearer token of METRICS_TOKEN")
+    return Metrics.of(current_app).exposition()

@@ -1,0 +1,37 @@
+"""Payment links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import request
+
+from api import context
+from api.blueprints.base import Blueprint
+from api.schemas.payments import IdempotencySchema, PaymentLinkAnswer, PaymentLinkSchema
+from api.security import caller_key, key_required
+from api.services.idempotency import Repeatable
+from api.services.orders import NewLink, create_link
+
+blueprint = Blueprint(
+    "payment_links", __name__, url_prefix="/api/v1/payment_link", description="Ask a customer for money"
+)
+
+
+@blueprint.post("")
+@key_required
+@blueprint.headers(IdempotencySchema)
+@blueprint.body(PaymentLinkSchema)
+@blueprint.answer(PaymentLinkAnswer)
+@blueprint.refusal(403, "The key belongs to the other environment")
+@blueprint.refusal(409, "A request with this Idempotency-Key is still being carried out")
+def create(headers: dict[str, str], link: dict[str, Any]) -> Mapping[str, str]:
+    """Create a payment order and get the URL to send the customer to.
+
+    With an `Idempotency-Key` header, the same request may be sent again within 24 hours: it gets the first answer.
+    """
+    key = caller_key()
+    key.require_env(link["env_mode"])
+    repeatable = Repeatable(key=headers["key"], body=request.get_data()) if "key" in headers else None
+    return create_link(context.current(), key.vendor_id, NewLink(**link), repeatable=repeatable)

@@ -1,0 +1,110 @@
+"""The checkout page, and the answers that its scripts ask for; the order's id is all that a customer needs."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import Blueprint, Response, render_template, request
+
+from api import context
+from api.checkout_page import bodies, strings
+from api.checkout_page.page import build_page
+from api.checkout_page.quotes import choices_json, quote_json
+from api.checkout_page.state import page_state
+from api.errors import refusal_envelope
+from api.schemas.payments import SimulateSchema
+from api.services.order_quotes import OrderQuoteRefused, get_order_quote, quote_order
+from api.services.orders import cancel_by_payer, public_order
+from api.services.payable_tokens import payable_tokens
+from api.services.simulation import Action, simulate
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:{http}; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+
+blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>")
+
+
+@blueprint.get("")
+def page(order_id: str) -> Response:
+    """Show an order, to be paid or to see what became of it."""
+    shared, texts = context.current(), strings.load()
+    shown = build_page(public_order(shared, order_id), shared.clock.now(), texts, shared.config.base_url)
+    return _html(render_template("payment.html", page=shown, t=texts), plain_images=shown.is_test)
+
+
+@blueprint.get("/status")
+def status(order_id: str) -> dict[str, Any]:
+    """Say where the order stands."""
+    shared = context.current()
+    return page_state(public_order(shared, order_id), shared.clock.now(), strings.load()).json()
+
+
+@blueprint.get("/tokens")
+def tokens(order_id: str) -> dict[str, Any]:
+    """List what the order can be paid with."""
+    return choices_json(payable_tokens(context.current(), order_id), strings.load())
+
+
+@blueprint.post("/quote")
+def quote(order_id: str) -> dict[str, Any]:
+    """Hold a price for a minute."""
+    shared = context.current()
+    chosen = bodies.read(request, shared.config.base_url, bodies.QuoteBody)
+    held = quote_order(shared, order_id, **chosen)
+    return quote_json(held, public_order(shared, order_id), shared.clock.now(), strings.load())
+
+
+@blueprint.post("/pay")
+def pay(order_id: str) -> dict[str, Any]:
+    """Pay a test order from the test wallet, as its quote says."""
+    shared = context.current()
+    agreed = bodies.read(request, shared.config.base_url, bodies.PayBody)
+    get_order_quote(shared, order_id, agreed["quote_id"])
+    simulate(shared, order_id, Action.PAY, quote_id=agreed["quote_id"])
+    return status(order_id)
+
+
+@blueprint.post("/simulate")
+def simulate_action(order_id: str) -> dict[str, Any]:
+    """Let something else happen to a test order."""
+    shared = context.current()
+    body = bodies.read(request, shared.config.base_url, SimulateSchema)
+    simulate(shared, order_id, Action(body["action"]))
+    return status(order_id)
+
+
+@blueprint.post("/cancel")
+def cancel(order_id: str) -> dict[str, Any]:
+    """Give the order up, for a customer who has not paid."""
+    shared = context.current()
+    bodies.read(request, shared.config.base_url)
+    cancel_by_payer(shared, order_id)
+    return status(order_id)
+
+
+@blueprint.errorhandler(OrderQuoteRefused)
+def without_quote(error: OrderQuoteRefused) -> tuple[dict[str, Any], int]:
+    """Refuse with the reason in a word, which the scripts act on."""
+    return {**refusal_envelope(error), "reason": error.reason}, HTTPStatus.CONFLICT
+
+
+@blueprint.after_request
+def for_people(response: Response) -> Response:
+    """Show what is wrong as a page where a page was asked for, and let nobody keep an order's answers."""
+    if request.endpoint == f"{blueprint.name}.{page.__name__}" and response.status_code >= HTTPStatus.BAD_REQUEST:
+        texts = strings.load()
+        problem = texts.not_found if response.status_code == HTTPStatus.NOT_FOUND else texts.busy
+        response.set_data(render_template("payment_problem.html", problem=problem, t=texts))
+        response.mimetype = "text/html"
+        response.headers["Content-Security-Policy"] = CSP.format(http="")
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _html(text: str, *, plain_images: bool) -> Response:
+    response = Response(text, mimetype="text/html")
+    response.headers["Content-Security-Policy"] = CSP.format(http=" http:" if plain_images else "")
+    return response

@@ -1,0 +1,71 @@
+"""Payment orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from api import context
+from api.blueprints.base import Blueprint
+from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
+from api.security import caller_key, key_required
+from api.services import orders
+from api.services.simulation import Action, simulate_for
+
+blueprint = Blueprint("payments", __name__, url_prefix="/api/v1/payment", description="Payment orders")
+NOT_NOW = "The order's present state does not allow it"
+
+
+@blueprint.get("")
+@key_required
+@blueprint.query(OrderListQuery)
+@blueprint.answer(OrderListAnswer)
+def index(query: dict[str, Any]) -> Mapping[str, Any]:
+    """List the payment orders of the key's environment, newest first."""
+    key = caller_key()
+    key.require_env(query.pop("env_mode", key.env_mode))
+    return orders.list_orders(context.current(), key.vendor_id, key.env_mode, **query)
+
+
+@blueprint.get("/<order_id>")
+@key_required
+@blueprint.answer(PaymentOrderAnswer)
+@blueprint.refusal(404, "No such order of this vendor in the key's environment")
+def show(order_id: str) -> Mapping[str, Any]:
+    """Read a payment order."""
+    key = caller_key()
+    return orders.get_order(context.current(), key.vendor_id, key.env_mode, order_id)
+
+
+@blueprint.post("/<order_id>/cancel")
+@key_required
+@blueprint.answer(PaymentOrderAnswer)
+@blueprint.refusal(409, NOT_NOW)
+def cancel(order_id: str) -> Mapping[str, Any]:
+    """Take back an order that nobody has paid yet."""
+    key = caller_key()
+    return orders.cancel(context.current(), key.vendor_id, key.env_mode, order_id)
+
+
+@blueprint.post("/<order_id>/refund")
+@key_required
+@blueprint.answer(PaymentOrderAnswer)
+@blueprint.refusal(409, NOT_NOW)
+def refund(order_id: str) -> Mapping[str, Any]:
+    """Send what was received for a paid order back to the payer; test orders only so far."""
+    key = caller_key()
+    return orders.refund(context.current(), key.vendor_id, key.env_mode, order_id)
+
+
+@blueprint.post("/<order_id>/simulate")
+@key_required
+@blueprint.body(SimulateSchema)
+@blueprint.answer(PaymentOrderAnswer)
+@blueprint.refusal(409, NOT_NOW)
+def simulate(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
+    """Let something happen to a test order, on the simulated chains.
+
+    The answer shows the order as it is now; within seconds the service sees what happened, and moves the order on.
+    """
+    key, action = caller_key(), Action(body["action"])
+    return simulate_for(context.current(), key.vendor_id, key.env_mode, order_id, action, body.get("quote_id"))

@@ -1,0 +1,28 @@
+"""Quotes for cross-chain swaps."""
+
+from __future__ import annotations
+
+from api import context
+from api.blueprints.base import Blueprint
+from api.schemas.quotes import QuoteQuerySchema, QuoteSchema
+from api.security import key_optional, optional_key
+from api.services.quotes import make_quote
+from api.services.route_query import RouteQuery
+
+blueprint = Blueprint(
+    "quotes", __name__, url_prefix="/api/v1/quote", description="What a swap gives at the market rate"
+)
+
+
+@blueprint.get("")
+@key_optional
+@blueprint.query(QuoteQuerySchema)
+@blueprint.answer(QuoteSchema)
+@blueprint.refusal(404, "No route, with each protocol's reason")
+def quote(query: RouteQuery) -> dict[str, str]:
+    """Quote a swap.
+
+    Based on the market of this moment and valid for 60 seconds.
+    """
+    key = optional_key()
+    return make_quote(context.current(), query, key.vendor_id if key else None)

@@ -1,0 +1,112 @@
+"""Everything that the page's template needs, for one order at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import segno
+from markupsafe import Markup
+
+from api.checkout_page.amounts import CENT_SYMBOLS, CENTS, whole_units
+from api.checkout_page.avatars import hue, letter
+from api.checkout_page.state import PageState, isolated, page_state
+from api.checkout_page.strings import Strings
+from api.domain.clock import iso
+from api.domain.env import EnvMode
+from api.services.order_view import PublicOrder
+
+STATIC = Path(__file__).parents[1] / "static" / "payment"
+MODULES = tuple(sorted(path.name for path in STATIC.glob("*.js")))
+IMAGE_SCHEMES = ("https://", "http://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What the template shows; every text is still to be escaped, but for the QR code.
+
+    Parameters
+    ----------
+    words : mapping
+        The page's texts that name the merchant.
+    for_script : mapping
+        What the page's scripts start from.
+    """
+
+    order_id: str
+    merchant: str
+    merchant_letter: str
+    merchant_hue: int
+    is_test: bool
+    price_amount: str
+    price_currency: str
+    items: tuple[Mapping[str, str], ...]
+    expires_at: str
+    expires_text: str
+    qr_svg: Markup
+    words: Mapping[str, str]
+    state: PageState
+    modules: tuple[str, ...]
+    for_script: Mapping[str, Any]
+
+
+def build_page(order: PublicOrder, now: datetime, strings: Strings, base_url: str) -> Page:
+    """Put an order into the page's words."""
+    state = page_state(order, now, strings)
+    min_places = CENTS if order.price_currency in CENT_SYMBOLS else 0
+    return Page(
+        order_id=order.order_id,
+        merchant=order.vendor_name,
+        merchant_letter=letter(order.vendor_name),
+        merchant_hue=hue(order.vendor_name),
+        is_test=order.env_mode == EnvMode.TEST,
+        price_amount=whole_units(order.price_amount, order.price_decimals, min_places=min_places),
+        price_currency=order.price_currency,
+        items=tuple(_item(row, strings) for row in order.line_items),
+        expires_at=iso(order.expires_at),
+        expires_text=f"{order.expires_at:%-d %b %Y, %H:%M} UTC",
+        qr_svg=qr_svg(f"{base_url}/payment/{order.order_id}"),
+        words=_naming_merchant(strings, order.vendor_name),
+        state=state,
+        modules=MODULES,
+        for_script=_for_script(order, state, strings),
+    )
+
+
+def qr_svg(url: str) -> Markup:
+    """Draw the code of an address, to be scanned from this screen by a phone."""
+    drawing = segno.make(url, error="m", micro=False).svg_inline(border=2, omitsize=True, svgclass=None, lineclass=None)
+    return Markup(drawing)  # noqa: S704 - drawn here, from modules of the code only
+
+
+def _item(row: Mapping[str, Any], strings: Strings) -> dict[str, str]:
+    image = row.get("image_url") or ""
+    return {
+        "title": row["title"],
+        "letter": letter(row["title"]).upper(),
+        "quantity_text": strings.page["quantity"].format(n=f"{row['quantity']:,}"),
+        "description": row.get("description") or "",
+        "image_url": image if image.lower().startswith(IMAGE_SCHEMES) else "",
+    }
+
+
+def _naming_merchant(strings: Strings, merchant: str) -> dict[str, str]:
+    """Fill in the texts whose only placeholder is the merchant."""
+    name = isolated(merchant)
+    return {
+        key: text.replace("{merchant}", name)
+        for key, text in strings.page.items()
+        if text.count("{") == text.count("{merchant}")
+    }
+
+
+def _for_script(order: PublicOrder, state: PageState, strings: Strings) -> dict[str, Any]:
+    return {
+        "path": f"/payment/{order.order_id}",
+        "state": state.json(),
+        "merchant": isolated(order.vendor_name),
+        "strings": strings.script,
+    }

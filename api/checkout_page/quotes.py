@@ -1,0 +1,119 @@
+"""Tokens to choose from and quotes, in the customer's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from api.checkout_page.amounts import duration, money, rounded_up
+from api.checkout_page.avatars import hue, letter
+from api.checkout_page.state import isolated
+from api.checkout_page.strings import Strings
+from api.services.order_quote import OrderQuote
+from api.services.order_view import PublicOrder
+from api.services.payable_tokens import PayableChain, PayableToken
+from routing_engine.chains import CHAINS
+
+WRAP = "wrap"
+
+
+def choices_json(chains: Sequence[PayableChain], strings: Strings) -> dict[str, Any]:
+    """Return the answer of the tokens endpoint: chains, best first, each with its tokens, best first."""
+    return {"chains": [_chain(group, strings) for group in chains]}
+
+
+def quote_json(quote: OrderQuote, order: PublicOrder, now: datetime, strings: Strings) -> dict[str, Any]:
+    """Return the answer of the quote endpoint; amounts are digit strings, and texts ready to show."""
+    pay_text = money(quote.amount_in, quote.token_decimals, quote.token_symbol)
+    most_text = money(quote.amount_in_max, quote.token_decimals, quote.token_symbol)
+    return {
+        "quote_id": quote.quote_id,
+        "valid_for_s": max(0, int((quote.expires_at - now).total_seconds())),
+        "pay_amount": str(quote.amount_in),
+        "pay_text": pay_text,
+        "most_text": most_text if quote.amount_in_max > quote.amount_in else None,
+        "symbol": quote.token_symbol,
+        "letter": letter(quote.token_symbol),
+        "hue": hue(quote.token_symbol),
+        "chain": _chain_name(quote.chain_id),
+        "receive_text": _received(quote, order),
+        "steps": _steps(quote, order, strings),
+        "fees": list(_fees(quote, strings)),
+        "time_text": duration(quote.fill_time_s, strings.duration),
+    }
+
+
+def _chain(group: PayableChain, strings: Strings) -> dict[str, Any]:
+    name = group.chain["name"]
+    return {
+        "chain_id": group.chain["chainId"],
+        "name": name,
+        "letter": letter(name),
+        "hue": hue(name),
+        "tokens": [_token(choice, strings) for choice in group.tokens],
+    }
+
+
+def _token(choice: PayableToken, strings: Strings) -> dict[str, Any]:
+    return {
+        "address": choice.token.address,
+        "symbol": choice.token.symbol,
+        "name": choice.name,
+        "letter": letter(choice.token.symbol),
+        "hue": hue(choice.token.symbol),
+        "hint": strings.page["token_hint"] if choice.is_settlement else "",
+    }
+
+
+def _received(quote: OrderQuote, order: PublicOrder) -> str:
+    amount = money(quote.amount_out, order.settlement_token_decimals or 0, order.settlement_token_symbol or "")
+    return f"{amount} · {_chain_name(quote.settlement_chain_id)}"
+
+
+def _steps(quote: OrderQuote, order: PublicOrder, strings: Strings) -> list[str]:
+    """Say each step once, also where a split takes several of a kind."""
+    if quote.is_direct:
+        return [strings.route["direct"].format(merchant=isolated(order.vendor_name))]
+    return list(dict.fromkeys(_step(step, strings) for step in quote.steps))
+
+
+def _step(step: Mapping[str, Any], strings: Strings) -> str:
+    sold, bought = step["fromToken"]["symbol"], step["toToken"]["symbol"]
+    protocol = step["protocol"]
+    if step["fromChainId"] != step["toChainId"]:
+        kind = "bridge" if sold == bought else "bridge_swap"
+    else:
+        kind = "wrap" if protocol == WRAP else "swap"
+    return strings.route[kind].format(
+        sold=sold,
+        bought=bought,
+        protocol=strings.protocols.get(protocol) or protocol.replace("_", " ").capitalize(),
+        from_chain=_chain_name(step["fromChainId"]),
+        to_chain=_chain_name(step["toChainId"]),
+    )
+
+
+def _fees(quote: OrderQuote, strings: Strings) -> Iterator[dict[str, str]]:
+    """Add up the fees of all steps by name and currency, those on top of the amount last."""
+    sums: dict[tuple[str, str, int, bool], int] = {}
+    for fee in _step_fees(quote):
+        key = (fee["name"], fee["currency"]["symbol"], fee["currency"]["decimals"], fee["included"])
+        sums[key] = sums.get(key, 0) + int(fee["amount"])
+    for (name, symbol, decimals, is_included), amount in sorted(sums.items(), key=lambda row: not row[0][3]):
+        if amount:
+            yield {
+                "name": strings.fees.get(name, strings.fees["other"]),
+                "note": strings.fees["included" if is_included else "extra"],
+                "text": f"{rounded_up(amount, decimals)} {symbol}",
+            }
+
+
+def _step_fees(quote: OrderQuote) -> Iterator[Mapping[str, Any]]:
+    for step in quote.steps:
+        yield from step["fees"]
+
+
+def _chain_name(chain_id: int) -> str:
+    chain = CHAINS.get(chain_id)
+    return chain.name if chain else str(chain_id)

@@ -1,0 +1,138 @@
+"""Settings of one process, read once from the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from environs import Env, EnvError
+from marshmallow import validate
+
+from api.domain.confirmations import Confirmations
+
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
+class ConfigError(ValueError):
+    """A setting is missing or malformed; the message names the variable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What the operator decided about this installation.
+
+    Each field is the environment variable of the same name in capitals.
+
+    Parameters
+    ----------
+    data_dir : Path
+        Folder for the SQLite file and lock files.
+    database_url : str
+        SQLAlchemy URL; a SQLite file in `data_dir` by default.
+    base_url : str
+        Public address of the service, without a slash at its end; payment URLs start with it.
+    redis_url : str or None
+        Where the processes share their rate limits. Without it each process counts for itself.
+    allow_local_webhooks : bool
+        Whether test webhooks may go to loopback and private addresses.
+    market_file : Path or None
+        Market to route on; the built-in sandbox market without it.
+    web_threads, web_workers : int
+        Threads for each HTTP process, and HTTP processes.
+    rate_limit_key, rate_limit_routing, rate_limit_keyless : int
+        Requests a minute: for each API key, for each caller on routes and quotes, for each address without a key.
+    forwarded_allow_ips : str
+        Proxies, separated by commas, whose `X-Forwarded-For` is believed. Empty: none.
+    confirmations : Confirmations
+        Blocks that a payment waits for, by its dollars and its chain, such as ``*:100=1,1000=6;1:100=2,1000=6``.
+    metrics_token : str or None
+        Bearer token that `/metrics` asks for; open without it.
+    """
+
+    data_dir: Path
+    database_url: str = field(repr=False)
+    host: str = "127.0.0.1"
+    port: int = 8000
+    base_url: str = "http://127.0.0.1:8000"
+    redis_url: str | None = field(default=None, repr=False)
+    allow_local_webhooks: bool = False
+    market_file: Path | None = None
+    web_threads: int = 16
+    web_workers: int = 1
+    rate_limit_key: int = 300
+    rate_limit_routing: int = 100
+    rate_limit_keyless: int = 50
+    forwarded_allow_ips: str = ""
+    confirmations: Confirmations = field(default_factory=Confirmations)
+    metrics_token: str | None = field(default=None, repr=False)
+    log_level: str = "INFO"
+
+    @classmethod
+    def from_env(cls, defaults: Mapping[str, str] | None = None) -> Self:
+        """Read the environment.
+
+        Parameters
+        ----------
+        defaults : mapping, optional
+            Values for variables that the environment does not set.
+
+        Raises
+        ------
+        ConfigError
+            When a variable has no sensible value; the message names it.
+        """
+        try:
+            return cls._read(Env(), defaults or {})
+        except EnvError as error:
+            raise ConfigError(str(error)) from error
+
+    @classmethod
+    def _read(cls, env: Env, defaults: Mapping[str, str]) -> Self:
+        positive = validate.Range(min=1, max=1_000_000)
+        data_dir = Path(env.str("DATA_DIR", defaults.get("DATA_DIR", ".data"))).expanduser().absolute()
+        port = env.int("PORT", int(defaults.get("PORT", "8000")), validate=validate.Range(min=1, max=65_535))
+        market_file = env.str("MARKET_FILE", None) or None
+        return cls(
+            data_dir=data_dir,
+            database_url=_driver_url(env.str("DATABASE_URL", None) or f"sqlite:///{data_dir / 'checkout.db'}"),
+            host=env.str("HOST", "127.0.0.1"),
+            port=port,
+            base_url=_base_url(env.str("BASE_URL", None) or f"http://127.0.0.1:{port}"),
+            redis_url=env.str("REDIS_URL", None) or None,
+            allow_local_webhooks=env.bool("ALLOW_LOCAL_WEBHOOKS", False),
+            market_file=Path(market_file).expanduser().absolute() if market_file else None,
+            web_threads=env.int("WEB_THREADS", 16, validate=positive),
+            web_workers=env.int("WEB_WORKERS", 1, validate=positive),
+            rate_limit_key=env.int("RATE_LIMIT_KEY", 300, validate=positive),
+            rate_limit_routing=env.int("RATE_LIMIT_ROUTING", 100, validate=positive),
+            rate_limit_keyless=env.int("RATE_LIMIT_KEYLESS", 50, validate=positive),
+            forwarded_allow_ips=env.str("FORWARDED_ALLOW_IPS", ""),
+            confirmations=_confirmations(env.str("CONFIRMATIONS", None)),
+            metrics_token=env.str("METRICS_TOKEN", None) or None,
+            log_level=env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(LOG_LEVELS)),
+        )
+
+
+def _driver_url(url: str) -> str:
+    """Name the installed PostgreSQL driver in a plain `postgres://` or `postgresql://` address."""
+    scheme, _, rest = url.partition("://")
+    if scheme in {"postgres", "postgresql"}:
+        return f"postgresql+psycopg://{rest}"
+    if scheme in {"sqlite", "postgresql+psycopg"}:
+        return url
+    raise ConfigError("DATABASE_URL must start with sqlite:/// or postgresql://")
+
+
+def _confirmations(text: str | None) -> Confirmations:
+    try:
+        return Confirmations.parse(text) if text else Confirmations()
+    except ValueError as error:
+        raise ConfigError(f"CONFIRMATIONS: {error}") from error
+
+
+def _base_url(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise ConfigError("BASE_URL must start with http:// or https://")
+    return url.rstrip("/")

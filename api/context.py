@@ -1,0 +1,55 @@
+"""What every part of a process shares: settings, clock, database and market."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from flask import Flask, current_app
+
+from api.config import Config
+from api.domain.clock import Clock, SystemClock
+from api.net.resolver import Resolver, SystemResolver
+from api.services.market import MarketService
+from api.storage.db import Database
+
+EXTENSION = "checkout"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The outside world of the services, made once for each process."""
+
+    config: Config
+    clock: Clock
+    database: Database
+    resolver: Resolver = field(default_factory=SystemResolver)
+    market: MarketService
+
+
+def build_context(config: Config, *, clock: Clock | None = None) -> Context:
+    """Open the database and take the system's clock unless another is given; the market is loaded at its first use."""
+    clock = clock or SystemClock()
+    return Context(
+        config=config,
+        clock=clock,
+        database=Database(config.database_url),
+        market=MarketService(config.market_file, clock),
+    )
+
+
+def attach(app: Flask, context: Context) -> None:
+    """Make `context` reachable from requests of `app`."""
+    app.extensions[EXTENSION] = context
+
+
+def current() -> Context:
+    """Context of the request being served."""
+    return of(current_app)
+
+
+def of(app: Flask) -> Context:
+    """Context of an application."""
+    context = app.extensions[EXTENSION]
+    if not isinstance(context, Context):
+        raise TypeError("the application was not built by create_app")
+    return context

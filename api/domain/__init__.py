@@ -1,0 +1,1 @@
+"""The payment domain: no web framework, no SQL."""

@@ -1,0 +1,56 @@
+"""How deep a payment must lie before it counts, by its value and its chain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Self
+
+_RULE = re.compile(r"(\*|[0-9]{1,16}):((?:[0-9]{1,15}=[0-9]{1,6})(?:,[0-9]{1,15}=[0-9]{1,6})*)", re.ASCII)
+
+Steps = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmations:
+    """Blocks that a payment waits for.
+
+    Parameters
+    ----------
+    default : tuple of (int, int)
+        Largest value in whole dollars, and blocks up to it, the payment's own block counted; by rising value.
+        Above the last one the chain's finality is waited for.
+    by_chain : mapping of int to such tuples
+        Chains with steps of their own.
+    """
+
+    default: Steps = ((100, 1), (1_000, 6))
+    by_chain: Mapping[int, Steps] = field(default_factory=lambda: MappingProxyType({1: ((100, 2), (1_000, 6))}))
+
+    def blocks(self, chain_id: int, dollars: int | None) -> int | None:
+        """Return how many blocks a value waits for; None: until it is final. An unknown value waits for that too."""
+        if dollars is None:
+            return None
+        steps = self.by_chain.get(chain_id, self.default)
+        return next((blocks for limit, blocks in steps if dollars <= limit), None)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the setting, such as ``*:100=1,1000=6;1:100=2,1000=6``; ``*`` is every chain without its own part.
+
+        Raises
+        ------
+        ValueError
+            If it can't be read; the message shows the form.
+        """
+        rules: dict[str, Steps] = {}
+        for part in text.split(";"):
+            match = _RULE.fullmatch(part.strip())
+            if match is None:
+                raise ValueError(f"{part!r} is not of the form chain:dollars=blocks,…; such as *:100=1,1000=6")
+            pairs = [pair.split("=") for pair in match[2].split(",")]
+            rules[match[1]] = tuple(sorted((int(dollars), int(blocks)) for dollars, blocks in pairs))
+        default = rules.pop("*", cls().default)
+        return cls(default=default, by_chain=MappingProxyType({int(chain): steps for chain, steps in rules.items()}))

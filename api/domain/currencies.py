@@ -1,0 +1,56 @@
+"""Currencies that an order can be priced in, and the token each is settled with unless the vendor says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from routing_engine import registry
+from routing_engine.errors import UnknownToken
+from routing_engine.model import Token
+
+DOLLAR = "USD"
+"""Priced in dollars, settled in a stablecoin of the vendor."""
+
+DOLLAR_TOKENS = ("USDC", "USDT", "DAI")
+"""Which stablecoin settles a dollar price: the first of these that the vendor has an account for."""
+
+PREFERRED_CHAINS = (8453, 1)
+"""Where a token is settled by default: Base, for its fees, or else Ethereum, or else the first chain it is on."""
+
+
+def default_token(symbol: str) -> Token:
+    """Return the token that settles a currency by default.
+
+    Parameters
+    ----------
+    symbol : str
+        A listed symbol; upper and lower case do not matter.
+
+    Raises
+    ------
+    UnknownToken
+        If no listed token has this symbol.
+    """
+    info = registry.by_symbol(symbol)
+    chain_id = next((chain for chain in PREFERRED_CHAINS if chain in info.addresses), info.chain_ids[0])
+    return info.on(chain_id)
+
+
+def canonical(symbol: str) -> str | None:
+    """Return a currency code as the registry spells it, or None where it is neither a listed token nor `DOLLAR`."""
+    if symbol.upper() == DOLLAR:
+        return DOLLAR
+    try:
+        return registry.by_symbol(symbol).symbol
+    except UnknownToken:
+        return None
+
+
+def settling_symbols(currency: str) -> Iterable[str]:
+    """Return the symbols of the accounts that can settle a canonical currency, best first."""
+    return DOLLAR_TOKENS if currency == DOLLAR else (currency,)
+
+
+def known_symbols() -> tuple[str, ...]:
+    """Return the symbols of all listed tokens."""
+    return tuple(info.symbol for info in registry.tokens())

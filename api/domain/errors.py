@@ -1,0 +1,81 @@
+"""Why the service refuses a request, in its own words; `api.errors` gives each its HTTP status."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One property of a request and what is wrong with it.
+
+    Parameters
+    ----------
+    path : str
+        Dotted path of the property, such as ``line_items.0.title``; empty for the request as a whole.
+    message : str
+        What is wrong, and where it is not evident, the remedy.
+    """
+
+    path: str
+    message: str
+
+
+class Refused(Exception):
+    """The request is not carried out.
+
+    Parameters
+    ----------
+    message : str
+        One sentence for the caller.
+    problems : Problem
+        The offending properties, if the refusal is about some.
+    retry_after_s : int, optional
+        After how many seconds the same request may succeed.
+    """
+
+    def __init__(self, message: str, *problems: Problem, retry_after_s: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.problems = problems
+        self.retry_after_s = retry_after_s
+
+
+class InvalidData(Refused):
+    """Properties are missing or malformed."""
+
+    def __init__(self, *problems: Problem) -> None:
+        super().__init__("Invalid request data", *problems)
+
+    @classmethod
+    def at(cls, path: str, message: str) -> InvalidData:
+        """Refuse one property."""
+        return cls(Problem(path=path, message=message))
+
+
+class Unauthenticated(Refused):
+    """The API key is missing, unknown or revoked."""
+
+
+class Forbidden(Refused):
+    """The key may not do this, in this environment."""
+
+
+class NotFound(Refused):
+    """There is no such thing, or it is another vendor's."""
+
+
+class Conflict(Refused):
+    """The thing's present state does not allow this."""
+
+
+class Unprocessable(Refused):
+    """The request contradicts an earlier one."""
+
+
+class UnsupportedMedia(Refused):
+    """The body is not JSON."""
+
+
+class Unavailable(Refused):
+    """Something the service needs is down; the same request may succeed later."""

@@ -1,0 +1,55 @@
+"""Public ids: a prefix that says what it is, then the time, then randomness.
+
+The text sorts by the time of making, and nobody can guess one: 130 of its bits are random.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from enum import StrEnum
+
+# Crockford's alphabet in lower case: URL-safe, in ASCII order, without i, l, o and u.
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+TIME_CHARS = 10
+RANDOM_CHARS = 26
+
+
+class IdPrefix(StrEnum):
+    """What an id stands for."""
+
+    VENDOR = "ven"
+    API_KEY = "key"
+    ORDER = "po"
+    SUBSCRIPTION = "ep"
+    EVENT = "evt"
+    DELIVERY = "dlv"
+    ROUTE = "rt"
+    QUOTE = "qt"
+
+
+def new_id(prefix: IdPrefix, at: datetime) -> str:
+    """Make an id such as ``po_01k…``.
+
+    Parameters
+    ----------
+    prefix : IdPrefix
+        What the id stands for.
+    at : datetime
+        Moment of making; ids of different milliseconds sort by it.
+    """
+    milliseconds = int(at.timestamp() * 1000)
+    return f"{prefix}_{_base32(milliseconds, TIME_CHARS)}{_base32(secrets.randbits(5 * RANDOM_CHARS), RANDOM_CHARS)}"
+
+
+def new_reference() -> bytes:
+    """Make the 16 bytes that mark a payment's calldata as belonging to one order."""
+    return secrets.token_bytes(16)
+
+
+def _base32(value: int, length: int) -> str:
+    digits = []
+    for _ in range(length):
+        value, digit = divmod(value, 32)
+        digits.append(ALPHABET[digit])
+    return "".join(reversed(digits))

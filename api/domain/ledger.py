@@ -1,0 +1,103 @@
+"""The port to the chains: what a watcher of payments asks, whether the chains are real or simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+
+class TransferKind(StrEnum):
+    """What a transfer means to an order.
+
+    ``payment`` reached a settlement address; ``deposit`` went into a bridge on the chain the payer paid from;
+    ``bridge_refund`` came back out of it there because the route failed.
+    """
+
+    PAYMENT = "payment"
+    DEPOSIT = "deposit"
+    BRIDGE_REFUND = "bridge_refund"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A block that is canonical at the moment of asking."""
+
+    number: int
+    hash: str
+    mined_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The newest block of a chain, and the number up to which nothing can change any more."""
+
+    block: Block
+    final_number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """Tokens that moved in a block.
+
+    Parameters
+    ----------
+    token_address, sender, recipient : str
+        In lower case.
+    amount : int
+        Smallest units.
+    reference : bytes or None
+        The 16 bytes at the end of the paying transaction's calldata, or in the bridge's message.
+    source_chain_id, source_tx_hash : int and str, or None
+        For what left a bridge: the deposit that it answers, as the bridge proves it.
+    """
+
+    kind: TransferKind
+    chain_id: int
+    block: Block
+    tx_hash: str
+    log_index: int
+    token_address: str
+    sender: str
+    recipient: str
+    amount: int
+    reference: bytes | None = None
+    source_chain_id: int | None = None
+    source_tx_hash: str | None = None
+
+
+class Ledger(Protocol):
+    """Chains that can be watched.
+
+    No method takes an order: the cost of watching does not depend on how many are open. A chain that does not answer
+    is left out of `heads`; the other methods are asked about chains that did.
+    """
+
+    span: int
+    """How many blocks one call of `transfers` may cover."""
+
+    @property
+    def chain_ids(self) -> frozenset[int]:
+        """The chains that are connected, whether they answer just now or not."""
+        ...
+
+    def heads(self) -> Mapping[int, Head]:
+        """Return the head of each chain that answers; every block up to it can be read."""
+        ...
+
+    def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+        """Return the canonical blocks with these numbers; one beyond the head is left out."""
+        ...
+
+    def block_at(self, chain_id: int, moment: datetime) -> int:
+        """Return the number of the first block mined at `moment` or later."""
+        ...
+
+    def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what moved in the blocks ``first … last``, oldest first.
+
+        That is every transfer to one of `recipients`, and whatever a bridge took in or gave back with a reference.
+        """
+        ...

@@ -1,0 +1,86 @@
+"""The one error body of the service, whatever went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+import structlog
+from flask import Flask, Response, json
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from werkzeug.exceptions import HTTPException
+
+from api.domain import errors as domain
+from api.domain.errors import Problem, Refused
+
+STATUS: Mapping[type[Refused], HTTPStatus] = {
+    domain.InvalidData: HTTPStatus.BAD_REQUEST,
+    domain.Unauthenticated: HTTPStatus.UNAUTHORIZED,
+    domain.Forbidden: HTTPStatus.FORBIDDEN,
+    domain.NotFound: HTTPStatus.NOT_FOUND,
+    domain.Conflict: HTTPStatus.CONFLICT,
+    domain.UnsupportedMedia: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    domain.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
+    domain.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+MESSAGES: Mapping[int, str] = {
+    400: "Invalid request data",
+    404: "There is nothing at this address",
+    405: "This address does not take this method; see the Allow header",
+    413: "The request body is larger than 64 kB",
+    429: "Too many requests; wait as long as the Retry-After header says",
+    500: "Something went wrong on our side; give the X-Request-Id when you report it",
+}
+
+DATABASE_DOWN = (OperationalError, InterfaceError, PoolTimeout)
+DATABASE_RETRY_S = 2
+
+log = structlog.get_logger(__name__)
+
+
+def envelope(status: int, message: str, problems: Iterable[Problem] = ()) -> dict[str, Any]:
+    """Build the error body: the same over HTTP and on the stream."""
+    rows = [{"path": problem.path, "message": problem.message} for problem in problems]
+    return {"message": message, "code": str(int(status)), "error": rows}
+
+
+def refusal_envelope(error: Refused) -> dict[str, Any]:
+    """Build the error body of a refusal."""
+    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    return envelope(status, error.message, error.problems)
+
+
+def register_error_handlers(app: Flask) -> None:
+    """Answer every failure of `app` with the error body."""
+    app.register_error_handler(Refused, _refused)
+    app.register_error_handler(HTTPException, http_error)
+    for kind in DATABASE_DOWN:
+        app.register_error_handler(kind, _database_down)
+
+
+def http_error(error: HTTPException) -> Response:
+    """Put the error body into a response of the web framework; its headers, such as Allow, stay."""
+    status = error.code or 500
+    headers = {name: value for name, value in error.get_headers() if name.lower() not in {"content-type"}}
+    return _answer(envelope(status, MESSAGES.get(status) or HTTPStatus(status).description or error.name), headers)
+
+
+def _refused(error: Refused) -> Response:
+    retry = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
+    return _answer(refusal_envelope(error), retry)
+
+
+def _database_down(error: Exception) -> Response:
+    # The text of the driver's error may quote the statement's values.
+    log.warning("database_unavailable", kind=type(error).__name__)
+    message = "The database does not answer at the moment; send the request again"
+    return _refused(domain.Unavailable(message, retry_after_s=DATABASE_RETRY_S))
+
+
+def _answer(body: Mapping[str, Any], headers: Mapping[str, str]) -> Response:
+    response = Response(json.dumps(body), int(body["code"]), mimetype="application/json")
+    response.headers.update(headers)
+    return response

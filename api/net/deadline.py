@@ -1,0 +1,67 @@
+"""A time limit on a whole exchange, however slowly the other side drips."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+
+class Deadline:
+    """Cuts guarded connections when time is up.
+
+    A socket's own timeout starts anew with every byte, so a peer that sends one now and then would hold the caller
+    for hours.
+
+    Parameters
+    ----------
+    seconds : float
+        Time from now on.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._ends = time.monotonic() + seconds
+        self._lock = threading.Lock()
+        self._guarded: list[socket.socket] = []
+        self._timer = threading.Timer(seconds, self._cut)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        """Start the clock."""
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        """Stop the clock and let the connections go."""
+        self._timer.cancel()
+        with self._lock:
+            for sock in self._guarded:
+                sock.close()
+            self._guarded.clear()
+
+    @property
+    def remaining_s(self) -> float:
+        """Seconds left, never quite 0, which sockets read as no limit at all."""
+        return max(self._ends - time.monotonic(), 0.001)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether time is up."""
+        return time.monotonic() >= self._ends
+
+    def guard(self, sock: socket.socket) -> None:
+        """Cut this connection when time is up, also after it was wrapped into TLS."""
+        # Wrapping takes the file descriptor away from `sock`; a copy of it still reaches the connection.
+        with self._lock:
+            self._guarded.append(sock.dup())
+        if self.is_over:
+            self._cut()
+
+    def _cut(self) -> None:
+        with self._lock:
+            for sock in self._guarded:
+                with suppress(OSError):  # the peer may have gone already
+                    sock.shutdown(socket.SHUT_RDWR)

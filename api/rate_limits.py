@@ -1,0 +1,101 @@
+"""How many requests a minute, by key or by address."""
+
+from __future__ import annotations
+
+import time
+from ipaddress import IPv6Network, ip_address
+from typing import Any
+
+from flask import Blueprint, Flask, Response, request
+from flask_limiter import Limiter
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from api.config import Config
+from api.security import optional_key
+
+IPV6_CUSTOMER_BITS = 64
+
+
+class RateLimits:
+    """Limits of one application.
+
+    Counted in Redis where `Config.redis_url` names one, and in this process while Redis is down or without it.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._limiter = Limiter(
+            _caller,
+            storage_uri=config.redis_url or "memory://",
+            storage_options=_redis_options() if config.redis_url else {},
+            in_memory_fallback_enabled=config.redis_url is not None,
+            strategy="moving-window",
+            key_prefix="checkout",
+        )
+
+    def install(self, app: Flask) -> None:
+        """Count from here on, before each request, and say so in each answer."""
+        self._limiter.init_app(app)
+        app.after_request(self._describe)
+
+    def protect(self, blueprint: Blueprint, *, routing: bool = False) -> None:
+        """Count the requests to `blueprint`.
+
+        Parameters
+        ----------
+        routing : bool
+            Whether its requests search routes, which are counted once more, by themselves.
+        """
+        self._limiter.shared_limit(self._general, scope="api")(blueprint)
+        if routing:
+            self._limiter.shared_limit(f"{self._config.rate_limit_routing} per minute", scope="routing")(blueprint)
+
+    def protect_page(self, blueprint: Blueprint) -> None:
+        """Count the requests to the payment page.
+
+        An order's id is a credential of its customer: each order is counted by itself, so that customers behind one
+        address do not lock each other out, and all orders of one address together get as much as an API key.
+        """
+        self._limiter.shared_limit(self._general, scope="order", key_func=_caller_and_order)(blueprint)
+        self._limiter.shared_limit(f"{self._config.rate_limit_key} per minute", scope="page")(blueprint)
+
+    def _general(self) -> str:
+        amount = self._config.rate_limit_keyless if optional_key() is None else self._config.rate_limit_key
+        return f"{amount} per minute"
+
+    def _describe(self, response: Response) -> Response:
+        limits = self._limiter.current_limits
+        if not limits:
+            return response
+        tightest = min(limits, key=lambda limit: (not limit.breached, limit.remaining))
+        seconds = max(1, tightest.reset_at - int(time.time()))
+        response.headers["RateLimit-Limit"] = str(tightest.limit.amount)
+        response.headers["RateLimit-Remaining"] = str(max(0, tightest.remaining))
+        response.headers["RateLimit-Reset"] = str(seconds)
+        if response.status_code == 429:
+            response.headers["Retry-After"] = str(seconds)
+        return response
+
+
+def _redis_options() -> dict[str, Any]:
+    """Give Redis a second to answer, once: the client's own retries would hold a request up for ten."""
+    return {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": Retry(NoBackoff(), 0)}
+
+
+def _caller() -> str:
+    key = optional_key()
+    return f"key:{key.key_id}" if key else f"address:{customer_network(request.remote_addr or '')}"
+
+
+def _caller_and_order() -> str:
+    return f"{_caller()}:{(request.view_args or {}).get('order_id', '')}"
+
+
+def customer_network(address: str) -> str:
+    """Take the IPv6 addresses of one customer, who is given a /64 at least, for one."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    return address if parsed.version == 4 else str(IPv6Network((int(parsed), IPV6_CUSTOMER_BITS), strict=False))

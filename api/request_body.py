@@ -1,0 +1,62 @@
+"""Read a JSON body that may be anything at all."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from api.domain.errors import InvalidData
+
+MAX_BODY_BYTES = 64 * 1024
+
+_NAMES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+
+
+def parse_object(raw: bytes | str) -> dict[str, Any]:
+    """Parse a request body that must be a JSON object.
+
+    Parameters
+    ----------
+    raw : bytes or str
+        UTF-8 text, or a text frame; an empty one counts as an empty object, so that each required property is named.
+
+    Raises
+    ------
+    InvalidData
+        When it is not a JSON object, or holds a number that no computer keeps, or is nested absurdly deep.
+    """
+    try:
+        text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
+    except UnicodeDecodeError as error:
+        raise InvalidData.at("", f"The body is not UTF-8 (byte {error.start})") from None
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except json.JSONDecodeError as error:
+        raise InvalidData.at("", f"Malformed JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise InvalidData.at("", "The JSON is nested too deeply") from None
+    except ValueError:
+        # What is left is an integer beyond the interpreter's limit of digits.
+        raise InvalidData.at("", "The JSON holds a number with too many digits") from None
+    if not isinstance(value, dict):
+        raise InvalidData.at("", f"Expected object, received {json_type(value)}")
+    return value
+
+
+def json_type(value: object) -> str:
+    """Name the JSON type of a parsed value."""
+    return "null" if value is None else _NAMES[type(value)]
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise InvalidData.at("", f"Malformed JSON: {name} is not a JSON value")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise InvalidData.at("", "The JSON holds a number beyond the range of a double")
+    return value

@@ -1,0 +1,31 @@
+"""Wire formats: what comes in is checked here, field by field."""
+
+from api.schemas.base import BaseSchema, HttpsInLive, problems_of
+from api.schemas.fields import (
+    Address,
+    AmountField,
+    ChainIdField,
+    EnvModeField,
+    FreeObject,
+    IntegerField,
+    ListField,
+    ObjectField,
+    TextField,
+    UrlField,
+)
+
+__all__ = [
+    "Address",
+    "AmountField",
+    "BaseSchema",
+    "ChainIdField",
+    "EnvModeField",
+    "FreeObject",
+    "HttpsInLive",
+    "IntegerField",
+    "ListField",
+    "ObjectField",
+    "TextField",
+    "UrlField",
+    "problems_of",
+]

@@ -1,0 +1,95 @@
+"""Wire format of quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from marshmallow import Schema, fields, pre_load
+
+from api.schemas.fields import Address
+from api.schemas.pairs import PairSchema
+from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
+from api.schemas.routing_fields import ChoiceField, CountField, DigitsField, SupportedChain
+from api.services.route_query import MAX_SLIPPAGE_BPS
+from routing_engine.objective import OBJECTIVES
+
+ALIASES = {"fromChain": "fromChainId", "toChain": "toChainId", "fromAmount": "inputAmount", "toAmount": "outputAmount"}
+"""The names that routes use, accepted here too."""
+
+
+class QuoteQuerySchema(PairSchema):
+    """A question for a quote."""
+
+    amount_in_names: ClassVar[tuple[str, ...]] = ("fromAmount", "inputAmount")
+    amount_out_names: ClassVar[tuple[str, ...]] = ("toAmount", "outputAmount")
+
+    from_chain = SupportedChain(
+        required=True,
+        data_key="fromChain",
+        metadata={"description": "Chain id of the source token; also called `fromChainId`", "example": "1"},
+    )
+    to_chain = SupportedChain(
+        required=True,
+        data_key="toChain",
+        metadata={"description": "Chain id of the destination token; also called `toChainId`", "example": "8453"},
+    )
+    from_token = Address(
+        required=True,
+        data_key="fromToken",
+        metadata={"description": "Address of the source token", "example": USDC_ETHEREUM},
+    )
+    to_token = Address(
+        required=True,
+        data_key="toToken",
+        metadata={"description": "Address of the destination token", "example": USDC_BASE},
+    )
+    amount_in = DigitsField(
+        data_key="fromAmount",
+        metadata={
+            "description": "Amount of the source token in its smallest unit; also called `inputAmount`; required "
+            "unless `toAmount` is given",
+            "example": "2500000000",
+        },
+    )
+    amount_out = DigitsField(
+        data_key="toAmount",
+        metadata={
+            "description": "Instead of `fromAmount`: the amount of the destination token that must arrive; also called "
+            "`outputAmount`"
+        },
+    )
+    slippage_bps = CountField(
+        minimum=0,
+        maximum=MAX_SLIPPAGE_BPS,
+        data_key="slippageBps",
+        metadata={
+            "description": "Tolerated loss until execution in 1/10000. Default: 30 between stablecoins, else 50",
+        },
+    )
+    order = ChoiceField(tuple(OBJECTIVES), metadata={"description": "What is best. Default: `cheapest`"})
+
+    @pre_load
+    def read_aliases(self, data: Mapping[str, Any], **_: object) -> dict[str, Any]:
+        """Read each parameter under its other name where it did not come under its own."""
+        read = {name: data[name] for name in data}
+        for name, alias in ALIASES.items():
+            if name not in read and alias in read:
+                read[name] = read[alias]
+        return read
+
+
+class QuoteSchema(Schema):
+    """What a swap gives at the current market rate, held for 60 seconds."""
+
+    toAmount = fields.String(
+        metadata={"description": "Smallest unit of the destination token", "example": "2499250000"}
+    )
+    toAmountMin = fields.String(metadata={"description": "What arrives at least after slippage; rounded down"})
+    toToken = fields.String(metadata={"description": "Address", "example": USDC_BASE})
+    toChain = fields.String(metadata={"description": "Chain id", "example": "8453"})
+    fromToken = fields.String(metadata={"description": "Address", "example": USDC_ETHEREUM})
+    fromAmount = fields.String(metadata={"description": "Smallest unit of the source token", "example": "2500000000"})
+    fromChain = fields.String(metadata={"description": "Chain id", "example": "1"})
+    quoteId = fields.String(metadata={"example": "qt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4"})
+    expiresAt = fields.String(metadata={"description": "ISO 8601, UTC; 60 s after the answer"})

@@ -1,0 +1,119 @@
+"""Who is calling, and the headers that keep browsers strict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from flask import Flask, Response, g, request
+
+from api import context
+from api.domain.errors import InvalidData, NotFound, Problem, Unauthenticated
+from api.services.keys import ApiKey, find_key
+
+KEY_HEADER = "X-Api-Key"
+API_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+API_PREFIXES = ("/api/", "/v1/")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def identify_caller() -> None:
+    """Look up the request's API key, before the rate limits, which count by it."""
+    _refuse_unstorable_address()
+    g.api_key = None
+    text = request.headers.get(KEY_HEADER)
+    if text and request.path.startswith(API_PREFIXES):
+        with context.current().database.read() as session:
+            g.api_key = find_key(session, text)
+
+
+def refuse_wrong_key() -> None:
+    """Refuse a key that is not valid, also where none is needed; after the rate limits, which slow guessing down."""
+    if request.headers.get(KEY_HEADER) and request.path.startswith(API_PREFIXES) and optional_key() is None:
+        problem = Problem(path=KEY_HEADER, message="Unknown or revoked key")
+        raise Unauthenticated("The API key is not valid", problem)
+
+
+def optional_key() -> ApiKey | None:
+    """Return the caller's key, or None for a call without one."""
+    key = g.get("api_key")
+    return key if isinstance(key, ApiKey) else None
+
+
+def caller_key() -> ApiKey:
+    """Return the caller's key.
+
+    Raises
+    ------
+    Unauthenticated
+        If the call has none.
+    """
+    key = optional_key()
+    if key is None:
+        raise Unauthenticated("This address needs an API key", Problem(path=KEY_HEADER, message="Required"))
+    return key
+
+
+def key_required(view: Callable[P, R]) -> Callable[P, R]:
+    """Refuse calls of `view` without a key, before their body is looked at; the view asks `caller_key()` for it."""
+    return _with_security(view, [{"ApiKey": []}], check=caller_key)
+
+
+def key_optional(view: Callable[P, R]) -> Callable[P, R]:
+    """Describe `view` as usable with a key, at a higher rate limit, or without; it asks `optional_key()`."""
+    return _with_security(view, [{"ApiKey": []}, {}], check=optional_key)
+
+
+def harden(response: Response) -> Response:
+    """Add the headers that forbid a browser everything that an answer did not ask for."""
+    headers = response.headers
+    headers.setdefault("Content-Security-Policy", API_CSP)
+    headers.setdefault("X-Content-Type-Options", "nosniff")
+    headers.setdefault("X-Frame-Options", "DENY")
+    headers.setdefault("Referrer-Policy", "no-referrer")
+    headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+    headers.setdefault("Cross-Origin-Opener-Policy", "same-origin-allow-popups")
+    headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+    if "Cache-Control" not in headers and request.path.startswith(API_PREFIXES):
+        headers["Cache-Control"] = "no-store"
+    if context.current().config.base_url.startswith("https://"):
+        headers.setdefault("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+    return response
+
+
+def install(app: Flask, limits: Callable[[Flask], None]) -> None:
+    """Identify, count, refuse: in this order, before every request."""
+    app.before_request(identify_caller)
+    limits(app)
+    app.before_request(refuse_wrong_key)
+    app.after_request(harden)
+
+
+def _with_security(
+    view: Callable[P, R], security: list[dict[str, list[str]]], check: Callable[[], object]
+) -> Callable[P, R]:
+    @wraps(view)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        check()
+        return view(*args, **kwargs)
+
+    # flask-smorest keeps what it will write into the OpenAPI document in this attribute.
+    described = deepcopy(getattr(view, "_apidoc", {}))
+    described.setdefault("manual_doc", {})["security"] = security
+    guarded.__dict__["_apidoc"] = described
+    return guarded
+
+
+def _refuse_unstorable_address() -> None:
+    """Refuse NUL in the path or the query, which PostgreSQL would fail on."""
+    if _UNSTORABLE.search(request.path):
+        raise NotFound("There is nothing at this address")
+    for name, values in request.args.lists():
+        if any(_UNSTORABLE.search(text) for text in (name, *values)):
+            raise InvalidData.at(name.replace("\x00", ""), "Text must not contain NUL or a lone surrogate")

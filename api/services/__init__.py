@@ -1,0 +1,1 @@
+"""What the service does, between the domain and the database."""

@@ -1,0 +1,140 @@
+"""Make payment orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain import currencies
+from api.domain.clock import iso
+from api.domain.env import EnvMode
+from api.domain.errors import InvalidData
+from api.domain.ids import IdPrefix, new_id, new_reference
+from api.domain.money import UINT256_MAX, rescale_up
+from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
+from api.services import order_store
+from api.services.idempotency import Repeatable, first_answer
+from api.services.vendors import Account, list_accounts
+from api.storage.tables import PaymentOrder
+from routing_engine import registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLink:
+    """What a merchant's application asks for, already checked for form."""
+
+    line_items: Sequence[Mapping[str, Any]]
+    order_price: Mapping[str, Any]
+    env_mode: EnvMode
+    success_callback_url: str
+    cancel_callback_url: str
+    failure_callback_url: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    expires_at: datetime | None = None
+
+
+def create_link(
+    context: Context, vendor_id: str, link: NewLink, *, repeatable: Repeatable | None = None
+) -> Mapping[str, str]:
+    """Make an order and say where the customer pays; the vendor's receivers are told in the same transaction.
+
+    Parameters
+    ----------
+    repeatable : Repeatable, optional
+        Under which key the same request may be sent again.
+
+    Returns
+    -------
+    mapping
+        ``payment_order_id`` and ``payment_url``.
+
+    Raises
+    ------
+    InvalidData
+        Naming the property that can't be.
+    """
+    now = context.clock.now()
+    order_id = new_id(IdPrefix.ORDER, now)
+    answer = {"payment_order_id": order_id, "payment_url": f"{context.config.base_url}/payment/{order_id}"}
+    with context.database.write() as session:
+        if repeatable is not None:
+            earlier = first_answer(
+                session, repeatable, vendor_id=vendor_id, env_mode=link.env_mode, answer=answer, now=now
+            )
+            if earlier is not None:
+                return earlier
+        _create(session, vendor_id, order_id, link, now)
+    return answer
+
+
+def _create(session: Session, vendor_id: str, order_id: str, link: NewLink, now: datetime) -> None:
+    currency, account = _account(session, vendor_id, link)
+    order = PaymentOrder(
+        id=order_id,
+        vendor_id=vendor_id,
+        env_mode=link.env_mode,
+        status=OrderStatus.CREATED,
+        status_reason=StatusReason.NONE,
+        line_items=[dict(item) for item in link.line_items],
+        price_currency=currency,
+        price_amount=link.order_price["amount"],
+        price_decimals=link.order_price["decimals"],
+        success_callback_url=link.success_callback_url,
+        cancel_callback_url=link.cancel_callback_url,
+        failure_callback_url=link.failure_callback_url,
+        merchant_metadata=dict(link.metadata),
+        payment_reference=new_reference(),
+        transaction_hash="",
+        expires_at=_expiry(link.expires_at, now),
+        created_at=now,
+        updated_at=now,
+    )
+    if account is not None:
+        _settle_to(order, account)
+    session.add(order)
+    session.flush()
+    order_store.record(session, order, (), now)
+
+
+def _account(session: Session, vendor_id: str, link: NewLink) -> tuple[str, Account | None]:
+    """Return the canonical currency and the account that settles it; no account where the vendor has none at all."""
+    given = link.order_price["currency"]
+    currency = currencies.canonical(given)
+    accounts = {account.currency: account for account in list_accounts(session, vendor_id, link.env_mode)}
+    listed = ", ".join(sorted(accounts)) or "USD, USDC, USDT, DAI, ETH, WETH, WBTC and the other listed tokens"
+    if currency is None:
+        raise InvalidData.at("order_price.currency", f"Unknown currency {given!r}; use one of {listed}")
+    account = next((accounts[code] for code in currencies.settling_symbols(currency) if code in accounts), None)
+    if account is None and accounts:
+        message = f"There is no settlement account for {currency} in the {link.env_mode} environment; there is {listed}"
+        raise InvalidData.at("order_price.currency", message)
+    return currency, account
+
+
+def _settle_to(order: PaymentOrder, account: Account) -> None:
+    scaled = rescale_up(order.price_amount, from_decimals=order.price_decimals, to_decimals=account.token_decimals)
+    if scaled.amount > UINT256_MAX:
+        message = f"Is more than a token can hold: {account.currency} has {account.token_decimals} decimals on chain"
+        raise InvalidData.at("order_price.amount", message)
+    info = registry.info_of(account.chain_id, account.token_address)
+    order.settlement_chain_id = account.chain_id
+    order.settlement_token_address = account.token_address
+    order.settlement_token_symbol = info.symbol if info else account.currency
+    order.settlement_token_decimals = account.token_decimals
+    order.settlement_address = account.address
+    order.settlement_amount = order.amount_due = scaled.amount
+    order.price_rounded_up = scaled.rounded_up
+
+
+def _expiry(asked: datetime | None, now: datetime) -> datetime:
+    if asked is None:
+        return now + DEFAULT_LIFE
+    if not now + MIN_LIFE <= asked <= now + MAX_LIFE:
+        earliest, latest = iso(now + MIN_LIFE), iso(now + MAX_LIFE)
+        raise InvalidData.at("expires_at", f"Must be 30 minutes to 30 days from now: {earliest} to {latest}")
+    return asked

@@ -1,0 +1,87 @@
+"""A quote for one order, as a value and as the text that is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+AMOUNTS = ("amount_in", "amount_in_max", "amount_out")
+MOMENTS = ("created_at", "expires_at")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderQuote:
+    """What paying an order in one token takes.
+
+    Parameters
+    ----------
+    quote_id, order_id : str
+        The quote holds for this order only.
+    chain_id, token_address, token_symbol, token_decimals : int or str
+        What the customer pays with; the address in lower case.
+    amount_in : int
+        What it takes at the present rate, smallest units of that token.
+    amount_in_max : int
+        The most that it may take after slippage: `amount_in` and the tolerance, rounded up.
+    amount_out : int
+        What arrives, smallest units of the settlement token: just what is due.
+    settlement_chain_id, settlement_token_address : int and str
+        What the merchant receives.
+    steps : tuple of mapping
+        The route's steps in the interface's shape; empty for a transfer of the settlement token itself.
+    fees : tuple of mapping
+        The interface's `totalFees`: amount and currency of each, gas among them.
+    gas : int
+        Gas units of all steps.
+    fill_time_s : int
+        Seconds from the payment's sending until the merchant has it.
+    price_impact_bps : int
+        Loss by the amount's own size.
+    snapshot_id : str
+        Content hash of the market data; empty where no route was needed.
+    """
+
+    quote_id: str
+    order_id: str
+    chain_id: int
+    token_address: str
+    token_symbol: str
+    token_decimals: int
+    amount_in: int
+    amount_in_max: int
+    amount_out: int
+    settlement_chain_id: int
+    settlement_token_address: str
+    steps: tuple[Mapping[str, Any], ...] = ()
+    fees: tuple[Mapping[str, Any], ...] = ()
+    gas: int = 0
+    fill_time_s: int
+    price_impact_bps: int = 0
+    snapshot_id: str = ""
+    created_at: datetime
+    expires_at: datetime
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the customer simply transfers the settlement token."""
+        return not self.steps
+
+    def to_body(self) -> dict[str, Any]:
+        """Return JSON without numbers that a double would spoil."""
+        body = asdict(self)
+        return (
+            body
+            | {name: str(body[name]) for name in AMOUNTS}
+            | {name: body[name].isoformat() for name in MOMENTS}
+            | {"steps": list(self.steps), "fees": list(self.fees)}
+        )
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> OrderQuote:
+        """Inverse of `to_body`."""
+        amounts = {name: int(body[name]) for name in AMOUNTS}
+        moments = {name: datetime.fromisoformat(body[name]) for name in MOMENTS}
+        parts = {name: tuple(body[name]) for name in ("steps", "fees")}
+        return cls(**{**body, **amounts, **moments, **parts})

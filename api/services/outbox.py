@@ -1,0 +1,131 @@
+"""The outbox: an event and its deliveries, written in the transaction that made them true."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from api.domain.clock import iso
+from api.domain.env import EnvMode
+from api.domain.ids import IdPrefix, new_id
+from api.storage.tables import Event, WebhookDelivery, WebhookSubscription
+
+
+class DeliveryStatus(StrEnum):
+    """Where a delivery stands."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEvent:
+    """Something that happened to an order, as its vendor is told.
+
+    Parameters
+    ----------
+    order_id : str or None
+        None for an event that a vendor asked for to try its receiver.
+    type : str
+        ``payment_processing``, ``payment_success`` or ``payment_failed``.
+    created_at : datetime
+        Aware.
+    data : mapping
+        JSON values; `event.data` of the payload.
+    """
+
+    vendor_id: str
+    env_mode: EnvMode
+    order_id: str | None
+    type: str
+    created_at: datetime
+    data: Mapping[str, Any]
+
+
+def publish(session: Session, event: NewEvent) -> str:
+    """Write an event and a delivery for each active subscription of its vendor and environment.
+
+    Nothing is sent before the caller's transaction commits, and nothing is lost after.
+
+    Returns
+    -------
+    str
+        The event's id.
+    """
+    active = select(WebhookSubscription.id).where(
+        WebhookSubscription.vendor_id == event.vendor_id,
+        WebhookSubscription.env_mode == event.env_mode,
+        WebhookSubscription.deleted_at.is_(None),
+        WebhookSubscription.disabled_at.is_(None),
+    )
+    return publish_to(session, event, session.scalars(active).all())
+
+
+def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str]) -> str:
+    """Write an event and a delivery for each of these subscriptions; return the event's id."""
+    _hold_cursor(session, event.vendor_id, event.env_mode, shared=True)
+    row = Event(
+        id=new_id(IdPrefix.EVENT, event.created_at),
+        vendor_id=event.vendor_id,
+        order_id=event.order_id,
+        type=event.type,
+        env_mode=event.env_mode,
+        payload=payload_text(event),
+        created_at=event.created_at,
+    )
+    session.add(row)
+    session.flush()
+    session.add_all(
+        WebhookDelivery(
+            id=new_id(IdPrefix.DELIVERY, event.created_at),
+            event_id=row.id,
+            subscription_id=subscription_id,
+            status=DeliveryStatus.PENDING,
+            attempts=0,
+            next_attempt_at=event.created_at,
+            created_at=event.created_at,
+        )
+        for subscription_id in subscription_ids
+    )
+    session.flush()
+    return row.id
+
+
+def payload_text(event: NewEvent) -> str:
+    """Write the body that is sent and signed."""
+    content = {
+        "resource": "event",
+        "type": event.type,
+        "created_at": iso(event.created_at),
+        "env_mode": event.env_mode,
+        "data": dict(event.data),
+    }
+    return json.dumps({"event": content}, ensure_ascii=False, separators=(",", ":"))
+
+
+def settle_cursor(session: Session, vendor_id: str, env_mode: EnvMode) -> None:
+    """Wait until every event of the vendor that has a number is committed, and hold back new ones until the end.
+
+    PostgreSQL numbers rows before they are visible: without this, a reader could see event 8, move its cursor past
+    it, and never see event 7, which was committed a moment later.
+    """
+    _hold_cursor(session, vendor_id, env_mode, shared=False)
+
+
+def _hold_cursor(session: Session, vendor_id: str, env_mode: EnvMode, *, shared: bool) -> None:
+    if session.get_bind().dialect.name != "postgresql":
+        return  # SQLite has one writer at a time
+    digest = hashlib.sha256(f"events:{vendor_id}:{env_mode}".encode()).digest()
+    key = int.from_bytes(digest[:8], "big", signed=True)
+    lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
+    session.execute(select(lock(key)))

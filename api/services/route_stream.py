@@ -1,0 +1,42 @@
+"""Routes one after the other, each better than the one before, as they are found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from api.context import Context
+from api.services.route_query import RouteQuery
+from api.services.routes import require_routes, route_writer, write_routes
+
+MAX_SECONDS = 30
+
+
+def stream_routes(
+    context: Context, query: RouteQuery, *, stopwatch: Callable[[], float] = time.monotonic
+) -> Iterator[dict[str, Any]]:
+    """Yield a message for each better route, then one that says which is the best.
+
+    Parameters
+    ----------
+    stopwatch : callable
+        Seconds; after `MAX_SECONDS` the best route so far is the last.
+
+    Raises
+    ------
+    RouteNotFound
+        If there is no route.
+    """
+    router = context.market.router
+    deadline = stopwatch() + MAX_SECONDS
+    best = ""
+    for seq, result in enumerate(router.stream(query.request)):
+        writer = route_writer(context, router, query)
+        route = write_routes(writer, query, require_routes(result))
+        best = route["id"]
+        yield {"type": "route", "seq": seq, "route": route}
+        if stopwatch() >= deadline:
+            break
+    # Every protocol was searched; one that could not be would stand in this list.
+    yield {"type": "done", "best": best, "unavailable": []}

@@ -1,0 +1,69 @@
+"""Cross-chain routes for the API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from api.context import Context
+from api.domain.errors import NotFound, Problem
+from api.services.route_objects import RouteWriter
+from api.services.route_query import RouteQuery
+from routing_engine import Route, RouteRequest, RouteResult, Status, Unavailable
+
+if TYPE_CHECKING:
+    from routing_engine import Router
+
+
+class RouteNotFound(NotFound):
+    """No route serves the request; one problem for each protocol: its name, and why it could not."""
+
+
+def find_routes(context: Context, query: RouteQuery) -> dict[str, Any]:
+    """Return the best route, with `alternatives` if they were asked for.
+
+    Raises
+    ------
+    RouteNotFound
+        If there is none.
+    """
+    router = context.market.router
+    routes = require_routes(router.find_routes(query.request))
+    return write_routes(route_writer(context, router, query), query, routes)
+
+
+def route_writer(context: Context, router: Router, query: RouteQuery) -> RouteWriter:
+    """Prepare to write what `router` answers to `query`."""
+    snapshot = router.snapshot
+    return RouteWriter(
+        query=query, snapshot_id=snapshot.id, gas_prices=snapshot.gas_prices, at=context.clock.now()
+    )  # fmt: skip
+
+
+def write_routes(writer: RouteWriter, query: RouteQuery, routes: Sequence[Route]) -> dict[str, Any]:
+    """Return the first of `routes`, with the others as its `alternatives` if they were asked for."""
+    best, *others = map(writer.route, routes)
+    return {**best, "alternatives": others} if query.request.alternatives else best
+
+
+def require_routes(result: RouteResult) -> tuple[Route, ...]:
+    """Return the routes found, best first.
+
+    Raises
+    ------
+    RouteNotFound
+        If there is none.
+    """
+    if result.routes:
+        return result.routes
+    raise RouteNotFound(_message(result.request, result.status), *map(_problem, result.unavailable))
+
+
+def _message(request: RouteRequest, status: Status) -> str:
+    if status is Status.INSUFFICIENT_LIQUIDITY:
+        return f"No route from {request.token_in} to {request.token_out} can take this amount"
+    return f"No route of at most {request.max_hops} steps leads from {request.token_in} to {request.token_out}"
+
+
+def _problem(entry: Unavailable) -> Problem:
+    return Problem(path=entry.protocol, message=f"{entry.reason}: {entry.detail}" if entry.detail else entry.reason)

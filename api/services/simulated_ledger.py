@@ -1,0 +1,120 @@
+"""The simulated chains behind the port that real ones have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.domain.clock import Clock
+from api.domain.ledger import Block, Head, Transfer, TransferKind
+from api.services.simulated_chain import (
+    CHAIN_IDS,
+    FINALITY_BLOCKS,
+    blocks,
+    hold,
+    mined_at,
+    number_at,
+    reorganise,
+    take_back,
+)
+from api.storage.db import Database
+from api.storage.tables import SimulatedChain, SimulatedTransfer
+
+
+class SimulatedLedger:
+    """Chains of the test environment.
+
+    Parameters
+    ----------
+    database : Database
+        Where transfers and reorganisations are kept.
+    clock : Clock
+        Mines the blocks.
+    """
+
+    span = 10_000_000
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    @property
+    def chain_ids(self) -> frozenset[int]:
+        """All chains that the engine describes."""
+        return frozenset(CHAIN_IDS)
+
+    def heads(self) -> Mapping[int, Head]:
+        """Close the blocks up to now, and reorganise the chains on which that was asked for."""
+        with self._database.write() as session:
+            return {chain_id: self._close(session, chain) for chain_id, chain in hold(session, *CHAIN_IDS).items()}
+
+    def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+        """Return the canonical blocks with these numbers."""
+        with self._database.read() as session:
+            chain = session.get(SimulatedChain, chain_id)
+            head = chain.head_number if chain else 0
+            return blocks(session, chain_id, [number for number in numbers if number <= head])
+
+    def block_at(self, chain_id: int, moment: datetime) -> int:
+        """Return the number of the first block mined at `moment` or later."""
+        number = number_at(moment)
+        return number if mined_at(number) == moment else number + 1
+
+    def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what moved in these blocks."""
+        wanted = frozenset(recipients)
+        query = (
+            select(SimulatedTransfer)
+            .where(
+                SimulatedTransfer.chain_id == chain_id,
+                SimulatedTransfer.block_number.between(first, last),
+                SimulatedTransfer.is_canonical,
+            )
+            .order_by(SimulatedTransfer.block_number, SimulatedTransfer.tx_hash, SimulatedTransfer.log_index)
+        )
+        with self._database.read() as session:
+            rows = session.scalars(query).all()
+        return tuple(_transfer(row) for row in rows if row.kind != TransferKind.PAYMENT or row.recipient in wanted)
+
+    def _close(self, session: Session, chain: SimulatedChain) -> Head:
+        now = self._clock.now()
+        doomed = _doomed(session, chain.chain_id)
+        shown = [row for row in doomed if row.block_number <= chain.head_number]
+        if shown:
+            lost = {row.reference for row in shown if row.reference is not None}
+            reorganise(session, chain, min(row.block_number for row in shown), lost, now)
+            for row in shown:
+                take_back(session, row)
+        chain.head_number = number = max(chain.head_number, number_at(now))
+        # Nothing is final that a reorganisation is still to come for.
+        limits = [row.block_number - 1 for row in doomed if row not in shown]
+        final_number = min(number - FINALITY_BLOCKS, *limits) if limits else number - FINALITY_BLOCKS
+        return Head(block=blocks(session, chain.chain_id, [number])[number], final_number=final_number)
+
+
+def _doomed(session: Session, chain_id: int) -> Sequence[SimulatedTransfer]:
+    """Return the transfers that the chain loses once they have been shown."""
+    query = select(SimulatedTransfer).where(
+        SimulatedTransfer.chain_id == chain_id, SimulatedTransfer.reorg_when_seen, SimulatedTransfer.is_canonical
+    )
+    return session.scalars(query).all()
+
+
+def _transfer(row: SimulatedTransfer) -> Transfer:
+    return Transfer(
+        kind=TransferKind(row.kind),
+        chain_id=row.chain_id,
+        block=Block(number=row.block_number, hash=row.block_hash, mined_at=mined_at(row.block_number)),
+        tx_hash=row.tx_hash,
+        log_index=row.log_index,
+        token_address=row.token_address,
+        sender=row.sender,
+        recipient=row.recipient,
+        amount=row.amount,
+        reference=row.reference,
+        source_chain_id=row.source_chain_id,
+        source_tx_hash=row.source_tx_hash,
+    )

@@ -1,0 +1,51 @@
+// The page's requests. What goes wrong becomes a Problem that says what kind it is.
+
+const TIMEOUT_MS = 20_000;
+
+export class Problem extends Error {
+  /** @param {"network"|"busy"|"server"|"refused"} kind */
+  constructor(kind, { reason = "", retryAfterS = 0 } = {}) {
+    super(reason || kind);
+    this.kind = kind;
+    this.reason = reason;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+export class Api {
+  constructor(path) {
+    this.path = path;
+  }
+
+  status() { return this.#send("GET", "status"); }
+  tokens() { return this.#send("GET", "tokens"); }
+  quote(chainId, token) { return this.#send("POST", "quote", { chainId, token }); }
+  pay(quoteId) { return this.#send("POST", "pay", { quote_id: quoteId }); }
+  simulate(action) { return this.#send("POST", "simulate", { action }); }
+  cancel() { return this.#send("POST", "cancel", {}); }
+
+  async #send(method, name, body) {
+    const options = { method, signal: AbortSignal.timeout(TIMEOUT_MS), cache: "no-store" };
+    if (body) {
+      options.headers = { "Content-Type": "application/json" };
+      options.body = JSON.stringify(body);
+    }
+    let response;
+    let content;
+    try {
+      response = await fetch(`${this.path}/${name}`, options);
+      content = await response.json();
+    } catch {
+      throw new Problem(response && response.status >= 500 ? "server" : "network");
+    }
+    if (response.ok) return content;
+    throw problemOf(response, content);
+  }
+}
+
+function problemOf(response, content) {
+  const retryAfterS = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0;
+  if (response.status === 429) return new Problem("busy", { retryAfterS: retryAfterS || 10 });
+  if (response.status >= 500) return new Problem("server", { retryAfterS });
+  return new Problem("refused", { reason: content.reason || content.message });
+}

@@ -1,0 +1,57 @@
+// Shows the part of the page that belongs to the order's state.
+
+import { byId, fillList, fillSlots, toggle } from "./dom.js";
+
+const PANELS = ["pay", "progress", "outcome"];
+const TITLES = { progress: "progress-title", outcome: "outcome-title", pay: "choose-title" };
+const FIRST_TITLE = document.title;
+
+/** Draw a state; the page's own scripts bring what only they can do. */
+export function showState(state, merchant) {
+  for (const name of PANELS) toggle(byId(name), name === state.panel);
+  const panel = byId(state.panel);
+  if (state.panel === "pay") showBanner(state);
+  else {
+    panel.dataset.tone = state.tone;
+    fillSlots(panel, { title: state.title, text: state.text });
+  }
+  if (state.panel === "progress") showSteps(state.steps);
+  if (state.panel === "outcome") showOutcome(panel, state);
+  showTransactions(state.transactions);
+  toggle(byId("deadline"), state.panel === "pay");
+  toggle(byId("cancel"), state.can_cancel);
+  document.title = state.panel === "pay" ? FIRST_TITLE : `${state.title} · ${merchant}`;
+}
+
+/** What names a state, for the focus. */
+export function titleOf(state) {
+  return byId(state.banner ? "banner" : TITLES[state.panel]);
+}
+
+function showSteps(steps) {
+  fillList(byId("progress").querySelector('[data-slot="steps"]'), "step-row", steps, (row, step) => {
+    row.dataset.state = step.state;
+  });
+}
+
+function showBanner({ banner }) {
+  toggle(byId("banner"), banner !== null);
+  if (banner) fillSlots(byId("banner"), banner);
+}
+
+function showOutcome(panel, state) {
+  for (const mark of panel.querySelectorAll("[data-for-tone]")) toggle(mark, mark.dataset.forTone === state.tone);
+  toggle(byId("ask-if-paid"), state.asks_if_paid && byId("i-paid-text").hidden);
+  toggle(byId("way-back"), Boolean(state.return_url) && !state.asks_if_paid);
+  if (state.return_url) byId("return").href = state.return_url;
+}
+
+function showTransactions(transactions) {
+  toggle(byId("transactions"), transactions.length > 0);
+  fillList(byId("transactions").querySelector('[data-slot="transactions"]'), "transaction-row", transactions, (row, item) => {
+    const link = row.querySelector("a");
+    toggle(link, Boolean(item.explorer_url));
+    toggle(row.querySelector("[data-simulated]"), !item.explorer_url);
+    if (item.explorer_url) link.href = item.explorer_url;
+  });
+}

@@ -1,0 +1,60 @@
+// Asks the server where the order stands: often while something is under way, at once when the customer comes back.
+
+export const BUSY_MS = 3_000;
+export const CALM_MS = 8_000;
+const TROUBLE_MS = 5_000;
+
+export class Polling {
+  #timer = 0;
+  #isAsking = false;
+  #everyMs = 0;
+
+  /**
+   * @param {() => Promise<object>} ask
+   * @param {(state: object) => void} onState
+   * @param {(problem: Error|null) => void} onTrouble null once it is over
+   */
+  constructor(ask, onState, onTrouble) {
+    this.ask = ask;
+    this.onState = onState;
+    this.onTrouble = onTrouble;
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.now(); });
+    window.addEventListener("focus", () => this.now());
+    window.addEventListener("online", () => this.now());
+  }
+
+  /** Ask again and again; 0 stops it. */
+  every(milliseconds) {
+    this.#everyMs = milliseconds;
+    this.#schedule(milliseconds);
+  }
+
+  /** Ask at once, if anything is still awaited. */
+  now() {
+    if (this.#everyMs) this.#run();
+  }
+
+  #schedule(milliseconds) {
+    clearTimeout(this.#timer);
+    if (milliseconds && this.#everyMs) this.#timer = setTimeout(() => this.#run(), milliseconds);
+  }
+
+  async #run() {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    clearTimeout(this.#timer);
+    let wait = this.#everyMs;
+    try {
+      const state = await this.ask();
+      this.onTrouble(null);
+      if (this.#everyMs) this.onState(state);
+      wait = this.#everyMs;
+    } catch (problem) {
+      this.onTrouble(problem);
+      wait = Math.max(TROUBLE_MS, (problem.retryAfterS ?? 0) * 1000);
+    } finally {
+      this.#isAsking = false;
+      this.#schedule(wait);
+    }
+  }
+}

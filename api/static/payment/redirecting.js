@@ -1,0 +1,38 @@
+// Back to the merchant, to the address that the server gave, when the customer wants to or the seconds are over.
+
+import { byId, fill, toggle } from "./dom.js";
+import { Countdown, inSeconds } from "./countdown.js";
+
+export class Redirecting {
+  #countdown = new Countdown();
+
+  constructor(strings, merchant) {
+    this.strings = strings;
+    this.merchant = merchant;
+    byId("stay").addEventListener("click", () => this.stay());
+  }
+
+  /** Count down and go, unless the customer stays. */
+  start(url, seconds) {
+    toggle(byId("redirecting"), true);
+    this.#countdown.start(
+      inSeconds(seconds),
+      (left) => {
+        byId("redirect-text").textContent = fill(this.strings.redirect, { merchant: this.merchant, seconds: String(left) });
+      },
+      () => go(url),
+    );
+  }
+
+  /** Stop counting. */
+  stay() {
+    this.#countdown.stop();
+    toggle(byId("redirecting"), false);
+    byId("return").focus();
+  }
+}
+
+/** Leave for the merchant's page. */
+export function go(url) {
+  if (["http:", "https:"].includes(new URL(url).protocol)) window.location.assign(url);
+}

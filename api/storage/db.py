@@ -1,0 +1,113 @@
+"""Engine and sessions for SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from api.storage.base import Base
+
+LOCK_WAIT_MS = 5_000
+STATEMENT_MS = 15_000
+POOL = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5}
+SQLITE_BEGIN = "sqlite_begin"
+"""Execution option: how a transaction begins on SQLite, `DEFERRED` unless it says `IMMEDIATE`."""
+
+
+class Database:
+    """Sessions of one process.
+
+    Parameters
+    ----------
+    url : str
+        SQLAlchemy URL of SQLite or PostgreSQL.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.engine = _engine(make_url(url))
+        self._readers = sessionmaker(self.engine, expire_on_commit=False)
+        # A deferred transaction that turns into a writer fails under load whatever the busy timeout; this one waits.
+        self._writers = sessionmaker(
+            self.engine.execution_options(**{SQLITE_BEGIN: "IMMEDIATE"}), expire_on_commit=False
+        )
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """Give a session for reading; nothing of it is kept."""
+        with self._readers() as session:
+            yield session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """Give a session that commits at the end of the block, or rolls back if the block raises."""
+        with self._writers.begin() as session:
+            yield session
+
+    def ping(self) -> None:
+        """Ask the database for one row.
+
+        Raises
+        ------
+        sqlalchemy.exc.OperationalError
+            If it does not answer.
+        """
+        with self.engine.connect() as connection:
+            connection.execute(select(1))
+
+    def close(self) -> None:
+        """Close every pooled connection."""
+        self.engine.dispose()
+
+
+def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -> bool:
+    """Insert a row unless one with the same unique key is there.
+
+    The answer comes from RETURNING: PostgreSQL's row count says 1 for a row that was not inserted.
+
+    Returns
+    -------
+    bool
+        Whether this call inserted the row.
+    """
+    name = session.get_bind().dialect.name
+    statement = (postgresql.insert if name == "postgresql" else sqlite.insert)(table).values(**values)
+    key = next(iter(table.__table__.primary_key))
+    return session.execute(statement.on_conflict_do_nothing().returning(key)).first() is not None
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() == "sqlite":
+        return _sqlite_engine(url)
+    options = f"-c statement_timeout={STATEMENT_MS} -c lock_timeout={LOCK_WAIT_MS} -c timezone=UTC"
+    arguments = {"connect_timeout": 5, "options": options}
+    return create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
+
+
+def _sqlite_engine(url: URL) -> Engine:
+    if url.database:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, **POOL)
+    event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _configure_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # `_begin_sqlite` begins transactions instead of the driver
+    cursor = connection.cursor()
+    for pragma in (f"busy_timeout={LOCK_WAIT_MS}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get(SQLITE_BEGIN, 'DEFERRED')}")

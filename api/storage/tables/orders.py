@@ -1,0 +1,115 @@
+"""Payment orders, what happened to them, and the transfers credited to them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.storage.base import Base
+from api.storage.types import BigKey, Uint256
+
+
+class PaymentOrder(Base):
+    """What a customer is asked to pay.
+
+    The `settlement_…` columns are a copy of the vendor's account at creation, all empty where the order is not
+    payable. `settlement_amount` is the whole price, `amount_due` what is still missing of it and `amount_received` what
+    came, in the settlement token's smallest units. `version` makes a concurrent change fail instead of being
+    overwritten.
+    """
+
+    __tablename__ = "payment_orders"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    vendor_id: Mapped[str] = mapped_column(ForeignKey("vendors.id"))
+    env_mode: Mapped[str] = mapped_column(String(8))
+    status: Mapped[str] = mapped_column(String(16))
+    status_reason: Mapped[str] = mapped_column(String(32), default="")
+    line_items: Mapped[list[dict[str, Any]]]
+    price_currency: Mapped[str] = mapped_column(String(32))
+    price_amount: Mapped[int] = mapped_column(Uint256)
+    price_decimals: Mapped[int]
+    success_callback_url: Mapped[str] = mapped_column(Text)
+    cancel_callback_url: Mapped[str] = mapped_column(Text)
+    failure_callback_url: Mapped[str] = mapped_column(Text)
+    merchant_metadata: Mapped[dict[str, Any]] = mapped_column("metadata")
+    settlement_chain_id: Mapped[int | None] = mapped_column(BigInteger)
+    settlement_token_address: Mapped[str | None] = mapped_column(String(42))
+    settlement_token_symbol: Mapped[str | None] = mapped_column(String(32))
+    settlement_token_decimals: Mapped[int | None]
+    settlement_address: Mapped[str | None] = mapped_column(String(42))
+    settlement_amount: Mapped[int | None] = mapped_column(Uint256)
+    amount_due: Mapped[int | None] = mapped_column(Uint256)
+    price_rounded_up: Mapped[bool] = mapped_column(default=False)
+    amount_received: Mapped[int] = mapped_column(Uint256, default=0)
+    payment_reference: Mapped[bytes] = mapped_column(LargeBinary(16), unique=True)
+    transaction_hash: Mapped[str] = mapped_column(String(66), default="")
+    expires_at: Mapped[datetime]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    version: Mapped[int] = mapped_column()
+
+    __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy types it as an instance variable
+    __table_args__ = (
+        Index(None, "vendor_id", "env_mode", "id"),
+        Index(None, "status", "expires_at"),
+        Index(None, "settlement_chain_id", "settlement_address"),
+    )
+
+    @property
+    def is_payable(self) -> bool:
+        """Whether a settlement account stood behind the order when it was made."""
+        return self.settlement_address is not None
+
+
+class TimelineEntry(Base):
+    """One change of an order's status."""
+
+    __tablename__ = "order_timeline"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    order_id: Mapped[str] = mapped_column(ForeignKey("payment_orders.id"), index=True)
+    status: Mapped[str] = mapped_column(String(16))
+    status_reason: Mapped[str] = mapped_column(String(32), default="")
+    at: Mapped[datetime]
+    transaction_hash: Mapped[str] = mapped_column(String(66), default="")
+    chain_id: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class Payment(Base):
+    """One transfer to a settlement address, or into and out of a bridge on its way there.
+
+    The unique key credits it once. Without an order it is an unmatched payment, for the operator to assign;
+    `unmatched_reason` says why, and `claimed_order_id` which order its reference named.
+    `state` follows the transfer through confirmations; a reorganised transfer keeps its row and loses its block.
+    """
+
+    __tablename__ = "payments"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    chain_id: Mapped[int] = mapped_column(BigInteger)
+    tx_hash: Mapped[str] = mapped_column(String(66))
+    log_index: Mapped[int]
+    kind: Mapped[str] = mapped_column(String(16))
+    order_id: Mapped[str | None] = mapped_column(ForeignKey("payment_orders.id"), index=True)
+    claimed_order_id: Mapped[str | None] = mapped_column(ForeignKey("payment_orders.id"))
+    unmatched_reason: Mapped[str] = mapped_column(String(32), default="")
+    env_mode: Mapped[str] = mapped_column(String(8))
+    token_address: Mapped[str] = mapped_column(String(42))
+    amount: Mapped[int] = mapped_column(Uint256)
+    sender: Mapped[str] = mapped_column(String(42))
+    recipient: Mapped[str] = mapped_column(String(42))
+    source_chain_id: Mapped[int | None] = mapped_column(BigInteger)
+    source_tx_hash: Mapped[str | None] = mapped_column(String(66))
+    block_number: Mapped[int | None] = mapped_column(BigInteger)
+    block_hash: Mapped[str | None] = mapped_column(String(66))
+    mined_at: Mapped[datetime]
+    confirmations: Mapped[int] = mapped_column(default=0)
+    state: Mapped[str] = mapped_column(String(16))
+    seen_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+    __table_args__ = (UniqueConstraint("chain_id", "tx_hash", "log_index"), Index(None, "state", "chain_id"))

@@ -1,0 +1,62 @@
+"""What the service remembers for itself: answers given, jobs run, quotes held, blocks seen."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.storage.base import Base
+
+
+class IdempotencyKey(Base):
+    """The answer to a request that may be sent again, written in the transaction that carried the request out."""
+
+    __tablename__ = "idempotency_keys"
+
+    vendor_id: Mapped[str] = mapped_column(ForeignKey("vendors.id"), primary_key=True)
+    env_mode: Mapped[str] = mapped_column(String(8), primary_key=True)
+    key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    body_hash: Mapped[str] = mapped_column(String(64))
+    response_body: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class JobSlot(Base):
+    """A worker's job that ran, or is running, for one slot of time; the key lets no second worker run it."""
+
+    __tablename__ = "job_slots"
+
+    job: Mapped[str] = mapped_column(String(64), primary_key=True)
+    slot: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    taken_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class StoredQuote(Base):
+    """A quote given out, until it expires."""
+
+    __tablename__ = "quotes"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    vendor_id: Mapped[str | None] = mapped_column(ForeignKey("vendors.id"))
+    order_id: Mapped[str | None] = mapped_column(ForeignKey("payment_orders.id"), index=True)
+    body: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class WatchCursor(Base):
+    """The last block of a chain that was searched for payments, and the last one that was final by then."""
+
+    __tablename__ = "watch_cursors"
+
+    env_mode: Mapped[str] = mapped_column(String(8), primary_key=True)
+    chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    block_number: Mapped[int] = mapped_column(BigInteger)
+    block_hash: Mapped[str] = mapped_column(String(66))
+    final_number: Mapped[int] = mapped_column(BigInteger)
+    mined_at: Mapped[datetime]
+    updated_at: Mapped[datetime]

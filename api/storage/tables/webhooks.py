@@ -1,0 +1,96 @@
+"""Events, who wants to hear of them, and every attempt to tell them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.storage.base import Base
+from api.storage.types import BigKey
+
+
+class Event(Base):
+    """Something that happened to an order; `payload` is the text that is sent, to the byte.
+
+    `seq` only grows and is the cursor of reconciliation.
+    """
+
+    __tablename__ = "events"
+
+    seq: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    id: Mapped[str] = mapped_column(String(64), unique=True)
+    vendor_id: Mapped[str] = mapped_column(ForeignKey("vendors.id"))
+    order_id: Mapped[str | None] = mapped_column(ForeignKey("payment_orders.id"), index=True)
+    type: Mapped[str] = mapped_column(String(32))
+    env_mode: Mapped[str] = mapped_column(String(8))
+    payload: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "vendor_id", "env_mode", "seq"), {"sqlite_autoincrement": True})
+
+
+class WebhookSubscription(Base):
+    """An address of a vendor that hears of the events of one environment.
+
+    A deleted one keeps its row, because its delivery log refers to it.
+    """
+
+    __tablename__ = "webhook_subscriptions"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    vendor_id: Mapped[str] = mapped_column(ForeignKey("vendors.id"))
+    url: Mapped[str] = mapped_column(Text)
+    env_mode: Mapped[str] = mapped_column(String(8))
+    secret: Mapped[str] = mapped_column(String(128))
+    previous_secret: Mapped[str | None] = mapped_column(String(128))
+    previous_secret_expires_at: Mapped[datetime | None]
+    failing_since: Mapped[datetime | None]
+    disabled_at: Mapped[datetime | None]
+    disabled_reason: Mapped[str | None] = mapped_column(String(64))
+    deleted_at: Mapped[datetime | None]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "vendor_id", "env_mode"),)
+
+
+class WebhookDelivery(Base):
+    """Outbox: one event for one subscription, until it is delivered or given up."""
+
+    __tablename__ = "webhook_deliveries"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    event_id: Mapped[str] = mapped_column(ForeignKey("events.id"))
+    subscription_id: Mapped[str] = mapped_column(ForeignKey("webhook_subscriptions.id"))
+    status: Mapped[str] = mapped_column(String(16))
+    attempts: Mapped[int] = mapped_column(default=0)
+    next_attempt_at: Mapped[datetime | None]
+    lease_until: Mapped[datetime | None]
+    response_status: Mapped[int | None]
+    response_excerpt: Mapped[str | None] = mapped_column(Text)
+    duration_ms: Mapped[int | None]
+    created_at: Mapped[datetime]
+    delivered_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        UniqueConstraint("event_id", "subscription_id"),
+        Index(None, "status", "next_attempt_at"),
+        Index(None, "subscription_id", "created_at"),
+    )
+
+
+class WebhookAttempt(Base):
+    """Log of one attempt at a delivery."""
+
+    __tablename__ = "webhook_attempts"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    delivery_id: Mapped[str] = mapped_column(ForeignKey("webhook_deliveries.id"), index=True)
+    attempt: Mapped[int]
+    at: Mapped[datetime]
+    response_status: Mapped[int | None]
+    response_excerpt: Mapped[str | None] = mapped_column(Text)
+    error: Mapped[str | None] = mapped_column(Text)
+    duration_ms: Mapped[int]

@@ -1,0 +1,159 @@
+"""The whole service on one machine, for trying it: API and worker as child processes."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from http import HTTPStatus
+from types import FrameType
+
+import click
+
+from api.config import Config
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.errors import NotFound, Unavailable
+from api.server import require_free_port
+from api.services.keys import rotate_key
+from api.services.orders import NewLink, create_link
+from api.services.vendors import create_vendor, find_vendor
+from api.storage.migrations import upgrade
+
+DEMO_VENDOR = "Demo shop"
+PARTS = ("serve", "worker")
+EVERY_INTERFACE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - recognised, not bound
+START_S = 60
+STOP_S = 15
+LOOK_S = 0.1
+
+
+def run_all(context: Context) -> int:
+    """Start everything, tell the user how to reach it, and end it all together.
+
+    Returns
+    -------
+    int
+        Exit status: 0 after Ctrl-C or SIGTERM, 1 when a part of the service ended by itself.
+    """
+    require_free_port(context.config)
+    upgrade(context.database.engine)
+    key, payment_url = demo_key(context), demo_link(context)
+    context.database.close()
+    stopping = threading.Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stopping.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    children = [_start(command) for command in PARTS]
+    try:
+        if not _answers(context.config, children, stopping):
+            return _status(children, stopping)
+        for line in welcome(context.config, key, payment_url):
+            click.echo(line)
+        while not stopping.wait(LOOK_S) and _all_alive(children):
+            pass
+        return _status(children, stopping)
+    finally:
+        _end(children)
+
+
+def demo_key(context: Context) -> str:
+    """Return a fresh test key of the demo vendor, which is made if need be."""
+    now = context.clock.now()
+    with context.database.write() as session:
+        try:
+            vendor_id = find_vendor(session, DEMO_VENDOR).id
+        except NotFound:
+            return create_vendor(session, DEMO_VENDOR, now).keys[EnvMode.TEST]
+        return rotate_key(session, vendor_id, EnvMode.TEST, now)
+
+
+def demo_link(context: Context) -> str:
+    """Make a test order of the demo vendor and return the URL of its payment page."""
+    shop = f"{context.config.base_url}/docs"
+    link = NewLink(
+        line_items=(
+            {"title": "Darjeeling, first flush", "quantity": 2, "description": "100 g, whole leaf"},
+            {"title": "Teapot", "quantity": 1},
+        ),
+        order_price={"currency": "USDC", "amount": 42_500_000, "decimals": 6},
+        env_mode=EnvMode.TEST,
+        success_callback_url=shop,
+        cancel_callback_url=shop,
+        failure_callback_url=shop,
+        metadata={"cart": "demo"},
+    )
+    with context.database.read() as session:
+        vendor_id = find_vendor(session, DEMO_VENDOR).id
+    return create_link(context, vendor_id, link)["payment_url"]
+
+
+def welcome(config: Config, key: str, payment_url: str) -> list[str]:
+    """Compose what a new user needs to know; the service answers already."""
+    return [
+        f"API:           {config.base_url}  (described at {config.base_url}/docs)",
+        f"Test API key:  {key}",
+        f"Payment page:  {payment_url}",
+        "Ctrl-C ends it.",
+    ]
+
+
+def _start(command: str) -> subprocess.Popen[bytes]:
+    # In a session of its own, so that Ctrl-C reaches this process alone, which then ends the others in order.
+    return subprocess.Popen([sys.executable, "-m", "api.cli", command], start_new_session=True)  # noqa: S603 - fixed words
+
+
+def _answers(config: Config, children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> bool:
+    """Wait until the API is ready; False if something ended or the user lost patience."""
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and _all_alive(children):
+        if _ready(config):
+            return True
+        if stopping.wait(LOOK_S):
+            return False
+    if _all_alive(children):
+        raise Unavailable(f"The API did not answer within {START_S} s")
+    return False
+
+
+def _ready(config: Config) -> bool:
+    host = "127.0.0.1" if config.host in EVERY_INTERFACE else config.host
+    connection = http.client.HTTPConnection(host, config.port, timeout=1)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == HTTPStatus.OK
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def _all_alive(children: Sequence[subprocess.Popen[bytes]]) -> bool:
+    return all(child.poll() is None for child in children)
+
+
+def _status(children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> int:
+    if stopping.is_set():
+        return 0
+    for part, child in zip(PARTS, children, strict=True):
+        if child.poll() is not None:
+            click.echo(f"`checkout {part}` ended with status {child.returncode}.", err=True)
+    return 1
+
+
+def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
+    for child in children:
+        child.terminate()
+    for child in children:
+        try:
+            child.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()

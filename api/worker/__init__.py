@@ -1,0 +1,1 @@
+"""The worker: the one process that does what no request waits for."""

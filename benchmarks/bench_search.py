@@ -1,0 +1,78 @@
+"""The search through the Python API, beside textbook searches on the same market in the same run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import cycle
+
+import networkx as nx
+import pytest
+import rustworkx as rx
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine.graph import Graph
+
+
+@pytest.mark.benchmark(group="best path, 5,000 tokens / 20,000 pools")
+@pytest.mark.parametrize("max_hops", [2, 3, 4])
+def test_router(benchmark: BenchmarkFixture, router: Router, requests: list[RouteRequest], max_hops: int) -> None:
+    queue = cycle([replace(request, max_hops=max_hops) for request in requests])
+    benchmark(lambda: router.find_routes(next(queue)))
+
+
+@pytest.mark.benchmark(group="best path, 5,000 tokens / 20,000 pools")
+def test_router_exact_out(benchmark: BenchmarkFixture, router: Router, requests: list[RouteRequest]) -> None:
+    queue = cycle([replace(request, side="exact_out") for request in requests])
+    benchmark(lambda: router.find_routes(next(queue)))
+
+
+@pytest.mark.benchmark(group="best path, 5,000 tokens / 20,000 pools")
+def test_rustworkx_bellman_ford(benchmark: BenchmarkFixture, router: Router, requests: list[RouteRequest]) -> None:
+    graph = rx.PyDiGraph()
+    graph.add_nodes_from(range(len(router.graph.tokens)))
+    edges, source = router.graph.forward.edges, router.graph.source
+    graph.add_edges_from(
+        [(int(u), int(e["other"]), -math.log(e["a"] / e["b"])) for u, e in zip(source, edges, strict=True)]
+    )
+    queue = cycle(requests)
+
+    def search() -> None:
+        request = next(queue)
+        source, target = router.graph.index[request.token_in], router.graph.index[request.token_out]
+        rx.bellman_ford_shortest_paths(graph, source, target, weight_fn=float)
+
+    benchmark(search)
+
+
+@pytest.mark.benchmark(group="best path, 5,000 tokens / 20,000 pools")
+def test_networkx_bellman_ford(benchmark: BenchmarkFixture, snapshot: Snapshot, requests: list[RouteRequest]) -> None:
+    graph = snapshot.to_networkx()
+    queue = cycle(requests)
+
+    def search() -> None:
+        request = next(queue)
+        nx.bellman_ford_path(graph, request.token_in, request.token_out, weight="weight")
+
+    benchmark.pedantic(search, rounds=5)
+
+
+@pytest.mark.benchmark(group="snapshots")
+def test_compile_a_graph(benchmark: BenchmarkFixture, snapshot: Snapshot) -> None:
+    benchmark.pedantic(Graph.compile, (snapshot.markets.values(),), rounds=3)
+
+
+@pytest.mark.benchmark(group="snapshots")
+def test_apply_a_thousand_changes(benchmark: BenchmarkFixture, snapshot: Snapshot) -> None:
+    changes = [replace(market, reserve0=market.reserve0 + 1) for market in list(snapshot.markets.values())[:1000]]
+    benchmark.pedantic(snapshot.apply, (changes,), rounds=5)
+
+
+@pytest.mark.benchmark(group="exact quotes in Python integers")
+@pytest.mark.parametrize("kind", ["constant_product", "concentrated", "lane"])
+def test_exact_quote(benchmark: BenchmarkFixture, kind: str) -> None:
+    market = next(m for m in Snapshot.sandbox().markets.values() if m.kind == kind)
+    token_in, token_out = market.edges()[0]
+    amount = 10 * market.limits(token_in, token_out).min_amount_in + 10 ** max(token_in.decimals - 1, 0)
+    benchmark(market.swap_exact_in, token_in, token_out, amount)

@@ -1,0 +1,87 @@
+"""Exact routes over DEX pools and bridges, across chains.
+
+>>> from routing_engine import Router, RouteRequest, Snapshot
+>>> snapshot = Snapshot.sandbox()
+>>> weth, usdc = snapshot.token("WETH@1"), snapshot.token("USDC@1")
+>>> result = Router(snapshot).find_routes(RouteRequest(token_in=weth, token_out=usdc, amount=10**18))
+>>> result.best().token_out.symbol
+'USDC'
+
+Public names are imported on first use, so that a command line can answer ``--help`` before compilers are loaded.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from routing_engine.errors import (
+        AmbiguousToken,
+        BadMarketFile,
+        InsufficientLiquidity,
+        InvalidMarket,
+        InvalidRequest,
+        NoRoute,
+        QuoteRefused,
+        Refusal,
+        RoutingError,
+        StaleSnapshot,
+        UnknownToken,
+        Unroutable,
+    )
+    from routing_engine.model import NATIVE_ADDRESS, Fee, Hop, Limits, Market, Token
+    from routing_engine.request import RouteRequest, RouteResult, Status, Unavailable
+    from routing_engine.route import Leg, Path, Route, Side
+    from routing_engine.router import Router
+    from routing_engine.snapshot import Snapshot
+
+_HOMES = {
+    "errors": (
+        "AmbiguousToken", "BadMarketFile", "InsufficientLiquidity", "InvalidMarket", "InvalidRequest", "NoRoute",
+        "QuoteRefused", "Refusal", "RoutingError", "StaleSnapshot", "UnknownToken", "Unroutable",
+    ),
+    "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
+    "request": ("RouteRequest", "RouteResult", "Status", "Unavailable"),
+    "route": ("Leg", "Path", "Route", "Side"),
+    "router": ("Router",),
+    "snapshot": ("Snapshot",),
+}  # fmt: skip
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "NATIVE_ADDRESS",
+    "AmbiguousToken",
+    "BadMarketFile",
+    "Fee",
+    "Hop",
+    "InsufficientLiquidity",
+    "InvalidMarket",
+    "InvalidRequest",
+    "Leg",
+    "Limits",
+    "Market",
+    "NoRoute",
+    "Path",
+    "QuoteRefused",
+    "Refusal",
+    "Route",
+    "RouteRequest",
+    "RouteResult",
+    "Router",
+    "RoutingError",
+    "Side",
+    "Snapshot",
+    "StaleSnapshot",
+    "Status",
+    "Token",
+    "Unavailable",
+    "UnknownToken",
+    "Unroutable",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,0 +1,70 @@
+"""One step of a concentrated swap, between two prices at constant liquidity: ``SwapMath`` of Uniswap v3 and v4."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from routing_engine.amm.sqrt_price_math import (
+    amount0_delta,
+    amount0_delta_up,
+    amount1_delta,
+    amount1_delta_up,
+    price_after_amount0_in,
+    price_after_amount0_out,
+    price_after_amount1_in,
+    price_after_amount1_out,
+)
+from routing_engine.fixed_point import PIPS
+
+Step: TypeAlias = tuple[int, int, int, int]
+"""Price afterwards, amount in without the fee, amount out, fee."""
+
+
+def swap_fee(protocol_fee_pips: int, lp_fee_pips: int) -> int:
+    """Return the fee when the protocol takes its share of the input first, and liquidity providers theirs of the rest.
+
+    Equals ``ProtocolFeeLibrary.calculateSwapFee`` of Uniswap v4: rounded up to a pip.
+    """
+    return protocol_fee_pips + lp_fee_pips - protocol_fee_pips * lp_fee_pips // PIPS
+
+
+def step_exact_in(price: int, target: int, liquidity: int, remaining: int, fee_pips: int) -> Step:
+    """Spend up to `remaining` on the way from `price` to `target`.
+
+    Equals ``SwapMath.computeSwapStep`` with a positive amount. The direction is that of the target.
+    """
+    kept = PIPS - fee_pips
+    spendable = remaining * kept // PIPS
+    if price >= target:
+        amount_in = amount0_delta_up(target, price, liquidity)
+        if spendable < amount_in:
+            reached = price_after_amount0_in(price, liquidity, spendable)
+            amount_in = amount0_delta_up(reached, price, liquidity)
+            return reached, amount_in, amount1_delta(reached, price, liquidity), remaining - amount_in
+        amount_out = amount1_delta(target, price, liquidity)
+    else:
+        amount_in = amount1_delta_up(price, target, liquidity)
+        if spendable < amount_in:
+            reached = price_after_amount1_in(price, liquidity, spendable)
+            amount_in = amount1_delta_up(price, reached, liquidity)
+            return reached, amount_in, amount0_delta(price, reached, liquidity), remaining - amount_in
+        amount_out = amount0_delta(price, target, liquidity)
+    return target, amount_in, amount_out, -(-amount_in * fee_pips // kept)
+
+
+def step_exact_out(price: int, target: int, liquidity: int, remaining: int, fee_pips: int) -> Step:
+    """Buy up to `remaining` on the way from `price` to `target`.
+
+    Equals ``SwapMath.computeSwapStep`` with a negative amount, and never gives more than `remaining`.
+    """
+    if price >= target:
+        amount_out = amount1_delta(target, price, liquidity)
+        reached = target if remaining >= amount_out else price_after_amount1_out(price, liquidity, remaining)
+        amount_in = amount0_delta_up(reached, price, liquidity)
+        amount_out = amount1_delta(reached, price, liquidity)
+    else:
+        amount_out = amount0_delta(price, target, liquidity)
+        reached = target if remaining >= amount_out else price_after_amount0_out(price, liquidity, remaining)
+        amount_in = amount1_delta_up(price, reached, liquidity)
+        amount_out = amount0_delta(price, reached, liquidity)
+    return reached, amount_in, min(amount_out, remaining), -(-amount_in * fee_pips // (PIPS - fee_pips))

@@ -1,0 +1,23 @@
+"""The command line ``routing-engine``, for people who work with markets and routes.
+
+Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 no route, 2 wrong usage or input.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+NEEDS = ("click", "rich")
+EXIT_USAGE = 2
+
+
+def main() -> None:
+    """Run ``routing-engine`` with the arguments of this process."""
+    missing = [name for name in NEEDS if find_spec(name) is None]
+    if missing:
+        print(f"Error: {' and '.join(missing)} missing; install crosschain-checkout[cli]", file=sys.stderr)
+        sys.exit(EXIT_USAGE)
+    from routing_engine.cli.app import run
+
+    sys.exit(run())

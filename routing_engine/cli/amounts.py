@@ -1,0 +1,98 @@
+"""Amounts as people write and read them; exact, without a float or a decimal context in between."""
+
+from __future__ import annotations
+
+import re
+
+from routing_engine.errors import InvalidRequest
+
+MAX_LENGTH = 100
+"""Longer than any amount of 2**256 - 1 units; bounds the work that a hostile argument can cause."""
+
+SIGNIFICANT = 8
+SMALL_ZEROS = 5
+SMALL_DIGITS = 5
+LARGE_DIGITS = 15
+
+_DECIMAL = re.compile(r"([0-9]+)(?:\.([0-9]+))?|\.([0-9]+)")
+_UNITS = re.compile(r"[0-9]+")
+
+
+def parse_decimal(text: str, decimals: int, field: str, unit: str) -> int:
+    """Return a decimal number of whole `unit` in smallest units.
+
+    Parameters
+    ----------
+    text : str
+        ASCII digits with at most one dot; no sign, exponent or separators.
+    decimals : int
+        How many digits after the dot `unit` has.
+    field, unit : str
+        For the error: the option, and what is counted.
+
+    Raises
+    ------
+    InvalidRequest
+        If `text` is no such number, or finer than the smallest unit.
+    """
+    match = _DECIMAL.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    if match is None:
+        raise InvalidRequest(field, f"{_quoted(text)} is not an amount; write digits with at most one dot, such as 1.5")
+    whole, fraction = match[1] or "", match[2] or match[3] or ""
+    if len(fraction) > decimals:
+        raise InvalidRequest(
+            field, f"{text} has {len(fraction)} digits after the dot, but {unit} has only {decimals}; shorten it"
+        )
+    return int(whole + fraction.ljust(decimals, "0") or "0")
+
+
+def parse_units(text: str, field: str) -> int:
+    """Return a number of smallest units.
+
+    Raises
+    ------
+    InvalidRequest
+        If `text` is not made of ASCII digits only.
+    """
+    if len(text) > MAX_LENGTH or not _UNITS.fullmatch(text):
+        raise InvalidRequest(field, f"{_quoted(text)} is not a number of smallest units; write digits only")
+    return int(text)
+
+
+def exact(amount: int, decimals: int) -> str:
+    """Write an amount in whole tokens with all its digits, such as ``1,058,037.360994``."""
+    sign = "-" if amount < 0 else ""
+    whole, fraction = divmod(abs(amount), 10**decimals)
+    digits = str(fraction).rjust(decimals, "0").rstrip("0") if decimals else ""
+    return f"{sign}{whole:,}" + (f".{digits}" if digits else "")
+
+
+def short(amount: int, decimals: int) -> str:
+    """Write an amount for a narrow column: cut, never rounded up; with an exponent where it is tiny or huge."""
+    text = exact(amount, decimals)
+    whole, _, fraction = text.partition(".")
+    integer_digits = sum(letter.isdecimal() for letter in whole)
+    zeros = len(fraction) - len(fraction.lstrip("0"))
+    if integer_digits > LARGE_DIGITS or (abs(amount) < 10**decimals and amount and zeros > SMALL_ZEROS):
+        return _with_exponent(amount, decimals)
+    kept = SIGNIFICANT - integer_digits if whole.strip("-") != "0" else zeros + SMALL_DIGITS
+    fraction = fraction[: max(kept, 0)].rstrip("0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _with_exponent(amount: int, decimals: int) -> str:
+    digits = str(abs(amount))
+    mantissa = f"{digits[0]}.{digits[1:4]}".rstrip("0").rstrip(".")
+    return f"{'-' if amount < 0 else ''}{mantissa}e{len(digits) - 1 - decimals}"
+
+
+def duration(seconds: int) -> str:
+    """Write a time for people: seconds up to two minutes, then minutes and seconds."""
+    minutes, rest = divmod(seconds, 60)
+    if minutes < 2:
+        return f"{seconds} s"
+    return f"{minutes:,} min" + (f" {rest} s" if rest else "")
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= MAX_LENGTH else text[:MAX_LENGTH] + "…")

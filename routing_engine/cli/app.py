@@ -1,0 +1,63 @@
+"""The commands' root, and how a run of it ends.
+
+No module of this package imports numpy, numba or networkx before a command runs: ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+
+import click
+
+from routing_engine.cli import EXIT_USAGE
+from routing_engine.cli.route_command import route
+from routing_engine.cli.snapshot_commands import snapshot
+
+EXIT_INTERRUPTED = 130
+
+
+EXAMPLES = """\b
+Examples:
+  routing-engine route --from WETH@1 --to USDC@8453 --amount 1.5
+  routing-engine snapshot import recording.json.gz --out market.json.gz
+  routing-engine route --market market.json.gz --from WETH --to USDC --amount 500
+"""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
+@click.version_option(package_name="crosschain-checkout", prog_name="routing-engine")
+def cli() -> None:
+    """Find exact routes over DEX pools and bridges, across chains.
+
+    Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 no route, 2 wrong usage or input.
+    """
+
+
+cli.add_command(snapshot)
+cli.add_command(route)
+
+
+def run() -> int:
+    """Run the command of this process's arguments and return its exit code."""
+    if hasattr(signal, "SIGPIPE"):
+        # A reader such as `head` may leave early; the default action ends this process without a word.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that is not UTF-8 gets question marks instead of an error.
+        sys.stdout.reconfigure(errors="replace")
+    try:
+        return cli.main(prog_name="routing-engine", standalone_mode=False) or 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        return EXIT_INTERRUPTED
+    except OSError as error:
+        click.echo(f"Error: the output cannot be written ({error.strerror})", err=True)
+        # What is still buffered would fail again, with a traceback, when the interpreter closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return EXIT_USAGE

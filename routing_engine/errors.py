@@ -1,0 +1,143 @@
+"""Everything the engine raises on purpose.
+
+`RoutingError` is the root; each class has a stable snake_case `code` that callers may match on.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class RoutingError(Exception):
+    """Root of all errors of this library."""
+
+    code = "routing_error"
+
+
+class InvalidRequest(RoutingError):
+    """The caller asked for something that no market could make valid.
+
+    Parameters
+    ----------
+    field : str
+        Name of the offending field, as the caller spells it.
+    message : str
+        What is wrong and what to do about it.
+    """
+
+    code = "invalid_request"
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+class UnknownToken(InvalidRequest):
+    """No token of the snapshot answers to this name or address."""
+
+    code = "unknown_token"
+
+
+class AmbiguousToken(InvalidRequest):
+    """Several tokens share the symbol; the message lists their addresses."""
+
+    code = "ambiguous_token"
+
+
+class Unroutable(RoutingError):
+    """The request is valid, but this snapshot cannot serve it."""
+
+    code = "unroutable"
+
+
+class NoRoute(Unroutable):
+    """No path of the allowed markets and hops joins the two tokens."""
+
+    code = "no_route"
+
+
+class InsufficientLiquidity(Unroutable):
+    """Paths exist, but none can take (or give) the amount."""
+
+    code = "insufficient_liquidity"
+
+
+class StaleSnapshot(RoutingError):
+    """The snapshot is older than the caller allows."""
+
+    code = "stale_snapshot"
+
+
+class InvalidMarket(RoutingError):
+    """A market's state contradicts itself or the protocol's bounds.
+
+    Parameters
+    ----------
+    field : str
+        The field at fault, as the record spells it.
+    message : str
+        What is wrong and what to do about it.
+    """
+
+    code = "invalid_market"
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
+class BadMarketFile(RoutingError):
+    """A market file cannot be read; nothing of it was loaded.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    field : str
+        Where in the file, as a dotted path (``pools.17.reserves``); empty when the file as a whole is at fault.
+    message : str
+        What is wrong and what to do about it.
+    """
+
+    code = "bad_market_file"
+
+    def __init__(self, path: str, field: str, message: str) -> None:
+        where = f"{path}: {field}" if field else path
+        super().__init__(f"{where}: {message}")
+        self.path = path
+        self.field = field
+        self.message = message
+
+
+class Refusal(StrEnum):
+    """Why one market declines one amount."""
+
+    INSUFFICIENT_LIQUIDITY = "INSUFFICIENT_LIQUIDITY"
+    AMOUNT_TOO_LOW = "AMOUNT_TOO_LOW"
+    AMOUNT_TOO_HIGH = "AMOUNT_TOO_HIGH"
+    UNSUPPORTED_PAIR = "UNSUPPORTED_PAIR"
+    STALE = "STALE"
+
+
+class QuoteRefused(RoutingError):
+    """One market declines one amount; a search catches it and goes on, so it never leaves the engine's router.
+
+    Parameters
+    ----------
+    reason : Refusal
+        Machine-readable reason.
+    market_id : str
+        The market that declined.
+    detail : str, optional
+        The bound that was hit, for a person.
+    """
+
+    code = "quote_refused"
+
+    def __init__(self, reason: Refusal, market_id: str, detail: str = "") -> None:
+        super().__init__(f"{market_id}: {reason}{': ' + detail if detail else ''}")
+        self.reason = reason
+        self.market_id = market_id
+        self.detail = detail

@@ -1,0 +1,41 @@
+"""What a market file holds, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from routing_engine.model import Market
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """Markets and what is known of the moment they were read at.
+
+    Parameters
+    ----------
+    markets : tuple of Market
+        In the order of the file.
+    refused : mapping of str to int
+        How many pools were left out, by reason.
+    withdrawn : tuple of str
+        Ids of the pools left out: in a list of changes, their old states are out of date.
+    blocks : mapping of int to int
+        Block number by chain id.
+    gas_prices : mapping of int to int
+        Wei per gas unit by chain id.
+    taken_at : str
+        ISO 8601 time, or empty where the file does not say.
+    """
+
+    markets: tuple[Market, ...]
+    refused: Mapping[str, int] = field(default_factory=dict)
+    withdrawn: tuple[str, ...] = ()
+    blocks: Mapping[int, int] = field(default_factory=dict)
+    gas_prices: Mapping[int, int] = field(default_factory=dict)
+    taken_at: str = ""
+
+    @property
+    def pools(self) -> int:
+        """Number of pools in the file, loaded or not."""
+        return len(self.markets) + sum(self.refused.values())

@@ -1,0 +1,86 @@
+"""The library's own market format: one record per market, tokens listed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from routing_engine.errors import BadMarketFile, InvalidMarket
+from routing_engine.formats.contents import Contents
+from routing_engine.markets import market_from_record
+from routing_engine.model import MAX_DECIMALS, Token
+
+FORMAT = "routing-engine-snapshot"
+VERSION = 1
+
+
+def document(contents: Contents) -> dict[str, Any]:
+    """Return the JSON document of a snapshot's contents."""
+    tokens = {token.key: token for market in contents.markets for token in market.tokens}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "taken_at": contents.taken_at,
+        "blocks": {str(chain_id): block for chain_id, block in contents.blocks.items()},
+        "gas_prices": {str(chain_id): str(price) for chain_id, price in contents.gas_prices.items()},
+        "refused": dict(contents.refused),
+        "tokens": [[t.chain_id, t.address, t.symbol, t.decimals] for t in tokens.values()],
+        "markets": [market.to_record() for market in contents.markets],
+    }
+
+
+def parse(document: Mapping[str, Any], path: str) -> Contents:
+    """Inverse of `document`.
+
+    Raises
+    ------
+    BadMarketFile
+        Naming the field that is missing or wrong.
+    """
+    if document.get("version") != VERSION:
+        raise BadMarketFile(path, "version", f"is {document.get('version')!r}; this library reads version {VERSION}")
+    tokens = {token.key: token for token in _tokens(document, path)}
+    markets = []
+    for number, record in enumerate(_field(document, "markets", list, path)):
+        try:
+            markets.append(market_from_record(record, tokens))
+        except (InvalidMarket, TypeError) as error:
+            field = f".{error.field}" if isinstance(error, InvalidMarket) else ""
+            reason = error.message if isinstance(error, InvalidMarket) else "is not a market record"
+            raise BadMarketFile(path, f"markets.{number}{field}", reason) from error
+    return Contents(
+        markets=tuple(markets),
+        refused=_field(document, "refused", dict, path),
+        blocks=_int_map(document, "blocks", path),
+        gas_prices=_int_map(document, "gas_prices", path),
+        taken_at=_field(document, "taken_at", str, path),
+    )
+
+
+def _tokens(document: Mapping[str, Any], path: str) -> list[Token]:
+    rows = _field(document, "tokens", list, path)
+    found = []
+    for number, row in enumerate(rows):
+        match row:
+            case [int(chain_id), str(address), str(symbol), int(decimals)] if 0 <= decimals <= MAX_DECIMALS:
+                found.append(Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals))
+            case _:
+                raise BadMarketFile(
+                    path, f"tokens.{number}", f"expected [chain id, address, symbol, decimals up to {MAX_DECIMALS}]"
+                )
+    return found
+
+
+def _field(document: Mapping[str, Any], name: str, kind: type, path: str) -> Any:
+    if name not in document:
+        raise BadMarketFile(path, name, "is missing; is the file truncated?")
+    if not isinstance(document[name], kind):
+        raise BadMarketFile(path, name, f"expected {kind.__name__}, got {type(document[name]).__name__}")
+    return document[name]
+
+
+def _int_map(document: Mapping[str, Any], name: str, path: str) -> dict[int, int]:
+    try:
+        return {int(key): int(value) for key, value in _field(document, name, dict, path).items()}
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadMarketFile(path, name, "expected a map from chain ids to integers") from error

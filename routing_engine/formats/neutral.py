@@ -1,0 +1,98 @@
+"""The neutral format of recorded markets: ``{"meta": {…}, "pools": […]}``.
+
+Amounts are digit strings, fees decimal fractions, one entry per pool with a `type` that says its mathematics. A pool
+whose mathematics or state is not fully known is refused and counted by reason; a field that is damaged is an error.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from routing_engine.errors import BadMarketFile, InvalidMarket
+from routing_engine.formats.contents import Contents
+from routing_engine.formats.neutral_pools import BUILDERS
+from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
+from routing_engine.markets.record import read_text
+from routing_engine.model import Market
+
+
+def parse(document: Mapping[str, Any], path: str) -> Contents:
+    """Read a document of the neutral format.
+
+    Raises
+    ------
+    BadMarketFile
+        If a field is missing or damaged, named like ``pools.17.reserves``.
+    """
+    meta = _meta(document, path)
+    chain_id, block = meta.get("chain_id"), meta.get("block")
+    blocks = {chain_id: block} if isinstance(chain_id, int) and isinstance(block, int) else {}
+    return _contents(document["pools"], "pools", path, blocks)
+
+
+def parse_deltas(document: Any, path: str, to_block: int | None) -> list[Contents]:
+    """Read a file of block deltas; one `Contents` with the changed pools per block.
+
+    Raises
+    ------
+    BadMarketFile
+        As `parse`; also when the file ends before `to_block`.
+    """
+    blocks = document.get("blocks") if isinstance(document, dict) else None
+    if not isinstance(blocks, list):
+        raise BadMarketFile(path, "blocks", "expected a list of {'block', 'changed'}; is this a file of deltas?")
+    chain_id = _meta(document, path).get("chain_id", 1)
+    if not isinstance(chain_id, int):
+        raise BadMarketFile(path, "meta.chain_id", "expected an integer")
+    found = []
+    for number, entry in enumerate(blocks):
+        field = f"blocks.{number}"
+        if not isinstance(entry, dict) or not isinstance(entry.get("block"), int):
+            raise BadMarketFile(path, f"{field}.block", "expected an integer")
+        if to_block is None or entry["block"] <= to_block:
+            changed = _contents(entry.get("changed"), f"{field}.changed", path, {chain_id: entry["block"]})
+            found.append(changed)
+    if to_block is not None and (not found or found[-1].blocks[chain_id] < to_block):
+        last = found[-1].blocks[chain_id] if found else None
+        raise BadMarketFile(path, "blocks", f"ends before block {to_block} (last usable block: {last})")
+    return found
+
+
+def _meta(document: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    meta = document.get("meta") or {}
+    if not isinstance(meta, dict):
+        raise BadMarketFile(path, "meta", "expected an object")
+    return meta
+
+
+def _contents(pools: Any, field: str, path: str, blocks: Mapping[int, int]) -> Contents:
+    if not isinstance(pools, list):
+        raise BadMarketFile(path, field, "expected a list of pools")
+    markets: dict[str, Market] = {}
+    refused: Counter[str] = Counter()
+    withdrawn = []
+    for number, pool in enumerate(pools):
+        try:
+            market = _market(pool)
+            if market.id in markets:
+                raise Refused("duplicate_id")
+            markets[market.id] = market
+        except Refused as reason:
+            refused[str(reason)] += 1
+            withdrawn.append(str(pool.get("id")))
+        except InvalidMarket as error:
+            raise BadMarketFile(path, f"{field}.{number}.{error.field}", error.message) from error
+    return Contents(markets=tuple(markets.values()), refused=refused, withdrawn=tuple(withdrawn), blocks=blocks)
+
+
+def _market(pool: Any) -> Market:
+    if not isinstance(pool, dict):
+        raise InvalidMarket("", "expected an object that describes a pool")
+    if pool.get("type") is None:
+        raise Refused("type_unknown")
+    build = BUILDERS.get(read_text(pool, "type"))
+    if build is None:
+        raise Refused(f"unsupported_type:{pool['type']}")
+    return build(pool, read_text(pool, "id"), read_tokens(pool))

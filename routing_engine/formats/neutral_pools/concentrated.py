@@ -1,0 +1,105 @@
+"""Pools of type ``clmm`` that follow Uniswap v3's mathematics, or Uniswap v4's without hooks."""
+
+from __future__ import annotations
+
+from routing_engine.amm.concentrated import MAX_AMOUNT, MAX_AMOUNT_V4
+from routing_engine.chains import CHAINS
+from routing_engine.errors import InvalidMarket
+from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_fee_pips, require_two, squeeze
+from routing_engine.formats.neutral_pools.numbers import read_hex
+from routing_engine.formats.neutral_pools.pool_key import NO_HOOKS, pool_id, unwrapped
+from routing_engine.markets import ConcentratedPool
+from routing_engine.markets.record import read_int, read_list, read_text, to_int
+from routing_engine.model import Token
+
+V3_PROTOCOLS = {
+    "uniswapv3": "uniswap_v3",
+    "sushiswapv3": "sushiswap_v3",
+    "pancakeswapv3": "pancakeswap_v3",
+    "pancakev3": "pancakeswap_v3",
+    "aerodromev3": "aerodrome_slipstream",
+    "uniswapv4": "uniswap_v4",
+}
+"""Protocols of this mathematics, by the start of their squeezed name."""
+
+NOT_V3 = ("uniswapv4bunni", "uniswapv4renzo", "uniswapv4euler")
+"""Uniswap v4 pools whose hooks change amounts."""
+
+SPACINGS = {100: 1, 500: 10, 3_000: 60, 10_000: 200}
+"""Uniswap v3's factory fixes the spacing of each fee."""
+
+DYNAMIC_FEE = "8.388608"
+"""0x800000 pips: what a Uniswap v4 pool says instead of a fee when its hooks set one."""
+
+SWAP_HOOKS = 0b1100_1100
+"""Bits of a hooks contract's address that have it called before or after swaps, or change their amounts."""
+
+
+def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConcentratedPool:
+    """Build a concentrated pool whose price, tick, liquidity and ticks agree."""
+    protocol = _protocol(pool)
+    for field in ("ticks", "sqrt_price_x96", "tick", "liquidity"):
+        if pool.get(field) is None:
+            raise Refused(f"{field}_unknown")
+    is_v4 = protocol == "uniswap_v4"
+    if is_v4 and pool.get("fee") == DYNAMIC_FEE:
+        raise Refused("dynamic_fee")
+    fee_pips = read_fee_pips(pool)
+    spacing = _spacing(pool, protocol, fee_pips)
+    token0, token1 = require_two(_v4_tokens(pool, tokens, fee_pips, spacing) if is_v4 else tokens)
+    market = ConcentratedPool(
+        id=market_id,
+        protocol=protocol,
+        token0=token0,
+        token1=token1,
+        fee_pips=fee_pips,
+        tick_spacing=spacing,
+        sqrt_price_x96=read_int(pool, "sqrt_price_x96"),
+        tick=read_int(pool, "tick"),
+        liquidity=read_int(pool, "liquidity"),
+        ticks=tuple(
+            (to_int(index, f"ticks.{n}.0"), to_int(net, f"ticks.{n}.1"))
+            for n, (index, net) in enumerate(read_list(pool, "ticks", 2))
+        ),
+        largest_amount=MAX_AMOUNT_V4 if is_v4 else MAX_AMOUNT,
+    )
+    try:
+        market.validate()
+    except InvalidMarket as error:
+        raise Refused(f"inconsistent_state:{error.field.split('.')[0]}") from error
+    return market
+
+
+def _protocol(pool: Pool) -> str:
+    squeezed = squeeze(read_text(pool, "protocol"))
+    protocol = next((name for start, name in V3_PROTOCOLS.items() if squeezed.startswith(start)), None)
+    if protocol is None or squeezed.startswith(NOT_V3):
+        raise Refused(f"unsupported_protocol:{pool['protocol']}")
+    return protocol
+
+
+def _spacing(pool: Pool, protocol: str, fee_pips: int) -> int:
+    if pool.get("tick_spacing") is not None:
+        return read_int(pool, "tick_spacing")
+    if protocol != "uniswap_v3" or fee_pips not in SPACINGS:
+        raise Refused("tick_spacing_unknown")
+    return SPACINGS[fee_pips]
+
+
+def _v4_tokens(pool: Pool, tokens: list[Token], fee_pips: int, spacing: int) -> list[Token]:
+    """Return the tokens that the pool's id commits to.
+
+    Raises
+    ------
+    Refused
+        If hooks act on swaps, or the id is not that of these tokens, this fee and the hooks given, or none.
+    """
+    hooks = read_text(pool, "hooks") if pool.get("hooks") else NO_HOOKS
+    if read_hex(hooks.removeprefix("0x"), "hooks") & SWAP_HOOKS:
+        raise Refused("hooks_act_on_swaps")
+    chain = CHAINS.get(tokens[0].chain_id)
+    candidates = [tokens, unwrapped(tokens, chain.wrapped_native)] if chain else [tokens]
+    for candidate in candidates:
+        if pool_id(candidate, fee_pips, spacing, hooks) == read_text(pool, "pool_id").lower():
+            return candidate
+    raise Refused("pool_id_of_another_key_or_with_hooks")

@@ -1,0 +1,110 @@
+"""Fields that pools of all types share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from routing_engine.chains import CHAINS
+from routing_engine.errors import InvalidMarket
+from routing_engine.fixed_point import PIPS
+from routing_engine.markets.record import read, read_int, to_int
+from routing_engine.model import MAX_DECIMALS, NATIVE_ADDRESS, ZERO_ADDRESS, Token
+
+Pool = Mapping[str, Any]
+
+
+class Refused(Exception):
+    """One pool is left out; the text is the reason it is counted under."""
+
+
+def read_tokens(pool: Pool) -> list[Token]:
+    """Return the pool's tokens, the zero address standing for the native coin.
+
+    Raises
+    ------
+    Refused
+        If a token takes a tax on transfers, or its decimals are unknown or impossible.
+    """
+    rows = read(pool, "tokens")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InvalidMarket("tokens", "expected a list of objects")
+    found = []
+    for number, row in enumerate(rows):
+        if row.get("tax_bps"):
+            raise Refused("fee_on_transfer_token")
+        if row.get("decimals") is None:
+            raise Refused("unknown_decimals")
+        address = str(row.get("address", "")).lower()
+        if len(address) != 42 or not address.startswith("0x"):
+            raise InvalidMarket(f"tokens.{number}.address", "expected 0x and 40 hex digits")
+        address = NATIVE_ADDRESS if address == ZERO_ADDRESS else address
+        decimals = to_int(row["decimals"], f"tokens.{number}.decimals")
+        if not 0 <= decimals <= MAX_DECIMALS:
+            raise Refused("decimals_out_of_range")
+        chain_id = read_int(pool, "chain_id")
+        symbol = _read_symbol(row, chain_id, address)
+        found.append(Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals))
+    if len(set(found)) < max(2, len(found)):
+        raise Refused("tokens_not_distinct")
+    return found
+
+
+def _read_symbol(row: Mapping[str, Any], chain_id: int, address: str) -> str:
+    """Return the symbol, or that of the native coin where only its address stands there."""
+    symbol = str(row.get("symbol") or address)
+    unnamed = symbol.lower() in (NATIVE_ADDRESS, ZERO_ADDRESS)
+    return CHAINS[chain_id].native_currency.symbol if unnamed and chain_id in CHAINS else symbol
+
+
+def require_two(tokens: list[Token]) -> tuple[Token, Token]:
+    """Return the tokens of a pair."""
+    if len(tokens) != 2:
+        raise Refused("not_two_tokens")
+    return tokens[0], tokens[1]
+
+
+def read_reserves(pool: Pool, count: int) -> list[int]:
+    """Return `count` reserves in smallest units, none of them zero."""
+    reserves = read(pool, "reserves")
+    if not isinstance(reserves, list) or len(reserves) != count:
+        raise InvalidMarket("reserves", f"expected {count} digit strings")
+    amounts = [to_int(value, f"reserves.{number}") for number, value in enumerate(reserves)]
+    if min(amounts) <= 0:
+        raise Refused("empty")
+    return amounts
+
+
+def read_fee(pool: Pool, scale: int) -> int:
+    """Return the fee, a decimal fraction, as an exact integer count of 1 / `scale`.
+
+    Raises
+    ------
+    Refused
+        If it is unknown, not below 1, or finer than the scale.
+    """
+    if pool.get("fee") is None:
+        raise Refused("fee_unknown")
+    try:
+        fee = Decimal(str(pool["fee"])) * scale
+    except InvalidOperation:
+        raise InvalidMarket("fee", f"expected a decimal fraction, not {pool['fee']!r}") from None
+    if not fee.is_finite() or not 0 <= fee < scale or fee != int(fee):
+        raise Refused("fee_out_of_range")
+    return int(fee)
+
+
+def read_fee_pips(pool: Pool) -> int:
+    """Return the fee in pips."""
+    return read_fee(pool, PIPS)
+
+
+def squeeze(name: str) -> str:
+    """Return a name's letters and digits in lower case, for comparisons."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def protocol_name(pool: Pool, default: str) -> str:
+    """Name a protocol the way requests allow and deny it: lower case, words joined by underscores."""
+    return "_".join(str(pool.get("protocol") or default).lower().replace("-", " ").split())

@@ -1,0 +1,35 @@
+"""Compiled searches: arrays in, arrays out. The only modules that import numba.
+
+Kernels rank in float64 and promise nothing; they are cached on disk after the first compilation, hold no state and
+release the GIL.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import numba
+
+_HERE = Path(__file__).parent
+
+
+def _use_cache_of_these_sources() -> None:
+    """Keep compiled kernels in a folder named after the sources of all of them.
+
+    numba notices that a file changed, but not that a kernel calls one in another file that did; a mixture of old and
+    new kernels would then run. Set ``NUMBA_CACHE_DIR`` to keep them elsewhere.
+    """
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sorted(_HERE.glob("*.py")):
+        digest.update(source.read_bytes())
+    home = _HERE / "__pycache__"
+    if not os.access(_HERE, os.W_OK):
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "routing-engine"
+    vars(numba.config)["CACHE_DIR"] = str(home / f"kernels-{digest.hexdigest()}")
+
+
+_use_cache_of_these_sources()

@@ -1,0 +1,108 @@
+"""The memory layout that the graph compiler writes and the kernels read."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+REFUSED = -1.0
+"""What kernels return instead of an amount."""
+
+
+class Shape(IntEnum):
+    """Which formula a curve follows; kernels compare its number."""
+
+    PIECES = 0
+    WEIGHTED = 1
+    STABLE = 2
+    STABLE_FEE = 3
+    SOLIDLY = 4
+    WEIGHTED_SERIES = 5
+    CRYPTO = 6
+
+
+EDGE = np.dtype(
+    [
+        ("other", np.int32),  # token at the far end: token_out in forward order, token_in in reverse order
+        ("market", np.int32),
+        ("chain", np.int32),  # index of the chain that pays the gas
+        ("twin", np.int32),  # row of the same edge in the other direction's order
+        ("shape", np.int32),
+        ("piece", np.int32),  # first row in the table of pieces, or first place in the table of parameters
+        ("n_pieces", np.int32),
+        ("x0", np.float64),
+        ("y0", np.float64),
+        ("a", np.float64),
+        ("b", np.float64),
+        ("c", np.float64),
+        ("x_min", np.float64),
+        ("x_max", np.float64),
+        ("gas", np.float32),
+        ("gas_per_piece", np.float32),
+        ("time", np.float64),  # of a bridge: its fill and the block before it; else 0
+    ],
+    align=True,
+)
+"""One direction of one market, with its first piece inline, so that most edges cost one cache miss or two.
+
+For other shapes the inline piece is only their tangent at zero: prices are read off it."""
+
+FORWARD, REVERSE = 1, -1
+"""Carry amounts from the source (exact-in), or required amounts back from the target (exact-out)."""
+
+
+class Adjacency(NamedTuple):
+    """Edges in CSR order: those of token t are rows first[t] to first[t + 1]."""
+
+    first: npt.NDArray[np.int64]
+    edges: npt.NDArray[np.void]
+
+
+class Tables(NamedTuple):
+    """What does not fit into an edge: rows of `Curve.pieces`, and `Curve.params` end to end."""
+
+    pieces: npt.NDArray[np.float64]
+    params: npt.NDArray[np.float64]
+
+
+class Weights(NamedTuple):
+    """What turns gas into amounts.
+
+    `gas_cost` is the worth of one gas unit by chain, in the root's smallest units; `units` the number of each token's
+    smallest units that the root's smallest unit is worth; `last_block_s` the time of a block on the target's chain, for
+    paths that end with a transaction there.
+    """
+
+    gas_cost: npt.NDArray[np.float64]
+    units: npt.NDArray[np.float64]
+    last_block_s: float
+    time_rate: float
+    time_first: bool
+
+
+class Scratch(NamedTuple):
+    """Memory of one thread's searches; `counts` and `near` are all zero between searches."""
+
+    labels: npt.NDArray[np.void]
+    counts: npt.NDArray[np.uint8]
+    touched: npt.NDArray[np.int32]
+    near: npt.NDArray[np.bool_]
+
+
+class Load(NamedTuple):
+    """What the present division means for each forward edge and token.
+
+    `flow` is the input of each edge, `owner` the edge that uses each market or -1, `closed` the edges that may not be
+    used; `cost` an edge's fixed cost and `piece_cost` that of each further piece, in units of the target; `most`
+    the most that can be at each token.
+    """
+
+    flow: npt.NDArray[np.float64]
+    owner: npt.NDArray[np.int32]
+    closed: npt.NDArray[np.bool_]
+    cost: npt.NDArray[np.float64]
+    piece_cost: npt.NDArray[np.float64]
+    most: npt.NDArray[np.float64]

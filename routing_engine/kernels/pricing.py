@@ -1,0 +1,103 @@
+"""Paths that would improve a division: search backwards from the target, carrying worths instead of amounts.
+
+A label of round k at token u holds what one unit of u is worth at the target over k more markets, at the marginal
+prices of the markets in use and at the best net average prices of the others; so a market that is not yet used must
+first earn its gas.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routing_engine.kernels.paths import LABELS, insert
+from routing_engine.kernels.slopes import best_net_rate, derivatives, initial_slope
+
+
+@njit(cache=True, nogil=True)
+def _extend(k, slot, row, reverse, tables, load, root, scratch):
+    """Extend label `slot` of round k over a reverse edge; whether the token reached has its first label by it."""
+    edge = reverse.edges[row]
+    e, u = edge["twin"], edge["other"]
+    owner = load.owner[edge["market"]]
+    if load.closed[e] or (owner >= 0 and owner != e) or load.most[u] <= 0.0 or load.most[u] < edge["x_min"]:
+        return False
+    worth = scratch.labels[k, slot]["amount"]
+    if load.flow[e] > 0.0:
+        _, slope, _ = derivatives(edge, tables, load.flow[e])
+        value = slope * worth
+    else:
+        value = initial_slope(edge) * worth
+        full = scratch.counts[k + 1, u] == LABELS
+        if full and value <= scratch.labels[k + 1, u * LABELS + LABELS - 1]["score"]:
+            return False
+        value = best_net_rate(edge, tables, worth, load.cost[e], load.most[u])
+    if not value > 0.0:
+        return False
+    return insert(
+        scratch.labels, scratch.counts, reverse.edges, k, slot, row, value, 0.0, 0.0, value, False, root
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def best_additions(forward, reverse, tables, load, start, end, max_hops, scratch, found, price):
+    """Find the paths from `start` to `end` along which one more unit is worth most.
+
+    Parameters
+    ----------
+    load : Load
+        Present flows, and what limits new ones.
+    found : int32 array, shape (max_hops * LABELS, max_hops)
+        All -1 before; filled with forward edges, one row per path.
+    price : float64 array
+        Worth of one unit at `start` along each row.
+
+    Returns
+    -------
+    int
+        Number of rows filled.
+    """
+    for e in range(forward.first[start], forward.first[start + 1]):
+        scratch.near[forward.edges[e]["other"]] = True
+    sizes = np.zeros(max_hops + 1, np.int64)
+    scratch.touched[0, 0] = end
+    sizes[0] = 1
+    scratch.labels[0, end * LABELS]["amount"] = 1.0
+    scratch.counts[0, end] = 1
+    for k in range(max_hops - 1):
+        for i in range(sizes[k]):
+            v = scratch.touched[k, i]
+            if v == start:
+                continue
+            for s in range(scratch.counts[k, v]):
+                for row in range(reverse.first[v], reverse.first[v + 1]):
+                    u = reverse.edges[row]["other"]
+                    if u == end or (k == max_hops - 2 and u != start and not scratch.near[u]):
+                        continue
+                    if _extend(k, v * LABELS + s, row, reverse, tables, load, end, scratch):
+                        scratch.touched[k + 1, sizes[k + 1]] = u
+                        sizes[k + 1] += 1
+    k = max_hops - 1
+    for e in range(forward.first[start], forward.first[start + 1]):
+        v = forward.edges[e]["other"]
+        for s in range(scratch.counts[k, v]):
+            row = forward.edges[e]["twin"]
+            if _extend(k, v * LABELS + s, row, reverse, tables, load, end, scratch):
+                scratch.touched[max_hops, 0] = start
+                sizes[max_hops] = 1
+    total = 0
+    for k in range(1, max_hops + 1):
+        for s in range(scratch.counts[k, start]):
+            slot = start * LABELS + s
+            price[total] = scratch.labels[k, slot]["amount"]
+            for layer in range(k, 0, -1):
+                label = scratch.labels[layer, slot]
+                found[total, k - layer] = reverse.edges[label["edge"]]["twin"]
+                slot = label["parent"]
+            total += 1
+    for k in range(max_hops + 1):
+        for i in range(sizes[k]):
+            scratch.counts[k, scratch.touched[k, i]] = 0
+    for e in range(forward.first[start], forward.first[start + 1]):
+        scratch.near[forward.edges[e]["other"]] = False
+    return total

@@ -1,0 +1,199 @@
+"""The words of this library: token, fee, hop, and the protocol that every market keeps.
+
+All amounts are `int`, in the token's smallest unit. Nothing here knows how any market works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+if TYPE_CHECKING:
+    from routing_engine.curve import Curve
+
+NATIVE_ADDRESS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
+"""A chain's native coin has no contract; this address, in lower case, stands for it everywhere in the engine."""
+
+ZERO_ADDRESS = "0x" + "0" * 40
+"""Alias of `NATIVE_ADDRESS` in some protocols' own data (Uniswap v4, Fluid, Ekubo)."""
+
+UNLIMITED = 2**256 - 1
+"""The largest amount any contract can be given."""
+
+MAX_DECIMALS = 77
+"""With more decimals, not even one whole token would fit into an amount."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A token on one chain: the node of the graph.
+
+    Two tokens are the same when chain and address are; symbol and decimals describe it.
+
+    Parameters
+    ----------
+    chain_id : int
+        EIP-155 chain id.
+    address : str
+        Contract address in lower case, ``0x`` and 40 hex digits; `NATIVE_ADDRESS` for the native coin.
+    symbol : str
+        As the contract says it; not unique.
+    decimals : int
+        One whole token is ``10**decimals`` smallest units.
+    """
+
+    chain_id: int
+    address: str
+    symbol: str = field(compare=False)
+    decimals: int = field(compare=False)
+
+    @property
+    def key(self) -> str:
+        """``address@chain``: unique, and what the command line accepts."""
+        return f"{self.address}@{self.chain_id}"
+
+    @property
+    def is_native(self) -> bool:
+        """Whether this is the chain's own coin rather than a contract."""
+        return self.address == NATIVE_ADDRESS
+
+    def __str__(self) -> str:
+        return f"{self.symbol}@{self.chain_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fee:
+    """One named part of what a hop costs.
+
+    `included` is true where `Hop.amount_out` is already what remains after this fee.
+    """
+
+    amount: int
+    token: Token
+    name: str
+    included: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """What one market did, or would do, to one amount.
+
+    Parameters
+    ----------
+    market_id, protocol : str
+        Which market, and the protocol it belongs to.
+    token_in, token_out : Token
+        Direction.
+    amount_in, amount_out : int
+        Smallest units. `amount_out` is what is received, after all included fees.
+    fees : tuple of Fee
+        Itemised.
+    gas : int
+        Gas units on the chain of `token_in`, an estimate.
+    fill_time_s : int
+        Seconds from the transaction's inclusion until `amount_out` can be used; 0 within one transaction.
+    spot_price : float
+        Units of `token_out` per unit of `token_in` for a vanishing amount, after proportional fees; informational.
+    """
+
+    market_id: str
+    protocol: str
+    token_in: Token
+    token_out: Token
+    amount_in: int
+    amount_out: int
+    fees: tuple[Fee, ...] = ()
+    gas: int = 0
+    fill_time_s: int = 0
+    spot_price: float = 0.0
+
+    @property
+    def is_bridge(self) -> bool:
+        """Whether the hop leaves its chain, and so ends its transaction."""
+        return self.token_in.chain_id != self.token_out.chain_id
+
+    @property
+    def price_impact(self) -> float:
+        """Fraction lost against the spot price because of the amount's size; never negative."""
+        ideal = self.amount_in * self.spot_price
+        return max(0.0, 1.0 - self.amount_out / ideal) if ideal > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The amounts of `token_in` that a market accepts, both ends included, in smallest units."""
+
+    min_amount_in: int = 1
+    max_amount_in: int = UNLIMITED
+
+
+class Market(Protocol):
+    """A pool, or one lane of a bridge: an immutable value that quotes exactly and returns its next state.
+
+    Every amount is an exact integer and equals what the contract would do. A market that cannot serve an amount
+    raises `QuoteRefused` with a reason; it never returns a smaller fill.
+    """
+
+    @property
+    def id(self) -> str:
+        """Unique in a snapshot: ``<chain>:<address or pool id>`` for pools."""
+        ...
+
+    @property
+    def protocol(self) -> str:
+        """Short name, e.g. ``uniswap_v3``; what requests allow and deny."""
+        ...
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens it holds or joins."""
+        ...
+
+    def edges(self) -> tuple[tuple[Token, Token], ...]:
+        """Directions it can serve in its present state, as (token_in, token_out)."""
+        ...
+
+    def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
+        """Sell exactly `amount_in`; give the hop and the market after it.
+
+        Raises
+        ------
+        QuoteRefused
+            If it declines this amount or pair.
+        """
+        ...
+
+    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
+        """Buy at least `amount_out` for the least input that suffices.
+
+        The hop is that of `swap_exact_in` with this least input, so its `amount_out` may exceed what was asked by
+        rounding.
+
+        Raises
+        ------
+        QuoteRefused
+            If no input gives that much, or it declines the pair.
+        """
+        ...
+
+    def limits(self, token_in: Token, token_out: Token) -> Limits:
+        """Bounds on the input."""
+        ...
+
+    def spot_price(self, token_in: Token, token_out: Token) -> float:
+        """Marginal price of the next unit, after proportional fees, smallest unit out per smallest unit in."""
+        ...
+
+    def curve(self, token_in: Token, token_out: Token) -> Curve:
+        """Return the same function in float64, for kernels that choose."""
+        ...
+
+    def to_record(self) -> dict[str, Any]:
+        """JSON-ready state; integers beyond 2**53 as digit strings."""
+        ...
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
+        """Inverse of `to_record`; `tokens` maps `Token.key` to tokens."""
+        ...

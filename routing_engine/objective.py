@@ -1,0 +1,48 @@
+"""What makes one route better than another: money, time, or both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objective:
+    """How net amounts and fill time weigh against each other.
+
+    Parameters
+    ----------
+    name : str
+        What requests call it.
+    time_first : bool
+        Compare fill times before amounts.
+    time_cost_per_s : float
+        Fraction of the amount that one second of waiting is worth.
+    """
+
+    name: str
+    time_first: bool = False
+    time_cost_per_s: float = 0.0
+
+    def rank(self, net_amount: int, fill_time_s: int, *, exact_out: bool) -> tuple[float, float]:
+        """Sort key of a route; smaller is better.
+
+        Parameters
+        ----------
+        net_amount : int
+            Output after gas for exact-in, input plus gas for exact-out.
+        fill_time_s : int
+            Of the whole route.
+        exact_out : bool
+            Whether `net_amount` is paid rather than received.
+        """
+        wait = self.time_cost_per_s * fill_time_s
+        score = net_amount * (1 + wait) if exact_out else -net_amount * (1 - wait)
+        return (fill_time_s, score) if self.time_first else (score, fill_time_s)
+
+
+CHEAPEST = Objective(name="cheapest")
+FASTEST = Objective(name="fastest", time_first=True)
+BALANCED = Objective(name="balanced", time_cost_per_s=1e-4 / 60)
+"""One basis point a minute: a 15-minute bridge must be 15 bps cheaper than an instant one."""
+
+OBJECTIVES = {objective.name: objective for objective in (CHEAPEST, FASTEST, BALANCED)}

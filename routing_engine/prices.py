@@ -1,0 +1,68 @@
+"""Reference prices of all tokens, from the markets themselves: what gas is valued with.
+
+They choose between routes; nothing is promised by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.chains import CHAINS
+from routing_engine.kernels.layout import Adjacency
+from routing_engine.kernels.prices import widest_prices
+from routing_engine.model import NATIVE_ADDRESS, Token
+
+
+def native_tokens(index: Mapping[Token, int], chains: tuple[int, ...]) -> npt.NDArray[np.int32]:
+    """Return, per chain, the number of the token that gas is valued by: the wrapped coin, else the coin, else -1."""
+    found = []
+    for chain_id in chains:
+        addresses = [NATIVE_ADDRESS]
+        if chain_id in CHAINS:
+            addresses.insert(0, CHAINS[chain_id].wrapped_native)
+        known = (Token(chain_id=chain_id, address=address, symbol="", decimals=18) for address in addresses)
+        found.append(next((index[token] for token in known if token in index), -1))
+    return np.array(found, np.int32)
+
+
+def reference_prices(
+    forward: Adjacency, source: npt.NDArray[np.int32], native: npt.NDArray[np.int32]
+) -> npt.NDArray[np.float64]:
+    """Price all tokens along their deepest markets.
+
+    Parameters
+    ----------
+    forward : Adjacency
+        Edges by token_in.
+    source : int32 array
+        Number of each forward edge's token_in.
+    native : int32 array
+        From `native_tokens`; the best connected of these is the root, whose smallest unit is worth 1.
+
+    Returns
+    -------
+    float64 array
+        Worth of each token's smallest unit in the root's; 0 where no market says.
+    """
+    degree = np.diff(forward.first)
+    if not degree.size:
+        return np.empty(0)
+    coins = native[native >= 0]
+    root = int(coins[np.argmax(degree[coins])]) if coins.size else int(np.argmax(degree))
+    prices, _ = widest_prices(forward.first, forward.edges, _mid_rates(forward.edges, source), root)
+    return np.asarray(prices, np.float64)
+
+
+def _mid_rates(edges: npt.NDArray[np.void], source: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    """Rates without fees: the geometric mean of a market's two directions, or its one direction's own rate."""
+    rate = np.divide(edges["a"], edges["b"], out=np.zeros(edges.size), where=edges["b"] > 0)
+    ends = list(zip(edges["market"].tolist(), source.tolist(), edges["other"].tolist(), strict=True))
+    row_of = {end: row for row, end in enumerate(ends)}
+    opposite = np.array([row_of.get((market, v, u), -1) for market, u, v in ends], np.int64)
+    back = np.where(opposite >= 0, rate[opposite], 0.0)
+    mid = np.where(back > 0, np.sqrt(rate / np.where(back > 0, back, 1.0)), rate)
+    mid[~np.isfinite(mid)] = 0.0
+    return np.asarray(mid, np.float64)

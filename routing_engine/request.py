@@ -1,0 +1,144 @@
+"""What a caller asks of the router, and what it gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from routing_engine.errors import InsufficientLiquidity, InvalidRequest, NoRoute, Refusal
+from routing_engine.model import UNLIMITED, Token
+from routing_engine.objective import OBJECTIVES
+from routing_engine.route import Route, Side
+
+MAX_HOPS = 4
+MAX_SPLITS = 40
+MAX_ALTERNATIVES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteRequest:
+    """Sell `amount` of one token for another, or buy it.
+
+    Parameters
+    ----------
+    token_in, token_out : Token
+        From and to; may lie on different chains.
+    amount : int
+        Smallest units of `token_in` for ``exact_in``, of `token_out` for ``exact_out``.
+    side : {"exact_in", "exact_out"}
+        Which amount is fixed.
+    order : {"cheapest", "fastest", "balanced"}
+        What is best: see `objective`.
+    max_hops : int
+        Markets in series, 1 to 4.
+    max_splits : int
+        Parallel paths that may be used, 1 to 40. More than one are used where their net output is larger.
+    alternatives : int
+        How many further routes to return, 0 to 5; each avoids a market of the best route.
+    allow_protocols : frozenset of str, optional
+        Use only these.
+    deny_protocols : frozenset of str
+        Never use these.
+    gas_prices : mapping of int to int, optional
+        Wei per gas unit by chain id; overrides the snapshot's.
+
+    Raises
+    ------
+    InvalidRequest
+        Naming the field, when a value is out of bounds.
+    """
+
+    token_in: Token
+    token_out: Token
+    amount: int
+    side: str = "exact_in"
+    order: str = "cheapest"
+    max_hops: int = MAX_HOPS
+    max_splits: int = MAX_SPLITS
+    alternatives: int = 0
+    allow_protocols: frozenset[str] | None = None
+    deny_protocols: frozenset[str] = frozenset()
+    gas_prices: Mapping[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.amount, bool) or not isinstance(self.amount, int):
+            raise InvalidRequest("amount", f"expected an int in smallest units, got {type(self.amount).__name__}")
+        if not 1 <= self.amount <= UNLIMITED:
+            raise InvalidRequest("amount", "must be from 1 to 2**256 - 1 smallest units")
+        if self.token_in == self.token_out:
+            raise InvalidRequest("token_out", f"is the same token as token_in ({self.token_in}); choose another")
+        if self.side not in set(Side):
+            raise InvalidRequest("side", f"must be 'exact_in' or 'exact_out', not {self.side!r}")
+        if self.order not in OBJECTIVES:
+            raise InvalidRequest("order", f"must be one of {', '.join(OBJECTIVES)}, not {self.order!r}")
+        _check_count("max_hops", self.max_hops, 1, MAX_HOPS)
+        _check_count("max_splits", self.max_splits, 1, MAX_SPLITS)
+        _check_count("alternatives", self.alternatives, 0, MAX_ALTERNATIVES)
+        for chain_id, price in (self.gas_prices or {}).items():
+            if isinstance(price, bool) or not isinstance(price, int) or price < 0:
+                raise InvalidRequest("gas_prices", f"chain {chain_id}: expected wei as an int of at least 0")
+
+
+def _check_count(field: str, value: int, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InvalidRequest(field, f"must be an int from {low} to {high}, not {value!r}")
+
+
+class Status(StrEnum):
+    """How a search ended."""
+
+    FOUND = "found"
+    NO_ROUTE = "no_route"
+    INSUFFICIENT_LIQUIDITY = "insufficient_liquidity"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailable:
+    """Why one protocol could not serve a request; `reason` is a `Refusal` or ``NO_PATH`` or ``DENIED``."""
+
+    protocol: str
+    reason: Refusal | str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteResult:
+    """Routes, best first, and what they were computed from.
+
+    Parameters
+    ----------
+    request : RouteRequest
+        The question.
+    snapshot_id : str
+        Content hash of the snapshot that was searched.
+    status : Status
+        ``found`` exactly when `routes` is not empty.
+    routes : tuple of Route
+        Best first by the request's order; the rest are alternatives.
+    unavailable : tuple of Unavailable
+        One entry per protocol when nothing was found.
+    """
+
+    request: RouteRequest
+    snapshot_id: str
+    status: Status
+    routes: tuple[Route, ...] = ()
+    unavailable: tuple[Unavailable, ...] = ()
+
+    def best(self) -> Route:
+        """Return the best route.
+
+        Raises
+        ------
+        NoRoute
+            If nothing joins the two tokens.
+        InsufficientLiquidity
+            If paths exist, but none can serve the amount.
+        """
+        if self.routes:
+            return self.routes[0]
+        pair = f"{self.request.token_in} to {self.request.token_out}"
+        if self.status is Status.INSUFFICIENT_LIQUIDITY:
+            raise InsufficientLiquidity(f"no market path from {pair} can serve {self.request.amount} smallest units")
+        raise NoRoute(f"no path of at most {self.request.max_hops} hops from {pair}")

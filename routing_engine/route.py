@@ -1,0 +1,235 @@
+"""A route and its parts, all exact integers: what the router promises."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from routing_engine.chains import block_time_s
+from routing_engine.model import Fee, Hop, Token
+
+NEGLIGIBLE = 1e-9
+
+
+class Side(StrEnum):
+    """Which amount of a request is fixed."""
+
+    EXACT_IN = "exact_in"
+    EXACT_OUT = "exact_out"
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Hops in series: each spends what the one before gave."""
+
+    hops: tuple[Hop, ...]
+
+    @property
+    def amount_in(self) -> int:
+        """What the first hop takes."""
+        return self.hops[0].amount_in
+
+    @property
+    def amount_out(self) -> int:
+        """What the last hop gives."""
+        return self.hops[-1].amount_out
+
+    def __str__(self) -> str:
+        words = [str(self.hops[0].token_in)]
+        for hop in self.hops:
+            words += [f"-[{hop.protocol}]->", str(hop.token_out)]
+        return " ".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """Hops that share one transaction on one chain; its bridge hops end it."""
+
+    hops: tuple[Hop, ...]
+
+    @property
+    def chain_id(self) -> int:
+        """Chain on which the transaction is sent."""
+        return self.hops[0].token_in.chain_id
+
+    @property
+    def fill_time_s(self) -> int:
+        """Seconds until its last output can be used: one block, and the slowest bridge's fill."""
+        return block_time_s(self.chain_id) + max(hop.fill_time_s for hop in self.hops)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """Hops from one token to another: one path, or a network of paths that divide and meet.
+
+    Parameters
+    ----------
+    token_in, token_out : Token
+        The ends.
+    side : Side
+        Which amount was fixed.
+    hops : tuple of Hop
+        In an order in which they can run: at every token they spend no more than the hops before produced. Each market
+        appears once.
+    gas_cost_in, gas_cost_out : int
+        The gas of all hops, valued in `token_in` and in `token_out` at the snapshot's prices, rounded up. An estimate:
+        0 where `gas_priced` is false.
+    gas_priced : bool
+        Whether gas prices and native prices were known for every chain used.
+    """
+
+    token_in: Token
+    token_out: Token
+    side: Side
+    hops: tuple[Hop, ...]
+    gas_cost_in: int = 0
+    gas_cost_out: int = 0
+    gas_priced: bool = False
+
+    @property
+    def amount_in(self) -> int:
+        """Smallest units of `token_in` spent."""
+        return sum(hop.amount_in for hop in self.hops if hop.token_in == self.token_in)
+
+    @property
+    def amount_out(self) -> int:
+        """Smallest units of `token_out` received, exact."""
+        return sum(hop.amount_out for hop in self.hops if hop.token_out == self.token_out)
+
+    @property
+    def amount_out_net(self) -> int:
+        """Output after gas, valued in `token_out`; negative where gas eats more than the trade gives."""
+        return self.amount_out - self.gas_cost_out
+
+    @property
+    def amount_in_gross(self) -> int:
+        """Input plus gas, valued in `token_in`."""
+        return self.amount_in + self.gas_cost_in
+
+    @property
+    def net_amount(self) -> int:
+        """What routes of one request are compared by: `amount_out_net`, or `amount_in_gross` for exact-out."""
+        return self.amount_in_gross if self.side is Side.EXACT_OUT else self.amount_out_net
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The hops seen as parallel paths, the largest first.
+
+        Where paths share a hop, each shows its share of the amounts; all paths together show the hop's amounts exactly,
+        and the amounts of one path meet to within rounding.
+        """
+        return decompose(self.hops, self.token_in, self.token_out)
+
+    @property
+    def legs(self) -> tuple[Leg, ...]:
+        """One leg for each chain on which a transaction is sent, in order."""
+        chains = dict.fromkeys(hop.token_in.chain_id for hop in self.hops)
+        return tuple(Leg(tuple(hop for hop in self.hops if hop.token_in.chain_id == chain)) for chain in chains)
+
+    @property
+    def gas(self) -> int:
+        """Gas units over all hops and chains."""
+        return sum(hop.gas for hop in self.hops)
+
+    @property
+    def fill_time_s(self) -> int:
+        """Seconds until the last part arrives: transactions wait for each other, parallel ones do not."""
+        ready = {self.token_in: 0}
+        last = 0
+        for hop in self.hops:
+            start, block = ready[hop.token_in], block_time_s(hop.token_in.chain_id)
+            done = start + block + hop.fill_time_s
+            ready[hop.token_out] = max(ready.get(hop.token_out, 0), done if hop.is_bridge else start)
+            if hop.token_out == self.token_out:
+                last = max(last, done)
+        return last
+
+    @property
+    def fees(self) -> tuple[Fee, ...]:
+        """Fees of all hops, summed by token and kind, in order of appearance."""
+        sums: dict[tuple[Token, str, bool], int] = {}
+        for hop in self.hops:
+            for fee in hop.fees:
+                key = (fee.token, fee.name, fee.included)
+                sums[key] = sums.get(key, 0) + fee.amount
+        return tuple(
+            Fee(amount=amount, token=token, name=name, included=included)
+            for (token, name, included), amount in sums.items()
+        )
+
+    @property
+    def price_impact(self) -> float:
+        """Fraction lost to the amount's own size: against the same hops at their spot prices; informational."""
+        ideal: dict[Token, float] = {self.token_in: float(self.amount_in)}
+        actual: dict[Token, float] = {self.token_in: float(self.amount_in)}
+        for hop in self.hops:
+            bonus = ideal[hop.token_in] / actual[hop.token_in] / max(1.0 - hop.price_impact, 1e-18)
+            ideal[hop.token_out] = ideal.get(hop.token_out, 0.0) + hop.amount_out * bonus
+            actual[hop.token_out] = actual.get(hop.token_out, 0.0) + hop.amount_out
+        return max(0.0, 1.0 - actual[self.token_out] / ideal[self.token_out])
+
+    @property
+    def price(self) -> float:
+        """Whole tokens out per whole token in; informational."""
+        paid = self.amount_in * 10**self.token_out.decimals
+        return self.amount_out * 10**self.token_in.decimals / paid if paid else 0.0
+
+    @property
+    def fingerprint(self) -> str:
+        """Short hash of markets and directions: equal for routes that differ in amounts only."""
+        text = ",".join(f"{hop.market_id}>{hop.token_out.key}" for hop in self.hops)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.paths))
+
+
+def decompose(hops: tuple[Hop, ...], token_in: Token, token_out: Token) -> tuple[Path, ...]:
+    """Return a network of hops as parallel paths; see `Route.paths`."""
+    rest = [1.0] * len(hops)  # the part of each hop that no path has taken yet
+    strands: list[tuple[tuple[int, ...], float]] = []
+    while True:
+        strand, token = [], token_in
+        while token != token_out:
+            onward = [i for i, hop in enumerate(hops) if hop.token_in == token and rest[i] > NEGLIGIBLE]
+            if not onward:
+                break
+            strand.append(max(onward, key=lambda i: hops[i].amount_in * rest[i]))
+            token = hops[strand[-1]].token_out
+        if not strand or token != token_out:
+            break
+        # Walking the strand with one unit of the first hop tells how much of each hop it can take.
+        carried, most = 1.0, 1.0
+        shares = []
+        for i in strand:
+            share = carried * hops[strand[0]].amount_in / hops[i].amount_in
+            shares.append(share)
+            most = min(most, rest[i] / share if share else most)
+            carried = share * hops[i].amount_out / hops[strand[0]].amount_in
+        for i, share in zip(strand, shares, strict=True):
+            rest[i] = max(0.0, rest[i] - share * most)
+        strands.append((tuple(strand), most))
+    return _as_paths(hops, strands)
+
+
+def _as_paths(hops: tuple[Hop, ...], strands: list[tuple[tuple[int, ...], float]]) -> tuple[Path, ...]:
+    """Divide each hop's integers between its strands by their sizes at the start; the last takes what is left."""
+    left = {i: (hop.amount_in, hop.amount_out) for i, hop in enumerate(hops)}
+    waiting = {i: [n for n, (strand, _) in enumerate(strands) if i in strand] for i in left}
+    sizes = [hops[strand[0]].amount_in * part for strand, part in strands]
+    paths = []
+    for number, (strand, _) in enumerate(strands):
+        shown = []
+        for i in strand:
+            users = waiting[i]
+            amount_in, amount_out = left[i]
+            if len(users) > 1:
+                part = sizes[number] / sum(sizes[n] for n in users)
+                amount_in, amount_out = int(amount_in * part), int(amount_out * part)
+            left[i] = (left[i][0] - amount_in, left[i][1] - amount_out)
+            users.remove(number)
+            whole = amount_in == hops[i].amount_in
+            shown.append(hops[i] if whole else replace(hops[i], amount_in=amount_in, amount_out=amount_out))
+        paths.append(Path(tuple(shown)))
+    return tuple(sorted(paths, key=lambda path: -path.amount_in))

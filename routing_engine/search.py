@@ -1,0 +1,177 @@
+"""Candidates: from a request to exact paths, the best first guess to the last."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.chains import block_time_s
+from routing_engine.errors import QuoteRefused
+from routing_engine.graph import Graph
+from routing_engine.kernels.layout import FORWARD, REVERSE, Scratch, Weights
+from routing_engine.kernels.paths import LABELS, best_paths, new_scratch
+from routing_engine.model import Hop, Market, Token
+from routing_engine.objective import OBJECTIVES
+from routing_engine.request import MAX_HOPS, RouteRequest
+from routing_engine.route import Side
+
+Edge = tuple[Market, Token, Token]
+
+TIE = 1e-6
+"""Candidates whose float64 scores differ by less are compared in exact integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A path that the kernel likes.
+
+    Parameters
+    ----------
+    edges : tuple of Edge
+        From source to target.
+    numbers : tuple of int
+        The same, as forward edges of the graph.
+    rank : tuple of float
+        Sort key, smaller is better: the float64 twin of `Objective.rank`.
+    """
+
+    edges: tuple[Edge, ...]
+    numbers: tuple[int, ...]
+    rank: tuple[float, float]
+
+    def is_rivalled_by(self, other: Candidate) -> bool:
+        """Whether rounding might hide that `other` is as good."""
+        return all(abs(a - b) <= TIE * abs(a) for a, b in zip(self.rank, other.rank, strict=True))
+
+
+class Search:
+    """Search one graph for candidate paths; safe to use from many threads.
+
+    Parameters
+    ----------
+    graph : Graph
+        What to search.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._threads = threading.local()
+
+    def candidates(
+        self,
+        request: RouteRequest,
+        gas_cost: npt.NDArray[np.float64],
+        allowed: npt.NDArray[np.bool_],
+        max_hops: int,
+    ) -> list[Candidate]:
+        """Return a few paths for each number of hops, best first.
+
+        Parameters
+        ----------
+        request : RouteRequest
+            Both tokens must be in the graph.
+        gas_cost : float64 array
+            From `Graph.gas_cost`.
+        allowed : bool array, shape (markets,)
+            Markets that may be used.
+        max_hops : int
+            At most the request's.
+        """
+        graph = self.graph
+        source, target = graph.index[request.token_in], graph.index[request.token_out]
+        weights = self._weights(request, gas_cost)
+        found = np.full((MAX_HOPS * LABELS, MAX_HOPS), -1, np.int32)
+        scores = np.empty((MAX_HOPS * LABELS, 2))
+        if request.side == Side.EXACT_OUT:
+            ends = (graph.reverse, graph.forward, graph.tables, allowed, weights, target, source)
+            direction = REVERSE
+        else:
+            ends = (graph.forward, graph.reverse, graph.tables, allowed, weights, source, target)
+            direction = FORWARD
+        total = best_paths(*ends, float(request.amount), direction, max_hops, self.scratch(), found, scores)
+        rows = zip(found[:total].tolist(), scores[:total].tolist(), strict=True)
+        candidates = (
+            Candidate(
+                tuple(graph.edge_ends(edge) for edge in row if edge >= 0),
+                tuple(edge for edge in row if edge >= 0),
+                (time, -score) if weights.time_first else (-score, time),
+            )
+            for row, (time, score) in rows
+        )
+        return sorted(candidates, key=lambda candidate: candidate.rank)
+
+    def _weights(self, request: RouteRequest, gas_cost: npt.NDArray[np.float64]) -> Weights:
+        objective = OBJECTIVES[request.order]
+        return Weights(
+            gas_cost=gas_cost,
+            units=self.graph.units,
+            last_block_s=float(block_time_s(request.token_out.chain_id)),
+            time_rate=objective.time_cost_per_s,
+            time_first=objective.time_first,
+        )
+
+    def scratch(self) -> Scratch:
+        """Return this thread's memory for kernels."""
+        scratch: Scratch | None = getattr(self._threads, "scratch", None)
+        if scratch is None:
+            scratch = self._threads.scratch = new_scratch(len(self.graph.tokens), MAX_HOPS)
+        return scratch
+
+
+def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:
+    """Run a path in exact integers.
+
+    For exact-out the inputs are found backwards, each the least that suffices, so the first is the least for the whole
+    path; then the path runs forwards with it, as it would on chain.
+
+    Raises
+    ------
+    QuoteRefused
+        By the first market that declines.
+    """
+    if side == Side.EXACT_OUT:
+        for market, token_in, token_out in reversed(edges):
+            hop, _ = market.swap_exact_out(token_in, token_out, amount)
+            amount = hop.amount_in
+    hops: list[Hop] = []
+    for market, token_in, token_out in edges:
+        hop, _ = market.swap_exact_in(token_in, token_out, amount)
+        amount = hop.amount_out
+        hops.append(hop)
+    return tuple(hops)
+
+
+def replay_best(
+    candidates: list[Candidate], request: RouteRequest, refused: dict[str, QuoteRefused]
+) -> list[tuple[Candidate, tuple[Hop, ...]]]:
+    """Replay candidates, best first, until one is good and no other might tie with it.
+
+    `refused` collects the markets that declined on the way.
+    """
+    paths: list[tuple[Candidate, tuple[Hop, ...]]] = []
+    first: Candidate | None = None
+    for candidate in candidates:
+        if first and not first.is_rivalled_by(candidate):
+            break
+        try:
+            paths.append((candidate, replay(candidate.edges, request.side, request.amount)))
+        except QuoteRefused as refusal:
+            refused[refusal.market_id] = refusal
+            continue
+        first = first or candidate
+    return paths
+
+
+def allowed_markets(graph: Graph, request: RouteRequest) -> npt.NDArray[np.bool_]:
+    """Mask of the markets whose protocol the request admits."""
+    allow, deny = request.allow_protocols, request.deny_protocols
+    if allow is None and not deny:
+        return np.ones(len(graph.markets), np.bool_)
+    verdict: Mapping[str, bool] = {
+        protocol: (allow is None or protocol in allow) and protocol not in deny for protocol in graph.protocols
+    }
+    return np.array([verdict[market.protocol] for market in graph.markets], np.bool_)

@@ -1,0 +1,185 @@
+"""All markets at one moment: an immutable value with a content hash for a name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from routing_engine import formats
+from routing_engine.formats import Contents
+from routing_engine.model import Market, Token
+from routing_engine.tokens import TokenTable
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+DIGEST_BYTES = 32
+DIGESTS: int = 256**DIGEST_BYTES
+
+
+class Snapshot:
+    """Markets, gas prices and block numbers that belong together.
+
+    Parameters
+    ----------
+    markets : iterable of Market
+        With different ids.
+    gas_prices : mapping of int to int
+        Wei per gas unit by chain id; a chain that is missing has an unknown gas price.
+    blocks : mapping of int to int
+        Block number by chain id.
+    taken_at : str
+        ISO 8601 time, or empty.
+    refused : mapping of str to int
+        What an import left out, by reason.
+    """
+
+    def __init__(
+        self,
+        markets: Iterable[Market],
+        *,
+        gas_prices: Mapping[int, int] | None = None,
+        blocks: Mapping[int, int] | None = None,
+        taken_at: str = "",
+        refused: Mapping[str, int] | None = None,
+    ) -> None:
+        self.markets: Mapping[str, Market] = MappingProxyType({market.id: market for market in markets})
+        self.gas_prices: Mapping[int, int] = MappingProxyType(dict(gas_prices or {}))
+        self.blocks: Mapping[int, int] = MappingProxyType(dict(blocks or {}))
+        self.taken_at = taken_at
+        self.refused: Mapping[str, int] = MappingProxyType(dict(refused or {}))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Snapshot:
+        """Read a market file: the library's own format or the neutral one.
+
+        Raises
+        ------
+        BadMarketFile
+            Naming the file and the field; nothing is loaded then.
+        """
+        return cls._of(formats.load(Path(path)))
+
+    @classmethod
+    def sandbox(cls) -> Snapshot:
+        """Return the built-in market: five chains, invented depths, real token addresses, no file needed."""
+        from routing_engine.sandbox import gas_prices, sandbox_markets
+
+        return cls(sandbox_markets(), gas_prices=gas_prices())
+
+    @classmethod
+    def _of(cls, contents: Contents) -> Snapshot:
+        return cls(
+            contents.markets,
+            gas_prices=contents.gas_prices,
+            blocks=contents.blocks,
+            taken_at=contents.taken_at,
+            refused=contents.refused,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the library's own format, compressed if the name ends in ``.gz``; atomic."""
+        contents = Contents(
+            markets=tuple(self.markets.values()),
+            refused=self.refused,
+            blocks=self.blocks,
+            gas_prices=self.gas_prices,
+            taken_at=self.taken_at,
+        )
+        formats.save(contents, Path(path))
+
+    def apply(
+        self,
+        changed: Iterable[Market] = (),
+        *,
+        removed: Iterable[str] = (),
+        gas_prices: Mapping[int, int] | None = None,
+        blocks: Mapping[int, int] | None = None,
+        taken_at: str | None = None,
+    ) -> Snapshot:
+        """Return the next snapshot; this one stays as it is.
+
+        Parameters
+        ----------
+        changed : iterable of Market
+            New states; they replace markets of the same id, or are added.
+        removed : iterable of str
+            Ids to leave out; unknown ones are ignored.
+        gas_prices, blocks : mapping of int to int, optional
+            Merged over the present ones.
+        taken_at : str, optional
+            Of the next snapshot.
+        """
+        markets = dict(self.markets)
+        shift = 0
+        for market_id in removed:
+            old = markets.pop(market_id, None)
+            shift -= _digest(old) if old else 0
+        for market in changed:
+            old = markets.get(market.id)
+            shift += _digest(market) - (_digest(old) if old else 0)
+            markets[market.id] = market
+        following = Snapshot(
+            markets.values(),
+            gas_prices={**self.gas_prices, **(gas_prices or {})},
+            blocks={**self.blocks, **(blocks or {})},
+            taken_at=self.taken_at if taken_at is None else taken_at,
+            refused=self.refused,
+        )
+        if "_markets_digest" in self.__dict__:
+            following.__dict__["_markets_digest"] = (self._markets_digest + shift) % DIGESTS
+        return following
+
+    @cached_property
+    def _markets_digest(self) -> int:
+        """Sum of all markets' hashes: changes with one market at the cost of that market."""
+        return sum(map(_digest, self.markets.values())) % DIGESTS
+
+    @cached_property
+    def id(self) -> str:
+        """Content hash over markets and gas prices: equal for equal content, however it was reached."""
+        gas = json.dumps(sorted(self.gas_prices.items())).encode()
+        parts = self._markets_digest.to_bytes(DIGEST_BYTES, "big") + gas
+        return hashlib.blake2b(parts, digest_size=16).hexdigest()
+
+    @cached_property
+    def tokens(self) -> TokenTable:
+        """All tokens of all markets, by symbol and by address."""
+        return TokenTable(self.markets.values())
+
+    def token(self, name: str) -> Token:
+        """Find a token by ``SYMBOL@chain``, ``address@chain``, or without chain where only one has it.
+
+        Raises
+        ------
+        UnknownToken
+            If there is none; the message suggests similar ones.
+        AmbiguousToken
+            If several share the symbol; the message lists them.
+        """
+        return self.tokens.find(name)
+
+    def to_networkx(self) -> nx.MultiDiGraph[Token]:
+        """Return tokens as nodes and markets as parallel edges.
+
+        Edges carry `market` (id, also the edge's key), `protocol`, `rate` (spot price in smallest units), `fee` (the
+        fraction of the mid price lost at the spot), `time` (seconds), `gas`, and `weight` (-log rate in whole tokens).
+        """
+        from routing_engine.networkx_view import multi_digraph
+
+        return multi_digraph(self.markets.values())
+
+    def __repr__(self) -> str:
+        return f"Snapshot({len(self.markets)} markets, {len(self.tokens)} tokens, id {self.id})"
+
+
+def _digest(market: Market) -> int:
+    """Hash a market's whole state, decimals included."""
+    record = market.to_record() | {"decimals": [token.decimals for token in market.tokens]}
+    text = json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest(), "big")

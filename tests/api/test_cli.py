@@ -1,0 +1,232 @@
+"""The operator's commands, and the whole service started by one of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import requests
+from click.testing import CliRunner, Result
+
+from api.cli import main
+from api.config import Config
+from api.context import Context, build_context
+from api.domain.env import EnvMode
+from api.services.keys import find_key
+from api.services.vendors import list_accounts
+from routing_engine import registry
+from tests.api.conftest import Merchant
+
+Run = Callable[..., Result]
+RECIPIENT = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+
+
+@pytest.fixture
+def run(context: Context, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("DATABASE_URL", context.config.database_url)
+    monkeypatch.setenv("DATA_DIR", str(context.config.data_dir))
+
+    def invoke(*words: str) -> Result:
+        return CliRunner().invoke(main, words)
+
+    return invoke
+
+
+def test_a_vendor_is_made_with_keys_that_work(run: Run, context: Context) -> None:
+    result = run("vendors", "create", "Tea & Co", "--json")
+    assert result.exit_code == 0, result.output
+    made = json.loads(result.stdout)
+    assert set(made) == {"vendor_id", "name", "test_key", "live_key"}
+    with context.database.read() as session:
+        for env_mode in EnvMode:
+            key = find_key(session, made[f"{env_mode}_key"])
+            assert key is not None
+            assert (key.vendor_id, key.env_mode) == (made["vendor_id"], env_mode)
+    listed = [json.loads(line) for line in run("vendors", "list", "--json").stdout.splitlines()]
+    assert [row["name"] for row in listed] == ["Tea & Co"]
+    assert made["test_key"] not in run("vendors", "list").output
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\nb"])
+def test_a_vendor_needs_a_name(run: Run, name: str) -> None:
+    result = run("vendors", "create", name)
+    assert result.exit_code == 1
+    assert "name: Must be 1 to 200 printable characters" in result.output
+
+
+def test_a_name_is_given_once(run: Run) -> None:
+    assert run("vendors", "create", "Tea").exit_code == 0
+    result = run("vendors", "create", "Tea")
+    assert result.exit_code == 1
+    assert "choose another name" in result.output
+
+
+def test_a_key_is_rotated_by_name_or_id(run: Run, context: Context, merchant: Merchant) -> None:
+    by_name = json.loads(run("vendors", "rotate-key", "Tea & Co", "--env", "live", "--json").stdout)["live_key"]
+    by_id = json.loads(run("vendors", "rotate-key", merchant.id, "--env", "live", "--revoke-all", "--json").stdout)[
+        "live_key"
+    ]
+    with context.database.read() as session:
+        found = [find_key(session, key) is not None for key in (merchant.vendor.keys[EnvMode.LIVE], by_name, by_id)]
+    assert found == [False, False, True]
+    assert "no vendor 'nobody'" in run("vendors", "rotate-key", "nobody", "--env", "test").output
+
+
+def test_a_new_vendor_can_be_paid_in_the_test_environment(context: Context, merchant: Merchant) -> None:
+    with context.database.read() as session:
+        accounts = {account.currency: account for account in list_accounts(session, merchant.id, EnvMode.TEST)}
+        assert list_accounts(session, merchant.id, EnvMode.LIVE) == ()
+    assert {"USDC", "USDT", "DAI", "ETH", "WETH", "WBTC"} <= set(accounts)
+    assert accounts["USDC"].token_address == "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+    assert (accounts["USDC"].chain_id, accounts["USDC"].token_decimals) == (8453, 6)
+    elsewhere = [info for info in registry.tokens() if 8453 not in info.addresses and 1 in info.addresses]
+    assert elsewhere
+    assert {accounts[info.symbol].chain_id for info in elsewhere} == {1}
+    assert accounts["ETH"].token_address == "0x" + "ee" * 20
+    assert len({account.address for account in accounts.values()}) == 1
+    assert re.fullmatch("0x[0-9a-f]{40}", accounts["USDC"].address)
+
+
+def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
+    words = ("settlement", "set", merchant.id, "--env", "live", "--currency", "usdc", "--address", RECIPIENT)
+    assert run(*words, "--chain", "1", "--token", "USDC").exit_code == 0
+    assert run(*words, "--chain", "8453", "--token", "0x" + "12" * 20, "--decimals", "18").exit_code == 0
+    (row,) = [
+        json.loads(line)
+        for line in run("settlement", "list", "Tea & Co", "--env", "live", "--json").stdout.splitlines()
+    ]
+    assert row == {
+        "currency": "USDC",
+        "chain_id": 8453,
+        "token_address": "0x" + "12" * 20,
+        "token_decimals": 18,
+        "address": RECIPIENT.lower(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--currency": "GOLD"}, "currency: 'GOLD' is not the symbol"),
+        ({"--currency": "USD"}, "currency: 'USD' is not the symbol"),
+        ({"--token": "ARB", "--chain": "8453"}, "ARB is not known on chain 8453"),
+        ({"--token": "0x12"}, "token: Expected 0x"),
+        ({"--token": "0x" + "12" * 20}, "decimals: Required"),
+        ({"--address": RECIPIENT.replace("5aA", "5AA")}, "address: The checksum is wrong"),
+        ({"--address": "0x" + "0" * 40}, "address: The zero address"),
+        ({"--address": "me.eth"}, "address: Expected 0x"),
+    ],
+)
+def test_a_bad_account_is_named(run: Run, merchant: Merchant, changes: dict[str, str], message: str) -> None:
+    options = {"--currency": "USDC", "--chain": "1", "--token": "USDC", "--address": RECIPIENT} | changes
+    words = [word for pair in options.items() for word in pair]
+    result = run("settlement", "set", merchant.id, "--env", "live", *words)
+    assert result.exit_code == 1
+    assert message in result.output
+
+
+def test_an_old_schema_is_said(
+    run: Run, monkeypatch: pytest.MonkeyPatch, make_database_url: Callable[[str], str]
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", make_database_url("sqlite"))
+    assert "checkout db upgrade" in run("vendors", "list").output
+    assert run("db", "upgrade").exit_code == 0
+    assert run("vendors", "list").exit_code == 0
+
+
+def test_a_bad_setting_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", "eighty")
+    result = run("vendors", "list")
+    assert result.exit_code == 1
+    assert "PORT" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys, api.cli; print([m for m in ('flask', 'sqlalchemy', 'numba', 'uvicorn') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def up(port: int, data_dir: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(data_dir)]
+    environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BASE_URL"}}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def printed_key(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if found := re.search(r"sk_test_\S+", line):
+            return found[0]
+    raise AssertionError(process.communicate()[1])
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_up_starts_everything_and_ends_it(tmp_path: Path, ending: signal.Signals) -> None:
+    port = free_port()
+    process = up(port, tmp_path)
+    try:
+        key = printed_key(process)
+        assert requests.get(f"http://127.0.0.1:{port}/readyz", timeout=10).status_code == 200
+        wrong = requests.get(f"http://127.0.0.1:{port}/v1/x", headers={"X-Api-Key": key + "x"}, timeout=10)
+        assert wrong.status_code == 401
+        right = requests.get(f"http://127.0.0.1:{port}/v1/x", headers={"X-Api-Key": key}, timeout=10)
+        assert right.status_code == 404
+        second = up(port, tmp_path)
+        _, said = second.communicate(timeout=60)
+        assert second.returncode == 1
+        assert f"Port {port}" in said
+    finally:
+        process.send_signal(ending)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "Traceback" not in said
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
+
+
+def test_up_ends_when_a_part_ends(tmp_path: Path) -> None:
+    from api.up import PARTS
+
+    port = free_port()
+    process = up(port, tmp_path)
+    printed_key(process)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert len(children) == len(PARTS)
+    os.kill(int(children[PARTS.index("worker")]), signal.SIGKILL)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "`checkout worker` ended with status -9" in said
+
+
+def test_the_demo_key_is_fresh_each_time(context: Context) -> None:
+    from api.up import demo_key
+
+    first, second = demo_key(context), demo_key(context)
+    with context.database.read() as session:
+        found = [find_key(session, key) for key in (first, second)]
+    assert first != second
+    assert {key.vendor_id for key in found if key} == {found[0].vendor_id if found[0] else None}
+
+
+def test_a_context_takes_the_system_clock(config: Config) -> None:
+    built = build_context(config)
+    built.database.ping()
+    built.database.close()
+    assert built.clock.now().utcoffset() is not None

@@ -1,0 +1,166 @@
+"""The same request twice: one order, one answer, on both databases."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from api.context import Context
+from api.domain.clock import SettableClock
+from api.domain.errors import Conflict
+from api.services.idempotency import Repeatable, first_answer
+from api.storage.tables import Event, IdempotencyKey, PaymentOrder
+from tests.api.conftest import Merchant
+from tests.support.shop import LINK, Shop
+
+PATH = "/api/v1/payment_link"
+KEYS = 20
+THREADS = 32
+
+
+def count(context: Context, table: type) -> int:
+    with context.database.read() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def test_the_same_request_gets_the_first_answer(shop: Shop) -> None:
+    first = shop.post(PATH, LINK, Idempotency_Key="cart-7")
+    shop.clock.advance(hours=23)
+    again = shop.post(PATH, dict(reversed(LINK.items())), Idempotency_Key="cart-7")
+    assert (again.status_code, again.get_json()) == (200, first.get_json())
+    assert count(shop.context, PaymentOrder) == count(shop.context, Event) == 1
+
+
+def test_another_body_is_refused(shop: Shop, assert_error: Callable[..., None]) -> None:
+    shop.post(PATH, LINK, Idempotency_Key="cart-7")
+    response = shop.post(PATH, {**LINK, "metadata": {"cart": "8"}}, Idempotency_Key="cart-7")
+    assert_error(response, 422, {"Idempotency-Key": "Use a new key for a new request"})
+    assert count(shop.context, PaymentOrder) == 1
+
+
+def test_a_key_is_forgotten_after_a_day(shop: Shop) -> None:
+    first = shop.post(PATH, LINK, Idempotency_Key="cart-7").get_json()
+    shop.clock.advance(hours=24)
+    second = shop.post(PATH, {**LINK, "metadata": {}}, Idempotency_Key="cart-7")
+    assert second.status_code == 200
+    assert second.get_json() != first
+
+
+def test_a_refused_request_is_not_kept(shop: Shop) -> None:
+    assert shop.post(PATH, {}, Idempotency_Key="cart-7").status_code == 400
+    unknown = {**LINK, "order_price": {**LINK["order_price"], "currency": "XYZ"}}
+    assert shop.post(PATH, unknown, Idempotency_Key="cart-7").status_code == 400
+    assert count(shop.context, IdempotencyKey) == 0
+    assert shop.post(PATH, LINK, Idempotency_Key="cart-7").status_code == 200
+
+
+def test_keys_of_two_vendors_and_environments_are_apart(shop: Shop, other_merchant: Merchant) -> None:
+    live = {**LINK, "env_mode": "live"} | {
+        name: "https://shop.example/" for name in LINK if name.endswith("_callback_url")
+    }
+    answers = [
+        shop.post(PATH, LINK, Idempotency_Key="1"),
+        shop.post(PATH, live, Idempotency_Key="1", env_mode="live"),
+        shop.client.post(PATH, json=LINK, headers=other_merchant.headers() | {"Idempotency-Key": "1"}),
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert count(shop.context, PaymentOrder) == 3
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256])
+def test_a_key_has_1_to_255_characters(shop: Shop, assert_error: Callable[..., None], key: str) -> None:
+    assert_error(shop.post(PATH, LINK, Idempotency_Key=key), 400, {"Idempotency-Key": "Must have 1 to 255 characters"})
+
+
+def test_a_crash_half_way_leaves_the_key_free(shop: Shop, merchant: Merchant) -> None:
+    request = Repeatable(key="cart-7", body=shop.client.application.json.dumps(LINK).encode())
+
+    def crash() -> None:
+        with shop.context.database.write() as session:
+            answered = first_answer(
+                session, request, vendor_id=merchant.id, env_mode="test", answer={}, now=shop.clock.now()
+            )
+            assert answered is None
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        crash()
+    assert shop.post(PATH, LINK, Idempotency_Key="cart-7").status_code == 200
+
+
+def answer(context: Context, merchant: Merchant, number: int) -> object:
+    request = Repeatable(key="cart-7", body=b"{}")
+    now = context.clock.now()
+    with context.database.write() as session:
+        return first_answer(session, request, vendor_id=merchant.id, env_mode="test", answer={"id": number}, now=now)
+
+
+def test_a_request_under_way_is_waited_for(context: Context, merchant: Merchant) -> None:
+    request = Repeatable(key="cart-7", body=b"{}")
+    with ThreadPoolExecutor(1) as pool:
+        with context.database.write() as session:
+            now = context.clock.now()
+            first_answer(session, request, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=now)
+            waiting = pool.submit(answer, context, merchant, 2)
+        assert waiting.result() == {"id": 1}
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_request_that_stays_under_way_is_a_conflict(context: Context, merchant: Merchant) -> None:
+    """Where several may write at once. SQLite has one writer; who waits too long hears that the database is busy."""
+    with ThreadPoolExecutor(1) as pool, context.database.write() as session:
+        request = Repeatable(key="cart-7", body=b"{}")
+        first_answer(
+            session, request, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=context.clock.now()
+        )
+        with pytest.raises(Conflict, match="still being carried out") as refused:
+            pool.submit(answer, context, merchant, 2).result()
+    assert refused.value.retry_after_s == 1
+    assert answer(context, merchant, 3) == {"id": 1}
+
+
+def test_many_threads_with_few_keys_make_one_order_for_each(shop: Shop) -> None:
+    answers: dict[int, set[str]] = defaultdict(set)
+    refused: list[object] = []
+    start = threading.Barrier(THREADS)
+
+    def hammer(number: int) -> None:
+        client = shop.client.application.test_client()
+        start.wait()
+        for step in range(KEYS):
+            key = (number + step) % KEYS
+            body = {**LINK, "metadata": {"key": key}}
+            headers = shop.merchant.headers() | {"Idempotency-Key": f"k{key}"}
+            response = client.post(PATH, json=body, headers=headers)
+            while response.status_code == 503 and response.headers["Retry-After"]:  # a busy database, on a slow machine
+                response = client.post(PATH, json=body, headers=headers)
+            if response.status_code == 200:
+                answers[key].add(response.get_json()["payment_order_id"])
+            else:
+                refused.append((response.status_code, response.get_json()))
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(hammer, range(THREADS)))
+    assert refused == []
+    assert [len(answers[key]) for key in range(KEYS)] == [1] * KEYS
+    assert count(shop.context, PaymentOrder) == count(shop.context, Event) == KEYS
+
+
+def test_expired_keys_race_for_one_new_order(shop: Shop, clock: SettableClock) -> None:
+    shop.post(PATH, LINK, Idempotency_Key="k")
+    clock.advance(seconds=timedelta(days=2).total_seconds())
+
+    def again(_: int) -> str:
+        client = shop.client.application.test_client()
+        headers = shop.merchant.headers() | {"Idempotency-Key": "k"}
+        return str(client.post(PATH, json=LINK, headers=headers).get_json()["payment_order_id"])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(again, range(8)))) == 1
+    assert count(shop.context, PaymentOrder) == 2

@@ -1,0 +1,229 @@
+"""What a customer pays for an order: exact amounts in any token, held for a minute, for that order alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from api.context import Context
+from api.domain.errors import InvalidData, NotFound
+from api.services.market import MarketService
+from api.services.order_quotes import (
+    OrderQuote,
+    OrderQuoteRefused,
+    Refusal,
+    get_order_quote,
+    payable_tokens,
+    quote_order,
+)
+from api.storage.tables import StoredQuote
+from routing_engine import NATIVE_ADDRESS, Router, RouteRequest, Snapshot, Token
+from routing_engine.chains import CHAINS, block_time_s
+from tests.support.markets import market_of
+from tests.support.shop import Shop
+
+USDC_BASE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+PRICE = {"currency": "USDC", "amount": 2_500 * 10**6, "decimals": 6}
+DUE = 2_500 * 10**6
+LIVE_URLS = dict.fromkeys(
+    ("success_callback_url", "cancel_callback_url", "failure_callback_url"), "https://shop.example/back"
+)
+
+
+def token(context: Context, name: str) -> Token:
+    return context.market.snapshot.token(name)
+
+
+def quoted(context: Context, order_id: str, name: str) -> OrderQuote:
+    """Quote an order in a token such as ``ETH@1``."""
+    chosen = token(context, name)
+    return quote_order(context, order_id, chosen.chain_id, chosen.address)
+
+
+def refusal(context: Context, order_id: str, name: str = "ETH@1") -> OrderQuoteRefused:
+    with pytest.raises(OrderQuoteRefused) as caught:
+        quoted(context, order_id, name)
+    return caught.value
+
+
+@pytest.fixture
+def order_id(shop: Shop) -> str:
+    """An order of 2,500 USDC, settled on Base."""
+    return shop.create(order_price=PRICE)
+
+
+@pytest.mark.parametrize("name", ["ETH@1", "WETH@8453", "POL@137", "USDC@42161", "USDT@10", "WBTC@1", "EURC@8453"])
+def test_the_quoted_input_is_the_least_that_pays_the_order(context: Context, order_id: str, name: str) -> None:
+    quote = quoted(context, order_id, name)
+    assert (quote.amount_out, quote.settlement_chain_id, quote.settlement_token_address) == (DUE, 8453, USDC_BASE)
+    assert not quote.is_direct
+    bps = 30 if name.split("@")[0] in {"USDC", "USDT", "EURC"} else 50
+    assert quote.amount_in_max == -(-quote.amount_in * (10_000 + bps) // 10_000)
+    request = RouteRequest(
+        token_in=token(context, name),
+        token_out=token(context, "USDC@8453"),
+        amount=DUE,
+        side="exact_out",
+        order="balanced",
+        max_splits=1,
+    )
+    best = context.market.router.find_routes(request).best()
+    assert (quote.amount_in, quote.gas, quote.fill_time_s) == (best.amount_in, best.gas, best.fill_time_s)
+    assert int(quote.steps[-1]["outputAmount"]) >= DUE
+    assert [step["protocol"] for step in quote.steps] == [hop.protocol for hop in best.hops]
+    assert quote.fees
+    assert all(int(fee["amount"]) > 0 for fee in quote.fees)
+    assert quote.snapshot_id == context.market.snapshot.id
+
+
+def test_the_settlement_token_itself_is_just_transferred(context: Context, order_id: str) -> None:
+    for address in (USDC_BASE, USDC_BASE.upper().replace("0X", "0x")):
+        quote = quote_order(context, order_id, 8453, address)
+        assert quote.is_direct
+        assert quote.amount_in == quote.amount_in_max == quote.amount_out == DUE
+        assert (quote.steps, quote.fees, quote.gas, quote.snapshot_id) == ((), (), 0, "")
+        assert quote.fill_time_s == block_time_s(8453)
+
+
+def test_the_zero_address_is_the_coin_of_the_chain(context: Context, order_id: str) -> None:
+    quote = quote_order(context, order_id, 1, "0x" + "0" * 40)
+    assert (quote.token_symbol, quote.token_address) == ("ETH", NATIVE_ADDRESS)
+
+
+def test_a_quote_is_kept_to_the_unit_and_for_its_order_only(context: Context, shop: Shop, order_id: str) -> None:
+    quote = quoted(context, order_id, "ETH@1")
+    assert get_order_quote(context, order_id, quote.quote_id) == quote
+    with context.database.read() as session:
+        row = session.get_one(StoredQuote, quote.quote_id)
+    assert (row.order_id, row.vendor_id, row.body["amount_in"]) == (
+        order_id,
+        shop.merchant.id,
+        str(quote.amount_in),
+    )
+    other = shop.create(order_price=PRICE)
+    for wrong in ((other, quote.quote_id), (order_id, "qt_unknown")):
+        with pytest.raises(NotFound):
+            get_order_quote(context, *wrong)
+
+
+def test_a_quote_holds_for_a_minute(context: Context, shop: Shop, order_id: str) -> None:
+    quote = quoted(context, order_id, "ETH@1")
+    assert quote.expires_at == quote.created_at + timedelta(seconds=60)
+    shop.clock.advance(seconds=59.999)
+    assert get_order_quote(context, order_id, quote.quote_id) == quote
+    shop.clock.advance(seconds=0.001)
+    with pytest.raises(OrderQuoteRefused) as caught:
+        get_order_quote(context, order_id, quote.quote_id)
+    assert caught.value.reason is Refusal.EXPIRED
+    assert quoted(context, order_id, "ETH@1").quote_id != quote.quote_id
+
+
+def test_a_quote_of_a_swap_is_no_quote_of_an_order(context: Context, shop: Shop, order_id: str) -> None:
+    query = {"fromChain": 1, "toChain": 8453, "fromToken": NATIVE_ADDRESS, "toToken": USDC_BASE, "fromAmount": 10**18}
+    swap = shop.client.get("/api/v1/quote", query_string=query).get_json()
+    with pytest.raises(NotFound):
+        get_order_quote(context, order_id, swap["quoteId"])
+
+
+def test_an_order_of_nobody_is_not_found(context: Context) -> None:
+    with pytest.raises(NotFound):
+        quote_order(context, "po_none", 1, NATIVE_ADDRESS)
+    with pytest.raises(NotFound):
+        payable_tokens(context, "po_none")
+
+
+@pytest.mark.parametrize(
+    ("chain_id", "address", "path"),
+    [(56, NATIVE_ADDRESS, "chain_id"), (1, "0x" + "12" * 20, "token_address"), (1, "USDC", "token_address")],
+)
+def test_an_unknown_token_is_named(context: Context, order_id: str, chain_id: int, address: str, path: str) -> None:
+    with pytest.raises(InvalidData) as caught:
+        quote_order(context, order_id, chain_id, address)
+    assert [problem.path for problem in caught.value.problems] == [path]
+
+
+def test_no_route_says_why(context: Context, shop: Shop) -> None:
+    order_id = shop.create(order_price={"currency": "USDC", "amount": 10**40, "decimals": 6})
+    error = refusal(context, order_id)
+    assert error.reason is Refusal.NO_ROUTE
+    assert {problem.path for problem in error.problems} == set(context.market.router.graph.protocols)
+
+
+def test_an_order_without_a_chain_is_not_payable(context: Context, shop: Shop) -> None:
+    order_id = shop.create(env_mode="live", **LIVE_URLS)
+    error = refusal(context, order_id)
+    assert error.reason is Refusal.NOT_PAYABLE
+    assert error.problems[0].message
+    assert payable_tokens(context, order_id) == ()
+
+
+def test_only_an_order_that_waits_for_money_is_quoted(context: Context, shop: Shop) -> None:
+    cancelled, paid, overdue = (shop.create(order_price=PRICE) for _ in range(3))
+    shop.post(f"/api/v1/payment/{cancelled}/cancel")
+    assert "cancelled" in refusal(context, cancelled).message
+    shop.simulate(paid, "pay")
+    shop.wait(2)
+    assert refusal(context, paid).reason is Refusal.NOT_WAITING
+    shop.clock.advance(hours=25)
+    assert "expired" in refusal(context, overdue).message
+    shop.wait()
+    assert refusal(context, overdue).reason is Refusal.NOT_WAITING
+
+
+def test_what_is_missing_of_a_short_payment_is_quoted(context: Context, shop: Shop, order_id: str) -> None:
+    shop.simulate(order_id, "underpay")
+    shop.wait(2)
+    missing = int(shop.order(order_id)["amount_due"])
+    assert 0 < missing < DUE
+    assert quoted(context, order_id, "ETH@1").amount_out == missing
+    assert quoted(context, order_id, "USDC@8453").amount_in == missing
+
+
+def test_a_quoted_payment_settles_the_order(context: Context, shop: Shop, order_id: str) -> None:
+    quote = quoted(context, order_id, "ETH@1")
+    shop.simulate(order_id, "pay", quote_id=quote.quote_id)
+    shop.wait()
+    shop.clock.advance(hours=1)
+    shop.wait(3)
+    assert shop.history(order_id)[-1] == "success/"
+    assert int(shop.order(order_id)["amount_received"]) == DUE
+
+
+def test_choices_come_by_chain_and_usefulness(context: Context, order_id: str) -> None:
+    groups = payable_tokens(context, order_id)
+    chain_ids = [group.chain["chainId"] for group in groups]
+    assert chain_ids[0] == 8453
+    assert sorted(chain_ids) == sorted(CHAINS)
+    first = groups[0].tokens
+    assert (first[0].token.address, first[0].is_settlement) == (USDC_BASE, True)
+    assert sum(choice.is_settlement for group in groups for choice in group.tokens) == 1
+    assert first[1].token.symbol == "ETH"
+    for group in groups[1:]:
+        assert group.tokens[0].token.is_native
+        symbols = [choice.token.symbol for choice in group.tokens]
+        assert symbols.index("USDC") < symbols.index("USDT") < symbols.index("WETH") < symbols.index("AAVE")
+        assert len(set(symbols)) == len(symbols)
+        assert all(choice.token.chain_id == group.chain["chainId"] for choice in group.tokens)
+        assert all(choice.logo_uri and choice.name for choice in group.tokens)
+
+
+def test_every_first_choice_can_be_quoted(context: Context, order_id: str) -> None:
+    for group in payable_tokens(context, order_id):
+        for choice in group.tokens[:5]:
+            quote = quote_order(context, order_id, choice.token.chain_id, choice.token.address)
+            assert quote.amount_in_max >= quote.amount_in > 0
+
+
+def test_a_settlement_token_that_no_market_trades_can_still_be_transferred(context: Context, shop: Shop) -> None:
+    class PoorMarket(MarketService):
+        router = Router(Snapshot(market_of("ab: A@1 B@1 1000 1000 30bps")))
+
+    order_id = shop.create(order_price=PRICE)
+    poor: Any = replace(context, market=PoorMarket(None, context.clock))
+    assert quote_order(poor, order_id, 8453, USDC_BASE).is_direct
+    assert refusal(poor, order_id, "A@1").reason is Refusal.NO_ROUTE
+    ((chain, choices),) = ((group.chain["chainId"], group.tokens) for group in payable_tokens(poor, order_id))
+    assert (chain, [choice.token.address for choice in choices]) == (8453, [USDC_BASE])

@@ -1,0 +1,143 @@
+"""How the page writes amounts, waiting times and the way back to the merchant."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from api.checkout_page import strings
+from api.checkout_page.amounts import duration, money, rounded_up, whole_units
+from api.checkout_page.avatars import HUES, hue, letter
+from api.checkout_page.page import qr_svg
+from api.checkout_page.redirects import with_outcome
+from api.domain.money import UINT256_MAX
+from api.domain.orders import OrderStatus, StatusReason
+from api.services.simulation import Action
+
+amounts = st.integers(0, UINT256_MAX)
+decimals = st.integers(0, 36)
+
+
+@pytest.mark.parametrize(
+    ("amount", "digits", "symbol", "text"),
+    [
+        (42_500_000, 6, "USDC", "42.50 USDC"),
+        (10**18, 18, "USDC", "1.00 USDC"),
+        (10**18, 18, "ETH", "1 ETH"),
+        (1, 18, "ETH", "0.000000000000000001 ETH"),
+        (1, 36, "USD", "0.000000000000000000000000000000000001 USD"),
+        (123_456_789_012, 2, "USD", "1,234,567,890.12 USD"),
+        (7, 0, "USD", "7 USD"),
+        (5, 1, "USD", "0.5 USD"),
+        (0, 6, "USDT", "0.00 USDT"),
+        (1_234_567, 0, "WBTC", "1,234,567 WBTC"),
+    ],
+)
+def test_amounts_are_written_in_whole_units(amount: int, digits: int, symbol: str, text: str) -> None:
+    assert money(amount, digits, symbol) == text
+
+
+@given(amounts, decimals)
+def test_no_digit_of_an_amount_is_lost(amount: int, digits: int) -> None:
+    with localcontext(prec=200):
+        assert Decimal(whole_units(amount, digits).replace(",", "")) == Decimal(amount).scaleb(-digits)
+
+
+@given(amounts, decimals)
+def test_a_rounded_amount_is_never_less_and_hardly_more(amount: int, digits: int) -> None:
+    with localcontext(prec=200):
+        exact, shown = Decimal(amount).scaleb(-digits), Decimal(rounded_up(amount, digits).replace(",", ""))
+        assert exact <= shown <= exact * Decimal("1.001")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "1 second"),
+        (1, "1 second"),
+        (59, "59 seconds"),
+        (60, "1 minute"),
+        (61, "2 minutes"),
+        (3600, "1 hour"),
+        (3601, "2 hours"),
+        (86_400, "1 day"),
+        (7 * 86_400, "7 days"),
+    ],
+)
+def test_waiting_times_are_rounded_up(seconds: int, text: str) -> None:
+    assert duration(seconds, strings.load().duration) == text
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://shop.example", "https://shop.example?payment_order_id=po_1&status=success"),
+        ("https://shop.example/a?b=c", "https://shop.example/a?b=c&payment_order_id=po_1&status=success"),
+        ("https://shop.example/a?b=c&", "https://shop.example/a?b=c&payment_order_id=po_1&status=success"),
+        ("https://shop.example/#/done", "https://shop.example/?payment_order_id=po_1&status=success#/done"),
+        (
+            "http://localhost:3000?success=true",
+            "http://localhost:3000?success=true&payment_order_id=po_1&status=success",
+        ),
+        (
+            "https://shop.example/?q=%C3%A4+b&r=ä",
+            "https://shop.example/?q=%C3%A4+b&r=ä&payment_order_id=po_1&status=success",
+        ),
+        ("https://shop.example/?status=mine", "https://shop.example/?status=mine&payment_order_id=po_1&status=success"),
+        ("javascript:alert(1)", None),
+        ("JavaScript:alert(1)//https://shop.example", None),
+        ("data:text/html,hello", None),
+        ("//evil.example/x", None),
+        ("https:///x", None),
+        ("https://[::1", None),
+        ("/relative", None),
+        ("", None),
+    ],
+)
+def test_the_outcome_is_appended_to_what_the_merchant_wrote(url: str, expected: str | None) -> None:
+    assert with_outcome(url, "po_1", "success") == expected
+
+
+@given(st.text(st.sampled_from("ab=&?#/%+é;."), max_size=30))
+def test_the_way_back_keeps_host_parameters_and_fragment(tail: str) -> None:
+    url = f"https://shop.example/{tail}"
+    before, after = urlsplit(url), urlsplit(with_outcome(url, "po_1", "failed") or "")
+    assert (after.scheme, after.netloc, after.path, after.fragment) == (
+        before.scheme,
+        before.netloc,
+        before.path,
+        before.fragment,
+    )
+    outcome = [("payment_order_id", "po_1"), ("status", "failed")]
+    kept = parse_qsl(before.query, keep_blank_values=True)
+    found = parse_qsl(after.query, keep_blank_values=True)
+    assert found[-2:] == outcome
+    assert [row for row in found[:-2] if row != ("", "")] == [row for row in kept if row != ("", "")]
+
+
+def test_every_state_and_action_has_words() -> None:
+    texts = strings.load()
+    for status in OrderStatus:
+        for reason in StatusReason:
+            assert set(texts.of_status(status, reason)) == {"title", "text"}
+    assert set(texts.simulate) == {str(action) for action in Action}
+    keys = {f"{status}.{reason}" for status in OrderStatus for reason in StatusReason} | set(OrderStatus)
+    assert set(texts.status) <= keys
+
+
+def test_discs_have_a_letter_and_always_the_same_colour() -> None:
+    assert letter("  (tea)") == "t"
+    assert letter("…") == "·"
+    assert hue("USDC") == hue("USDC")
+    assert {hue(str(number)) for number in range(200)} == set(range(HUES))
+
+
+def test_the_code_is_drawn_without_style_or_script() -> None:
+    drawing = qr_svg("https://pay.example/payment/po_1")
+    assert drawing.startswith("<svg")
+    assert "style" not in drawing
+    assert "script" not in drawing

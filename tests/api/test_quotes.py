@@ -1,0 +1,159 @@
+"""`GET /api/v1/quote`: the seven fields, the aliases, what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from eth_utils.address import is_checksum_address
+from flask.testing import FlaskClient
+
+from api.context import Context
+from api.domain.clock import iso
+from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
+from api.storage.tables import StoredQuote
+from tests.api.conftest import START, Merchant
+
+WETH = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"
+QUERY = {
+    "fromChain": "1",
+    "toChain": "8453",
+    "fromToken": USDC_ETHEREUM,
+    "toToken": USDC_BASE,
+    "fromAmount": "2500000000",
+}
+FIELDS = ["toAmount", "toAmountMin", "toToken", "toChain", "fromToken", "fromAmount", "fromChain"]
+
+
+@pytest.fixture
+def ask(client: FlaskClient) -> Callable[..., Any]:
+    """Send the example with some parameters changed; None leaves one out."""
+
+    def send(headers: dict[str, str] | None = None, **changes: Any) -> Any:
+        query = {name: value for name, value in {**QUERY, **changes}.items() if value is not None}
+        return client.get("/api/v1/quote", query_string=query, headers=headers)
+
+    return send
+
+
+def test_a_quote_has_the_documented_strings(ask: Callable[..., Any]) -> None:
+    answer = ask()
+    assert answer.status_code == 200
+    quote = answer.get_json()
+    assert list(quote) == [*FIELDS, "quoteId", "expiresAt"]
+    assert all(isinstance(value, str) for value in quote.values())
+    assert {name: quote[name] for name in QUERY} == QUERY
+    assert quote["quoteId"].startswith("qt_")
+    assert quote["expiresAt"] == iso(START + timedelta(seconds=60))
+
+
+def test_the_amount_is_that_of_the_best_route(ask: Callable[..., Any], client: FlaskClient) -> None:
+    body = {
+        "fromToken": WETH,
+        "toToken": USDC_BASE,
+        "fromChainId": "1",
+        "toChainId": "8453",
+        "inputAmount": str(10**18),
+    }
+    route = client.post("/v1/routes", json=body).get_json()
+    quote = ask(fromToken=WETH.lower(), fromAmount=str(10**18)).get_json()
+    assert (quote["toAmount"], quote["toAmountMin"]) == (route["outputAmount"], route["outputAmountMin"])
+    assert quote["fromToken"] == WETH
+    assert is_checksum_address(quote["toToken"])
+
+
+def test_parameters_have_the_names_of_routes_too(ask: Callable[..., Any]) -> None:
+    own = ask().get_json()
+    aliased = ask(
+        fromChain=None, toChain=None, fromAmount=None, fromChainId="1", toChainId="8453", inputAmount="2500000000"
+    )
+    assert {name: aliased.get_json()[name] for name in FIELDS} == {name: own[name] for name in FIELDS}
+    assert ask(inputAmount="1").get_json()["fromAmount"] == "2500000000"
+
+
+@pytest.mark.parametrize(
+    ("token", "amount", "given", "bps"),
+    [
+        (USDC_ETHEREUM, "2500000000", None, 30),
+        (WETH, "1000000000000000001", None, 50),
+        (WETH, "1000000000000000001", "300", 300),
+        (WETH, "1000000000000000001", "0", 0),
+    ],
+)
+def test_slippage(ask: Callable[..., Any], token: str, amount: str, given: str | None, bps: int) -> None:
+    quote = ask(fromToken=token, fromAmount=amount, slippageBps=given).get_json()
+    assert int(quote["toAmountMin"]) == int(quote["toAmount"]) * (10_000 - bps) // 10_000
+
+
+@pytest.mark.parametrize("name", ["toAmount", "outputAmount"])
+def test_a_fixed_output(ask: Callable[..., Any], client: FlaskClient, name: str) -> None:
+    quote = ask(fromAmount=None, **{name: "1234567891"}).get_json()
+    assert quote["toAmount"] == quote["toAmountMin"] == "1234567891"
+    forward = ask(fromAmount=quote["fromAmount"]).get_json()
+    assert int(forward["toAmount"]) >= 1234567891
+    less = ask(fromAmount=str(int(quote["fromAmount"]) - 1)).get_json()
+    assert int(less["toAmount"]) < 1234567891
+
+
+def test_the_order_decides(ask: Callable[..., Any], context: Context) -> None:
+    ids = [ask(order=order).get_json()["quoteId"] for order in ("cheapest", "fastest")]
+    with context.database.read() as session:
+        routes = [session.get_one(StoredQuote, quote_id).body["route"] for quote_id in ids]
+    assert int(routes[1]["estimatedTime"]) < int(routes[0]["estimatedTime"])
+
+
+def test_a_quote_is_stored_with_its_route_for_a_minute(
+    ask: Callable[..., Any], context: Context, merchant: Merchant
+) -> None:
+    for headers, vendor_id in ((None, None), (merchant.headers(), merchant.id)):
+        quote = ask(headers=headers).get_json()
+        with context.database.read() as session:
+            row = session.get_one(StoredQuote, quote["quoteId"])
+        assert row.body["quote"] == quote
+        assert row.body["route"]["outputAmount"] == quote["toAmount"]
+        assert (row.vendor_id, row.order_id) == (vendor_id, None)
+        assert (row.created_at, row.expires_at) == (START, START + timedelta(seconds=60))
+
+
+def test_missing_parameters_are_required(client: FlaskClient, assert_error: Callable[..., None]) -> None:
+    answer = client.get("/api/v1/quote")
+    assert_error(answer, 400, dict.fromkeys(QUERY, "Required"))
+    assert [row["path"] for row in answer.get_json()["error"]] == list(QUERY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"fromChain": "56"}, {"fromChain"}),
+        ({"fromChain": "", "toChain": "one"}, {"fromChain", "toChain"}),
+        ({"fromToken": "0x" + "12" * 20}, {"fromToken"}),
+        ({"toToken": "USDC"}, {"toToken"}),
+        ({"toToken": USDC_ETHEREUM, "toChain": "1"}, {"toToken"}),
+        ({"fromAmount": "1.5"}, {"fromAmount"}),
+        ({"fromAmount": "0"}, {"fromAmount"}),
+        ({"fromAmount": "9" * 79}, {"fromAmount"}),
+        ({"toAmount": "5"}, {"toAmount"}),
+        ({"outputAmount": "5"}, {"toAmount"}),
+        ({"fromAmount": None, "inputAmount": "5", "toAmount": "5"}, {"toAmount"}),
+        ({"slippageBps": "301", "order": "dearest"}, {"slippageBps", "order"}),
+        ({"fromToken": "0x" + "12" * 20, "toChain": "56", "fromAmount": "x"}, {"fromToken", "toChain", "fromAmount"}),
+    ],
+)
+def test_each_bad_parameter_is_named(
+    ask: Callable[..., Any], assert_error: Callable[..., None], changes: dict[str, Any], names: set[str]
+) -> None:
+    answer = ask(**changes)
+    assert_error(answer, 400)
+    assert {row["path"] for row in answer.get_json()["error"]} == names
+
+
+def test_no_route_says_why(ask: Callable[..., Any], assert_error: Callable[..., None], context: Context) -> None:
+    answer = ask(fromAmount=str(2**256 - 1))
+    assert_error(answer, 404)
+    assert {row["path"] for row in answer.get_json()["error"]} == set(context.market.router.graph.protocols)
+
+
+def test_a_wrong_key_is_refused(ask: Callable[..., Any], assert_error: Callable[..., None]) -> None:
+    assert_error(ask(headers={"X-Api-Key": "sk_test_no"}), 401)

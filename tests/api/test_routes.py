@@ -1,0 +1,183 @@
+"""`POST /v1/routes`: the interface's shape and the options."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from eth_utils.address import is_checksum_address
+from flask.testing import FlaskClient
+
+from api.app import build_app
+from api.context import Context
+from api.domain.clock import iso
+from api.schemas.routes import USDC_BASE
+from api.services.market import MarketService
+from routing_engine import Router, Snapshot
+from routing_engine.chains import CHAINS
+from tests.api.conftest import START
+from tests.support.markets import market_of
+from tests.support.routes import BODY, EURC_BASE, NATIVE, asker
+
+pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True, scope="session")
+"""Nothing here depends on the database."""
+
+STEP = ["protocol", "fromToken", "toToken", "fromChainId", "toChainId", "inputAmount", "outputAmount", "estimatedTime",
+        "fees"]  # fmt: skip
+TOKEN = ["symbol", "decimals", "name", "logoURI", "chain_to_address", "chains", "tags"]
+
+
+@pytest.fixture
+def ask(client: FlaskClient) -> Callable[..., Any]:
+    """Send the example with some properties changed."""
+    return asker(client)
+
+
+def sum_by_symbol(fees: list[dict[str, Any]]) -> dict[str, int]:
+    sums: dict[str, int] = defaultdict(int)
+    for fee in fees:
+        sums[fee["currency"]["symbol"]] += int(fee["amount"])
+    return dict(sums)
+
+
+def test_a_route_has_the_documented_shape(ask: Callable[..., Any], context: Context) -> None:
+    answer = ask()
+    assert answer.status_code == 200
+    route = answer.get_json()
+    assert list(route)[:4] == ["id", "steps", "estimatedTime", "totalFees"]
+    assert route["id"].startswith("rt_")
+    assert route["inputAmount"] == BODY["inputAmount"]
+    assert route["snapshotId"] == context.market.snapshot.id
+    assert route["expiresAt"] == iso(START + timedelta(seconds=60))
+    assert route["optimalityGapBps"] is None
+    assert "alternatives" not in route
+    for name in ("estimatedTime", "outputAmount", "outputAmountMin", "gas"):
+        assert route[name].isascii()
+        assert route[name].isdecimal()
+    for step in route["steps"]:
+        assert list(step) == STEP
+        assert isinstance(step["fromChainId"], int)
+        assert step["fees"]
+        for fee in step["fees"]:
+            assert list(fee) == ["amount", "currency", "name", "included"]
+        for token in (step["fromToken"], step["toToken"], *(fee["currency"] for fee in step["fees"])):
+            assert list(token) == TOKEN
+    total = sum_by_symbol(route["totalFees"])
+    assert total == sum_by_symbol([fee for step in route["steps"] for fee in step["fees"]])
+    assert len(total) == len(route["totalFees"])
+    assert sum(int(step["estimatedTime"]) for step in route["steps"]) == int(route["estimatedTime"])
+
+
+def test_a_token_says_where_it_lives(ask: Callable[..., Any]) -> None:
+    usdc = ask().get_json()["steps"][0]["fromToken"]
+    assert (usdc["symbol"], usdc["decimals"], usdc["tags"]) == ("USDC", 6, ["stablecoin"])
+    assert usdc["logoURI"].startswith("https://")
+    assert usdc["chain_to_address"]["8453"] == USDC_BASE
+    assert all(is_checksum_address(address) for address in usdc["chain_to_address"].values())
+    assert [str(chain["chainId"]) for chain in usdc["chains"]] == list(usdc["chain_to_address"])
+    base = next(chain for chain in usdc["chains"] if chain["chainId"] == 8453)
+    assert (base["name"], base["nativeCurrency"]) == ("Base", {"name": "Ether", "symbol": "ETH", "decimals": 18})
+
+
+@pytest.mark.parametrize("alias", [NATIVE, NATIVE.lower(), "0x" + "0" * 40])
+def test_the_native_coin_has_two_names(ask: Callable[..., Any], alias: str) -> None:
+    route = ask(fromToken=alias, inputAmount=str(10**18)).get_json()
+    first = route["steps"][0]
+    assert first["fromToken"]["symbol"] == "ETH"
+    assert first["fromToken"]["chain_to_address"]["1"] == NATIVE
+
+
+def test_bridged_usdc_is_another_token(ask: Callable[..., Any], context: Context) -> None:
+    bridged = context.market.snapshot.token("USDC.e@137")
+    route = ask(toToken=bridged.address, toChainId="137").get_json()
+    last = route["steps"][-1]["toToken"]
+    assert last["symbol"] == "USDC.e"
+    assert "bridged" in last["tags"]
+
+
+@pytest.mark.parametrize(("chain", "amount"), [("1", "2500000000"), (1, 2500000000)])
+def test_numbers_are_strings_or_integers(ask: Callable[..., Any], chain: Any, amount: Any) -> None:
+    assert ask(fromChainId=chain, inputAmount=amount).get_json()["inputAmount"] == "2500000000"
+
+
+def test_no_route_says_why_for_each_protocol(
+    ask: Callable[..., Any], assert_error: Callable[..., None], context: Context
+) -> None:
+    answer = ask(inputAmount=str(2**256 - 1))
+    assert_error(answer, 404)
+    reasons = {row["path"]: row["message"] for row in answer.get_json()["error"]}
+    assert set(reasons) == set(context.market.router.graph.protocols)
+    assert set(reasons.values()) & {"AMOUNT_TOO_HIGH", "INSUFFICIENT_LIQUIDITY"}
+    assert "amount" in answer.get_json()["message"]
+    denied = ask(allowProtocols="uniswap_v3")
+    assert_error(denied, 404)
+    assert "NO_PATH" in [row["message"] for row in denied.get_json()["error"]]
+    assert denied.get_json()["message"] == "No route of at most 4 steps leads from USDC@1 to USDC@8453"
+
+
+def test_a_listed_token_without_a_market_has_no_route(context: Context, assert_error: Callable[..., None]) -> None:
+    class PoorMarket(MarketService):
+        router = Router(Snapshot(market_of("ab: A@1 B@1 1000 1000 30bps")))
+
+    poor = build_app(replace(context, market=PoorMarket(None, context.clock)))
+    assert_error(poor.test_client().post("/v1/routes", json=BODY), 404, {"ab": "NO_PATH"})
+
+
+def test_protocols_are_allowed_and_denied(ask: Callable[..., Any]) -> None:
+    first = ask().get_json()["steps"][0]["protocol"]
+    other = ask(denyProtocols=[first]).get_json()
+    assert first not in {step["protocol"] for step in other["steps"]}
+    only = ask(allowProtocols=first).get_json()
+    assert {step["protocol"] for step in only["steps"]} == {first}
+
+
+def test_fastest_is_fast_and_cheapest_is_cheap(ask: Callable[..., Any]) -> None:
+    cheap, fast = ask(order="cheapest").get_json(), ask(order="fastest").get_json()
+    assert int(fast["estimatedTime"]) < int(cheap["estimatedTime"])
+    assert int(fast["outputAmount"]) <= int(cheap["outputAmount"])
+    assert ask().get_json()["steps"] == cheap["steps"]
+
+
+def test_alternatives_differ_and_come_after_the_best(ask: Callable[..., Any]) -> None:
+    route = ask(alternatives=3).get_json()
+    routes = [route, *route["alternatives"]]
+    assert len(routes) == 4
+    assert len({item["id"] for item in routes}) == 4
+    assert len({str(item["steps"]) for item in routes}) == 4
+    assert all("alternatives" not in item for item in routes[1:])
+    assert ask(alternatives=0).get_json().keys() == ask().get_json().keys()
+
+
+def test_steps_are_limited(ask: Callable[..., Any], assert_error: Callable[..., None]) -> None:
+    long = {"fromToken": NATIVE, "toToken": EURC_BASE, "inputAmount": str(10**18)}
+    assert len(ask(**long).get_json()["steps"]) > 1
+    assert_error(ask(**long, maxHops="1"), 404)
+
+
+def test_all_described_chains_can_be_asked_for(ask: Callable[..., Any], context: Context) -> None:
+    for chain in CHAINS.values():
+        usdc = context.market.snapshot.token(f"USDC@{chain.chain_id}")
+        route = ask(
+            fromToken=NATIVE,
+            fromChainId=str(chain.chain_id),
+            toToken=usdc.address,
+            toChainId=str(chain.chain_id),
+            inputAmount=str(10**18),
+        )
+        assert route.status_code == 200
+
+
+def test_gas_of_an_unknown_price_is_no_fee(context: Context) -> None:
+    snapshot = context.market.snapshot
+
+    class GaslessMarket(MarketService):
+        router = Router(Snapshot(snapshot.markets.values()))
+
+    client = build_app(replace(context, market=GaslessMarket(None, context.clock))).test_client()
+    route = client.post("/v1/routes", json=BODY).get_json()
+    assert int(route["gas"]) > 0
+    assert all(fee["name"] != "gas" for step in route["steps"] for fee in step["fees"])

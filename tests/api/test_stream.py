@@ -1,0 +1,129 @@
+"""Routes over a websocket and as server-sent events, against the real server on a loopback port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import requests
+from flask import Flask
+from flask.testing import FlaskClient
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from api import stream
+from api.context import Context
+from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
+from api.services.route_query import RouteQuery
+from api.services.route_stream import MAX_SECONDS, stream_routes
+from routing_engine import RouteRequest
+from tests.api.conftest import Merchant
+from tests.support.stream import BODY, PATH, ask, check_answer, events, messages, served, without_ids
+
+
+@pytest.fixture
+def address(app: Flask) -> Iterator[str]:
+    """`host:port` of a running server."""
+    with served(app) as name:
+        yield name
+
+
+def test_a_socket_gets_ever_better_routes_and_the_best_is_that_of_the_plain_request(
+    address: str, client: FlaskClient
+) -> None:
+    with connect(f"ws://{address}{PATH}") as connection:
+        received = ask(connection, BODY)
+    check_answer(received)
+    plain = client.post("/v1/routes", json=BODY).get_json()
+    assert without_ids(received[-2]["route"]) == without_ids(plain)
+
+
+def test_server_sent_events_carry_the_same_messages(address: str) -> None:
+    answer = requests.get(f"http://{address}{PATH}", params=BODY, timeout=10)
+    assert answer.headers["Content-Type"].startswith("text/event-stream")
+    assert answer.headers["Cache-Control"] == "no-store"
+    received = events(answer)
+    check_answer(received)
+    posted = events(requests.post(f"http://{address}{PATH}", json=BODY, timeout=10))
+    with connect(f"ws://{address}{PATH}") as connection:
+        over_socket = ask(connection, BODY)
+    for other in (posted, over_socket):
+        assert [without_ids(m["route"]) for m in other[:-1]] == [without_ids(m["route"]) for m in received[:-1]]
+
+
+def test_options_arrive_and_requests_may_follow_each_other(address: str) -> None:
+    with connect(f"ws://{address}{PATH}") as connection:
+        for number in (0, 1, 3):
+            *routes, _done = ask(connection, {**BODY, "alternatives": number, "maxHops": 3, "maxSplits": 1})
+            assert len(routes[-1]["route"].get("alternatives", ())) == number
+            assert all(len(message["route"]["steps"]) <= 3 for message in routes)
+
+
+def test_a_wrong_key_is_told_so_and_closed(address: str, merchant: Merchant) -> None:
+    wrong = {"X-Api-Key": "sk_test_" + "A" * 43}
+    with connect(f"ws://{address}{PATH}", additional_headers=wrong) as connection:
+        (error,) = messages(connection)
+        assert error["code"] == "401"
+        with pytest.raises(ConnectionClosed) as caught:
+            connection.recv(timeout=10)
+        assert caught.value.rcvd is not None
+        assert caught.value.rcvd.code == stream.CLOSE_WRONG_KEY
+    assert requests.get(f"http://{address}{PATH}", params=BODY, headers=wrong, timeout=10).status_code == 401
+    with connect(f"ws://{address}{PATH}", additional_headers=merchant.headers()) as connection:
+        check_answer(ask(connection, BODY))
+
+
+def test_bad_parameters_of_server_sent_events_are_a_plain_error(address: str) -> None:
+    answer = requests.get(f"http://{address}{PATH}", params={**BODY, "inputAmount": "1.5"}, timeout=10)
+    assert answer.status_code == 400
+    assert [problem["path"] for problem in answer.json()["error"]] == ["inputAmount"]
+    (error,) = events(
+        requests.get(f"http://{address}{PATH}", params={**BODY, "inputAmount": str(2**256 - 1)}, timeout=10)
+    )
+    assert (error["type"], error["code"]) == ("error", "404")
+
+
+def test_socket_frames_and_events_count_against_one_limit(make_app: Callable[..., Flask]) -> None:
+    with served(make_app(rate_limit_keyless=3)) as address:
+        with connect(f"ws://{address}{PATH}") as connection:
+            check_answer(ask(connection, BODY))
+            check_answer(ask(connection, BODY))
+            assert requests.get(f"http://{address}{PATH}", params=BODY, timeout=10).status_code == 200
+            (error,) = ask(connection, BODY)
+            assert error["code"] == "429"
+        refused = requests.get(f"http://{address}{PATH}", params=BODY, timeout=10)
+        assert refused.status_code == 429
+        assert int(refused.headers["Retry-After"]) >= 1
+
+
+def test_a_key_has_the_higher_limit(make_app: Callable[..., Flask], merchant: Merchant) -> None:
+    with (
+        served(make_app(rate_limit_keyless=1)) as address,
+        connect(f"ws://{address}{PATH}", additional_headers=merchant.headers()) as connection,
+    ):
+        for _ in range(3):
+            check_answer(ask(connection, BODY))
+
+
+def test_a_slow_search_ends_with_the_best_so_far(context: Context) -> None:
+    snapshot = context.market.snapshot
+    request = RouteRequest(token_in=snapshot.token("USDC@137"), token_out=snapshot.token("CRV@137"), amount=10**12)
+    query = RouteQuery(request=request, slippage_bps=50)
+    ticks = iter((0, MAX_SECONDS))
+    route, done = stream_routes(context, query, stopwatch=lambda: next(ticks))
+    assert done["best"] == route["route"]["id"]
+    assert len(list(stream_routes(context, query))) > 2
+
+
+def test_the_example_of_the_documentation_works(address: str) -> None:
+    example = {"fromToken": USDC_ETHEREUM, "toToken": USDC_BASE, "fromChainId": "1", "toChainId": "8453"}
+    with connect(f"ws://{address}{PATH}") as connection:
+        *routes, done = ask(connection, {**example, "inputAmount": "2500000000"})
+    assert done["best"] == routes[-1]["route"]["id"]
+
+
+def test_a_list_is_a_repeated_parameter_or_has_commas(address: str) -> None:
+    for names in (["uniswap_v2", "quickswap_v2"], "uniswap_v2,quickswap_v2", ["uniswap_v2,quickswap_v2"]):
+        query = {**BODY, "inputAmount": "1000000", "allowProtocols": names}
+        *routes, _done = events(requests.get(f"http://{address}{PATH}", params=query, timeout=10))
+        assert {step["protocol"] for step in routes[-1]["route"]["steps"]} == {"quickswap_v2"}

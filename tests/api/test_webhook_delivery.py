@@ -1,0 +1,206 @@
+"""What is sent, to whom, in which order and by which worker: on both databases."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from api.domain.clock import SettableClock
+from api.domain.env import EnvMode
+from api.net.client import Reply
+from api.services.delivery import Dispatcher
+from api.services.outbox import NewEvent, publish
+from api.storage.tables import Event, WebhookDelivery
+from tests.api.conftest import START, Merchant
+from tests.api.test_storage import order_of
+from tests.support.webhooks import Desk, Sent, verify
+
+
+def add_orders(desk: Desk, merchant: Merchant, *order_ids: str) -> None:
+    with desk.context.database.write() as session:
+        session.add_all(order_of(merchant, order_id) for order_id in order_ids)
+
+
+def test_the_payload_is_the_interfaces_and_the_signature_verifies(desk: Desk, merchant: Merchant) -> None:
+    add_orders(desk, merchant, "po_1")
+    secret = desk.subscribe(merchant)["secret"]
+    event_id = desk.publish(merchant, order_id="po_1", metadata={"ü": "„☕“"}, transaction_hash="0xab")
+    (sent,) = desk.work()
+    data = {"payment_order_id": "po_1", "metadata": {"ü": "„☕“"}, "transaction_hash": "0xab"}
+    wanted = {
+        "resource": "event",
+        "type": "payment_success",
+        "created_at": "2026-03-01T12:00:00.000Z",
+        "env_mode": "test",
+        "data": data,
+    }
+    assert verify(secret, sent) == {"event": wanted}
+    assert list(sent.event) == list(wanted)
+    assert sent.event_id == event_id
+    assert sent.headers["Content-Type"] == "application/json"
+    assert desk.delivery(event_id).status == "delivered"
+    assert desk.work() == []
+
+
+def test_a_changed_body_or_another_secret_does_not_verify(desk: Desk, merchant: Merchant) -> None:
+    secret = desk.subscribe(merchant)["secret"]
+    other = desk.subscribe(merchant, url="https://other.example/")["secret"]
+    desk.publish(merchant)
+    sent = next(sent for sent in desk.work() if "shop" in sent.url)
+    for key, body in ((secret, sent.body + b" "), (other, sent.body)):
+        with pytest.raises(WebhookVerificationError):
+            Webhook(key).verify(body, dict(sent.headers))
+
+
+def test_an_event_reaches_the_subscriptions_of_its_vendor_and_environment_only(
+    desk: Desk, merchant: Merchant, other_merchant: Merchant
+) -> None:
+    for owner, name in ((merchant, "mine"), (other_merchant, "theirs")):
+        for env_mode in ("test", "live"):
+            desk.subscribe(owner, env_mode, f"https://{name}.example/{env_mode}")
+    desk.publish(merchant, "test")
+    assert [sent.url for sent in desk.work()] == ["https://mine.example/test"]
+    desk.publish(merchant, "live")
+    assert [(sent.url, sent.event["env_mode"]) for sent in desk.work()] == [("https://mine.example/live", "live")]
+
+
+def test_nothing_is_sent_of_a_transaction_that_fails(desk: Desk, merchant: Merchant) -> None:
+    desk.subscribe(merchant)
+
+    def fail() -> None:
+        with desk.context.database.write() as session:
+            event = NewEvent(
+                vendor_id=merchant.id,
+                env_mode=EnvMode.TEST,
+                order_id=None,
+                type="payment_failed",
+                created_at=START,
+                data={},
+            )
+            publish(session, event)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert desk.work() == []
+    with desk.context.database.read() as session:
+        assert session.scalars(select(Event)).all() == []
+
+
+def test_events_of_one_order_arrive_in_their_order(desk: Desk, merchant: Merchant) -> None:
+    orders = [f"po_{number}" for number in range(4)]
+    add_orders(desk, merchant, *orders)
+    desk.subscribe(merchant)
+    active: list[str] = []
+    together: list[tuple[str, ...]] = []
+
+    def answer(sent: Sent) -> Reply:
+        active.append(sent.event["data"]["payment_order_id"])
+        threading.Event().wait(0.01)  # for others to come in
+        together.append(tuple(active))
+        active.remove(sent.event["data"]["payment_order_id"])
+        return Reply(status=200)
+
+    desk.transport.answer = answer
+    published = [(order_id, desk.publish(merchant, order_id=order_id)) for order_id in orders for _ in range(6)]
+    sent = desk.work()
+    assert len(sent) == 24
+    assert all(len(set(one)) == len(one) for one in together)
+    assert any(len(one) > 1 for one in together)
+    for order_id in orders:
+        wanted = [event_id for order, event_id in published if order == order_id]
+        assert [one.event_id for one in sent if one.event["data"]["payment_order_id"] == order_id] == wanted
+
+
+def test_a_slow_receiver_holds_up_nobody_else(desk: Desk, merchant: Merchant) -> None:
+    release, started, served = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
+
+    def answer(sent: Sent) -> Reply:
+        if "slow" in sent.url:
+            started.release()
+            release.wait(30)
+        else:
+            served.release()
+        return Reply(status=200)
+
+    desk.transport.answer = answer
+    desk.subscribe(merchant, url="https://slow.example/")
+    for _ in range(40):
+        desk.publish(merchant)
+    desk.dispatcher.run(desk.context)
+    for _ in range(4):
+        assert started.acquire(timeout=10)
+    quick = desk.subscribe(merchant, url="https://quick.example/")["webhook_id"]
+    events = [desk.publish(merchant) for _ in range(10)]
+    desk.dispatcher.run(desk.context)
+    try:
+        assert all(served.acquire(timeout=10) for _ in events)
+        assert sum("slow" in sent.url for sent in desk.transport.sent) == 4
+    finally:
+        release.set()
+    desk.dispatcher.wait_idle()
+    assert {entry["status"] for entry in desk.log(merchant, quick)} == {"delivered"}
+
+
+def test_two_workers_never_send_the_same_delivery(desk: Desk, merchant: Merchant) -> None:
+    desk.subscribe(merchant)
+    events = [desk.publish(merchant) for _ in range(30)]
+    second = Dispatcher(desk.transport)
+    both = [threading.Thread(target=one.run, args=(desk.context,)) for one in (desk.dispatcher, second)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    second.wait_idle()
+    second.end()
+    desk.work()
+    assert sorted(sent.event_id for sent in desk.transport.sent) == sorted(events)
+
+
+def test_a_lease_that_a_dead_worker_left_ends(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
+    desk.subscribe(merchant)
+    event_id = desk.publish(merchant)
+    with desk.context.database.write() as session:
+        session.scalars(select(WebhookDelivery)).one().lease_until = clock.now() + timedelta(seconds=45)
+    assert desk.work() == []
+    clock.advance(seconds=45)
+    assert [sent.event_id for sent in desk.work()] == [event_id]
+
+
+def test_an_ended_dispatcher_starts_nothing_more_and_can_run_again(desk: Desk, merchant: Merchant) -> None:
+    desk.subscribe(merchant)
+    holding, release = threading.Event(), threading.Event()
+
+    def answer(_: Sent) -> Reply:
+        holding.set()
+        release.wait(30)
+        return Reply(status=200)
+
+    desk.transport.answer = answer
+    events = [desk.publish(merchant) for _ in range(8)]
+    desk.dispatcher.run(desk.context)
+    assert holding.wait(10)
+    ending = threading.Thread(target=desk.dispatcher.end)
+    ending.start()
+    release.set()
+    ending.join(10)
+    assert not ending.is_alive()
+    desk.work()
+    assert sorted(sent.event_id for sent in desk.transport.sent) == sorted(events)
+
+
+def test_metrics(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
+    desk.subscribe(merchant)
+    desk.publish(merchant)
+    desk.work()
+    desk.publish(merchant)
+    clock.advance(seconds=90)
+    text = desk.client.get("/metrics").get_data(as_text=True)
+    assert 'checkout_webhook_deliveries{status="delivered"} 1.0' in text
+    assert 'checkout_webhook_deliveries{status="pending"} 1.0' in text
+    assert 'checkout_webhook_deliveries{status="failed"} 0.0' in text
+    assert "checkout_webhook_oldest_pending_seconds 90.0" in text

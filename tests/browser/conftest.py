@@ -1,0 +1,146 @@
+"""One browser and one service for all tests of the page, and a tab for each test.
+
+With SCREENSHOTS=folder each state that a test inspects is also kept as a picture.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
+
+from tests.browser.axe import violations
+from tests.browser.shop import SHOP, Shop, open_shop
+from tests.support import chromium
+
+FOLDER = os.environ.get("SCREENSHOTS")
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+WATCH_CSP = """
+document.addEventListener("securitypolicyviolation", (event) => {
+  console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+});
+"""
+expect.set_options(timeout=10_000)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of this folder in one process, so that they share one browser."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=str(chromium.executable()), args=[*chromium.ARGUMENTS], headless=True
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """The service, and a merchant."""
+    with open_shop(tmp_path_factory.mktemp("shop")) as shop:
+        yield shop
+
+
+@dataclass
+class Tab:
+    """A tab with the page of an order, and what its console said."""
+
+    page: Page
+    shop: Shop
+    context: BrowserContext
+    problems: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)
+    order_id: str = ""
+
+    def open(self, **order: Any) -> Page:
+        """Make an order and open its page."""
+        return self.visit(self.shop.order(**order))
+
+    def visit(self, order_id: str) -> Page:
+        self.order_id = order_id
+        self.page.goto(self.shop.url(order_id))
+        return self.page
+
+    def choose(self, chain: str, symbol: str) -> Locator:
+        """Choose a token, and return the button that pays with it."""
+        self.page.get_by_role("radio", name=chain, exact=True).check(force=True)
+        self.page.get_by_role("button", name=re.compile(rf"^{re.escape(symbol)} ")).click()
+        button = self.page.get_by_role("button", name=re.compile("with the test wallet"))
+        expect(button).to_be_visible()
+        return button
+
+    def work(self, seconds: float = 1, *, rounds: int = 1) -> None:
+        """Let time pass for the service, and let the customer look at the page, which asks for news then."""
+        self.shop.work(seconds, rounds=rounds)
+        self.page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+
+    def inspect(self, name: str) -> None:
+        """Check the page as it stands: nothing for axe-core to find, nothing cut off, and keep a picture."""
+        self.page.evaluate(
+            "() => Promise.all(document.getAnimations()"
+            ".filter((each) => each.effect.getTiming().iterations === 1).map((each) => each.finished))"
+        )
+        wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert self.page.evaluate(wide) <= 0, "the page scrolls sideways"
+        if FOLDER:
+            Path(FOLDER).mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=str(Path(FOLDER) / f"{name}.png"), full_page=True)
+        assert violations(self.page) == []
+
+
+@pytest.fixture
+def make_tab(browser: Browser, shop: Shop) -> Iterator[Callable[..., Tab]]:
+    """Open tabs with settings of a browser context; none may log an error that the test does not expect."""
+    tabs: list[Tab] = []
+
+    def make(**settings: Any) -> Tab:
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 860}, "locale": "en-GB", **settings})
+        context.set_default_timeout(10_000)
+        context.add_init_script(WATCH_CSP)
+        context.route(f"{SHOP}/**", _merchant_page)
+        context.route("https://img.example/**", _picture)
+        page = context.new_page()
+        tab = Tab(page=page, shop=shop, context=context)
+        page.on("console", lambda message: tab.problems.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: tab.problems.append(str(error)))
+        tabs.append(tab)
+        return tab
+
+    yield make
+    for tab in tabs:
+        tab.context.close()
+    unexpected = [text for tab in tabs for text in tab.problems if not any(part in text for part in tab.expected)]
+    assert unexpected == []
+
+
+@pytest.fixture
+def tab(make_tab: Callable[..., Tab]) -> Tab:
+    """A tab of a desktop browser."""
+    return make_tab()
+
+
+def _merchant_page(route: Route) -> None:
+    route.fulfill(body="<!doctype html><title>Shop</title><h1>Back in the shop</h1>", content_type="text/html")
+
+
+def _picture(route: Route) -> None:
+    if "broken" in route.request.url:
+        route.fulfill(status=404, body="")
+    else:
+        route.fulfill(body=PIXEL, content_type="image/png")

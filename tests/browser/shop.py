@@ -1,0 +1,166 @@
+"""The real service on a port of its own, and a merchant who sells with it; the test moves the clock and the worker."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from api.app import build_app
+from api.asgi import compose
+from api.config import Config
+from api.context import Context
+from api.domain.clock import SettableClock
+from api.domain.env import EnvMode
+from api.services.expiry import expire_orders
+from api.services.market import MarketService
+from api.services.order_creation import NewLink, create_link
+from api.services.order_view import PublicOrder, public_order
+from api.services.vendors import Account, NewVendor, create_vendor, set_account
+from api.services.watcher import watch
+from api.storage.db import Database
+from api.storage.migrations import upgrade
+from routing_engine import RouteRequest, Snapshot, registry
+from routing_engine.markets import ConcentratedPool, ConstantProductPool
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SHOP = "https://shop.example"
+TEA = {"title": "Darjeeling, first flush", "quantity": 2, "description": "100 g, whole leaf, picked in March"}
+POT = {"title": "Teapot", "quantity": 1}
+USDC_ON_BASE = registry.token("USDC", 8453).address
+START_S = 30
+
+
+@dataclass
+class Shop:
+    """One running service.
+
+    `context` is what its requests and its worker share.
+    """
+
+    context: Context
+    clock: SettableClock
+    market_file: Path
+    merchants: int = 0
+
+    def order(self, *, merchant: str = "Tea & Co", **changes: Any) -> str:
+        """Make an order and return its id; `changes` replace parts of the link."""
+        return self._link(self._merchant(merchant).vendor_id, **changes)
+
+    def _link(self, vendor_id: str, **changes: Any) -> str:
+        link = {
+            "line_items": (TEA, POT),
+            "order_price": {"currency": "USDC", "amount": 42_500_000, "decimals": 6},
+            "env_mode": EnvMode.TEST,
+            "success_callback_url": f"{SHOP}/done?success=true",
+            "cancel_callback_url": f"{SHOP}/cart",
+            "failure_callback_url": f"{SHOP}/failed#top",
+            "metadata": {"secret": "cart-4711"},
+        }
+        return create_link(self.context, vendor_id, NewLink(**{**link, **changes}))["payment_order_id"]
+
+    def live_order(self) -> str:
+        """Make an order in the live environment, of a vendor who has said where it receives."""
+        account = Account(
+            currency="USDC", chain_id=8453, token_address=USDC_ON_BASE, token_decimals=6, address=f"0x{'ab' * 20}"
+        )
+        vendor = self._merchant("Tea & Co")
+        with self.context.database.write() as session:
+            set_account(session, vendor.vendor_id, EnvMode.LIVE, account, self.clock.now())
+        return self._link(vendor.vendor_id, env_mode=EnvMode.LIVE)
+
+    def url(self, order_id: str) -> str:
+        return f"{self.context.config.base_url}/payment/{order_id}"
+
+    def state(self, order_id: str) -> PublicOrder:
+        return public_order(self.context, order_id)
+
+    def work(self, seconds: float = 1, *, rounds: int = 1) -> None:
+        """Let time pass, and the worker look at the chains and the orders."""
+        for _ in range(rounds):
+            self.clock.advance(seconds=seconds)
+            watch(self.context)
+            expire_orders(self.context)
+
+    def move_price(self, chain_id: int, *, selling: int) -> None:
+        """Sell so much of a chain's coin in each of its pools, so that the coin is worth less."""
+        snapshot = self.context.market.snapshot
+        coins = {"WETH", "ETH"}
+        moved = []
+        for market in snapshot.markets.values():
+            if isinstance(market, (ConstantProductPool, ConcentratedPool)):
+                first, second = market.tokens
+                sold, bought = (first, second) if first.symbol in coins else (second, first)
+                if sold.chain_id == chain_id and sold.symbol in coins and bought.symbol not in coins:
+                    moved.append(market.swap_exact_in(sold, bought, selling)[1])
+        snapshot.apply(moved).save(self.market_file)
+        self.context.market.refresh()
+
+    def restore_price(self) -> None:
+        """Go back to the sandbox market."""
+        Snapshot.sandbox().save(self.market_file)
+        self.context.market.refresh()
+
+    def _merchant(self, name: str) -> NewVendor:
+        """Make a vendor of this name; the names of vendors are unique, so earlier ones get another."""
+        self.merchants += 1
+        with self.context.database.write() as session:
+            return create_vendor(session, f"{name} {self.merchants}", self.clock.now())
+
+
+@contextmanager
+def open_shop(folder: Path, **settings: Any) -> Iterator[Shop]:
+    """Serve on a free port until the block ends."""
+    clock, market_file = SettableClock(START), folder / "market.json.gz"
+    Snapshot.sandbox().save(market_file)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        config = Config(
+            data_dir=folder,
+            database_url=f"sqlite:///{folder / 'checkout.db'}",
+            base_url=f"http://127.0.0.1:{port}",
+            port=port,
+            **{"rate_limit_key": 100_000, "rate_limit_routing": 100_000, "rate_limit_keyless": 100_000, **settings},
+        )
+        database = Database(config.database_url)
+        upgrade(database.engine)
+        market = MarketService(market_file, clock)
+        market.load()
+        _compile_kernels(market)
+        context = Context(config=config, clock=clock, database=database, market=market)
+        with _serving(context, listener):
+            yield Shop(context=context, clock=clock, market_file=market_file)
+        database.close()
+
+
+def _compile_kernels(market: MarketService) -> None:
+    """Ask for one route now: where the kernels changed, they are compiled, and no test has to wait for that."""
+    ether, dollar = market.snapshot.token("ETH@42161"), market.snapshot.token("USDC@8453")
+    market.router.find_routes(RouteRequest(token_in=ether, token_out=dollar, amount=10**6, side="exact_out"))
+
+
+@contextmanager
+def _serving(context: Context, listener: socket.socket) -> Iterator[None]:
+    app = compose(build_app(context), threads=8)
+    server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="websockets-sansio", lifespan="off"))
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    deadline = time.monotonic() + START_S
+    while not server.started:
+        if time.monotonic() > deadline or not thread.is_alive():
+            raise RuntimeError("the server did not start")
+        thread.join(0.02)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(START_S)

@@ -1,0 +1,221 @@
+"""How an order can end, or go astray, and what the page says to do then."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from api.domain.env import EnvMode
+from api.domain.orders import OrderStatus, StatusReason
+from api.services.orders import cancel, cancel_by_payer, refund
+from tests.browser.conftest import Tab
+
+
+def simulate(page: Page, title: str) -> None:
+    """Use the panel of the test mode."""
+    if page.locator("#test-controls").get_attribute("open") is None:
+        page.get_by_text("Test controls").click()
+    with page.expect_response("**/simulate"):
+        page.get_by_role("button", name=re.compile(f"^{title} ")).click()
+
+
+def heading(page: Page, text: str) -> None:
+    expect(page.get_by_role("heading", name=text)).to_be_visible()
+
+
+def test_the_test_controls_say_what_they_do(tab: Tab) -> None:
+    page = tab.open()
+    page.get_by_text("Test controls").click()
+    expect(page.locator("#test-grid button")).to_have_count(8)
+    tab.inspect("test-controls")
+
+
+def test_an_expired_order_asks_before_it_sends_away(tab: Tab) -> None:
+    page = tab.open()
+    simulate(page, "Expire")
+    expect(page.get_by_role("heading", name="This order has expired")).to_be_focused()
+    expect(page.get_by_role("link", name=re.compile("^Return to"))).to_be_hidden()
+    tab.inspect("expired")
+    page.get_by_role("button", name="I have not paid").click()
+    page.wait_for_url(re.compile("shop.example"))
+    assert page.url == f"https://shop.example/failed?payment_order_id={tab.order_id}&status=expired#top"
+
+
+def test_a_payment_after_expiry_is_waited_for(tab: Tab) -> None:
+    page = tab.open()
+    simulate(page, "Expire")
+    page.get_by_role("button", name="I have paid").click()
+    expect(page.get_by_text("Then do not pay again.")).to_be_focused()
+    tab.inspect("expired-paid")
+    simulate(page, "Pay late")
+    tab.work()
+    heading(page, "Payment on its way")
+    tab.work(10)
+    heading(page, "Payment complete")
+    expect(
+        page.locator("#outcome").get_by_text("It came after the order had expired and was accepted.")
+    ).to_be_visible()
+
+
+def test_time_that_is_over_is_over_before_the_worker_says_so(tab: Tab) -> None:
+    order_id = tab.shop.order()
+    tab.shop.clock.advance(hours=24, seconds=1)
+    page = tab.visit(order_id)
+    assert tab.shop.state(order_id).status == OrderStatus.CREATED
+    heading(page, "This order has expired")
+
+
+def test_the_rest_of_a_short_payment_can_be_paid(tab: Tab) -> None:
+    page = tab.open()
+    simulate(page, "Pay too little")
+    heading(page, "Payment sent")
+    tab.work()
+    expect(page.locator("#banner")).to_be_focused()
+    expect(page.locator("#banner").get_by_text("21.25 USDC arrived, 21.25 USDC is still due.")).to_be_visible()
+    tab.inspect("underpaid")
+    button = tab.choose("Base", "USDC")
+    expect(button).to_have_text("Pay 21.25 USDC with the test wallet")
+    button.click()
+    heading(page, "Payment sent")
+    tab.work(10, rounds=2)
+    heading(page, "Payment complete")
+
+
+def test_a_short_payment_fails_at_expiry_and_says_where_the_money_is(tab: Tab) -> None:
+    page = tab.open()
+    simulate(page, "Pay too little")
+    tab.work(10, rounds=2)
+    heading(page, "Part of the payment is missing")
+    simulate(page, "Expire")
+    expect(page.get_by_role("heading", name="Payment incomplete")).to_be_focused()
+    expect(page.locator("#outcome").get_by_text("What you sent is at")).to_be_visible()
+    tab.inspect("failed")
+    page.get_by_role("link", name=re.compile("^Return to")).click()
+    page.wait_for_url(re.compile("shop.example"))
+    assert page.url == f"https://shop.example/failed?payment_order_id={tab.order_id}&status=failed#top"
+
+
+@pytest.mark.parametrize(
+    ("action", "title", "text", "status"),
+    [
+        ("Pay too much", "Payment complete", "Ask .* to return the difference", OrderStatus.SUCCESS),
+        ("Failing bridge", "The bridge returned your payment", "went back to the wallet", OrderStatus.FAILED),
+        ("Slow bridge", "Payment complete", "You need to do nothing more", OrderStatus.SUCCESS),
+    ],
+)
+def test_what_goes_wrong_is_explained(tab: Tab, action: str, title: str, text: str, status: OrderStatus) -> None:
+    page = tab.open()
+    simulate(page, action)
+    heading(page, "Payment sent")
+    tab.work(4, rounds=8)
+    heading(page, title)
+    expect(page.locator("#outcome").get_by_text(re.compile(text))).to_be_visible()
+    assert tab.shop.state(tab.order_id).status == status
+    tab.inspect(f"outcome-{action.lower().replace(' ', '-')}")
+
+
+def test_another_token_does_not_count(tab: Tab) -> None:
+    page = tab.open()
+    simulate(page, "Send another token")
+    tab.work()
+    heading(page, "Another token arrived")
+    tab.inspect("wrong-token")
+
+
+def test_a_block_that_is_undone_lets_the_customer_pay_again(tab: Tab) -> None:
+    page = tab.open()
+    simulate(page, "Undo the block")
+    tab.work(rounds=4)
+    heading(page, "Your payment was undone")
+    assert tab.shop.state(tab.order_id).status_reason == StatusReason.REORGED
+    tab.inspect("reorged")
+    tab.choose("Base", "USDC").click()
+    heading(page, "Payment sent")
+
+
+def test_cancelling_takes_two_steps(tab: Tab) -> None:
+    page = tab.open()
+    page.get_by_role("button", name=re.compile("^Cancel and return")).click()
+    dialog = page.get_by_role("dialog", name="Cancel this order?")
+    expect(dialog).to_be_visible()
+    expect(page.get_by_role("button", name="Keep paying")).to_be_focused()
+    tab.inspect("cancel")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_role("button", name=re.compile("^Cancel and return"))).to_be_focused()
+    page.get_by_role("button", name=re.compile("^Cancel and return")).click()
+    page.get_by_role("button", name="Cancel order").click()
+    page.wait_for_url(re.compile("shop.example"))
+    assert page.url == f"https://shop.example/cart?payment_order_id={tab.order_id}&status=cancelled"
+    assert tab.shop.state(tab.order_id).status_reason == StatusReason.CANCELLED_BY_PAYER
+
+
+def test_cancelling_what_was_paid_meanwhile_is_refused(tab: Tab) -> None:
+    page = tab.open()
+    other = tab.context.new_page()
+    other.goto(page.url)
+    other.get_by_role("button", name=re.compile("^USDC ")).click()
+    other.get_by_role("button", name=re.compile("with the test wallet")).click()
+    heading(other, "Payment sent")
+    page.route("**/status", lambda route: route.abort())
+    tab.expected += ["409", "Failed to load resource"]
+    tab.work()
+    page.get_by_role("button", name=re.compile("^Cancel and return")).click()
+    page.get_by_role("button", name="Cancel order").click()
+    expect(page.get_by_role("alert").filter(has_text="can't become cancelled")).to_be_visible()
+    assert tab.shop.state(tab.order_id).status == OrderStatus.PROCESSING
+
+
+def test_what_the_merchant_cancels_is_said_while_the_page_is_open(tab: Tab) -> None:
+    page = tab.open()
+    tab.choose("Base", "USDC")
+    order = tab.shop.state(tab.order_id)
+    cancel(tab.shop.context, order.vendor_id, EnvMode.TEST, tab.order_id)
+    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    expect(page.get_by_role("heading", name=re.compile("cancelled this order"))).to_be_focused()
+    expect(page.get_by_role("button", name=re.compile("test wallet"))).to_be_hidden()
+    tab.inspect("cancelled")
+
+
+def test_a_refund_is_no_way_to_the_success_page(tab: Tab) -> None:
+    page = tab.open()
+    tab.choose("Base", "USDC").click()
+    heading(page, "Payment sent")
+    tab.work(10, rounds=2)
+    order = tab.shop.state(tab.order_id)
+    refund(tab.shop.context, order.vendor_id, EnvMode.TEST, tab.order_id)
+    tab.visit(tab.order_id)
+    heading(page, "Payment refunded")
+    way_back = page.get_by_role("link", name=re.compile("^Return to"))
+    expect(way_back).to_have_attribute("href", re.compile("^https://shop.example/failed.*status=refunded#top$"))
+    tab.inspect("refunded")
+
+
+def test_a_live_order_says_that_it_cannot_be_paid_here(tab: Tab) -> None:
+    page = tab.visit(tab.shop.live_order())
+    heading(page, "Live payments are not available yet")
+    expect(page.get_by_role("button", name=re.compile("^Pay"))).to_have_count(0)
+    expect(page.get_by_text("Test mode")).to_have_count(0)
+    tab.inspect("live")
+
+
+def test_an_order_without_an_account_says_so(tab: Tab) -> None:
+    page = tab.open(env_mode=EnvMode.LIVE)
+    heading(page, "This order can't be paid yet")
+    tab.inspect("not-payable")
+
+
+def test_an_unknown_order_gets_a_page_for_people(tab: Tab) -> None:
+    tab.expected.append("404")
+    page = tab.visit("po_01unknown")
+    heading(page, "We can't find this payment")
+    tab.inspect("not-found")
+
+
+def test_a_cancelled_order_stays_cancelled_for_whoever_opens_it(tab: Tab) -> None:
+    order_id = tab.shop.order()
+    cancel_by_payer(tab.shop.context, order_id)
+    page = tab.visit(order_id)
+    heading(page, "You cancelled this order")

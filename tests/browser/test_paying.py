@@ -1,0 +1,178 @@
+"""Paying on the page, in a real browser, from the choice of a token to the way back to the shop."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Route, expect
+
+from api.domain.orders import OrderStatus
+from tests.browser.conftest import Tab
+
+HASH = re.compile("^0x[0-9a-f]{64}$")
+
+
+def test_pays_with_the_merchants_own_token_and_returns(tab: Tab) -> None:
+    page = tab.open()
+    tab.inspect("choose")
+    button = tab.choose("Base", "USDC")
+    expect(button).to_have_text("Pay 42.50 USDC with the test wallet")
+    expect(page.get_by_text("without conversion")).to_be_visible()
+    tab.inspect("quote-direct")
+    button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_focused()
+    tab.inspect("sent")
+    tab.work()
+    expect(page.get_by_role("heading", name="Payment on its way")).to_be_focused()
+    expect(page.locator(".transaction")).to_contain_text("Base")
+    expect(page.get_by_text(HASH)).to_be_visible()
+    tab.inspect("processing")
+    tab.work(10)
+    expect(page.get_by_role("heading", name="Payment complete")).to_be_focused()
+    tab.inspect("success")
+    assert tab.shop.state(tab.order_id).status == OrderStatus.SUCCESS
+    page.wait_for_url(re.compile("shop.example"))
+    assert page.url == f"https://shop.example/done?success=true&payment_order_id={tab.order_id}&status=success"
+
+
+def test_pays_from_another_chain_through_a_route(tab: Tab) -> None:
+    page = tab.open()
+    button = tab.choose("Arbitrum", "ETH")
+    paid = page.locator("#quote-amount").inner_text()
+    assert re.fullmatch(r"0\.\d{1,18} ETH", paid)
+    expect(button).to_have_text(f"Pay {paid} with the test wallet")
+    lines = page.locator("#quote-lines")
+    expect(lines).to_contain_text("42.50 USDC · Base")
+    expect(lines).to_contain_text("Network fee")
+    expect(lines).to_contain_text("At most")
+    expect(lines.locator("ol li").first).to_be_visible()
+    tab.inspect("quote-route")
+    button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    tab.work(rounds=12)
+    expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
+    expect(page.locator(".transaction")).to_have_count(2)
+    expect(page.locator(".transaction").first).to_contain_text("Arbitrum")
+    expect(page.get_by_role("link", name="View on the block explorer")).to_have_count(0)
+
+
+def test_works_with_the_keyboard_alone(tab: Tab) -> None:
+    page = tab.open()
+    expect(page.get_by_role("radio", name="Base")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to payment")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("radio", name="Base")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="Ethereum")).to_be_checked()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("dai")
+    expect(page.get_by_role("status")).to_have_text(re.compile(r"^\d+ tokens on Ethereum\.$"))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Review and pay")).to_be_focused()
+    pay = page.get_by_role("button", name=re.compile("with the test wallet"))
+    expect(pay).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Change")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name=re.compile("^DAI "))).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(pay).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(pay).to_be_focused()
+    tab.inspect("keyboard-focus")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_focused()
+    tab.work(rounds=12)
+    expect(page.get_by_role("heading", name="Payment complete")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name=re.compile("^Return to"))).to_be_focused()
+
+
+def test_a_reload_does_not_offer_to_pay_twice(tab: Tab) -> None:
+    page = tab.open()
+    tab.choose("Base", "USDC").click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    expect(page.get_by_role("heading", name="Choose how to pay")).to_be_hidden()
+    tab.work()
+    expect(page.get_by_role("heading", name="Payment on its way")).to_be_visible()
+
+
+def test_a_lost_answer_is_not_called_a_failure(tab: Tab) -> None:
+    page = tab.open()
+    button = tab.choose("Base", "USDC")
+    tab.expected.append("Failed to load resource")
+
+    def take_and_lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/pay", take_and_lose)
+    button.click()
+    expect(page.get_by_text("Don't pay again: we are checking.").first).to_be_visible()
+    tab.inspect("answer-lost")
+    tab.work()
+    expect(page.get_by_role("heading", name="Payment on its way")).to_be_visible()
+
+
+def test_a_payment_that_never_left_is_given_up_after_a_minute(tab: Tab) -> None:
+    tab.page.clock.install()
+    page = tab.open()
+    button = tab.choose("Base", "USDC")
+    tab.expected.append("Failed to load resource")
+    page.route("**/pay", lambda route: route.abort())
+    button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    page.clock.run_for(61_000)
+    expect(page.locator("#problem").get_by_text("Look into your wallet before you pay again.")).to_be_visible()
+    tab.inspect("payment-lost")
+    page.unroute("**/pay")
+    tab.choose("Base", "USDC").click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+
+
+def test_the_customer_may_stay(tab: Tab) -> None:
+    tab.page.clock.install()
+    page = tab.open()
+    tab.choose("Base", "USDC").click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    tab.work(10, rounds=2)
+    page.clock.run_for(2_000)
+    page.get_by_role("button", name="Stay on this page").click()
+    expect(page.get_by_role("link", name=re.compile("^Return to"))).to_be_focused()
+    page.clock.run_for(30_000)
+    assert page.url == tab.shop.url(tab.order_id)
+
+
+def test_a_paid_order_that_is_opened_again_sends_nobody_away(tab: Tab) -> None:
+    page = tab.open()
+    tab.choose("Base", "USDC").click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    tab.work(10, rounds=2)
+    page.clock.install()
+    page.reload()
+    expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
+    page.clock.run_for(60_000)
+    assert page.url == tab.shop.url(tab.order_id)
+    expect(page.get_by_role("button", name="Stay on this page")).to_be_hidden()
+
+
+def test_follows_along_when_news_cannot_be_had(tab: Tab) -> None:
+    page = tab.open()
+    tab.choose("Base", "USDC").click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    tab.expected.append("Failed to load resource")
+    page.route("**/status", lambda route: route.abort())
+    expect(page.locator("#trouble").get_by_text("Check your connection")).to_be_visible()
+    tab.inspect("offline")
+    page.unroute("**/status")
+    tab.work(10, rounds=2)
+    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
+    expect(page.locator("#trouble")).to_be_hidden()

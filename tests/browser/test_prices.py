@@ -1,0 +1,183 @@
+"""Prices on the page: held, refreshed, changed with consent, refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from api.domain.orders import OrderStatus
+from tests.browser.conftest import Tab
+
+MINUTE_MS = 61_000
+ARBITRUM = 42161
+
+
+@pytest.fixture
+def moving_market(tab: Tab) -> Iterator[None]:
+    """Put the prices back after the test."""
+    yield
+    tab.shop.restore_price()
+
+
+def amount(page: Page) -> str:
+    return page.locator("#quote-amount").inner_text()
+
+
+def test_the_same_price_is_renewed_in_passing(tab: Tab) -> None:
+    tab.page.clock.install()
+    page = tab.open()
+    button = tab.choose("Arbitrum", "ETH")
+    button.focus()
+    before = amount(page)
+    expect(page.get_by_role("timer")).to_have_text("60 s")
+    page.clock.run_for(20_000)
+    expect(page.get_by_role("timer")).to_have_text("40 s")
+    with page.expect_response("**/quote"):
+        page.clock.run_for(41_000)
+    page.clock.run_for(100)
+    expect(page.get_by_role("status").first).to_have_text(f"Price refreshed. It is the same: {before}.")
+    expect(button).to_be_focused()
+    assert amount(page) == before
+    expect(page.get_by_role("timer")).to_have_text("60 s")
+
+
+@pytest.mark.usefixtures("moving_market")
+def test_a_changed_price_needs_consent(tab: Tab) -> None:
+    tab.page.clock.install()
+    page = tab.open()
+    button = tab.choose("Arbitrum", "ETH")
+    button.focus()
+    before = amount(page)
+    tab.shop.move_price(ARBITRUM, selling=10**18)
+    page.clock.run_for(MINUTE_MS)
+    change = page.get_by_role("group", name="The price has changed")
+    expect(change).to_be_focused()
+    expect(button).to_be_hidden()
+    now = amount(page)
+    assert now != before
+    expect(change).to_contain_text(before)
+    expect(change).to_contain_text(now)
+    page.clock.run_for(100)
+    expect(page.get_by_role("status").first).to_have_text(
+        f"The price changed from {before} to {now}. Accept the new price to go on."
+    )
+    tab.inspect("price-changed")
+    page.get_by_role("button", name="Accept new price").click()
+    expect(button).to_be_focused()
+    expect(button).to_have_text(f"Pay {now} with the test wallet")
+    expect(change).to_be_hidden()
+    button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+
+
+@pytest.mark.usefixtures("moving_market")
+def test_an_unaccepted_price_is_compared_with_the_one_agreed_to(tab: Tab) -> None:
+    tab.page.clock.install()
+    page = tab.open()
+    button = tab.choose("Arbitrum", "ETH")
+    before = amount(page)
+    tab.shop.move_price(ARBITRUM, selling=10**18)
+    page.clock.run_for(MINUTE_MS)
+    expect(page.get_by_role("group", name="The price has changed")).to_be_visible()
+    tab.shop.restore_price()
+    page.clock.run_for(MINUTE_MS)
+    expect(button).to_have_text(f"Pay {before} with the test wallet")
+    expect(page.get_by_role("group", name="The price has changed")).to_be_hidden()
+
+
+def test_a_price_that_ran_out_at_the_server_is_not_paid(tab: Tab) -> None:
+    page = tab.open()
+    button = tab.choose("Base", "USDC")
+    tab.expected.append("409")
+    tab.shop.clock.advance(seconds=90)
+    with page.expect_response("**/quote") as renewed:
+        button.click()
+    assert renewed.value.ok
+    expect(button).to_be_enabled()
+    expect(button).to_have_text("Pay 42.50 USDC with the test wallet")
+    assert tab.shop.state(tab.order_id).status == OrderStatus.CREATED
+    button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+
+
+def test_prices_rest_after_ten_minutes(tab: Tab) -> None:
+    tab.page.clock.install()
+    page = tab.open()
+    button = tab.choose("Base", "USDC")
+    for _ in range(10):
+        with page.expect_response("**/quote"):
+            page.clock.run_for(MINUTE_MS)
+        expect(page.get_by_role("timer")).to_have_text("60 s")
+    page.clock.run_for(MINUTE_MS)
+    refresh = page.get_by_role("button", name="Get a new price")
+    expect(refresh).to_be_visible()
+    expect(button).to_be_hidden()
+    tab.inspect("price-paused")
+    refresh.click()
+    expect(button).to_be_focused()
+
+
+def test_says_what_to_do_where_no_route_leads(tab: Tab) -> None:
+    page = tab.open(order_price={"currency": "USDC", "amount": 10**24, "decimals": 6})
+    tab.expected.append("409")
+    page.get_by_role("radio", name="Polygon").check(force=True)
+    page.get_by_role("button", name=re.compile("^POL ")).click()
+    problem = page.locator("#problem")
+    expect(problem).to_be_focused()
+    expect(problem).to_contain_text("Choose another token or network.")
+    expect(page.get_by_role("button", name=re.compile("test wallet"))).to_be_hidden()
+    tab.inspect("no-route")
+    page.get_by_role("button", name="Change").click()
+    expect(problem).to_be_hidden()
+    tab.choose("Base", "USDC")
+
+
+def test_a_price_that_cannot_be_had_is_asked_for_again(tab: Tab) -> None:
+    page = tab.open()
+    tab.expected.append("Failed to load resource")
+    page.route("**/quote", lambda route: route.abort())
+    page.get_by_role("button", name=re.compile("^USDC ")).click()
+    expect(page.locator("#problem")).to_contain_text("Check your connection and try again.")
+    tab.inspect("no-connection")
+    page.unroute("**/quote")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("button", name=re.compile("with the test wallet"))).to_be_visible()
+    expect(page.locator("#problem")).to_be_hidden()
+
+
+def test_the_answer_for_a_token_left_behind_is_dropped(tab: Tab) -> None:
+    page = tab.open()
+    held: list[Route] = []
+    page.route("**/quote", lambda route: route.continue_() if held else held.append(route))
+    page.get_by_role("button", name=re.compile("^ETH ")).click()
+    expect(page.get_by_role("heading", name="Review and pay")).to_be_focused()
+    tab.inspect("quote-loading")
+    page.get_by_role("button", name="Change").click()
+    button = tab.choose("Base", "USDC")
+    held[0].continue_()
+    page.wait_for_load_state("networkidle")
+    expect(button).to_have_text("Pay 42.50 USDC with the test wallet")
+
+
+def test_tokens_that_cannot_be_listed_are_asked_for_again(tab: Tab) -> None:
+    tab.expected.append("Failed to load resource")
+    tab.page.route("**/tokens", lambda route: route.abort())
+    page = tab.open()
+    expect(page.locator("#problem")).to_be_visible()
+    page.unroute("**/tokens")
+    page.get_by_role("button", name="Try again").click()
+    tab.choose("Base", "USDC")
+
+
+def test_tokens_are_searched_by_name_and_address(tab: Tab) -> None:
+    page = tab.open()
+    search = page.get_by_role("searchbox", name="Search tokens")
+    search.fill("0x833589FCD6")
+    expect(page.locator(".token")).to_have_count(1)
+    expect(page.locator(".token")).to_contain_text("USD Coin")
+    search.fill("no such coin")
+    expect(page.get_by_text("Try another name or another network.").last).to_be_visible()
+    tab.inspect("no-match")

@@ -1,0 +1,171 @@
+"""Kill the worker again and again while it delivers to a receiver that refuses: nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+from standardwebhooks import Webhook
+
+from api.domain.env import EnvMode
+from api.domain.ids import IdPrefix, new_id
+from api.services.outbox import NewEvent, publish
+from api.services.vendors import create_vendor
+from api.services.webhooks import new_secret
+from api.storage.db import Database
+from api.storage.migrations import upgrade
+from api.storage.tables import WebhookDelivery, WebhookSubscription
+from tests.api.conftest import DIALECTS
+
+MESSAGES = 500
+SUBSCRIPTIONS = 5
+KILLS = 6
+BETWEEN_KILLS = 40
+REFUSED_OF_TEN = 1
+PATIENCE_S = 120.0
+
+
+class Receiver:
+    """Verifies every request, and refuses a tenth of the events the first time they come."""
+
+    def __init__(self, secret: str) -> None:
+        self._webhook = Webhook(secret)
+        self._lock = threading.Lock()
+        self.seen: Counter[str] = Counter()
+        self.accepted: Counter[str] = Counter()
+
+    def take(self, body: bytes, headers: dict[str, str]) -> int:
+        self._webhook.verify(body, headers)
+        event_id = headers["webhook-id"]
+        with self._lock:
+            self.seen[event_id] += 1
+            if self.seen[event_id] == 1 and len(self.seen) % 10 < REFUSED_OF_TEN:
+                return 503
+            self.accepted[event_id] += 1
+        return 200
+
+    def received(self) -> int:
+        with self._lock:
+            return self.seen.total()
+
+    @contextmanager
+    def listening(self) -> Iterator[str]:
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                status = receiver.take(body, {name.lower(): value for name, value in self.headers.items()})
+                self.send_response(status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                return
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.handle_error = lambda *_: None  # a killed worker breaks its connections
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/hook"
+        finally:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+
+
+@pytest.fixture(params=DIALECTS)
+def url(request: pytest.FixtureRequest, make_database_url: Callable[[str], str]) -> str:
+    return make_database_url(request.param)
+
+
+@pytest.mark.xdist_group("chaos")
+def test_no_event_is_lost_when_the_worker_is_killed(url: str, tmp_path: Path) -> None:
+    database, secret = Database(url), new_secret()
+    upgrade(database.engine)
+    receiver = Receiver(secret)
+    with receiver.listening() as hook:
+        published = publish_all(database, secret, hook)
+        environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(tmp_path), "ALLOW_LOCAL_WEBHOOKS": "true"}
+        for _ in range(KILLS):
+            worker = start(environment)
+            goal = receiver.received() + BETWEEN_KILLS
+            wait_until(lambda goal=goal: receiver.received() >= goal)
+            worker.kill()
+            worker.wait()
+        worker = start(environment)
+        try:
+            wait_until(lambda: statuses(database) == {"delivered": MESSAGES})
+        finally:
+            worker.kill()
+            worker.wait()
+    database.close()
+    duplicates = receiver.accepted.total() - MESSAGES
+    print(f"{MESSAGES} events, {KILLS} kills: {duplicates} delivered more than once")
+    assert set(receiver.accepted) == set(published)
+    assert receiver.seen.total() - receiver.accepted.total() == MESSAGES // 10
+    assert duplicates <= KILLS * 16
+
+
+def publish_all(database: Database, secret: str, hook: str) -> list[str]:
+    now = datetime.now(UTC)
+    with database.write() as session:
+        vendors = [create_vendor(session, f"Shop {number}", now).vendor_id for number in range(SUBSCRIPTIONS)]
+        for vendor_id in vendors:
+            session.add(
+                WebhookSubscription(
+                    id=new_id(IdPrefix.SUBSCRIPTION, now),
+                    vendor_id=vendor_id,
+                    url=hook,
+                    env_mode=EnvMode.TEST,
+                    secret=secret,
+                    created_at=now,
+                    updated_at=now,
+                )
+            )
+        session.flush()
+        return [
+            publish(
+                session,
+                NewEvent(
+                    vendor_id=vendors[number % SUBSCRIPTIONS],
+                    env_mode=EnvMode.TEST,
+                    order_id=None,
+                    type="payment_success",
+                    created_at=now,
+                    data={"number": number},
+                ),
+            )
+            for number in range(MESSAGES)
+        ]
+
+
+def start(environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tests.chaos.webhook_worker"]
+    return subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.DEVNULL)
+
+
+def statuses(database: Database) -> dict[str, int]:
+    query = select(WebhookDelivery.status, func.count()).group_by(WebhookDelivery.status)
+    with database.read() as session:
+        return {str(status): int(count) for status, count in session.execute(query)}
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline, pause = time.monotonic() + PATIENCE_S, threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, "the worker made no progress"
+        pause.wait(0.02)

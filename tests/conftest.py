@@ -1,0 +1,42 @@
+"""Fixtures and collection rules that hold for every test."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+SHARED_DATA = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[2] / "shared"))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say which recorded data this run had."""
+    found = sorted(p.name for p in SHARED_DATA.iterdir() if p.is_dir()) if SHARED_DATA.is_dir() else []
+    return f"recorded data: {SHARED_DATA if found else 'none (generated data only)'} {' '.join(found)}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that read recorded data where that data is not."""
+    if SHARED_DATA.is_dir():
+        return
+    absent = [item for item in items if item.get_closest_marker("shared_data")]
+    config.hook.pytest_deselected(items=absent)
+    items[:] = [item for item in items if item not in absent]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List how many cases were compared with real contracts, as the tests recorded them."""
+    totals: Counter[str] = Counter()
+    for report in terminalreporter.getreports("passed"):
+        totals.update({value[0]: value[1] for name, value in report.user_properties if name == "evm_cases"})
+    if totals:
+        terminalreporter.write_sep("-", "compared with contract bytecode, no mismatch")
+        terminalreporter.write_line("\n".join(f"{count:>8,}  {what}" for what, count in sorted(totals.items())))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of recorded data, for tests marked `shared_data`."""
+    return SHARED_DATA

@@ -1,0 +1,100 @@
+"""A merchant's application, as the tests of orders see it: it asks over HTTP, and time passes when it says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flask.testing import FlaskClient
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from api.context import Context
+from api.domain.clock import SettableClock
+from api.services.expiry import expire_orders
+from api.services.watcher import watch
+from api.storage.tables import Event, Payment, SimulatedTransfer
+
+if TYPE_CHECKING:
+    from tests.api.conftest import Merchant
+
+LINK: dict[str, Any] = {
+    "line_items": [{"title": "Tea", "quantity": 1}],
+    "order_price": {"currency": "USDC", "amount": 10**18, "decimals": 18},
+    "env_mode": "test",
+    "success_callback_url": "http://localhost:3000?success=true",
+    "cancel_callback_url": "http://localhost:3000?cancel=true",
+    "failure_callback_url": "http://localhost:3000?failure=true",
+    "metadata": {"cart": "7"},
+}
+
+
+@dataclass(frozen=True)
+class Shop:
+    """One merchant, the service, and its worker."""
+
+    client: FlaskClient
+    context: Context
+    clock: SettableClock
+    merchant: Merchant
+
+    def post(self, path: str, body: object = None, *, env_mode: str = "test", **headers: str) -> TestResponse:
+        """Send a request with the merchant's key."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.client.post(path, json=body, headers=self.merchant.headers(env_mode) | given)
+
+    def get(self, path: str, *, env_mode: str = "test") -> TestResponse:
+        """Read with the merchant's key."""
+        return self.client.get(path, headers=self.merchant.headers(env_mode))
+
+    def create(self, *, env_mode: str = "test", **changes: object) -> str:
+        """Create a payment link and return its order's id."""
+        response = self.post("/api/v1/payment_link", {**LINK, "env_mode": env_mode, **changes}, env_mode=env_mode)
+        assert response.status_code == 200, response.get_json()
+        return str(response.get_json()["payment_order_id"])
+
+    def order(self, order_id: str, *, env_mode: str = "test") -> dict[str, Any]:
+        """Read an order back."""
+        response = self.get(f"/api/v1/payment/{order_id}", env_mode=env_mode)
+        assert response.status_code == 200, response.get_json()
+        body: dict[str, Any] = response.get_json()
+        return body
+
+    def act(self, order_id: str, action: str, **body: object) -> TestResponse:
+        """Ask for a simulation."""
+        return self.post(f"/api/v1/payment/{order_id}/simulate", {"action": action, **body})
+
+    def simulate(self, order_id: str, action: str, **body: object) -> dict[str, Any]:
+        """Ask for a simulation that is allowed."""
+        response = self.act(order_id, action, **body)
+        assert response.status_code == 200, response.get_json()
+        answer: dict[str, Any] = response.get_json()
+        return answer
+
+    def wait(self, seconds: int = 1) -> None:
+        """Let the worker run once a second."""
+        for _ in range(seconds):
+            self.clock.advance(seconds=1)
+            watch(self.context)
+            expire_orders(self.context)
+
+    def history(self, order_id: str) -> list[str]:
+        """Return the timeline as short words."""
+        return [f"{row['status']}/{row['status_reason']}" for row in self.order(order_id)["timeline"]]
+
+    def events(self, order_id: str) -> list[dict[str, Any]]:
+        """Return the events of an order, oldest first."""
+        with self.context.database.read() as session:
+            query = select(Event.payload).where(Event.order_id == order_id).order_by(Event.seq)
+            return [self.client.application.json.loads(text)["event"] for text in session.scalars(query)]
+
+    def payments(self) -> list[Payment]:
+        """Return all payments that the watcher wrote down."""
+        with self.context.database.read() as session:
+            return list(session.scalars(select(Payment).order_by(Payment.id)))
+
+    def transfers(self) -> list[SimulatedTransfer]:
+        """Return what moved on the simulated chains, and still does so."""
+        query = select(SimulatedTransfer).where(SimulatedTransfer.is_canonical)
+        with self.context.database.read() as session:
+            return list(session.scalars(query.order_by(SimulatedTransfer.block_number)))

@@ -1,0 +1,75 @@
+"""The table of routes that the sandbox does not have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rich.console import Console
+
+from routing_engine.cli.route_table import tables
+from routing_engine.model import Fee, Hop
+from routing_engine.request import RouteRequest, RouteResult, Status
+from routing_engine.route import Route, Side
+from tests.support.markets import token
+
+A, B, FAR = token("A"), token("B", 6), token("B@77", 6)
+HOP = Hop(
+    market_id="pool-one", protocol="p", token_in=A, token_out=B, amount_in=10**18, amount_out=2 * 10**6, gas=100_000
+)
+LANE = replace(
+    HOP,
+    market_id="lane",
+    token_out=FAR,
+    fees=(Fee(amount=10**17, token=A, name="relayer_fee", included=False),),
+    fill_time_s=600,
+)
+
+
+def _text(*routes: Route) -> str:
+    first = routes[0]
+    request = RouteRequest(token_in=first.token_in, token_out=first.token_out, amount=1, side=first.side)
+    result = RouteResult(request=request, snapshot_id="s", status=Status.FOUND, routes=routes)
+    console = Console(width=80, markup=False)
+    with console.capture() as capture:
+        for table in tables(result, "1 ms"):
+            console.print(table)
+    return capture.get()
+
+
+def test_parallel_hops_are_numbered_and_summed() -> None:
+    other = replace(HOP, market_id="pool-two")
+    text = _text(Route(token_in=A, token_out=B, side=Side.EXACT_IN, hops=(HOP, other)))
+    assert "1  p" in text
+    assert "2  p" in text
+    assert "4 B on Ethereum" in text
+    assert "1 transaction" in text
+
+
+def test_a_fee_on_top_and_an_unknown_chain_are_told() -> None:
+    text = _text(Route(token_in=A, token_out=FAR, side=Side.EXACT_IN, hops=(LANE,)))
+    assert "0.1 A on Ethereum, paid on top" in text
+    assert "2 B on chain 77" in text
+    assert "10 min" in text
+
+
+def test_what_an_alternative_costs_more_is_negative_for_both_sides() -> None:
+    worse_in = replace(HOP, amount_in=HOP.amount_in * 101 // 100)
+    bought = Route(token_in=A, token_out=B, side=Side.EXACT_OUT, hops=(HOP,))
+    assert "-100.0 bps" in _text(bought, replace(bought, hops=(worse_in,)))
+    worse_out = replace(HOP, amount_out=HOP.amount_out * 99 // 100)
+    sold = replace(bought, side=Side.EXACT_IN)
+    assert "-100.0 bps" in _text(sold, replace(sold, hops=(worse_out,)))
+    assert " 0 bps" in _text(sold, sold)
+
+
+def test_nothing_is_compared_with_a_worthless_route() -> None:
+    route = Route(token_in=A, token_out=B, side=Side.EXACT_IN, hops=(HOP,), gas_cost_out=HOP.amount_out)
+    assert " – " in _text(route, route)
+
+
+def test_long_names_are_cut() -> None:
+    long = replace(A, symbol="S" * 40)
+    hop = replace(HOP, market_id="m" * 40, token_in=long)
+    text = _text(Route(token_in=long, token_out=B, side=Side.EXACT_IN, hops=(hop,)))
+    assert "m" * 13 + "…" in text
+    assert max(map(len, text.splitlines())) <= 80

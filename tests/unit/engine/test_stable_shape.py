@@ -1,0 +1,98 @@
+"""The float curve of StableSwap pools against the invariant, solved with 60 digits."""
+
+from __future__ import annotations
+
+import random
+from decimal import Decimal, localcontext
+from math import prod
+
+import numpy as np
+import pytest
+
+from routing_engine.curve import Curve
+from routing_engine.kernels.curves import amounts_in, amounts_out
+from routing_engine.kernels.layout import EDGE, Tables
+from routing_engine.markets.stable_curve import marginal_price, stable_curve, stable_params
+
+PRECISION = 1000
+
+
+def solve(others: list[Decimal], raised: Decimal, invariant: Decimal) -> Decimal:
+    """Return the last balance of a pool: the positive root of the invariant."""
+    count = len(others) + 1
+    c = invariant ** (count + 1) / (Decimal(count) ** count * prod(others) * raised)
+    b = sum(others) + invariant / raised - invariant
+    root = (b * b + 4 * c).sqrt()
+    return 2 * c / (b + root) if b > 0 else (root - b) / 2
+
+
+def pool(rng: random.Random, depth: float) -> tuple[list[int], int, int]:
+    """Return balances that lie on the invariant to a unit, the stored amplification, and the invariant."""
+    count = rng.choice((2, 2, 3, 4, 8))
+    invariant = int(10 ** rng.uniform(21, 30))
+    amplification = int(10 ** rng.uniform(3, 7))
+    others = [int(invariant / count * 10 ** rng.uniform(-depth, depth / 4)) for _ in range(count - 1)]
+    with localcontext(prec=80):
+        raised = Decimal(amplification * count) / PRECISION
+        last = solve([Decimal(balance) for balance in others], raised, Decimal(invariant))
+    return [*others, int(last)], amplification, invariant
+
+
+@pytest.mark.parametrize(("depth", "error"), [(0.5, 1e-12), (3.0, 1e-9)])
+def test_outputs_and_inputs_solve_the_invariant(depth, error):
+    rng = random.Random(5)
+    for _ in range(300):
+        balances, stored, invariant = pool(rng, depth)
+        count = len(balances)
+        index_in, index_out = rng.randrange(count - 1), count - 1
+        if rng.random() < 0.5:
+            index_in, index_out = index_out, index_in
+        params = stable_params(balances, index_in, index_out, invariant, (stored * count, PRECISION), (0.999, 1e-12))
+        curve = stable_curve(params)
+        x = balances[index_in] * 10 ** rng.uniform(-12, 2)
+        with localcontext(prec=80):
+            raised = Decimal(stored * count) / PRECISION
+            others = [Decimal(balance) for i, balance in enumerate(balances) if i != index_out]
+            before = solve(others, raised, Decimal(invariant))
+            others[index_in - (index_in > index_out)] += Decimal(params[0]) * Decimal(x)
+            expected = (before - solve(others, raised, Decimal(invariant))) * Decimal(params[1])
+        assert curve(x) == pytest.approx(float(expected), rel=error)
+        if float(expected) < 0.999 * balances[index_out] * params[1]:
+            assert curve(curve.inverse(curve(x))) == pytest.approx(curve(x), rel=1e-12)
+
+
+def test_the_tangent_is_the_limit_and_depth_is_the_bend():
+    rng = random.Random(6)
+    for _ in range(100):
+        balances, stored, invariant = pool(rng, 1.0)
+        scales = (10 ** rng.uniform(-3, 12), 10 ** rng.uniform(-12, 3))
+        params = stable_params(balances, 0, 1, invariant, (stored * len(balances), PRECISION), scales)
+        curve = stable_curve(params)
+        price, depth = marginal_price(params), curve.pieces[0][3]
+        assert curve(depth * 1e-12) / (depth * 1e-12) == pytest.approx(price, rel=1e-10)
+        # A constant-product pool of this depth loses the same share of the price to a small amount.
+        assert 1.0 - curve(depth * 1e-7) / (depth * 1e-7 * price) == pytest.approx(1e-7, rel=1e-2)
+
+
+def test_nothing_costs_more_than_the_pool_holds():
+    params = stable_params([10**24, 10**24], 0, 1, 2 * 10**24, (400_000, PRECISION), (1.0, 1.0))
+    curve = stable_curve(params, x_min=1.0)
+    assert np.isnan(curve.inverse(1e24))
+    assert np.isnan(curve.inverse(2e24))
+    assert curve.inverse(1e-9) == 1.0
+    assert curve(1e36) == pytest.approx(1e24, rel=1e-9)
+
+
+def test_kernels_give_the_same_amounts():
+    balances = [10**24, 3 * 10**24, 2 * 10**23]
+    params = stable_params(balances, 0, 2, 4_195_000 * 10**18, (600_000, PRECISION), (1e12, 0.9996))
+    curve: Curve = stable_curve(params, x_min=1.0, x_max=1e13)
+    tables = Tables(np.empty((0, 5)), np.concatenate([np.full(2, np.nan), curve.params]))
+    edge = np.zeros(1, EDGE)
+    edge["shape"], edge["piece"], edge["n_pieces"] = curve.shape, 2, len(curve.params)
+    edge["x_min"], edge["x_max"] = curve.x_min, curve.x_max
+    xs = np.geomspace(0.1, 1e14, 60)
+    edges = np.repeat(edge, xs.size)
+    np.testing.assert_array_equal(amounts_out(edges, tables, xs), [curve(x) for x in xs])
+    ys = np.geomspace(1.0, 4e23, 60)
+    np.testing.assert_array_equal(amounts_in(edges, tables, ys), [curve.inverse(y) for y in ys])
