@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.clock import Clock
 from api.domain.ledger import Block, Head, Transfer, TransferKind
+from api.services.order_store import PaymentState
 from api.services.simulated_chain import (
     CHAIN_IDS,
     FINALITY_BLOCKS,
@@ -21,7 +22,7 @@ from api.services.simulated_chain import (
     take_back,
 )
 from api.storage.db import Database
-from api.storage.tables import SimulatedChain, SimulatedTransfer
+from api.storage.tables import Payment, SimulatedChain, SimulatedTransfer
 
 
 class SimulatedLedger:
@@ -100,7 +101,20 @@ def _doomed(session: Session, chain_id: int) -> Sequence[SimulatedTransfer]:
     query = select(SimulatedTransfer).where(
         SimulatedTransfer.chain_id == chain_id, SimulatedTransfer.reorg_when_seen, SimulatedTransfer.is_canonical
     )
-    return session.scalars(query).all()
+    rows = session.scalars(query).all()
+    _spare_final(session, rows)
+    return [row for row in rows if row.reorg_when_seen]
+
+
+def _spare_final(session: Session, doomed: Sequence[SimulatedTransfer]) -> None:
+    """Keep what the watcher has taken for final between the request to lose it and now: the request came too late."""
+    hashes = {row.tx_hash for row in doomed}
+    if not hashes:
+        return
+    query = select(Payment.chain_id, Payment.tx_hash, Payment.log_index)
+    final = session.execute(query.where(Payment.tx_hash.in_(hashes), Payment.state == PaymentState.FINAL)).all()
+    for row in doomed:
+        row.reorg_when_seen = (row.chain_id, row.tx_hash, row.log_index) not in final
 
 
 def _transfer(row: SimulatedTransfer) -> Transfer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 
 from api.domain.errors import NotFound
 from api.domain.money import UINT256_MAX
@@ -13,7 +13,7 @@ from api.services.order_quotes import quote_order
 from api.services.orders import public_order
 from api.services.simulated_chain import number_at
 from api.services.simulation import Action, allowed_actions, simulate
-from api.storage.tables import SettlementAccount
+from api.storage.tables import SettlementAccount, SimulatedTransfer
 from tests.api.conftest import Merchant
 from tests.support.shop import LINK, Shop
 
@@ -213,6 +213,19 @@ def test_a_reorged_deposit_is_never_filled(shop: Shop) -> None:
     shop.wait(20)
     assert shop.history(order_id)[-1] == "created/reorged"
     assert shop.transfers() == []
+
+
+def test_a_reorg_that_comes_while_the_payment_becomes_final_comes_too_late(shop: Shop) -> None:
+    order_id = shop.create()
+    shop.simulate(order_id, "pay")
+    shop.wait(2)
+    assert shop.history(order_id)[-1] == "success/"
+    with shop.context.database.write() as session:  # what `reorg` writes if it read the payment just before
+        for row in session.scalars(select(SimulatedTransfer)):
+            row.reorg_when_seen = True
+    shop.wait(3)
+    assert [(row.amount, row.reorg_when_seen) for row in shop.transfers()] == [(10**6, False)]
+    assert shop.history(order_id)[-1] == "success/"
 
 
 def test_a_final_payment_can_not_be_reorged(shop: Shop, assert_error: Callable[..., None]) -> None:
