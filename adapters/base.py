@@ -19,9 +19,42 @@ class AdapterError(Exception):
 
 
 class VenueUnavailable(AdapterError):
-    """The source does not answer now; the next refresh tries again."""
+    """The source does not answer now; the next refresh tries again.
+
+    Parameters
+    ----------
+    message : str
+        For the operator; names the host, never the whole URL, which may hold a key.
+    retry_after_s : float, optional
+        How long the source asked to be left alone.
+    """
 
     code = "venue_unavailable"
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Declined(AdapterError):
+    """The source answers, but not this question; asking again the same way is no use.
+
+    Parameters
+    ----------
+    message : str
+        As `VenueUnavailable`.
+    status : int
+        HTTP status.
+    body : object
+        The answer's JSON, or None where it is not JSON.
+    """
+
+    code = "declined"
+
+    def __init__(self, message: str, *, status: int, body: Any = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.body = body
 
 
 class BadPayload(AdapterError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import time
@@ -54,9 +55,10 @@ class Deadline:
 
     def guard(self, sock: socket.socket) -> None:
         """Cut this connection when time is up, also after it was wrapped into TLS."""
-        # Wrapping takes the file descriptor away from `sock`; a copy of it still reaches the connection.
+        # Wrapping takes the file descriptor away from `sock`; a copy of it still reaches the connection. A wrapped
+        # socket cannot be copied by its own method.
         with self._lock:
-            self._guarded.append(sock.dup())
+            self._guarded.append(socket.socket(fileno=os.dup(sock.fileno())))
         if self.is_over:
             self._cut()
 

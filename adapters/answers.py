@@ -1,0 +1,88 @@
+"""What came back over HTTP: read up to a bound, then told apart into documents, refusals and failures."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import requests
+
+from adapters.base import BadPayload, Declined, VenueUnavailable
+
+CHUNK_BYTES = 65_536
+
+
+def read(response: requests.Response, host: str, most: int) -> bytes:
+    """Read a body to its end, or drop the connection as soon as it is longer than `most`.
+
+    Raises
+    ------
+    BadPayload
+        If it is longer.
+    """
+    parts, length = [], 0
+    whole = False
+    try:
+        announced = response.headers.get("Content-Length", "")
+        if announced.isascii() and announced.isdecimal() and int(announced[:20]) > most:
+            raise BadPayload(f"{host}: the answer is longer than {most} bytes")
+        for part in response.iter_content(CHUNK_BYTES):
+            length += len(part)
+            if length > most:
+                raise BadPayload(f"{host}: the answer is longer than {most} bytes")
+            parts.append(part)
+        whole = True
+    finally:
+        if not whole:
+            response.raw.close()  # what is left is not worth reading, so the connection cannot be used again
+        response.close()
+    return b"".join(parts)
+
+
+def document(host: str, status: int, retry_after: str | None, body: bytes) -> Any:
+    """Return the JSON of a good answer, and tell passing failures from refusals.
+
+    Raises
+    ------
+    VenueUnavailable
+        If the status tells of overload or a breakdown.
+    Declined
+        If it tells of anything else than success.
+    BadPayload
+        If a good answer is not JSON.
+    """
+    if status == 429 or status >= 500:
+        raise VenueUnavailable(f"{host}: answered with status {status}", retry_after_s=_seconds(retry_after))
+    if 200 <= status < 300:
+        try:
+            return json.loads(body, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:
+            raise BadPayload(f"{host}: the answer is not JSON: {error}") from error
+    try:
+        refusal = json.loads(body, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        refusal = None
+    raise Declined(f"{host}: declined with status {status}", status=status, body=refusal)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Read a Retry-After in seconds; a date would need the host's clock to be right, so it counts as none."""
+    text = (retry_after or "").strip()
+    return float(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None
+
+
+def describe(failure: Exception) -> str:
+    """Name a failure without the library's inner texts, which repeat the URL."""
+    if isinstance(failure, requests.exceptions.SSLError):
+        return "the TLS handshake failed"
+    if isinstance(failure, requests.exceptions.ConnectTimeout):
+        return "the connection was not accepted in time"
+    if isinstance(failure, requests.exceptions.Timeout):
+        return "no answer in time"
+    if isinstance(failure, requests.exceptions.ContentDecodingError):
+        return "the answer's compression is damaged"
+    return f"the connection failed ({type(failure).__name__})"
