@@ -56,9 +56,12 @@ def import_command(source: Path, out: Path, deltas: Path | None, to_block: int |
         raise click.UsageError("--to-block needs --deltas.")
     with reported(output_format):
         market = load_market(source)
+        wraps = _count_wraps(market)
+        loaded = len(market.markets) - wraps
         counts: dict[str, Any] = {
-            "pools": len(market.markets) + sum(market.refused.values()),
-            "loaded": len(market.markets),
+            "pools": loaded + sum(market.refused.values()),
+            "loaded": loaded,
+            "wraps": wraps,
             "refused": dict(market.refused),
         }
         if deltas is not None:
@@ -145,6 +148,13 @@ def _check_block(market: Snapshot, step: Contents, field: str, path: str) -> Non
             raise BadMarketFile(path, field, message)
 
 
+def _count_wraps(market: Snapshot) -> int:
+    """Return the wrapping contracts in a market: no source lists them as pools, the import adds them."""
+    from routing_engine.markets import NativeWrap
+
+    return sum(isinstance(entry, NativeWrap) for entry in market.markets.values())
+
+
 def _save(market: Snapshot, out: Path) -> None:
     try:
         with working(f"Writing {out} …"):
@@ -157,6 +167,7 @@ def _import_tables(counts: Mapping[str, Any]) -> Iterator[Table]:
     table = plain_table("Imported", "", "pools")
     table.add_row("in the file", f"{counts['pools']:,}")
     table.add_row("loaded", f"{counts['loaded']:,}", style="green")
+    table.add_row("wrapping contracts beside them", f"{counts['wraps']:,}")
     _add_refused(table, counts["refused"])
     yield table
     if "deltas" in counts:

@@ -15,7 +15,7 @@ class Contents:
     Parameters
     ----------
     markets : tuple of Market
-        In the order of the file.
+        In the order of the file; after the pools of the neutral format, the wrapping contracts that join them.
     refused : mapping of str to int
         How many pools were left out, by reason.
     withdrawn : tuple of str
@@ -34,8 +34,3 @@ class Contents:
     blocks: Mapping[int, int] = field(default_factory=dict)
     gas_prices: Mapping[int, int] = field(default_factory=dict)
     taken_at: str = ""
-
-    @property
-    def pools(self) -> int:
-        """Number of pools in the file, loaded or not."""
-        return len(self.markets) + sum(self.refused.values())

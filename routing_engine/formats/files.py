@@ -9,34 +9,46 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from routing_engine.errors import BadMarketFile
+from routing_engine.errors import BadFile, BadMarketFile
 
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-def read_json(path: Path) -> Any:
-    """Return the parsed content of a file.
+def read_bytes(path: Path, bad: type[BadFile] = BadMarketFile) -> bytes:
+    """Return the content of a file, decompressed if it is compressed, whatever its name.
 
     Raises
     ------
-    BadMarketFile
-        If it cannot be read, is truncated, or is not JSON.
+    BadFile
+        Of the kind `bad`, if it cannot be read or is truncated.
     """
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise BadMarketFile(str(path), "", f"cannot be read ({error.strerror}); check the path") from error
-    if raw.startswith(GZIP_MAGIC):
-        try:
-            raw = gzip.decompress(raw)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise BadMarketFile(str(path), "", f"the compressed data is damaged ({error}); fetch it again") from error
+        raise bad(str(path), "", f"cannot be read ({error.strerror}); check the path") from error
+    if not raw.startswith(GZIP_MAGIC):
+        return raw
+    try:
+        return gzip.decompress(raw)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise bad(str(path), "", f"the compressed data is damaged ({error}); fetch it again") from error
+
+
+def read_json(path: Path, bad: type[BadFile] = BadMarketFile) -> Any:
+    """Return the parsed content of a file.
+
+    Raises
+    ------
+    BadFile
+        Of the kind `bad`, if it cannot be read, is truncated, or is not JSON.
+    """
+    raw = read_bytes(path, bad)
     try:
         return json.loads(raw)
     except (UnicodeDecodeError, RecursionError) as error:
-        raise BadMarketFile(str(path), "", f"is not JSON text ({error})") from error
+        raise bad(str(path), "", f"is not JSON text ({error})") from error
     except ValueError as error:
-        raise BadMarketFile(str(path), "", f"is not valid JSON: {error}; is it truncated?") from error
+        raise bad(str(path), "", f"is not valid JSON: {error}; is it truncated?") from error
 
 
 def write_json(path: Path, document: Any) -> None:

@@ -2,18 +2,21 @@
 
 Amounts are digit strings, fees decimal fractions, one entry per pool with a `type` that says its mathematics. A pool
 whose mathematics or state is not fully known is refused and counted by reason; a field that is damaged is an error.
+The wrapping contracts of the chains met are added.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from routing_engine.errors import BadMarketFile, InvalidMarket
 from routing_engine.formats.contents import Contents
 from routing_engine.formats.neutral_pools import BUILDERS
 from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
+from routing_engine.formats.wraps import wraps_of
 from routing_engine.markets.record import read_text
 from routing_engine.model import Market
 
@@ -29,7 +32,8 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
     meta = _meta(document, path)
     chain_id, block = meta.get("chain_id"), meta.get("block")
     blocks = {chain_id: block} if isinstance(chain_id, int) and isinstance(block, int) else {}
-    return _contents(document["pools"], "pools", path, blocks)
+    pools = _contents(document["pools"], "pools", path, blocks)
+    return replace(pools, markets=(*pools.markets, *wraps_of(pools.markets)))
 
 
 def parse_deltas(document: Any, path: str, to_block: int | None) -> list[Contents]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from routing_engine.chains import Chain
 from routing_engine.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.markets.pair import check_pair, is_zero_for_one, refuse_low, refuse_out
@@ -42,6 +43,12 @@ class NativeWrap:
     wrapped: Token
     gas_deposit: int = 45_000
     gas_withdraw: int = 35_000
+
+    @classmethod
+    def of(cls, chain: Chain) -> Self:
+        """Return the wrapping contract of a described chain; the token's contract is the market."""
+        wrapped = chain.wrapped_native_token
+        return cls(id=f"{chain.chain_id}:{wrapped.address}", native=chain.native_token, wrapped=wrapped)
 
     def __post_init__(self) -> None:
         require(self.native.is_native, "native", "must be the chain's own coin, not a contract")

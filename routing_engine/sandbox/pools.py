@@ -22,12 +22,7 @@ _MAX_NOISE_PPM = 300
 def sandbox_wraps() -> Iterator[NativeWrap]:
     """Yield the wrapping contract of every chain."""
     for chain in CHAINS.values():
-        wrapped = chain.wrapped_native_token
-        yield NativeWrap(
-            id=f"{chain.chain_id}:{wrapped.address}",
-            native=chain.native_token,
-            wrapped=wrapped,
-        )
+        yield NativeWrap.of(chain)
 
 
 def sandbox_pools(draws: Draws) -> Iterator[ConstantProductPool | ConcentratedPool]:

@@ -17,7 +17,7 @@ from routing_engine.cli.app import cli
 WETH = {"address": "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2", "symbol": "WETH", "decimals": 18}
 USDC = {"address": "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "symbol": "USDC", "decimals": 6}
 DAI = {"address": "0x6b175474e89094c44da98b954eedeac495271d0f", "symbol": "DAI", "decimals": 18}
-EVIL = {"address": "0x" + "e" * 40, "symbol": "[red]\x1b[31mEVIL", "decimals": 0}
+EVIL = {"address": "0x" + "f" * 40, "symbol": "[red]\x1b[31mEVIL", "decimals": 0}
 LONE = {"address": "0x" + "1" * 40, "symbol": "LONE", "decimals": 18}
 ISLE = {"address": "0x" + "2" * 40, "symbol": "ISLE", "decimals": 18}
 BLOCK = 100

@@ -135,10 +135,10 @@ def test_the_table_shows_hops_and_a_summary_in_eighty_plain_columns(run: Run) ->
 
 
 def test_no_name_from_a_file_steers_the_terminal(route: Run) -> None:
-    out = route("--from", "0x" + "e" * 40, "--to", "USDC", "--amount", "1").stdout
+    out = route("--from", "0x" + "f" * 40, "--to", "USDC", "--amount", "1").stdout
     assert "\x1b" not in out
     assert "[red]" in out
-    failed = route("--from", "0x" + "e" * 40, "--to", "LONE", "--amount", "1")
+    failed = route("--from", "0x" + "f" * 40, "--to", "LONE", "--amount", "1")
     assert failed.exit_code == 1
     assert "\x1b" not in failed.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -24,10 +25,11 @@ def test_import_counts_every_pool_and_writes_what_was_loaded(run: Run, market_fi
     assert result.exit_code == 0
     counts = json.loads(result.stdout)
     assert (counts["pools"], counts["loaded"], counts["refused"]) == (8, 5, REFUSED)
+    assert (counts["wraps"], counts["markets"]) == (1, 6)
     written = Snapshot.load(out)
     assert written.id == counts["snapshot_id"] == Snapshot.load(market_file).id
     assert written.refused == REFUSED
-    assert "wrote 5 markets" in result.stderr
+    assert "wrote 6 markets" in result.stderr
 
 
 def test_import_again_keeps_the_counts(run: Run, market_file: Path, tmp_path: Path) -> None:
@@ -40,7 +42,9 @@ def test_import_again_keeps_the_counts(run: Run, market_file: Path, tmp_path: Pa
 
 def test_import_as_a_table(run: Run, market_file: Path, tmp_path: Path) -> None:
     out = run("snapshot", "import", market_file, "--out", tmp_path / "own.json").stdout
-    assert "in the file" in out
+    assert re.search(r"in the file +8\n", out)
+    assert re.search(r"loaded +5\n", out)
+    assert re.search(r"wrapping contracts beside them +1\n", out)
     assert "refused, ticks_unknown" in out
 
 
@@ -58,7 +62,7 @@ def test_deltas_replace_states_up_to_a_block(
     assert after.markets["1:pair"].to_record()["reserve0"] == str(RESERVES[0] * half // 2)
     closed = to_block != BLOCK + 1
     assert ("1:other" in after.markets) is not closed
-    assert counts["markets"] == len(after.markets) == 5 - closed
+    assert counts["markets"] == len(after.markets) == 6 - closed
     assert counts["deltas"] == {
         "blocks": 1 + closed,
         "changed": 1 + closed,
@@ -179,12 +183,13 @@ def test_info_describes_a_file(run: Run, market_file: Path) -> None:
     document = json.loads(run("snapshot", "info", "--market", market_file, "--format", "json").stdout)
     assert document["snapshot_id"] == Snapshot.load(market_file).id
     assert document["blocks"] == {"1": BLOCK}
-    assert document["markets"] == 5
+    assert document["markets"] == 6
     assert document["markets_by_protocol"] == [
         {"protocol": "uniswap_v2", "kind": "constant_product", "markets": 4},
         {"protocol": "uniswap_v3", "kind": "concentrated", "markets": 1},
+        {"protocol": "wrap", "kind": "wrap", "markets": 1},
     ]
-    assert document["tokens_by_chain"] == {"1": document["tokens"]} == {"1": 6}
+    assert document["tokens_by_chain"] == {"1": document["tokens"]} == {"1": 7}
     assert document["refused"] == REFUSED
 
 
