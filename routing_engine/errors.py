@@ -88,8 +88,8 @@ class InvalidMarket(RoutingError):
         self.message = message
 
 
-class BadMarketFile(RoutingError):
-    """A market file cannot be read; nothing of it was loaded.
+class BadFile(RoutingError):
+    """A file cannot be read; nothing of it was loaded.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class BadMarketFile(RoutingError):
         What is wrong and what to do about it.
     """
 
-    code = "bad_market_file"
+    code = "bad_file"
 
     def __init__(self, path: str, field: str, message: str) -> None:
         where = f"{path}: {field}" if field else path
@@ -109,6 +109,18 @@ class BadMarketFile(RoutingError):
         self.path = path
         self.field = field
         self.message = message
+
+
+class BadMarketFile(BadFile):
+    """A market file cannot be read; see `BadFile`."""
+
+    code = "bad_market_file"
+
+
+class BadRequestFile(BadFile):
+    """A file of requests cannot be read; see `BadFile`."""
+
+    code = "bad_request_file"
 
 
 class Refusal(StrEnum):
