@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from routing_engine.formats import Contents
+from routing_engine.model import Hop, Token
+
+if TYPE_CHECKING:
+    from adapters.http import JsonClient
 
 ENTRY_POINTS = "routing_engine.adapters"
 
@@ -72,7 +78,7 @@ class Adapter(Protocol[Payload]):
 
     @property
     def name(self) -> str:
-        """Short name for people and metrics."""
+        """Short name for people and metrics; an adapter that reads one chain adds it: ``uniswap_v2@1``."""
         ...
 
     def fetch(self) -> Payload:
@@ -80,26 +86,116 @@ class Adapter(Protocol[Payload]):
 
         Raises
         ------
-        VenueUnavailable
-            If it does not answer.
-        BadPayload
-            If the answer is not even of the right shape.
+        AdapterError
+            `VenueUnavailable` if it does not answer, `Declined` if it refuses, `BadPayload` if the answer is not even
+            of the right shape.
         """
         ...
 
     def parse(self, payload: Payload) -> Contents:
-        """Turn a payload into markets.
+        """Turn a payload into all markets that the source has now.
+
+        What was given before and is not given again is gone. Markets that have not changed are best given again as the
+        same objects: then nobody compares them.
 
         Raises
         ------
         BadPayload
-            If a number is missing, malformed or out of bounds.
+            If a number is missing, malformed or out of bounds; the message names the field.
         """
         ...
 
 
-def installed_adapters() -> dict[str, type[Adapter[Any]]]:
-    """Return the adapter classes that installed packages offer, by entry point name.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirmQuote:
+    """What a bridge confirms for one amount and one recipient.
+
+    Parameters
+    ----------
+    hop : Hop
+        What will be sent and received now; compare its `amount_out` with what was promised.
+    terms : mapping of str to object
+        What the transaction needs beside the amounts, by the names of the bridge's own documentation.
+    """
+
+    hop: Hop
+    terms: Mapping[str, object] = field(default_factory=dict)
+
+
+@runtime_checkable
+class FirmQuotes(Protocol):
+    """What the adapter of a bridge can do besides: confirm a hop over one of its lanes.
+
+    Lanes are indicative: they were asked for at another amount, for nobody, a while ago. Before somebody pays with one
+    it is asked for again.
+    """
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        """Ask for the very amount and addresses of a hop, now.
+
+        Parameters
+        ----------
+        hop : Hop
+            Over a lane of this adapter.
+        sender, recipient : str
+            Addresses on the two chains.
+
+        Raises
+        ------
+        AdapterError
+            `Declined` if the bridge no longer takes this amount, the others as `Adapter.fetch`.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Venues:
+    """The outside world, as adapters are given it.
+
+    Parameters
+    ----------
+    http : JsonClient
+        For services that speak JSON.
+    tokens : tuple of Token
+        The tokens to look for.
+    options : mapping of str to str
+        This adapter's own settings.
+    """
+
+    http: JsonClient
+    tokens: tuple[Token, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """An adapter, how often it is read, and for how long what it gave may be used.
+
+    Parameters
+    ----------
+    adapter : Adapter
+        Its name is the source's name.
+    interval_s : float
+        Seconds between the starts of two readings.
+    max_age_s : float
+        Seconds after which what was read is stale, and left out.
+    """
+
+    adapter: Adapter[Any]
+    interval_s: float
+    max_age_s: float
+
+
+class Connectable(Protocol):
+    """What an entry point names: a class, or anything else, that makes adapters."""
+
+    def connect(self, venues: Venues) -> Iterable[Source]:
+        """Return a source for each chain or service that `venues` reaches; none where it has nothing to read."""
+        ...
+
+
+def installed_adapters() -> dict[str, Connectable]:
+    """Return what installed packages offer, by entry point name.
 
     A package adds one by a line in its metadata, in the group ``routing_engine.adapters``.
     """

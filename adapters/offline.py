@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
-from adapters.base import BadPayload
+from adapters.base import BadPayload, Source, Venues
 from routing_engine import BadMarketFile, formats
 from routing_engine.formats import Contents
 from routing_engine.sandbox import gas_prices, sandbox_markets
+
+DAY_S = 86_400.0
 
 
 class SandboxAdapter:
     """The built-in market on the five chains."""
 
     name = "sandbox"
+
+    @classmethod
+    def connect(cls, venues: Venues) -> tuple[Source, ...]:
+        """Return the sandbox, which never changes."""
+        return (Source(adapter=cls(), interval_s=DAY_S, max_age_s=inf),)
 
     def fetch(self) -> None:
         """Read nothing: the sandbox is computed."""
@@ -33,6 +41,12 @@ class MarketFileAdapter:
     """
 
     name = "market_file"
+
+    @classmethod
+    def connect(cls, venues: Venues) -> tuple[Source, ...]:
+        """Return the file that the option ``path`` names; nothing without it."""
+        path = venues.options.get("path")
+        return (Source(adapter=cls(Path(path)), interval_s=60, max_age_s=inf),) if path else ()
 
     def __init__(self, path: Path) -> None:
         self.path = path
