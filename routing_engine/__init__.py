@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from routing_engine.errors import (
         AmbiguousToken,
         BadMarketFile,
+        BadRequestFile,
         InsufficientLiquidity,
         InvalidMarket,
         InvalidRequest,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         Unroutable,
     )
     from routing_engine.model import NATIVE_ADDRESS, Fee, Hop, Limits, Market, Token
+    from routing_engine.quoting import Quotes
     from routing_engine.request import RouteRequest, RouteResult, Status, Unavailable
     from routing_engine.route import Leg, Path, Route, Side
     from routing_engine.router import Router
@@ -38,10 +40,11 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "errors": (
-        "AmbiguousToken", "BadMarketFile", "InsufficientLiquidity", "InvalidMarket", "InvalidRequest", "NoRoute",
-        "QuoteRefused", "Refusal", "RoutingError", "StaleSnapshot", "UnknownToken", "Unroutable",
+        "AmbiguousToken", "BadMarketFile", "BadRequestFile", "InsufficientLiquidity", "InvalidMarket", "InvalidRequest",
+        "NoRoute", "QuoteRefused", "Refusal", "RoutingError", "StaleSnapshot", "UnknownToken", "Unroutable",
     ),
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
+    "quoting": ("Quotes",),
     "request": ("RouteRequest", "RouteResult", "Status", "Unavailable"),
     "route": ("Leg", "Path", "Route", "Side"),
     "router": ("Router",),
@@ -53,6 +56,7 @@ __all__ = [
     "NATIVE_ADDRESS",
     "AmbiguousToken",
     "BadMarketFile",
+    "BadRequestFile",
     "Fee",
     "Hop",
     "InsufficientLiquidity",
@@ -64,6 +68,7 @@ __all__ = [
     "NoRoute",
     "Path",
     "QuoteRefused",
+    "Quotes",
     "Refusal",
     "Route",
     "RouteRequest",

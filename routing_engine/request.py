@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from routing_engine.errors import InsufficientLiquidity, InvalidRequest, NoRoute, Refusal
+from routing_engine.errors import InsufficientLiquidity, InvalidRequest, NoRoute, Refusal, Unroutable
 from routing_engine.model import UNLIMITED, Token
 from routing_engine.objective import OBJECTIVES
 from routing_engine.route import Route, Side
@@ -126,6 +126,16 @@ class RouteResult:
     routes: tuple[Route, ...] = ()
     unavailable: tuple[Unavailable, ...] = ()
 
+    @property
+    def failure(self) -> Unroutable | None:
+        """Why there is no route; None where there is one."""
+        if self.routes:
+            return None
+        pair = f"{self.request.token_in} to {self.request.token_out}"
+        if self.status is Status.INSUFFICIENT_LIQUIDITY:
+            return InsufficientLiquidity(f"no market path from {pair} can serve {self.request.amount} smallest units")
+        return NoRoute(f"no path of at most {self.request.max_hops} hops from {pair}")
+
     def best(self) -> Route:
         """Return the best route.
 
@@ -136,9 +146,6 @@ class RouteResult:
         InsufficientLiquidity
             If paths exist, but none can serve the amount.
         """
-        if self.routes:
-            return self.routes[0]
-        pair = f"{self.request.token_in} to {self.request.token_out}"
-        if self.status is Status.INSUFFICIENT_LIQUIDITY:
-            raise InsufficientLiquidity(f"no market path from {pair} can serve {self.request.amount} smallest units")
-        raise NoRoute(f"no path of at most {self.request.max_hops} hops from {pair}")
+        if self.failure:
+            raise self.failure
+        return self.routes[0]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +15,8 @@ from routing_engine.diagnosis import explain
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
 from routing_engine.objective import OBJECTIVES
+from routing_engine.parallel import Progress, answers
+from routing_engine.quoting import Quotes, requests_of
 from routing_engine.request import RouteRequest, RouteResult, Status
 from routing_engine.route import Route, Side
 from routing_engine.search import Search, allowed_markets, replay_best
@@ -41,10 +46,13 @@ class Router:
     ----------
     snapshot : Snapshot
         The markets to route over; never changed.
+    clock : callable
+        Seconds that only grow; times are measured with it.
     """
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, *, clock: Callable[[], float] = time.perf_counter) -> None:
         self.snapshot = snapshot
+        self.clock = clock
         self.graph = Graph.compile(snapshot.markets.values(), snapshot.gas_prices)
         self._search = Search(self.graph)
 
@@ -59,6 +67,42 @@ class Router:
             others = self._alternatives(request, allowed, paths[0].route)
             routes = [routes[0], *(route for route in others if route != routes[0])]
         return self._result(request, routes[: 1 + request.alternatives])
+
+    def quote_many(
+        self,
+        token_in: object,
+        token_out: object,
+        amount: object,
+        *,
+        side: object = Side.EXACT_IN,
+        executor: Executor | None = None,
+        workers: int | None = None,
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> Quotes:
+        """Answer many requests at once, given as columns; one value stands for a whole column.
+
+        Parameters
+        ----------
+        token_in, token_out : Token or int, or sequences or arrays of shape (n,) of these
+            From and to; numbers are positions in ``router.graph.tokens``.
+        amount : int, or sequence or array of shape (n,) of int
+            Smallest units; an array of objects holds what does not fit into 64 bits.
+        side : str, or sequence or array of shape (n,) of str
+            ``exact_in`` or ``exact_out``.
+        executor, workers, progress
+            Where to search, and whom to tell: see `parallel.answers`. Threads of this process by default.
+        **options
+            Further fields of `RouteRequest`, for all.
+
+        Raises
+        ------
+        InvalidRequest
+            Naming the field and the position; nothing is searched then.
+        """
+        requests = requests_of(self.graph.tokens, token_in, token_out, amount, side, **options)
+        found = answers(self, requests, executor=executor, workers=workers, progress=progress)
+        return Quotes.of(list(found))
 
     def stream(self, request: RouteRequest) -> Iterator[RouteResult]:
         """Yield ever better results: first over few hops, then over more; the last is that of `find_routes`."""

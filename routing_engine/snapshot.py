@@ -174,8 +174,28 @@ class Snapshot:
 
         return multi_digraph(self.markets.values())
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel to other processes as plain values; an id that is known need not be computed again there."""
+        known = {name: self.__dict__[name] for name in ("_markets_digest", "id") if name in self.__dict__}
+        state = (dict(self.gas_prices), dict(self.blocks), self.taken_at, dict(self.refused), known)
+        return _arrived, (tuple(self.markets.values()), *state)
+
     def __repr__(self) -> str:
         return f"Snapshot({len(self.markets)} markets, {len(self.tokens)} tokens, id {self.id})"
+
+
+def _arrived(
+    markets: tuple[Market, ...],
+    gas_prices: dict[int, int],
+    blocks: dict[int, int],
+    taken_at: str,
+    refused: dict[str, int],
+    known: dict[str, object],
+) -> Snapshot:
+    """Inverse of `Snapshot.__reduce__`."""
+    snapshot = Snapshot(markets, gas_prices=gas_prices, blocks=blocks, taken_at=taken_at, refused=refused)
+    snapshot.__dict__.update(known)
+    return snapshot
 
 
 def _digest(market: Market) -> int:

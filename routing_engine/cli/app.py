@@ -13,6 +13,7 @@ import sys
 import click
 
 from routing_engine.cli import EXIT_USAGE
+from routing_engine.cli.batch_command import batch
 from routing_engine.cli.route_command import route
 from routing_engine.cli.snapshot_commands import snapshot
 
@@ -24,6 +25,7 @@ Examples:
   routing-engine route --from WETH@1 --to USDC@8453 --amount 1.5
   routing-engine snapshot import recording.json.gz --out market.json.gz
   routing-engine route --market market.json.gz --from WETH --to USDC --amount 500
+  routing-engine batch --market market.json.gz --requests requests.csv > answers.jsonl
 """
 
 
@@ -38,6 +40,7 @@ def cli() -> None:
 
 cli.add_command(snapshot)
 cli.add_command(route)
+cli.add_command(batch)
 
 
 def run() -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from routing_engine.cli.amounts import parse_decimal, parse_units
-from routing_engine.cli.gas_options import parse_gas_prices
+from routing_engine.cli.search_options import SearchOptions, as_option, ready_router, search_options
 from routing_engine.cli.terminal import (
     CSV,
     JSON,
@@ -26,23 +25,15 @@ from routing_engine.cli.terminal import (
     write_rich,
 )
 from routing_engine.errors import InvalidRequest, Unroutable
-from routing_engine.objective import OBJECTIVES
 
 if TYPE_CHECKING:
     from routing_engine.model import Token
     from routing_engine.request import RouteRequest, RouteResult
     from routing_engine.route import Route
-    from routing_engine.router import Router
     from routing_engine.snapshot import Snapshot
 
-OPTION_OF = {
-    "amount": "--amount",
-    "token_out": "--to",
-    "max_hops": "--max-hops",
-    "max_splits": "--max-splits",
-    "alternatives": "--alternatives",
-}
-"""A request's fields by the option they come from."""
+OPTION_OF = {"amount": "--amount", "token_out": "--to", "alternatives": "--alternatives"}
+"""A request's fields by the option they come from, where `search_options` does not know it."""
 
 
 EXAMPLES = """\b
@@ -63,13 +54,8 @@ class Options:
     market: Path | None
     exact_out: bool
     units: bool
-    gas_price_gwei: tuple[str, ...]
-    order: str
-    max_hops: int
-    max_splits: int
+    search: SearchOptions
     alternatives: int
-    allow: tuple[str, ...]
-    deny: tuple[str, ...]
     output_format: str
 
 
@@ -80,20 +66,15 @@ class Options:
 @click.option("--market", type=click.Path(path_type=Path), help="Market file.  [default: the sandbox market]")
 @click.option("--exact-out", is_flag=True, help="Fix the amount received, not the amount paid.")
 @click.option("--units", is_flag=True, help="--amount is in smallest units.")
-@click.option("--gas-price-gwei", multiple=True, metavar="[CHAIN=]G", help="Gas price of all chains, or of one.")
-@click.option("--order", type=click.Choice(list(OBJECTIVES)), default="cheapest", show_default=True)
-@click.option("--max-hops", type=int, default=4, show_default=True, metavar="N", help="Markets in series, 1 to 4.")
-@click.option("--max-splits", type=int, default=40, show_default=True, metavar="N", help="Paths in parallel, 1 to 40.")
+@search_options
 @click.option("--alternatives", type=int, default=0, metavar="N", help="Further routes to show, up to 5.")
-@click.option("--allow", multiple=True, metavar="P", help="Use only this protocol; may be repeated.")
-@click.option("--deny", multiple=True, metavar="P", help="Never use this protocol; may be repeated.")
 @click.option("--format", "output_format", type=click.Choice([TABLE, JSON, CSV]), default=TABLE, show_default=True)
 def route(**values: Any) -> None:
     """Find the best route for an amount, exact to the smallest unit.
 
     Exit codes: 0 found, 1 no route or too little liquidity (the reasons are on stderr), 2 wrong usage or input.
     """
-    options = Options(**values)
+    options = Options(search=SearchOptions.taken_from(values), **values)
     with reported(options.output_format):
         _route(options)
 
@@ -102,7 +83,7 @@ def _route(options: Options) -> None:
     started = time.perf_counter()
     market = load_market(options.market)
     request = _request(options, market)
-    router = _router(market)
+    router = ready_router(market)
     loaded = time.perf_counter()
     with working("Searching …"):
         result = router.find_routes(request)
@@ -116,40 +97,24 @@ def _route(options: Options) -> None:
     _write(options.output_format, result, market, (finished - loaded) * 1e3, (loaded - started) * 1e3)
 
 
-def _router(market: Snapshot) -> Router:
-    """Prepare everything that a search needs, so that the time measured is the search's own."""
-    # The id, a hash of the whole content that every result carries, is computed on this first use.
-    with working(f"Preparing the search on snapshot {market.id} …"):
-        from routing_engine.router import Router
-        from routing_engine.warm import warm_up
-
-        warm_up()
-        return Router(market)
-
-
 def _request(options: Options, market: Snapshot) -> RouteRequest:
     from routing_engine.request import RouteRequest
     from routing_engine.route import Side
 
     token_in, token_out = _token(market, options.token_in, "--from"), _token(market, options.token_out, "--to")
     fixed = token_out if options.exact_out else token_in
-    protocols = {entry.protocol for entry in market.markets.values()}
     try:
         return RouteRequest(
             token_in=token_in,
             token_out=token_out,
             amount=_amount(options, fixed),
             side=Side.EXACT_OUT if options.exact_out else Side.EXACT_IN,
-            order=options.order,
-            max_hops=options.max_hops,
-            max_splits=options.max_splits,
             alternatives=options.alternatives,
-            allow_protocols=_protocols(options.allow, protocols, "--allow") or None,
-            deny_protocols=_protocols(options.deny, protocols, "--deny"),
-            gas_prices=parse_gas_prices(options.gas_price_gwei, (token.chain_id for token in market.tokens)),
+            **options.search.fields(market),
         )
     except InvalidRequest as error:
-        raise InvalidRequest(OPTION_OF.get(error.field, error.field), error.message) from error
+        named = InvalidRequest(OPTION_OF.get(error.field, error.field), error.message)
+        raise as_option(named) from error
 
 
 def _token(market: Snapshot, name: str, option: str) -> Token:
@@ -163,15 +128,6 @@ def _amount(options: Options, token: Token) -> int:
     if options.units:
         return parse_units(options.amount, "--amount")
     return parse_decimal(options.amount, token.decimals, "--amount", str(token))
-
-
-def _protocols(names: Iterable[str], known: set[str], option: str) -> frozenset[str]:
-    """Check names of protocols: one that is mistyped would silently admit or exclude nothing."""
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known) or sorted(known)
-            raise InvalidRequest(option, f"no market here is of protocol {name!r}; choose from {', '.join(near)}")
-    return frozenset(names)
 
 
 def _gas_notes(best: Route, gas_prices: dict[int, int]) -> Iterable[str]:

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from routing_engine.cli import EXIT_USAGE
-from routing_engine.errors import BadMarketFile, InvalidRequest, RoutingError
+from routing_engine.errors import BadFile, InvalidRequest, RoutingError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -54,9 +54,9 @@ class Failure(click.ClickException):
 
     def _document(self) -> dict[str, object]:
         document: dict[str, object] = {"code": self._error.code, "message": str(self._error)}
-        if isinstance(self._error, InvalidRequest | BadMarketFile):
+        if isinstance(self._error, InvalidRequest | BadFile):
             document["field"] = self._error.field
-        if isinstance(self._error, BadMarketFile):
+        if isinstance(self._error, BadFile):
             document["path"] = self._error.path
         if self._unavailable:
             document["unavailable"] = [

@@ -25,7 +25,15 @@ def _run(*arguments: object, code: str = MAIN, **environment: str) -> subprocess
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["--version"], ["route", "--help"], ["snapshot", "--help"], ["snapshot", "import", "--help"], []],
+    [
+        ["--help"],
+        ["--version"],
+        ["route", "--help"],
+        ["batch", "--help"],
+        ["snapshot", "--help"],
+        ["snapshot", "import", "--help"],
+        [],
+    ],
 )
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     told = "import atexit, sys; atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr)); "

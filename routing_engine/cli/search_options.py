@@ -1,0 +1,98 @@
+"""Options of every command that searches: from what was typed to the fields of a request."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from routing_engine.cli.gas_options import parse_gas_prices
+from routing_engine.cli.terminal import working
+from routing_engine.errors import InvalidRequest
+from routing_engine.objective import OBJECTIVES
+
+if TYPE_CHECKING:
+    from routing_engine.router import Router
+    from routing_engine.snapshot import Snapshot
+
+_OPTIONS = (
+    click.option("--gas-price-gwei", multiple=True, metavar="[CHAIN=]G", help="Gas price of all chains, or of one."),
+    click.option("--order", type=click.Choice(list(OBJECTIVES)), default="cheapest", show_default=True),
+    click.option("--max-hops", type=int, default=4, show_default=True, metavar="N", help="Markets in series, 1 to 4."),
+    click.option(
+        "--max-splits", type=int, default=40, show_default=True, metavar="N", help="Paths in parallel, 1 to 40."
+    ),
+    click.option("--allow", multiple=True, metavar="P", help="Use only this protocol; may be repeated."),
+    click.option("--deny", multiple=True, metavar="P", help="Never use this protocol; may be repeated."),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """The options as typed."""
+
+    gas_price_gwei: tuple[str, ...]
+    order: str
+    max_hops: int
+    max_splits: int
+    allow: tuple[str, ...]
+    deny: tuple[str, ...]
+
+    @classmethod
+    def taken_from(cls, values: dict[str, Any]) -> SearchOptions:
+        """Take these options out of all that a command got."""
+        return cls(**{name: values.pop(name) for name in cls.__slots__})
+
+    def fields(self, market: Snapshot) -> dict[str, Any]:
+        """Return the fields of `RouteRequest` that they stand for on this market.
+
+        Raises
+        ------
+        InvalidRequest
+            If a protocol or chain is not in the market.
+        """
+        known = {entry.protocol for entry in market.markets.values()}
+        return {
+            "order": self.order,
+            "max_hops": self.max_hops,
+            "max_splits": self.max_splits,
+            "allow_protocols": _protocols(self.allow, known, "--allow") or None,
+            "deny_protocols": _protocols(self.deny, known, "--deny"),
+            "gas_prices": parse_gas_prices(self.gas_price_gwei, (token.chain_id for token in market.tokens)),
+        }
+
+
+def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command these options."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def as_option(error: InvalidRequest) -> InvalidRequest:
+    """Return an error of a request's field as one of the option that the field comes from."""
+    named = error.field in SearchOptions.__slots__ and error.field not in {"allow", "deny"}
+    return type(error)(f"--{error.field.replace('_', '-')}" if named else error.field, error.message)
+
+
+def ready_router(market: Snapshot) -> Router:
+    """Prepare everything that a search needs, so that the time measured is the search's own."""
+    # The id, a hash of the whole content that every result carries, is computed on this first use.
+    with working(f"Preparing the search on snapshot {market.id} …"):
+        from routing_engine.router import Router
+        from routing_engine.warm import warm_up
+
+        warm_up()
+        return Router(market)
+
+
+def _protocols(names: Iterable[str], known: set[str], option: str) -> frozenset[str]:
+    """Check names of protocols: one that is mistyped would silently admit or exclude nothing."""
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known) or sorted(known)
+            raise InvalidRequest(option, f"no market here is of protocol {name!r}; choose from {', '.join(near)}")
+    return frozenset(names)
