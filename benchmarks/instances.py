@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from routing_engine import Snapshot, Token
+from routing_engine import Router, Snapshot, Token
 from routing_engine.markets import ConstantProductPool
 
 FEE_PIPS = 3000
@@ -25,7 +25,7 @@ CONSISTENT, LOOPS = 0.002, 0.01
 """How far pools may disagree about a price: within their fee of 0.3 %, or beyond it, so that loops of pools give."""
 
 SIZES = (0.0001, 0.001, 0.01, 0.05)
-"""Sizes of trades, as fractions of the deepest pool of the token that is sold."""
+"""Sizes of trades, as fractions of the depth of their pair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Query:
     amount : int
         Smallest units sold.
     size : float
-        The same as a fraction of the deepest pool of `token_in`.
+        The same as a fraction of the depth of the pair.
     """
 
     token_in: Token
@@ -65,7 +65,7 @@ def constant_product_market(
         if first == second or pair in taken:
             continue
         taken.add(pair)
-        depth = rng.lognormvariate(12, 2) * (30 if pair[1] < HUBS else 1)
+        depth = rng.lognormvariate(12, 2) * (100 if pair[1] < HUBS else 10 if pair[0] < HUBS else 1)
         skew = 1 + rng.uniform(-disagreement, disagreement)
         reserves = depth / worth[pair[0]], depth / worth[pair[1]] * skew
         markets.append(_pool(len(markets), nodes[pair[0]], nodes[pair[1]], *reserves))
@@ -100,18 +100,29 @@ def _pool(number: int, token0: Token, token1: Token, reserve0: float, reserve1: 
     )
 
 
-def queries(snapshot: Snapshot, count: int, sizes: tuple[float, ...] = SIZES, seed: int = 7) -> list[Query]:
-    """Return `count` random pairs for each size; all tokens of the market are equally likely."""
+def queries(router: Router, count: int, sizes: tuple[float, ...] = SIZES, seed: int = 7) -> list[Query]:
+    """Return `count` pairs for each size: half of all tokens alike, half by the number of their pools, as trades are.
+
+    A size is a fraction of the depth of the pair: of the deepest pool of its shallower token, at the router's prices.
+    """
     rng = random.Random(seed)
-    deepest: dict[Token, int] = {}
-    for market in snapshot.markets.values():
+    deepest: dict[Token, float] = {}
+    ends: list[Token] = []
+    for market in router.graph.markets:
         assert isinstance(market, ConstantProductPool)
         for token, reserve in ((market.token0, market.reserve0), (market.token1, market.reserve1)):
-            deepest[token] = max(deepest.get(token, 0), reserve)
+            worth = reserve * float(router.graph.prices[router.graph.index[token]])
+            deepest[token] = max(deepest.get(token, 0.0), worth)
+            ends.append(token)
     tokens = sorted(deepest, key=lambda token: token.key)
-    pairs = [rng.sample(tokens, 2) for _ in range(count)]
+    pairs: list[tuple[Token, Token]] = []
+    while len(pairs) < count:
+        a, b = (rng.choice(ends if len(pairs) % 2 else tokens) for _ in range(2))
+        if a != b:
+            pairs.append((a, b))
+    unit = {token: float(router.graph.units[router.graph.index[token]]) for token in deepest}
     return [
-        Query(token_in=a, token_out=b, amount=max(1, int(deepest[a] * size)), size=size)
+        Query(token_in=a, token_out=b, size=size, amount=max(1, int(min(deepest[a], deepest[b]) * size * unit[a])))
         for size in sizes
         for a, b in pairs
     ]
