@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from routing_engine.formats import Contents
 from routing_engine.model import Hop, Token
-
-if TYPE_CHECKING:
-    from adapters.http import JsonClient
 
 ENTRY_POINTS = "routing_engine.adapters"
 
@@ -148,13 +145,25 @@ class FirmQuotes(Protocol):
         ...
 
 
+class Client(Protocol):
+    """Puts questions to services that speak JSON: `adapters.http.JsonClient`, or a recording."""
+
+    def get(self, url: str, params: Mapping[str, str | int] | None = None) -> Any:
+        """Return the document at `url`; raises `AdapterError`."""
+        ...
+
+    def post(self, url: str, body: object) -> Any:
+        """Send `body` as JSON and return the answer's document; raises `AdapterError`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Venues:
     """The outside world, as adapters are given it.
 
     Parameters
     ----------
-    http : JsonClient
+    http : Client
         For services that speak JSON.
     tokens : tuple of Token
         The tokens to look for.
@@ -162,7 +171,7 @@ class Venues:
         This adapter's own settings.
     """
 
-    http: JsonClient
+    http: Client
     tokens: tuple[Token, ...]
     options: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,0 +1,100 @@
+"""What the adapters of bridges share: directions, and turning what was quoted into lanes and firm hops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import permutations
+
+from adapters.base import BadPayload, Declined
+from adapters.bounds import Field
+from routing_engine import registry
+from routing_engine.errors import InvalidMarket, QuoteRefused
+from routing_engine.model import ZERO_ADDRESS, Hop, Market, Token
+
+MAX_RATE_E18 = 10**17
+"""No bridge takes a tenth; an answer that says so is wrong."""
+
+TYPICAL = {"WETH": Decimal("0.5"), "ETH": Decimal("0.5"), "WBTC": Decimal("0.01")}
+TYPICAL_ELSE = Decimal(1000)
+"""Whole tokens for which indicative quotes are asked: about a thousand dollars of what most bridges carry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A token on one chain, and what a bridge gives for it on another."""
+
+    token_in: Token
+    token_out: Token
+
+    @property
+    def path(self) -> str:
+        """For messages: ``1-10 USDC``."""
+        names = dict.fromkeys((self.token_in.symbol, self.token_out.symbol))
+        return f"{self.token_in.chain_id}-{self.token_out.chain_id} {'-'.join(names)}"
+
+    @property
+    def typical_amount(self) -> int:
+        """Smallest units of `token_in` to ask an indicative quote for."""
+        return int(TYPICAL.get(self.token_in.symbol, TYPICAL_ELSE) * 10**self.token_in.decimals)
+
+    @classmethod
+    def of(cls, hop: Hop) -> Direction:
+        """Return the direction of a hop."""
+        return cls(hop.token_in, hop.token_out)
+
+
+def same_asset(tokens: Iterable[Token], symbols: Iterable[str], chain_ids: Iterable[int]) -> Iterator[Direction]:
+    """Yield each direction between those of `tokens` that the registry lists as one of `symbols`."""
+    wanted, chains = frozenset(symbols), frozenset(chain_ids)
+    held: dict[str, list[Token]] = {}
+    for token in tokens:
+        info = registry.info_of(token.chain_id, token.address)
+        if info is not None and info.symbol in wanted and token.chain_id in chains:
+            held.setdefault(info.symbol, []).append(token)
+    for group in held.values():
+        for token_in, token_out in permutations(group, 2):
+            if token_in.chain_id != token_out.chain_id:
+                yield Direction(token_in, token_out)
+
+
+def check_token(described: Field, token: Token) -> None:
+    """Make sure that a service means the token that was asked for, and counts in the same units.
+
+    Raises
+    ------
+    BadPayload
+        Naming what differs.
+    """
+    for name, expected in (("chainId", token.chain_id), ("decimals", token.decimals)):
+        told = described.at(name)
+        if told.integer() != expected:
+            raise told.wrong(f"must be {expected}")
+    address = described.at("address")
+    if address.address() not in {token.address, ZERO_ADDRESS if token.is_native else token.address}:
+        raise address.wrong(f"must be {token.address}")
+
+
+@contextmanager
+def sound(path: str) -> Iterator[None]:
+    """Turn a market that contradicts itself into a `BadPayload`: its numbers came from outside."""
+    try:
+        yield
+    except InvalidMarket as error:
+        raise BadPayload(f"{path}: {error}") from error
+
+
+def confirmed(lane: Market, hop: Hop) -> Hop:
+    """Return what `lane`, asked for at the amount of `hop`, gives for it.
+
+    Raises
+    ------
+    Declined
+        If the amount is out of its limits.
+    """
+    try:
+        return lane.swap_exact_in(hop.token_in, hop.token_out, hop.amount_in)[0]
+    except QuoteRefused as refusal:
+        raise Declined(f"{lane.protocol}: {refusal}", status=200) from refusal

@@ -1,0 +1,19 @@
+"""What whoever writes a market or an adapter can test it with; shipped for that.
+
+A new kind of market::
+
+    def test_my_market_conforms():
+        check_market(MyMarket(...))
+
+A new adapter, with answers of its service as they were recorded::
+
+    def test_my_adapter_conforms():
+        check_adapter(lambda client: MyAdapter(client, tokens), {"https://my.example/pools": [...]})
+"""
+
+from adapters.testing.adapters import check_adapter, check_parsing
+from adapters.testing.markets import check_market
+from adapters.testing.probe import NotConforming
+from adapters.testing.replay import ReplayClient
+
+__all__ = ["NotConforming", "ReplayClient", "check_adapter", "check_market", "check_parsing"]
