@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import Adapter, AdapterError
 from routing_engine import Snapshot
+from routing_engine.formats import screen
+from routing_engine.model import Transfers
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +36,9 @@ class Refresh:
         return bool(self.failures)
 
 
-def refresh(adapters: Iterable[Adapter[Any]], last: Snapshot | None = None) -> Refresh:
+def refresh(
+    adapters: Iterable[Adapter[Any]], last: Snapshot | None = None, accept: Collection[Transfers] = ()
+) -> Refresh:
     """Run each adapter once and fold what it gives into the last snapshot.
 
     Parameters
@@ -43,12 +47,14 @@ def refresh(adapters: Iterable[Adapter[Any]], last: Snapshot | None = None) -> R
         Sources; later ones win where two give the same market id.
     last : Snapshot, optional
         Where to start; empty if left out.
+    accept : collection of Transfers
+        Markets of tokens that do not move exact amounts are left out, but for these kinds.
     """
     snapshot = last or Snapshot(())
     failures: dict[str, str] = {}
     for adapter in adapters:
         try:
-            contents = adapter.parse(adapter.fetch())
+            contents = screen(adapter.parse(adapter.fetch()), accept)
         except AdapterError as error:
             logger.warning("adapter %s failed: %s", adapter.name, error)
             failures[adapter.name] = str(error)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
@@ -25,11 +26,22 @@ MAX_DECIMALS = 77
 """With more decimals, not even one whole token would fit into an amount."""
 
 
+class Transfers(StrEnum):
+    """How a token's contract moves amounts."""
+
+    EXACT = "exact"
+    """What is sent arrives, and balances change by transfers only."""
+    FEE_ON_TRANSFER = "fee_on_transfer"
+    """Less arrives than was sent."""
+    REBASING = "rebasing"
+    """Balances change without a transfer."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
     """A token on one chain: the node of the graph.
 
-    Two tokens are the same when chain and address are; symbol and decimals describe it.
+    Two tokens are the same when chain and address are; the rest describes it.
 
     Parameters
     ----------
@@ -41,12 +53,15 @@ class Token:
         As the contract says it; not unique.
     decimals : int
         One whole token is ``10**decimals`` smallest units.
+    transfers : Transfers
+        What its source says of them; `transfers.transfers_of` also knows some contracts.
     """
 
     chain_id: int
     address: str
     symbol: str = field(compare=False)
     decimals: int = field(compare=False)
+    transfers: Transfers = field(default=Transfers.EXACT, compare=False)
 
     @property
     def key(self) -> str:

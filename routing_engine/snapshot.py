@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from routing_engine import formats
 from routing_engine.formats import Contents
-from routing_engine.model import Market, Token
+from routing_engine.model import Market, Token, Transfers
 from routing_engine.tokens import TokenTable
 
 if TYPE_CHECKING:
@@ -55,15 +55,22 @@ class Snapshot:
         self.refused: Mapping[str, int] = MappingProxyType(dict(refused or {}))
 
     @classmethod
-    def load(cls, path: str | Path) -> Snapshot:
+    def load(cls, path: str | Path, accept: Collection[Transfers] = ()) -> Snapshot:
         """Read a market file: the library's own format or the neutral one.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        accept : collection of Transfers
+            An import leaves out the markets of tokens that do not move exact amounts, but for these kinds.
 
         Raises
         ------
         BadMarketFile
             Naming the file and the field; nothing is loaded then.
         """
-        return cls._of(formats.load(Path(path)))
+        return cls._of(formats.load(Path(path), accept))
 
     @classmethod
     def sandbox(cls) -> Snapshot:

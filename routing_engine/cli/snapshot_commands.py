@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from routing_engine.cli.terminal import (
     write_rich,
 )
 from routing_engine.errors import BadMarketFile, InvalidRequest
+from routing_engine.model import Transfers
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 FORMATS = click.Choice([TABLE, JSON])
 FILE = click.Path(path_type=Path)
+INEXACT = click.Choice([kind.value for kind in Transfers if kind is not Transfers.EXACT])
 
 
 @click.group()
@@ -46,16 +48,21 @@ def snapshot() -> None:
 @click.option("--out", required=True, type=FILE, help="File to write; compressed if it ends in .gz.")
 @click.option("--deltas", type=FILE, help="Block deltas to apply, in order.")
 @click.option("--to-block", type=int, help="Stop after this block of the deltas.  [default: the last]")
+@click.option("--accept", type=INEXACT, multiple=True, help="Load tokens too that do not move exact amounts.")
 @click.option("--format", "output_format", type=FORMATS, default=TABLE, show_default=True)
-def import_command(source: Path, out: Path, deltas: Path | None, to_block: int | None, output_format: str) -> None:
+def import_command(
+    source: Path, out: Path, deltas: Path | None, to_block: int | None, accept: tuple[str, ...], output_format: str
+) -> None:
     """Read the market file IN, of either format, and write it in the engine's own.
 
-    Pools that the engine cannot quote exactly are left out, counted by reason.
+    Pools that the engine cannot quote exactly are left out, counted by reason. Those of tokens that take a fee on
+    transfers, or rebase, can be accepted: quotes then count what is sent as if it arrived.
     """
+    kinds = tuple(map(Transfers, accept))
     if to_block is not None and deltas is None:
         raise click.UsageError("--to-block needs --deltas.")
     with reported(output_format):
-        market = load_market(source)
+        market = load_market(source, kinds)
         wraps = _count_wraps(market)
         loaded = len(market.markets) - wraps
         counts: dict[str, Any] = {
@@ -65,7 +72,7 @@ def import_command(source: Path, out: Path, deltas: Path | None, to_block: int |
             "refused": dict(market.refused),
         }
         if deltas is not None:
-            market, counts["deltas"] = _apply_deltas(market, deltas, to_block)
+            market, counts["deltas"] = _apply_deltas(market, deltas, to_block, kinds)
         _save(market, out)
     counts |= {"markets": len(market.markets), "snapshot_id": market.id, "blocks": _texts(market.blocks)}
     counts["out"] = str(out)
@@ -116,12 +123,14 @@ def describe(market: Snapshot) -> dict[str, Any]:
     }
 
 
-def _apply_deltas(market: Snapshot, path: Path, to_block: int | None) -> tuple[Snapshot, dict[str, Any]]:
+def _apply_deltas(
+    market: Snapshot, path: Path, to_block: int | None, accept: Collection[Transfers]
+) -> tuple[Snapshot, dict[str, Any]]:
     """Apply a file of deltas; return the last snapshot and what was done."""
     from routing_engine import formats
 
     with working(f"Applying {path} …"):
-        steps = formats.load_deltas(path, to_block)
+        steps = formats.load_deltas(path, to_block, accept)
         refused: Counter[str] = Counter()
         before = set(market.markets)
         for number, step in enumerate(steps):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from routing_engine.model import Transfers
     from routing_engine.request import Unavailable
     from routing_engine.snapshot import Snapshot
 
@@ -157,8 +158,8 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def load_market(path: Path | None) -> Snapshot:
-    """Load a market file, or the sandbox where there is none.
+def load_market(path: Path | None, accept: Collection[Transfers] = ()) -> Snapshot:
+    """Load a market file, or the sandbox where there is none; `accept` as `Snapshot.load`.
 
     Raises
     ------
@@ -168,4 +169,4 @@ def load_market(path: Path | None) -> Snapshot:
     with working(f"Loading {path or 'the sandbox market'} …"):
         from routing_engine.snapshot import Snapshot
 
-        return Snapshot.load(path) if path else Snapshot.sandbox()
+        return Snapshot.load(path, accept) if path else Snapshot.sandbox()

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from routing_engine.errors import BadMarketFile
 from routing_engine.formats import native, neutral
 from routing_engine.formats.contents import Contents
 from routing_engine.formats.files import read_json, write_json
+from routing_engine.formats.screening import screen
+from routing_engine.model import Transfers
 
-__all__ = ["Contents", "load", "load_deltas", "save"]
+__all__ = ["Contents", "load", "load_deltas", "save", "screen"]
 
 
-def load(path: Path) -> Contents:
+def load(path: Path, accept: Collection[Transfers] = ()) -> Contents:
     """Read a market file of either format, compressed or not.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    accept : collection of Transfers
+        Of the neutral format, markets of tokens that do not move exact amounts are left out but for these kinds; the
+        library's own format holds what was accepted when it was written.
 
     Raises
     ------
@@ -26,19 +37,19 @@ def load(path: Path) -> Contents:
     if document.get("format") == native.FORMAT:
         return native.parse(document, str(path))
     if "pools" in document:
-        return neutral.parse(document, str(path))
+        return neutral.parse(document, str(path), accept)
     raise BadMarketFile(str(path), "format", f"is neither {native.FORMAT!r} nor is there a list of 'pools'")
 
 
-def load_deltas(path: Path, to_block: int | None = None) -> list[Contents]:
-    """Read the changes of consecutive blocks in the neutral format, up to and including `to_block`.
+def load_deltas(path: Path, to_block: int | None = None, accept: Collection[Transfers] = ()) -> list[Contents]:
+    """Read the changes of consecutive blocks in the neutral format, up to and including `to_block`; `accept` as `load`.
 
     Raises
     ------
     BadMarketFile
         As `load`.
     """
-    return neutral.parse_deltas(read_json(path), str(path), to_block)
+    return neutral.parse_deltas(read_json(path), str(path), to_block, accept)
 
 
 def save(contents: Contents, path: Path) -> None:

@@ -8,10 +8,13 @@ from typing import Any
 from routing_engine.errors import BadMarketFile, InvalidMarket
 from routing_engine.formats.contents import Contents
 from routing_engine.markets import market_from_record
-from routing_engine.model import MAX_DECIMALS, Token
+from routing_engine.model import MAX_DECIMALS, Token, Transfers
 
 FORMAT = "routing-engine-snapshot"
 VERSION = 1
+
+TRANSFERS_COLUMN: tuple[list[str], ...] = ([], *([kind.value] for kind in Transfers))
+"""What may follow a token's decimals: nothing where its transfers are exact."""
 
 
 def document(contents: Contents) -> dict[str, Any]:
@@ -24,7 +27,7 @@ def document(contents: Contents) -> dict[str, Any]:
         "blocks": {str(chain_id): block for chain_id, block in contents.blocks.items()},
         "gas_prices": {str(chain_id): str(price) for chain_id, price in contents.gas_prices.items()},
         "refused": dict(contents.refused),
-        "tokens": [[t.chain_id, t.address, t.symbol, t.decimals] for t in tokens.values()],
+        "tokens": [_token_row(token) for token in tokens.values()],
         "markets": [market.to_record() for market in contents.markets],
     }
 
@@ -57,17 +60,25 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
     )
 
 
+def _token_row(token: Token) -> list[int | str]:
+    row: list[int | str] = [token.chain_id, token.address, token.symbol, token.decimals]
+    return row if token.transfers is Transfers.EXACT else [*row, token.transfers.value]
+
+
 def _tokens(document: Mapping[str, Any], path: str) -> list[Token]:
     rows = _field(document, "tokens", list, path)
     found = []
     for number, row in enumerate(rows):
         match row:
-            case [int(chain_id), str(address), str(symbol), int(decimals)] if 0 <= decimals <= MAX_DECIMALS:
-                found.append(Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals))
+            case [int(chain_id), str(address), str(symbol), int(decimals), *rest] if (
+                0 <= decimals <= MAX_DECIMALS and rest in TRANSFERS_COLUMN
+            ):
+                transfers = Transfers(rest[0]) if rest else Transfers.EXACT
+                token = Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals, transfers=transfers)
+                found.append(token)
             case _:
-                raise BadMarketFile(
-                    path, f"tokens.{number}", f"expected [chain id, address, symbol, decimals up to {MAX_DECIMALS}]"
-                )
+                message = f"expected [chain id, address, symbol, decimals up to {MAX_DECIMALS}] and how it transfers"
+                raise BadMarketFile(path, f"tokens.{number}", message)
     return found
 
 

@@ -8,7 +8,7 @@ The wrapping contracts of the chains met are added.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +16,14 @@ from routing_engine.errors import BadMarketFile, InvalidMarket
 from routing_engine.formats.contents import Contents
 from routing_engine.formats.neutral_pools import BUILDERS
 from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
+from routing_engine.formats.screening import screen
 from routing_engine.formats.wraps import wraps_of
 from routing_engine.markets.record import read_text
-from routing_engine.model import Market
+from routing_engine.model import Market, Transfers
 
 
-def parse(document: Mapping[str, Any], path: str) -> Contents:
-    """Read a document of the neutral format.
+def parse(document: Mapping[str, Any], path: str, accept: Collection[Transfers] = ()) -> Contents:
+    """Read a document of the neutral format; `accept` as `screen` says.
 
     Raises
     ------
@@ -32,12 +33,12 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
     meta = _meta(document, path)
     chain_id, block = meta.get("chain_id"), meta.get("block")
     blocks = {chain_id: block} if isinstance(chain_id, int) and isinstance(block, int) else {}
-    pools = _contents(document["pools"], "pools", path, blocks)
+    pools = screen(_contents(document["pools"], "pools", path, blocks), accept)
     return replace(pools, markets=(*pools.markets, *wraps_of(pools.markets)))
 
 
-def parse_deltas(document: Any, path: str, to_block: int | None) -> list[Contents]:
-    """Read a file of block deltas; one `Contents` with the changed pools per block.
+def parse_deltas(document: Any, path: str, to_block: int | None, accept: Collection[Transfers] = ()) -> list[Contents]:
+    """Read a file of block deltas; one `Contents` with the changed pools per block. `accept` as `screen` says.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def parse_deltas(document: Any, path: str, to_block: int | None) -> list[Content
             raise BadMarketFile(path, f"{field}.block", "expected an integer")
         if to_block is None or entry["block"] <= to_block:
             changed = _contents(entry.get("changed"), f"{field}.changed", path, {chain_id: entry["block"]})
-            found.append(changed)
+            found.append(screen(changed, accept))
     if to_block is not None and (not found or found[-1].blocks[chain_id] < to_block):
         last = found[-1].blocks[chain_id] if found else None
         raise BadMarketFile(path, "blocks", f"ends before block {to_block} (last usable block: {last})")

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from routing_engine.chains import CHAINS, Chain
-from routing_engine.model import Token
+from routing_engine.model import Token, Transfers
 from routing_engine.registry import TokenInfo, tokens
+from routing_engine.transfers import transfers_of
 
 _UNISWAP_TIERS = {"lowest": (100, 1), "low": (500, 10), "mid": (3000, 60), "high": (10_000, 200)}
 _PANCAKE_TIERS = _UNISWAP_TIERS | {"mid": (2500, 50)}
@@ -78,7 +79,7 @@ _PATTERNS = {
 
 _DEPTHS = """
 USDC.e 20000 USDbC 8000 USDS 15000 USDe 20000 PYUSD 8000 GHO 6000 FRAX 10000 LUSD 3000 sUSD 1500 EURC 6000 sUSDe 8000
-wstETH 80000 stETH 30000 rETH 20000 cbETH 12000 weETH 40000 cbBTC 50000 tBTC 12000
+wstETH 80000 rETH 20000 cbETH 12000 weETH 40000 cbBTC 50000 tBTC 12000
 LINK 25000 UNI 25000 AAVE 20000 PEPE 30000 SHIB 12000 ARB 20000 OP 12000 AERO 25000 GMX 10000 MKR 12000 CRV 10000
 LDO 10000 ONDO 10000 ENA 10000 MORPHO 10000 PENDLE 9000 VIRTUAL 15000 POL 8000
 ENS 5000 SNX 5000 COMP 5000 GRT 4000 EIGEN 6000 ETHFI 5000 ZRO 6000 WLD 6000 APE 3000 QNT 5000 IMX 3000 CVX 3000
@@ -125,7 +126,7 @@ def sandbox_plan() -> Iterator[PoolPlan]:
     """Yield the plan of every pool, chain by chain."""
     depths = _parse_depths()
     for chain in CHAINS.values():
-        here = {info.symbol: info for info in tokens() if chain.chain_id in info.addresses}
+        here = {info.symbol: info for info in tokens() if _is_exact_on(info, chain.chain_id)}
         for line in _CORE.strip().splitlines():
             base, quote, *venues = line.split()
             if base in here and quote in here:
@@ -136,6 +137,11 @@ def sandbox_plan() -> Iterator[PoolPlan]:
                 for partner, *venues in _pattern(info, depth):
                     other = here[chain.native_currency.symbol if partner == _NATIVE else partner]
                     yield from _pair(chain, info, other, venues, depth)
+
+
+def _is_exact_on(info: TokenInfo, chain_id: int) -> bool:
+    """Whether a token exists on a chain and moves exact amounts: no source is quoted in others."""
+    return chain_id in info.addresses and transfers_of(info.on(chain_id)) is Transfers.EXACT
 
 
 def _pattern(info: TokenInfo, depth: int) -> Iterator[list[str]]:

@@ -28,6 +28,7 @@ Builder = Callable[[Mapping[str, Any], str, list[Token]], Market]
 
 BUILDERS: dict[str, Builder] = {
     "cpmm": constant_product.build,
+    "uniswap": constant_product.build_kyber,
     "clmm": concentrated.build,
     "cpmm_bancor": bancor.build,
     "erc4626": vault.build,

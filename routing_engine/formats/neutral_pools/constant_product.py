@@ -1,4 +1,4 @@
-"""Pools of type ``cpmm``."""
+"""Pools of type ``cpmm``, and Kyber's ``uniswap``."""
 
 from __future__ import annotations
 
@@ -26,3 +26,8 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConstantProductPoo
         reserve1=reserve1,
         fee_pips=read_fee_pips(pool),
     )
+
+
+def build_kyber(pool: Pool, market_id: str, tokens: list[Token]) -> ConstantProductPool:
+    """Build a pair from Kyber's record, which names the fee as its source does."""
+    return build({**pool, "fee": pool.get("kyber_swapFee")}, market_id, tokens)

@@ -10,9 +10,12 @@ from routing_engine.chains import CHAINS
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets.record import read, read_int, to_int
-from routing_engine.model import MAX_DECIMALS, NATIVE_ADDRESS, ZERO_ADDRESS, Token
+from routing_engine.model import MAX_DECIMALS, NATIVE_ADDRESS, ZERO_ADDRESS, Token, Transfers
 
 Pool = Mapping[str, Any]
+
+OWN_DECIMALS = 18
+"""Decimals of a Balancer pool's own token: ``BalancerPoolToken`` fixes them, so a source may leave them out."""
 
 
 class Refused(Exception):
@@ -25,30 +28,44 @@ def read_tokens(pool: Pool) -> list[Token]:
     Raises
     ------
     Refused
-        If a token takes a tax on transfers, or its decimals are unknown or impossible.
+        If a token's decimals are unknown or impossible, or a token stands there twice.
     """
     rows = read(pool, "tokens")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise InvalidMarket("tokens", "expected a list of objects")
+    own = str(pool.get("address") or "").lower()
     found = []
     for number, row in enumerate(rows):
-        if row.get("tax_bps"):
-            raise Refused("fee_on_transfer_token")
-        if row.get("decimals") is None:
-            raise Refused("unknown_decimals")
         address = str(row.get("address", "")).lower()
         if len(address) != 42 or not address.startswith("0x"):
             raise InvalidMarket(f"tokens.{number}.address", "expected 0x and 40 hex digits")
         address = NATIVE_ADDRESS if address == ZERO_ADDRESS else address
-        decimals = to_int(row["decimals"], f"tokens.{number}.decimals")
-        if not 0 <= decimals <= MAX_DECIMALS:
-            raise Refused("decimals_out_of_range")
+        decimals = _read_decimals(row, f"tokens.{number}.decimals", is_own=address == own)
         chain_id = read_int(pool, "chain_id")
         symbol = _read_symbol(row, chain_id, address)
-        found.append(Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals))
+        transfers = _read_transfers(row)
+        token = Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals, transfers=transfers)
+        found.append(token)
     if len(set(found)) < max(2, len(found)):
         raise Refused("tokens_not_distinct")
     return found
+
+
+def _read_decimals(row: Mapping[str, Any], field: str, *, is_own: bool) -> int:
+    if row.get("decimals") is None:
+        if is_own:
+            return OWN_DECIMALS
+        raise Refused("unknown_decimals")
+    decimals = to_int(row["decimals"], field)
+    if not 0 <= decimals <= MAX_DECIMALS:
+        raise Refused("decimals_out_of_range")
+    return decimals
+
+
+def _read_transfers(row: Mapping[str, Any]) -> Transfers:
+    if row.get("tax_bps"):
+        return Transfers.FEE_ON_TRANSFER
+    return Transfers.REBASING if row.get("rebasing") else Transfers.EXACT
 
 
 def _read_symbol(row: Mapping[str, Any], chain_id: int, address: str) -> str:
