@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         InvalidMarket,
         InvalidRequest,
         NoRoute,
+        PriceImpactTooHigh,
         QuoteRefused,
         Refusal,
         RoutingError,
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "errors": (
         "AmbiguousToken", "BadMarketFile", "BadRequestFile", "InsufficientLiquidity", "InvalidMarket", "InvalidRequest",
-        "NoRoute", "QuoteRefused", "Refusal", "RoutingError", "StaleSnapshot", "UnknownToken", "Unroutable",
+        "NoRoute", "PriceImpactTooHigh", "QuoteRefused", "Refusal", "RoutingError", "StaleSnapshot", "UnknownToken",
+        "Unroutable",
     ),
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
     "quoting": ("Quotes",),
@@ -67,6 +69,7 @@ __all__ = [
     "Market",
     "NoRoute",
     "Path",
+    "PriceImpactTooHigh",
     "QuoteRefused",
     "Quotes",
     "Refusal",

@@ -63,6 +63,12 @@ class InsufficientLiquidity(Unroutable):
     code = "insufficient_liquidity"
 
 
+class PriceImpactTooHigh(Unroutable):
+    """Routes exist, but each loses more to the amount's own size than the request allows."""
+
+    code = "price_impact_too_high"
+
+
 class StaleSnapshot(RoutingError):
     """The snapshot is older than the caller allows."""
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+BPS = 10_000
+SECONDS_PER_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,10 @@ class Objective:
     time_first: bool = False
     time_cost_per_s: float = 0.0
 
+    def at_rate(self, bps_per_hour: float) -> Objective:
+        """Return the same order with another worth of waiting: bps of the amount for an hour."""
+        return replace(self, time_cost_per_s=bps_per_hour / (BPS * SECONDS_PER_HOUR))
+
     def rank(self, net_amount: int, fill_time_s: int, *, exact_out: bool) -> tuple[float, float]:
         """Sort key of a route; smaller is better.
 
@@ -42,7 +49,7 @@ class Objective:
 
 CHEAPEST = Objective(name="cheapest")
 FASTEST = Objective(name="fastest", time_first=True)
-BALANCED = Objective(name="balanced", time_cost_per_s=1e-4 / 60)
+BALANCED = Objective(name="balanced").at_rate(60)
 """One basis point a minute: a 15-minute bridge must be 15 bps cheaper than an instant one."""
 
 OBJECTIVES = {objective.name: objective for objective in (CHEAPEST, FASTEST, BALANCED)}

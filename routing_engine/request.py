@@ -6,14 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from routing_engine.errors import InsufficientLiquidity, InvalidRequest, NoRoute, Refusal, Unroutable
+from routing_engine.errors import (
+    InsufficientLiquidity,
+    InvalidRequest,
+    NoRoute,
+    PriceImpactTooHigh,
+    Refusal,
+    Unroutable,
+)
 from routing_engine.model import UNLIMITED, Token
-from routing_engine.objective import OBJECTIVES
+from routing_engine.objective import BPS, OBJECTIVES, Objective
 from routing_engine.route import Route, Side
 
 MAX_HOPS = 4
 MAX_SPLITS = 40
 MAX_ALTERNATIVES = 5
+DEFAULT_BUDGET_MS = 10_000
+MAX_BUDGET_MS = 600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,18 +39,26 @@ class RouteRequest:
         Which amount is fixed.
     order : {"cheapest", "fastest", "balanced"}
         What is best: see `objective`.
+    value_of_time : float, optional
+        What an hour of waiting is worth, in bps of the amount, 0 to 10,000; instead of the order's own. The order
+        ``fastest`` takes none: time comes first there.
     max_hops : int
         Markets in series, 1 to 4.
     max_splits : int
         Parallel paths that may be used, 1 to 40. More than one are used where their net output is larger.
     alternatives : int
         How many further routes to return, 0 to 5; each avoids a market of the best route.
+    max_price_impact_bps : float, optional
+        Routes that lose more to the amount's own size are left out; above 0, at most 10,000.
     allow_protocols : frozenset of str, optional
         Use only these.
     deny_protocols : frozenset of str
         Never use these.
     gas_prices : mapping of int to int, optional
         Wei per gas unit by chain id; overrides the snapshot's.
+    time_budget_ms : int
+        When it is spent, the best that was found until then is the answer; 1 to 600,000. The first search for a single
+        path is never cut short.
 
     Raises
     ------
@@ -57,9 +74,12 @@ class RouteRequest:
     max_hops: int = MAX_HOPS
     max_splits: int = MAX_SPLITS
     alternatives: int = 0
+    value_of_time: float | None = None
+    max_price_impact_bps: float | None = None
     allow_protocols: frozenset[str] | None = None
     deny_protocols: frozenset[str] = frozenset()
     gas_prices: Mapping[int, int] | None = None
+    time_budget_ms: int = DEFAULT_BUDGET_MS
 
     def __post_init__(self) -> None:
         if isinstance(self.amount, bool) or not isinstance(self.amount, int):
@@ -75,9 +95,27 @@ class RouteRequest:
         _check_count("max_hops", self.max_hops, 1, MAX_HOPS)
         _check_count("max_splits", self.max_splits, 1, MAX_SPLITS)
         _check_count("alternatives", self.alternatives, 0, MAX_ALTERNATIVES)
+        _check_count("time_budget_ms", self.time_budget_ms, 1, MAX_BUDGET_MS)
+        if self.value_of_time is not None:
+            _check_bps("value_of_time", self.value_of_time)
+            if OBJECTIVES[self.order].time_first:
+                raise InvalidRequest("value_of_time", f"has no meaning where time comes first; order is {self.order!r}")
+        if self.max_price_impact_bps is not None:
+            _check_bps("max_price_impact_bps", self.max_price_impact_bps)
         for chain_id, price in (self.gas_prices or {}).items():
             if isinstance(price, bool) or not isinstance(price, int) or price < 0:
                 raise InvalidRequest("gas_prices", f"chain {chain_id}: expected wei as an int of at least 0")
+
+    @property
+    def objective(self) -> Objective:
+        """How net amount and time weigh against each other."""
+        objective = OBJECTIVES[self.order]
+        return objective if self.value_of_time is None else objective.at_rate(self.value_of_time)
+
+
+def _check_bps(field: str, value: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= BPS:
+        raise InvalidRequest(field, f"must be a number of bps from 0 to {BPS:,}, not {value!r}")
 
 
 def _check_count(field: str, value: int, low: int, high: int) -> None:
@@ -91,6 +129,7 @@ class Status(StrEnum):
     FOUND = "found"
     NO_ROUTE = "no_route"
     INSUFFICIENT_LIQUIDITY = "insufficient_liquidity"
+    PRICE_IMPACT_TOO_HIGH = "price_impact_too_high"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +157,10 @@ class RouteResult:
         Best first by the request's order; the rest are alternatives.
     unavailable : tuple of Unavailable
         One entry per protocol when nothing was found.
+    refused : tuple of Route
+        When all that was found has too high a price impact: these routes, best first.
+    is_complete : bool
+        Whether the search ended by itself, and not with its budget of time.
     """
 
     request: RouteRequest
@@ -125,6 +168,8 @@ class RouteResult:
     status: Status
     routes: tuple[Route, ...] = ()
     unavailable: tuple[Unavailable, ...] = ()
+    refused: tuple[Route, ...] = ()
+    is_complete: bool = True
 
     @property
     def failure(self) -> Unroutable | None:
@@ -134,6 +179,12 @@ class RouteResult:
         pair = f"{self.request.token_in} to {self.request.token_out}"
         if self.status is Status.INSUFFICIENT_LIQUIDITY:
             return InsufficientLiquidity(f"no market path from {pair} can serve {self.request.amount} smallest units")
+        if self.status is Status.PRICE_IMPACT_TOO_HIGH:
+            least = min(route.price_impact for route in self.refused) * BPS
+            return PriceImpactTooHigh(
+                f"every route from {pair} loses {least:.1f} bps or more to its own size, and "
+                f"{self.request.max_price_impact_bps} are allowed; trade less, or raise max_price_impact_bps"
+            )
         return NoRoute(f"no path of at most {self.request.max_hops} hops from {pair}")
 
     def best(self) -> Route:
@@ -145,6 +196,8 @@ class RouteResult:
             If nothing joins the two tokens.
         InsufficientLiquidity
             If paths exist, but none can serve the amount.
+        PriceImpactTooHigh
+            If every route moves prices by more than the request allows.
         """
         if self.failure:
             raise self.failure

@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from routing_engine.alternatives import alternatives
+from routing_engine.budget import Budget, Clock
 from routing_engine.diagnosis import explain
-from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
-from routing_engine.objective import OBJECTIVES
+from routing_engine.objective import BPS
 from routing_engine.parallel import Progress, answers
+from routing_engine.pareto import pareto_set
+from routing_engine.query import Query, Single
 from routing_engine.quoting import Quotes, requests_of
-from routing_engine.request import RouteRequest, RouteResult, Status
+from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, Status
 from routing_engine.route import Route, Side
-from routing_engine.search import Search, allowed_markets, replay_best
+from routing_engine.search import Search
 from routing_engine.snapshot import Snapshot
-from routing_engine.split import Splitter
-from routing_engine.valuation import Valuation
-
-
-@dataclass(frozen=True, slots=True)
-class _Priced:
-    """A single path, exact, with its forward edges."""
-
-    route: Route
-    edges: tuple[int, ...]
-
-
-REPEATS = 4
-"""How often a search starts again without the markets that refused its candidates' exact amounts."""
 
 
 class Router:
@@ -46,11 +32,11 @@ class Router:
     ----------
     snapshot : Snapshot
         The markets to route over; never changed.
-    clock : callable
-        Seconds that only grow; times are measured with it.
+    clock : Clock
+        By which budgets of time run, and searches are timed.
     """
 
-    def __init__(self, snapshot: Snapshot, *, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, snapshot: Snapshot, *, clock: Clock = time.perf_counter) -> None:
         self.snapshot = snapshot
         self.clock = clock
         self.graph = Graph.compile(snapshot.markets.values(), snapshot.gas_prices)
@@ -58,15 +44,20 @@ class Router:
 
     def find_routes(self, request: RouteRequest) -> RouteResult:
         """Return the best route and, if asked for, alternatives; a status says when there is none."""
-        allowed = allowed_markets(self.graph, request)
-        paths = self._paths(request, allowed, request.max_hops)
-        if not paths:
-            return self._failure(request, allowed)
-        routes = self._split(request, allowed, paths[0])
-        if request.alternatives:
-            others = self._alternatives(request, allowed, paths[0].route)
-            routes = [routes[0], *(route for route in others if route != routes[0])]
-        return self._result(request, routes[: 1 + request.alternatives])
+        query = self._query(request)
+        single = query.single(query.allowed, request.max_hops)
+        return self._finished(query, single) if single else self._failed(query)
+
+    def pareto(self, request: RouteRequest) -> RouteResult:
+        """Return the best route for every fill time: no other is both cheaper and faster.
+
+        They come in the request's order; how much time there is to save is for the caller to see. Bridges are what
+        takes time, so on one chain there is one such route.
+        """
+        query = self._query(request)
+        by_money = replace(request, order="cheapest", value_of_time=None, alternatives=0)
+        routes = pareto_set(Query(self._search, by_money, self.snapshot.gas_prices, query.budget))
+        return self._result(query, query.ranked(routes), len(routes)) if routes else self._failed(query)
 
     def quote_many(
         self,
@@ -105,80 +96,61 @@ class Router:
         return Quotes.of(list(found))
 
     def stream(self, request: RouteRequest) -> Iterator[RouteResult]:
-        """Yield ever better results: first over few hops, then over more; the last is that of `find_routes`."""
-        allowed = allowed_markets(self.graph, request)
-        best: Route | None = None
-        for max_hops in range(1, request.max_hops):
-            paths = self._paths(request, allowed, max_hops)
-            if paths and (best is None or self._key(request, paths[0].route) < self._key(request, best)):
-                best = paths[0].route
-                yield self._result(request, [best])
-        final = self.find_routes(request)
-        if best is None or final.routes != (best,):
+        """Yield ever better results, each as soon as it is known, until the search or its budget of time ends.
+
+        First come the best single paths, over one hop and over more, where more are better; then what `find_routes`
+        gives, if that is better still. A caller may stop at any time.
+        """
+        query = self._query(request)
+        best: Single | None = None
+        last: RouteResult | None = None
+        for max_hops in range(1, request.max_hops + 1):
+            single = query.single(query.allowed, max_hops)
+            if single is None or (best and query.key(single.route) > query.key(best.route)):
+                continue
+            best, before = single, best
+            result = self._result(query, [single.route], 1)
+            if result.routes and (before is None or query.key(single.route) < query.key(before.route)):
+                last = result
+                yield result
+            if query.budget.is_spent():
+                break
+        final = self._finished(query, best) if best else self._failed(query)
+        if last is None or (final != last and final.routes and query.key(final.best()) <= query.key(last.best())):
             yield final
 
-    def _paths(self, request: RouteRequest, allowed: npt.NDArray[np.bool_], max_hops: int) -> list[_Priced]:
-        """Exact single paths over allowed markets, best first; none where a token is unknown here."""
-        graph = self.graph
-        if request.token_in not in graph.index or request.token_out not in graph.index:
-            return []
-        valuation = self._valuation(request)
-        for _ in range(REPEATS):
-            refused: dict[str, QuoteRefused] = {}
-            candidates = self._search.candidates(request, valuation.gas_cost, allowed, max_hops)
-            paths = replay_best(candidates, request, refused)
-            if paths or not refused:
-                break
-            allowed = self._less(allowed, refused)
-        priced = [_Priced(valuation.route(Side(request.side), hops), candidate.numbers) for candidate, hops in paths]
-        return sorted(priced, key=lambda each: self._key(request, each.route))
+    def _query(self, request: RouteRequest) -> Query:
+        budget = Budget(self.clock, request.time_budget_ms)
+        return Query(self._search, request, self.snapshot.gas_prices, budget)
 
-    def _split(self, request: RouteRequest, allowed: npt.NDArray[np.bool_], single: _Priced) -> list[Route]:
-        """Return the single path's route, and before it a network of several paths where that is better."""
-        objective = OBJECTIVES[request.order]
-        if request.max_splits > 1 and not objective.time_first:
-            valuation = self._valuation(request)
-            splitter = Splitter(self.graph, request, valuation.gas_cost, allowed, self._search.scratch())
-            hops = splitter.split(single.edges, single.route.amount_in)
-            if hops:
-                return self._ranked(request, [valuation.route(Side(request.side), hops), single.route])
-        return [single.route]
+    def _finished(self, query: Query, single: Single) -> RouteResult:
+        """Make the most of the best single path: a division, alternatives."""
+        count = query.request.alternatives
+        routes = query.divided(single, query.allowed)
+        if count or not _accepted(query.request, routes):
+            others = alternatives(query, single, count or MAX_ALTERNATIVES)
+            routes = [routes[0], *(route for route in others if route != routes[0])]
+        return self._result(query, routes, 1 + count)
 
-    def _valuation(self, request: RouteRequest) -> Valuation:
-        return Valuation(self.graph, {**self.snapshot.gas_prices, **(request.gas_prices or {})})
-
-    def _alternatives(self, request: RouteRequest, allowed: npt.NDArray[np.bool_], best: Route) -> list[Route]:
-        """Return single paths that avoid, in turn, each market of those found so far, until there are enough."""
-        banned: dict[Route, frozenset[str]] = {best: frozenset()}
-        waiting = [best]
-        while waiting and len(banned) <= request.alternatives:
-            route = waiting.pop(0)
-            for hop in route.hops:
-                without = banned[route] | {hop.market_id}
-                for other in self._paths(request, self._less(allowed, without), request.max_hops)[:1]:
-                    if all(other.route.fingerprint != known.fingerprint for known in banned):
-                        banned[other.route] = without
-                        waiting.append(other.route)
-            waiting = self._ranked(request, waiting)
-        return self._ranked(request, list(banned))
-
-    def _less(self, allowed: npt.NDArray[np.bool_], market_ids: Iterable[str]) -> npt.NDArray[np.bool_]:
-        without = allowed.copy()
-        without[[self.graph.market_index[market_id] for market_id in market_ids]] = False
-        return without
-
-    def _failure(self, request: RouteRequest, allowed: npt.NDArray[np.bool_]) -> RouteResult:
-        status, unavailable = explain(self.graph, request, allowed)
-        return RouteResult(request=request, snapshot_id=self.snapshot.id, status=status, unavailable=unavailable)
-
-    def _result(self, request: RouteRequest, routes: list[Route]) -> RouteResult:
-        return RouteResult(request=request, snapshot_id=self.snapshot.id, status=Status.FOUND, routes=tuple(routes))
-
-    def _ranked(self, request: RouteRequest, routes: list[Route]) -> list[Route]:
-        return sorted(routes, key=lambda route: self._key(request, route))
-
-    @staticmethod
-    def _key(request: RouteRequest, route: Route) -> tuple[float, float]:
-        return OBJECTIVES[request.order].rank(
-            route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT
+    def _result(self, query: Query, routes: Sequence[Route], most: int) -> RouteResult:
+        """Return the first of `routes`, or what is wrong with all of them."""
+        accepted = _accepted(query.request, routes)
+        return RouteResult(
+            request=query.request,
+            snapshot_id=self.snapshot.id,
+            status=Status.FOUND if accepted else Status.PRICE_IMPACT_TOO_HIGH,
+            routes=tuple(accepted[:most]),
+            refused=() if accepted else tuple(routes),
+            is_complete=not query.budget.was_spent,
         )
+
+    def _failed(self, query: Query) -> RouteResult:
+        status, unavailable = explain(self.graph, query.request, query.allowed)
+        return RouteResult(
+            request=query.request, snapshot_id=self.snapshot.id, status=status, unavailable=unavailable
+        )  # fmt: skip
+
+
+def _accepted(request: RouteRequest, routes: Sequence[Route]) -> list[Route]:
+    most = request.max_price_impact_bps
+    return [route for route in routes if most is None or route.price_impact * BPS <= most]

@@ -15,7 +15,6 @@ from routing_engine.graph import Graph
 from routing_engine.kernels.layout import FORWARD, REVERSE, Scratch, Weights
 from routing_engine.kernels.paths import LABELS, best_paths, new_scratch
 from routing_engine.model import Hop, Market, Token
-from routing_engine.objective import OBJECTIVES
 from routing_engine.request import MAX_HOPS, RouteRequest
 from routing_engine.route import Side
 
@@ -105,7 +104,7 @@ class Search:
         return sorted(candidates, key=lambda candidate: candidate.rank)
 
     def _weights(self, request: RouteRequest, gas_cost: npt.NDArray[np.float64]) -> Weights:
-        objective = OBJECTIVES[request.order]
+        objective = request.objective
         return Weights(
             gas_cost=gas_cost,
             units=self.graph.units,

@@ -56,6 +56,7 @@ class Options:
     units: bool
     search: SearchOptions
     alternatives: int
+    pareto: bool
     output_format: str
 
 
@@ -68,6 +69,7 @@ class Options:
 @click.option("--units", is_flag=True, help="--amount is in smallest units.")
 @search_options
 @click.option("--alternatives", type=int, default=0, metavar="N", help="Further routes to show, up to 5.")
+@click.option("--pareto", is_flag=True, help="Show the best route for every fill time, as alternatives.")
 @click.option("--format", "output_format", type=click.Choice([TABLE, JSON, CSV]), default=TABLE, show_default=True)
 def route(**values: Any) -> None:
     """Find the best route for an amount, exact to the smallest unit.
@@ -86,7 +88,7 @@ def _route(options: Options) -> None:
     router = ready_router(market)
     loaded = time.perf_counter()
     with working("Searching …"):
-        result = router.find_routes(request)
+        result = (router.pareto if options.pareto else router.find_routes)(request)
     finished = time.perf_counter()
     try:
         best = result.best()

@@ -25,6 +25,9 @@ _OPTIONS = (
     click.option(
         "--max-splits", type=int, default=40, show_default=True, metavar="N", help="Paths in parallel, 1 to 40."
     ),
+    click.option("--value-of-time", type=float, metavar="BPS", help="Worth of waiting an hour, in bps of the amount."),
+    click.option("--max-price-impact-bps", type=float, metavar="BPS", help="Leave out routes that lose more to size."),
+    click.option("--time-budget-ms", type=int, metavar="MS", help="Longest search.  [default: 10000]"),
     click.option("--allow", multiple=True, metavar="P", help="Use only this protocol; may be repeated."),
     click.option("--deny", multiple=True, metavar="P", help="Never use this protocol; may be repeated."),
 )
@@ -38,6 +41,9 @@ class SearchOptions:
     order: str
     max_hops: int
     max_splits: int
+    value_of_time: float | None
+    max_price_impact_bps: float | None
+    time_budget_ms: int | None
     allow: tuple[str, ...]
     deny: tuple[str, ...]
 
@@ -55,10 +61,13 @@ class SearchOptions:
             If a protocol or chain is not in the market.
         """
         known = {entry.protocol for entry in market.markets.values()}
-        return {
+        budget = {} if self.time_budget_ms is None else {"time_budget_ms": self.time_budget_ms}
+        return budget | {
             "order": self.order,
             "max_hops": self.max_hops,
             "max_splits": self.max_splits,
+            "value_of_time": self.value_of_time,
+            "max_price_impact_bps": self.max_price_impact_bps,
             "allow_protocols": _protocols(self.allow, known, "--allow") or None,
             "deny_protocols": _protocols(self.deny, known, "--deny"),
             "gas_prices": parse_gas_prices(self.gas_price_gwei, (token.chain_id for token in market.tokens)),

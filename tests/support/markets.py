@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from itertools import combinations, permutations
 
 from routing_engine.errors import QuoteRefused
 from routing_engine.markets import BridgeLane, ConstantProductPool, LaneFee
 from routing_engine.model import Market, Token
-from routing_engine.objective import OBJECTIVES
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search import replay
@@ -108,25 +108,16 @@ def random_markets(rng: random.Random) -> list[Market]:
     return markets
 
 
-def brute_force(markets: list[Market], request: RouteRequest, valuation: Valuation) -> Route | None:
-    """Return the best route over every simple path without a market twice, each priced exactly."""
+def every_route(markets: list[Market], request: RouteRequest, valuation: Valuation) -> list[Route]:
+    """Return the routes over all simple paths without a market twice, each priced exactly."""
     edges = [(market, *edge) for market in markets for edge in market.edges()]
-    best: Route | None = None
-    objective = OBJECTIVES[request.order]
-
-    def key(route: Route) -> tuple[float, float]:
-        return objective.rank(route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT)
+    found: list[Route] = []
 
     def extend(path: tuple[tuple[Market, Token, Token], ...], visited: frozenset[Token]) -> None:
-        nonlocal best
         at = path[-1][2] if path else request.token_in
         if at == request.token_out:
-            try:
-                route = valuation.route(Side(request.side), replay(path, request.side, request.amount))
-            except QuoteRefused:
-                return
-            if best is None or key(route) < key(best):
-                best = route
+            with contextlib.suppress(QuoteRefused):
+                found.append(valuation.route(Side(request.side), replay(path, request.side, request.amount)))
             return
         if len(path) == request.max_hops:
             return
@@ -136,4 +127,15 @@ def brute_force(markets: list[Market], request: RouteRequest, valuation: Valuati
                 extend((*path, edge), visited | {edge[2]})
 
     extend((), frozenset({request.token_in}))
-    return best
+    return found
+
+
+def brute_force(markets: list[Market], request: RouteRequest, valuation: Valuation) -> Route | None:
+    """Return the best of `every_route`."""
+
+    def key(route: Route) -> tuple[float, float]:
+        return request.objective.rank(
+            route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT
+        )  # fmt: skip
+
+    return min(every_route(markets, request, valuation), key=key, default=None)

@@ -80,6 +80,30 @@ def test_json_is_what_the_library_answers(run: Run) -> None:
         assert [step["fill_time_s"] for step in shown["steps"]] == [hop.fill_time_s for hop in meant.hops]
 
 
+def test_the_pareto_set_is_shown_as_alternatives(run: Run) -> None:
+    snapshot = Snapshot.sandbox()
+    weth, usdc = snapshot.token("WETH@1"), snapshot.token("USDC@8453")
+    result = Router(snapshot).pareto(RouteRequest(token_in=weth, token_out=usdc, amount=3 * 10**18))
+    assert len(result.routes) > 1
+    arguments = ["--from", "WETH@1", "--to", "USDC@8453", "--amount", "3", "--pareto", "--format", "json"]
+    found = _json(run("route", *arguments))
+    shown = [found, *found["alternatives"]]
+    assert [each["fill_time_s"] for each in shown] == [each.fill_time_s for each in result.routes]
+    assert [each["amount_out_net"] for each in shown] == [str(each.amount_out_net) for each in result.routes]
+
+
+def test_waiting_has_a_price_and_impact_a_limit(run: Run, route: Run) -> None:
+    cheap = ["--from", "WETH@1", "--to", "USDC@8453", "--amount", "3", "--format", "json"]
+    patient, hasty = (_json(run("route", *cheap, "--value-of-time", worth)) for worth in (0, 10_000))
+    assert patient["fill_time_s"] > hasty["fill_time_s"]
+    assert int(patient["amount_out_net"]) > int(hasty["amount_out_net"])
+    large = ("--from", "WETH", "--to", "USDC", "--amount", "100", "--format", "json")
+    assert _json(route(*large, "--time-budget-ms", 60_000))["price_impact_bps"] > 100
+    refused = route(*large, "--max-price-impact-bps", 100)
+    assert refused.exit_code == 1
+    assert json.loads(refused.stderr)["error"]["code"] == "price_impact_too_high"
+
+
 def test_exact_out_fixes_the_amount_received(route: Run) -> None:
     arguments = ("--from", "WETH@1", "--to", "USDC@1", "--exact-out", "--max-hops", 1, "--format", "json")
     found = _json(route(*arguments, "--amount", "1000"))
@@ -187,6 +211,10 @@ def test_nothing_found_is_exit_code_one_with_reasons(
         (["--gas-price-gwei", "10=1"], "--gas-price-gwei", "no chain id of this market"),
         (["--max-hops", "5"], "--max-hops", "from 1 to 4"),
         (["--alternatives", "6"], "--alternatives", "from 0 to 5"),
+        (["--value-of-time", "-1"], "--value-of-time", "from 0 to 10,000"),
+        (["--value-of-time", "1", "--order", "fastest"], "--value-of-time", "time comes first"),
+        (["--max-price-impact-bps", "nan"], "--max-price-impact-bps", "from 0 to 10,000"),
+        (["--time-budget-ms", "0"], "--time-budget-ms", "from 1 to"),
         (["--allow", "uniswap_v9"], "--allow", "choose from uniswap_v"),
         (["--deny", "x"], "--deny", "choose from"),
     ],
