@@ -70,6 +70,11 @@ V4_CORE = Package(
     "1.0.2",
     "sha512-X15Tm2wWd+USAzEExMbo+g9naA6QN6mPgWm0MzDwRNlOfaNlepfUpSyt9RSrUfEODspwbyWbcLg6t5nwc/e7lg==",
 )
+ACROSS = Package(
+    "@across-protocol/contracts",
+    "5.0.27",
+    "sha512-zp6BEBTDzRGEp7sNvvdRH4jBF2EuTI4RqFWVvhfkO28630Ow2hbCYeYiyTOjEOzAdqt+dn/sba9D9WirfwabWQ==",
+)
 STARGATE = Package(
     "@stargatefinance/stg-evm-v2",
     "2.0.6",

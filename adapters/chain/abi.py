@@ -1,0 +1,205 @@
+"""Functions and events of contracts: what is asked, encoded; what was answered, decoded within its types' bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from eth_abi.abi import decode, encode
+from eth_abi.exceptions import DecodingError
+from eth_abi.grammar import parse
+from eth_utils.crypto import keccak
+
+from adapters.base import BadPayload
+
+WORD = 32
+
+
+class CallFailed(BadPayload):
+    """A contract refused a call, or answered something that its interface does not allow."""
+
+    code = "call_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one call gave: the data returned, or that it reverted."""
+
+    data: bytes
+    reverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question to one contract; `to` is an address in lower case."""
+
+    to: str
+    data: bytes
+    function: Function
+
+    def decode(self, outcome: Outcome) -> tuple[Any, ...]:
+        """Return the function's results.
+
+        Raises
+        ------
+        CallFailed
+            If the contract reverted, is not there, or its data does not fit the types.
+        """
+        return self.function.decode(outcome, self.to)
+
+    def one(self, outcome: Outcome) -> Any:
+        """Return the function's only result; see `decode`."""
+        return self.decode(outcome)[0]
+
+
+class Function:
+    """A view function of a contract.
+
+    Parameters
+    ----------
+    signature : str
+        Name and types of the arguments, as selectors are computed from: ``balanceOf(address)``.
+    *outputs : str
+        Types of the results. Trailing ones may be left out.
+    """
+
+    __slots__ = ("_inputs", "_outputs", "_selector", "signature")
+
+    def __init__(self, signature: str, *outputs: str) -> None:
+        self.signature = signature
+        self._selector = keccak(text=signature)[:4]
+        self._inputs = _types(signature)
+        self._outputs = outputs
+
+    def __call__(self, to: str, *arguments: object) -> Call:
+        """Return the call of this function of the contract at `to`."""
+        data = encode(self._inputs, arguments) if self._inputs else b""
+        return Call(to.lower(), self._selector + data, self)
+
+    def decode(self, outcome: Outcome, to: str) -> tuple[Any, ...]:
+        """Return the results in `outcome`; see `Call.decode`."""
+        if outcome.reverted or not outcome.data:
+            what = "reverted" if outcome.reverted else "no answer; is there a contract?"
+            raise CallFailed(f"{to} {self.signature}: {what}")
+        return _decode(self._outputs, outcome.data, f"{to} {self.signature}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """One event as a chain recorded it; address, topics and hash in lower case."""
+
+    address: str
+    topics: tuple[str, ...]
+    data: bytes
+    block_number: int
+    block_hash: str
+    index: int
+
+
+class Event:
+    """An event of a contract.
+
+    Parameters
+    ----------
+    signature : str
+        Name and types, with ``indexed`` behind those that are topics: ``Approval(address indexed,uint256)``.
+    """
+
+    __slots__ = ("_data", "_indexed", "signature", "topic")
+
+    def __init__(self, signature: str) -> None:
+        self.signature = signature.replace(" indexed", "")
+        self.topic = "0x" + keccak(text=self.signature).hex()
+        fields = signature[signature.index("(") + 1 : -1].split(",")
+        self._indexed = tuple(field.removesuffix(" indexed") for field in fields if field.endswith(" indexed"))
+        self._data = tuple(field for field in fields if not field.endswith(" indexed"))
+
+    def decode(self, log: Log) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Return the indexed values and the others.
+
+        Raises
+        ------
+        BadPayload
+            If the log is not of this event, or a number is out of its type's bounds.
+        """
+        if log.topics[:1] != (self.topic,) or len(log.topics) != 1 + len(self._indexed):
+            raise BadPayload(f"{log.address}: a log is not {self.signature}")
+        where = f"{log.address} {self.signature}"
+        topics = b"".join(bytes.fromhex(topic[2:]) for topic in log.topics[1:])
+        return _decode(self._indexed, topics, where), _decode(self._data, log.data, where)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFilter:
+    """Which logs to read.
+
+    Parameters
+    ----------
+    addresses : tuple of str
+        Contracts that emit them.
+    topics : tuple of tuples of str
+        Allowed values of each topic in turn; an empty one allows all.
+    first_block, last_block : int
+        Range, both ends included.
+    """
+
+    addresses: tuple[str, ...]
+    topics: tuple[tuple[str, ...], ...]
+    first_block: int
+    last_block: int
+
+    def allows(self, log: Log) -> bool:
+        """Whether a log's block and topics are what was asked for, whoever emitted it."""
+        if not self.first_block <= log.block_number <= self.last_block or len(log.topics) < len(self.topics):
+            return False
+        return all(not allowed or topic in allowed for allowed, topic in zip(self.topics, log.topics, strict=False))
+
+
+def quantity(record: Mapping[str, Any], field: str, bits: int = 64) -> int:
+    """Return a JSON-RPC quantity: ``0x`` and hex digits, below ``2**bits``.
+
+    Raises
+    ------
+    BadPayload
+        Naming the field.
+    """
+    text = record.get(field)
+    if isinstance(text, str) and text.startswith("0x") and 2 < len(text) <= 66:
+        try:
+            value = int(text[2:], 16)
+        except ValueError:
+            value = -1
+        if 0 <= value < 2**bits:
+            return value
+    raise BadPayload(f"{field} must be a hex quantity below 2**{bits}, not {str(text)[:80]!r}")
+
+
+def hex_data(text: object, field: str, length: int | None = None) -> bytes:
+    """Return bytes written as ``0x`` and hex digits, of a given length if any.
+
+    Raises
+    ------
+    BadPayload
+        Naming the field.
+    """
+    if isinstance(text, str) and text.startswith("0x"):
+        try:
+            data = bytes.fromhex(text[2:])
+        except ValueError:
+            data = None
+        if data is not None and (length is None or len(data) == length):
+            return data
+    raise BadPayload(f"{field} must be hex data{f' of {length} bytes' if length else ''}, not {str(text)[:80]!r}")
+
+
+def _types(signature: str) -> tuple[str, ...]:
+    inputs = signature[signature.index("(") :]
+    return () if inputs == "()" else tuple(part.to_type_str() for part in parse(inputs).components)
+
+
+def _decode(types: tuple[str, ...], data: bytes, where: str) -> tuple[Any, ...]:
+    try:
+        return tuple(decode(types, data)) if types else ()
+    except (DecodingError, OverflowError, UnicodeDecodeError) as error:
+        raise CallFailed(f"{where}: the answer does not fit {', '.join(types)}") from error

@@ -1,0 +1,155 @@
+"""The one adapter for everything on a chain: reads all protocols at one block, then follows the events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from adapters.base import BadPayload, Source, Venues, VenueUnavailable
+from adapters.chain.live import ChainReader
+from adapters.chain.memory import Memory
+from adapters.chain.payload import ChainPayload, Recorder, ReplayResponder
+from adapters.chain.protocol import AnyProtocol, protocols_on
+from adapters.chain.reading import Reading, Responder, run
+from adapters.chain.steps import captured, followed
+from adapters.chain.tokens import ChainTokens
+from adapters.rpc import Block, RpcPool
+from routing_engine.chains import block_time_s
+from routing_engine.formats import Contents
+
+MAX_GAP_S = 3600
+FASTEST_S = 2
+MAX_AGE_S = 120.0
+OPTION = "rpc_"
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    payload: ChainPayload
+    before: Memory | None
+    after: Memory
+    contents: Contents
+
+
+class OnChainAdapter:
+    """Markets of all given protocols on one chain, always of one block.
+
+    The first fetch finds the pools and reads them whole. Later ones read the events since, apply them, and read again
+    only what events do not tell; markets that have not changed stay the same objects. Where the chain was reorganised,
+    the pools that the abandoned blocks had touched are read again.
+
+    A payload can be recorded, and parsed elsewhere: in the same order, with the same protocols and tokens.
+
+    Parameters
+    ----------
+    rpc : RpcPool
+        The chain.
+    protocols : iterable of ChainProtocol
+        With different names.
+    tokens : ChainTokens
+        Pools of any others are not looked for.
+    wrap : callable, optional
+        Put around whoever replies, to count or keep them.
+    max_gap_s : int
+        When the last read is older than that, everything is read anew.
+    """
+
+    def __init__(
+        self,
+        rpc: RpcPool,
+        protocols: Iterable[AnyProtocol],
+        tokens: ChainTokens,
+        *,
+        wrap: Callable[[Responder, Block], Responder] = lambda responder, _: responder,
+        max_gap_s: int = MAX_GAP_S,
+    ) -> None:
+        self.name = f"chain@{rpc.chain_id}"
+        self._rpc, self._reader, self._tokens = rpc, ChainReader(rpc), tokens
+        self._protocols = {protocol.name: protocol for protocol in protocols}
+        self._wrap, self._max_gap_s = wrap, max_gap_s
+        self._last: _Step | None = None
+
+    @classmethod
+    def connect(cls, venues: Venues) -> tuple[Source, ...]:
+        """Return each chain whose endpoints are given: option ``rpc_1`` holds those of chain 1, separated by commas."""
+        return tuple(
+            Source(
+                adapter=cls(
+                    RpcPool(chain_id, urls), protocols_on(chain_id), ChainTokens.of_chain(venues.tokens, chain_id)
+                ),
+                interval_s=max(FASTEST_S, block_time_s(chain_id)),
+                max_age_s=MAX_AGE_S,
+            )
+            for chain_id, urls in endpoints(venues.options).items()
+        )
+
+    @property
+    def memory(self) -> Memory | None:
+        """What is known since the last fetch, faults and notes included; None before the first."""
+        return self._last.after if self._last else None
+
+    def fetch(self) -> ChainPayload:
+        """Read the chain's newest state; see `Adapter`."""
+        head = self._rpc.head()
+        follows = self._last_canonical(head)
+        recorder = Recorder(self._wrap(self._reader.at(head), head))
+        after = run(self._reading(self.memory, follows, head), recorder)
+        found = self._rpc.block(head.number)
+        if found is None or found.hash != head.hash:
+            raise VenueUnavailable(f"{self.name}: block {head.number} was replaced while it was read")
+        payload = ChainPayload(chain_id=self._rpc.chain_id, head=head, follows=follows, replies=recorder.replies)
+        self._last = _Step(payload, self.memory, after, _contents(payload, self.memory, after))
+        return payload
+
+    def parse(self, payload: ChainPayload) -> Contents:
+        """Turn a payload into all markets as they are then; see `Adapter`."""
+        if payload.chain_id != self._rpc.chain_id:
+            raise BadPayload(f"{self.name}: the payload is of chain {payload.chain_id}")
+        last, before = self._last, self.memory
+        if last is not None and (last.payload.head, last.payload.follows) == (payload.head, payload.follows):
+            if last.payload is payload:
+                return last.contents
+            before = last.before
+        after = run(self._reading(before, payload.follows, payload.head), ReplayResponder(payload.replies))
+        contents = _contents(payload, before, after)
+        self._last = _Step(payload, before, after, contents)
+        return contents
+
+    def _reading(self, before: Memory | None, follows: Block | None, head: Block) -> Reading[Memory]:
+        if follows is None:
+            return captured(self._protocols, self._tokens, head)
+        if before is None or all(block != follows for block, _ in before.journal.steps):
+            raise BadPayload(f"{self.name}: the payload follows block {follows.number}, which was not read here")
+        return followed(self._protocols, before, follows, head)
+
+    def _last_canonical(self, head: Block) -> Block | None:
+        """Return the last block read that is still part of the chain; None to read anew."""
+        if self.memory is None or head.timestamp - self.memory.head.timestamp > self._max_gap_s:
+            return None
+        last = self.memory.head
+        if head.number < last.number:
+            raise VenueUnavailable(f"{self.name}: went back from block {last.number} to {head.number}")
+        for block, _ in reversed(self.memory.journal.steps):
+            found = head if block.number == head.number else self._rpc.block(block.number)
+            if found is not None and found.hash == block.hash:
+                return block
+        return None
+
+
+def endpoints(options: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
+    """Return the URLs of each chain that options name."""
+    named = {name.removeprefix(OPTION): text for name, text in options.items() if name.startswith(OPTION)}
+    urls = {int(chain_id): tuple(filter(None, text.split(","))) for chain_id, text in named.items()}
+    return {chain_id: each for chain_id, each in urls.items() if each}
+
+
+def _contents(payload: ChainPayload, before: Memory | None, after: Memory) -> Contents:
+    now = after.markets()
+    return Contents(
+        markets=tuple(now.values()),
+        refused=after.refused(),
+        withdrawn=tuple(market_id for market_id in (before.markets() if before else ()) if market_id not in now),
+        blocks={payload.chain_id: payload.head.number},
+        taken_at=datetime.fromtimestamp(payload.head.timestamp, UTC).isoformat(),
+    )

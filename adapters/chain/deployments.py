@@ -1,0 +1,46 @@
+"""Where protocols are deployed: ``adapters/data/deployments.json``, facts with their sources."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_FILE = Path(__file__).parents[1] / "data" / "deployments.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One deployment of one protocol; see the file for what is known of each."""
+
+    record: Mapping[str, Any]
+
+    def text(self, field: str) -> str:
+        """Return a string."""
+        return str(self.record[field])
+
+    def address(self, field: str) -> str:
+        """Return an address in lower case."""
+        return str(self.record[field]).lower()
+
+    def addresses(self, field: str) -> tuple[str, ...]:
+        """Return addresses in lower case."""
+        return tuple(str(address).lower() for address in self.record[field])
+
+    def number(self, field: str) -> int:
+        """Return an integer."""
+        return int(self.record[field])
+
+
+def deployments_of(protocol: str, chain_id: int) -> Iterator[Facts]:
+    """Return each deployment of a protocol and its forks on a chain."""
+    return (Facts(record) for record in _all().get(protocol, ()) if record["chain_id"] == chain_id)
+
+
+@cache
+def _all() -> Mapping[str, list[Mapping[str, Any]]]:
+    found: Mapping[str, list[Mapping[str, Any]]] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return found

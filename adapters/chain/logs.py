@@ -1,0 +1,131 @@
+"""Events of a range of blocks, in portions that adapt to what endpoints bear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from adapters.base import BadPayload, VenueUnavailable
+from adapters.chain.abi import Log, LogFilter, hex_data, quantity
+from adapters.endpoint import RpcRefused
+from adapters.rpc import Block, RpcPool
+
+MOST_ADDRESSES = 1000
+MOST_TOPICS = 4
+PATIENCE = 2
+FACTOR = 2
+
+
+class LogReader:
+    """Reads logs of one chain.
+
+    Parameters
+    ----------
+    rpc : RpcPool
+        Of the chain.
+    """
+
+    def __init__(self, rpc: RpcPool) -> None:
+        self._rpc = rpc
+        self._widest: int | None = None
+
+    def read(self, wanted: LogFilter, at: Block) -> tuple[Log, ...]:
+        """Return what matches, in the order of the chain.
+
+        Parameters
+        ----------
+        wanted : LogFilter
+            Up to the block `at`, or less.
+        at : Block
+            Whose fork the logs must be of.
+
+        Raises
+        ------
+        VenueUnavailable
+            If no endpoint answers for even a single block.
+        BadPayload
+            If a log is malformed, doubled, of another fork, or not what was asked for.
+        """
+        found: list[Log] = []
+        for each in _by_addresses(wanted):
+            found += self._read_range(each, at)
+        logs = tuple(sorted(found, key=_place))
+        if any(_place(first) == _place(second) for first, second in pairwise(logs)):
+            raise BadPayload(f"chain {self._rpc.chain_id}: a log came twice")
+        hashes = {at.number: at.hash}
+        if any(hashes.setdefault(log.block_number, log.block_hash) != log.block_hash for log in logs):
+            raise VenueUnavailable(f"chain {self._rpc.chain_id}: logs are of another fork than block {at.number}")
+        return logs
+
+    def _read_range(self, wanted: LogFilter, at: Block) -> list[Log]:
+        found: list[Log] = []
+        first, patience = wanted.first_block, PATIENCE
+        while first <= wanted.last_block:
+            last = wanted.last_block if self._widest is None else min(wanted.last_block, first + self._widest - 1)
+            try:
+                answer = self._rpc.ask([("eth_getLogs", [_parameters(wanted, first, last)])], at)[0]
+            except VenueUnavailable as fault:
+                answer, patience = fault, patience - 1
+            if isinstance(answer, RpcRefused | VenueUnavailable):
+                if first == last or patience < 0:
+                    raise VenueUnavailable(f"logs of block {first}: {answer}") from answer
+                self._widest = (last - first + 1) // FACTOR
+                continue
+            found += _parse(answer, replace(wanted, first_block=first, last_block=last))
+            patience = PATIENCE
+            if self._widest is not None and last - first + 1 == self._widest:
+                self._widest += self._widest // 2 + 1
+            first = last + 1
+        return found
+
+
+def _by_addresses(wanted: LogFilter) -> Iterator[LogFilter]:
+    for start in range(0, len(wanted.addresses), MOST_ADDRESSES):
+        yield replace(wanted, addresses=wanted.addresses[start : start + MOST_ADDRESSES])
+
+
+def _parameters(wanted: LogFilter, first: int, last: int) -> dict[str, Any]:
+    topics = [list(allowed) or None for allowed in wanted.topics]
+    return {"fromBlock": hex(first), "toBlock": hex(last), "address": list(wanted.addresses), "topics": topics}
+
+
+def _parse(answer: object, wanted: LogFilter) -> list[Log]:
+    if not isinstance(answer, list):
+        raise BadPayload(f"eth_getLogs must give a list, not {type(answer).__name__}")
+    addresses = frozenset(wanted.addresses)
+    logs = [parse_log(record) for record in answer]
+    for log in logs:
+        if log.address not in addresses or not wanted.allows(log):
+            raise BadPayload(f"{log.address}: a log of block {log.block_number} that was not asked for")
+    return logs
+
+
+def parse_log(record: object) -> Log:
+    """Read one log.
+
+    Raises
+    ------
+    BadPayload
+        If a field is missing or malformed, or the log was taken back.
+    """
+    if not isinstance(record, dict):
+        raise BadPayload(f"a log must be an object, not {str(record)[:80]!r}")
+    topics = record.get("topics")
+    if not isinstance(topics, list) or len(topics) > MOST_TOPICS:
+        raise BadPayload(f"a log's topics must be a list of at most {MOST_TOPICS}")
+    if record.get("removed"):
+        raise BadPayload("a log was taken back while it was read")
+    return Log(
+        address="0x" + hex_data(record.get("address"), "address", 20).hex(),
+        topics=tuple("0x" + hex_data(topic, "topic", 32).hex() for topic in topics),
+        data=hex_data(record.get("data"), "data"),
+        block_number=quantity(record, "blockNumber"),
+        block_hash="0x" + hex_data(record.get("blockHash"), "blockHash", 32).hex(),
+        index=quantity(record, "logIndex"),
+    )
+
+
+def _place(log: Log) -> tuple[int, int]:
+    return log.block_number, log.index

@@ -1,0 +1,173 @@
+"""The seam for protocols on chains: one file and one line of ``setup.cfg`` add one.
+
+A protocol is free of input and output. It says what to ask (`Reading`), and what the answers and the events mean; when
+to ask, at which block, through whom, and what to do about reorganised chains is `OnChainAdapter`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from adapters.chain.abi import CallFailed, Log
+from adapters.chain.reading import Reading
+from adapters.chain.tokens import ChainTokens
+from routing_engine.errors import InvalidMarket
+from routing_engine.model import Market, Token
+
+ENTRY_POINTS = "routing_engine.protocols"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """What never changes about a pool.
+
+    Parameters
+    ----------
+    key : str
+        What its events name it by, in lower case: the contract's address, or the pool's id in a manager.
+    tokens : tuple of Token
+        In the order of the contract.
+    facts : tuple of int or str
+        Whatever else the protocol needs.
+    """
+
+    key: str
+    tokens: tuple[Token, ...]
+    facts: tuple[int | str, ...] = ()
+
+    def number(self, place: int) -> int:
+        """Return the fact at a place, a number."""
+        return int(self.facts[place])
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a pool is not offered, as a short name: what it counts under."""
+
+    reason: str
+
+
+State = TypeVar("State")
+States: TypeAlias = Mapping[str, State | Refused]
+"""By `Pool.key`."""
+
+
+class ChainProtocol(Protocol[State]):
+    """One protocol's contracts on one chain.
+
+    `State` is whatever the protocol remembers of a pool between blocks: a frozen value, often the market itself.
+    """
+
+    @property
+    def name(self) -> str:
+        """Short name, unique on its chain: what requests allow and deny."""
+        ...
+
+    @property
+    def factories(self) -> tuple[str, ...]:
+        """Contracts, in lower case, whose events in `creations` tell of new pools."""
+        ...
+
+    @property
+    def creations(self) -> tuple[str, ...]:
+        """First topics of events that tell of new pools."""
+        ...
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """First topics of events that change pools."""
+        ...
+
+    def emitter(self, pool: Pool) -> str:
+        """Return the contract that emits a pool's events."""
+        ...
+
+    def key_of(self, log: Log) -> str:
+        """Return the `Pool.key` that one of `topics` is about."""
+        ...
+
+    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Find the pools whose tokens are all listed."""
+        ...
+
+    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
+        """Return the new pool that one of `creations` tells of, or None where a token is not listed."""
+        ...
+
+    def read(self, pools: tuple[Pool, ...]) -> Reading[States[State]]:
+        """Read the states of pools from nothing."""
+        ...
+
+    def apply(self, pool: Pool, state: State, log: Log) -> State | None:
+        """Return the state after an event, or None where the pool must be read again.
+
+        Raises
+        ------
+        BadPayload
+            If the event's numbers are impossible.
+        InvalidMarket
+            If the state would be.
+        """
+        ...
+
+    def refresh(self, held: Mapping[str, tuple[Pool, State]]) -> Reading[States[State]]:
+        """Read what changes without events; pools that are left out stay as they are."""
+        ...
+
+    def market(self, pool: Pool, state: State) -> Market | None:
+        """Return the market in this state, or None while it cannot trade.
+
+        Raises
+        ------
+        InvalidMarket
+            If the state is impossible.
+        """
+        ...
+
+
+AnyProtocol: TypeAlias = ChainProtocol[Any]
+
+
+class Deployments(Protocol):
+    """What an entry point in the group ``routing_engine.protocols`` names."""
+
+    def __call__(self, chain_id: int) -> Iterable[AnyProtocol]:
+        """Return the protocol, and its forks, as they are deployed on a chain; nothing where they are not."""
+        ...
+
+
+def installed_protocols() -> dict[str, Deployments]:
+    """Return what installed packages offer, by entry point name."""
+    return {entry.name: entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS))}
+
+
+def protocols_on(chain_id: int) -> tuple[AnyProtocol, ...]:
+    """Return every installed protocol that is deployed on a chain."""
+    return tuple(protocol for deployed in installed_protocols().values() for protocol in deployed(chain_id))
+
+
+def market_id(chain_id: int, key: str) -> str:
+    """Return the id of a pool's market in a snapshot."""
+    return f"{chain_id}:{key}"
+
+
+def nothing_else() -> Reading[States[Any]]:
+    """Read nothing: the `refresh` of protocols whose every change is an event."""
+    yield from ()
+    return {}
+
+
+def collected(pools: Iterable[Pool], build: Callable[[Pool], State]) -> dict[str, State | Refused]:
+    """Build each pool's state; one that cannot be read, or is impossible, is refused without the others."""
+    found: dict[str, State | Refused] = {}
+    for pool in pools:
+        try:
+            found[pool.key] = build(pool)
+        except CallFailed:
+            found[pool.key] = Refused("unreadable")
+        except InvalidMarket as error:
+            found[pool.key] = Refused(f"invalid_{error.field}")
+    return found

@@ -1,0 +1,152 @@
+"""From one block to the next: what to read of a chain, given what is known of it.
+
+Pure, as all readings are: `captured` starts from nothing, `followed` from a memory and the events since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from adapters.base import BadPayload
+from adapters.chain.abi import Log, LogFilter
+from adapters.chain.memory import Holding, Journal, Memory, is_possible
+from adapters.chain.protocol import AnyProtocol, Pool
+from adapters.chain.reading import Reading, ask_logs, together
+from adapters.chain.tokens import ChainTokens, checked
+from adapters.rpc import Block
+from routing_engine.errors import InvalidMarket
+
+Protocols = Mapping[str, AnyProtocol]
+
+
+def captured(protocols: Protocols, listed: ChainTokens, head: Block) -> Reading[Memory]:
+    """Read everything from nothing."""
+    tokens, notes = yield from checked(listed)
+    results = yield from together({name: _discovered(protocol, tokens) for name, protocol in protocols.items()})
+    memory = Memory(head=head, tokens=tokens, notes=notes, journal=Journal().written(head, ()))
+    return memory.with_results(results)
+
+
+def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block) -> Reading[Memory]:
+    """Read what has changed since `memory`.
+
+    Parameters
+    ----------
+    protocols : mapping of str to ChainProtocol
+        By name.
+    memory : Memory
+        Of the block read last.
+    ancestor : Block
+        That block; or, where the chain was reorganised since, the last one in the journal that is still part of it.
+        Pools that were touched after it are read again.
+    head : Block
+        Where to read.
+    """
+    journal, undone = memory.journal.up_to(ancestor)
+    logs = yield from ask_logs(_filters(protocols, memory, ancestor.number + 1, head.number))
+    changes = _sorted_out(protocols, memory, logs)
+    for name, key in undone:
+        if name in changes and key in memory.holdings[name].pools:
+            changes[name].again.add(key)
+    readings = {
+        name: _settled(protocol, memory.holdings[name], changes[name])
+        if name in changes
+        else _discovered(protocol, memory.tokens)
+        for name, protocol in protocols.items()
+    }
+    results = yield from together(readings)
+    touched = {(name, key) for name, change in changes.items() for key in change.touched}
+    return replace(memory, head=head, journal=journal.written(head, touched)).with_results(results)
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What a range of events did to one protocol's pools."""
+
+    created: dict[str, Pool] = field(default_factory=dict)
+    states: dict[str, Any] = field(default_factory=dict)
+    again: set[str] = field(default_factory=set)
+
+    @property
+    def touched(self) -> set[str]:
+        """Keys of the pools that events named."""
+        return {*self.created, *self.states, *self.again}
+
+    def note(self, protocol: AnyProtocol, holding: Holding, log: Log) -> None:
+        """Apply one event; what cannot be followed is to be read again."""
+        key = protocol.key_of(log)
+        if key not in holding.pools or key in self.again:
+            return
+        state = self.states.pop(key, holding.states.get(key))
+        try:
+            following = None if state is None else protocol.apply(holding.pools[key], state, log)
+        except (BadPayload, InvalidMarket):
+            following = None
+        if following is None:
+            self.again.add(key)
+        else:
+            self.states[key] = following
+
+
+def _filters(protocols: Protocols, memory: Memory, first: int, last: int) -> tuple[LogFilter, ...]:
+    held = [(protocols[name], holding) for name, holding in memory.holdings.items()]
+    addresses = {protocol.emitter(pool) for protocol, holding in held for pool in holding.pools.values()}
+    addresses.update(factory for protocol, _ in held for factory in protocol.factories)
+    topics = {topic for protocol, _ in held for topic in (*protocol.topics, *protocol.creations)}
+    if first > last or not addresses or not topics:
+        return ()
+    wanted = LogFilter(
+        addresses=tuple(sorted(addresses)), topics=(tuple(sorted(topics)),), first_block=first, last_block=last
+    )
+    return (wanted,)
+
+
+def _sorted_out(protocols: Protocols, memory: Memory, logs: tuple[Log, ...]) -> dict[str, _Changes]:
+    """Give each protocol its events."""
+    changes = {name: _Changes() for name in memory.holdings if name in protocols}
+    emitters: dict[str, set[str]] = {}
+    for name in changes:
+        protocol, holding = protocols[name], memory.holdings[name]
+        for address in (*protocol.factories, *map(protocol.emitter, holding.pools.values())):
+            emitters.setdefault(address, set()).add(name)
+    for log in logs:
+        for name in emitters.get(log.address, ()):
+            protocol, holding = protocols[name], memory.holdings[name]
+            if log.topics[0] in protocol.creations and log.address in protocol.factories:
+                pool = _created(protocol, log, memory.tokens)
+                if pool and pool.key not in holding.pools:
+                    changes[name].created[pool.key] = pool
+            if log.topics[0] in protocol.topics:
+                changes[name].note(protocol, holding, log)
+    return changes
+
+
+def _created(protocol: AnyProtocol, log: Log, tokens: ChainTokens) -> Pool | None:
+    try:
+        return protocol.created(log, tokens)
+    except BadPayload:
+        return None
+
+
+def _discovered(protocol: AnyProtocol, tokens: ChainTokens) -> Reading[Holding]:
+    pools = {pool.key: pool for pool in (yield from protocol.discover(tokens))}
+    states = yield from protocol.read(tuple(pools.values()))
+    return Holding().updated(protocol, pools.values(), states)
+
+
+def _settled(protocol: AnyProtocol, holding: Holding, changes: _Changes) -> Reading[Holding]:
+    """Read what must be read again or is new, and what changes without events."""
+    pools = {**holding.pools, **changes.created}
+    # A state that cannot be means that an event was missed.
+    changes.again.update(key for key, state in changes.states.items() if not is_possible(protocol, pools[key], state))
+    again = {key: pools[key] for key in (*sorted(changes.again), *changes.created)}
+    held = {key: (pools[key], state) for key, state in {**holding.states, **changes.states}.items() if key not in again}
+    parts = yield from together({"again": protocol.read(tuple(again.values())), "refresh": protocol.refresh(held)})
+    states = {key: state for key, state in changes.states.items() if key not in again}
+    for part in parts.values():
+        if not isinstance(part, Mapping):
+            raise part
+        states.update(part)
+    return holding.updated(protocol, again.values(), states)

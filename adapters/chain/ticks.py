@@ -1,0 +1,151 @@
+"""Liquidity between ticks, as Uniswap v3 and v4 keep it: read whole, then changed by events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from adapters.base import BadPayload
+from adapters.chain.abi import Call, CallFailed
+from adapters.chain.protocol import Pool
+from adapters.chain.reading import Reading, ask_each
+from routing_engine.amm.tick_math import MAX_TICK, MIN_TICK
+from routing_engine.markets import ConcentratedPool
+
+WORD_BITS = 256
+MOST_TICKS = 50_000
+
+Ticks: TypeAlias = Mapping[int, tuple[int, int]]
+"""liquidityGross and liquidityNet of every initialised tick, by its index."""
+
+CallAt: TypeAlias = Callable[[Pool, int], Call]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TickState:
+    """What a pool's contract stores for swaps.
+
+    A tick of net 0 is initialised all the same, and swaps stop there: hence gross amounts beside the net ones.
+
+    Parameters
+    ----------
+    sqrt_price_x96, tick, liquidity : int
+        As in ``slot0``; a price of 0 means that the pool was created, but never opened.
+    fee_pips : int
+        What liquidity providers take.
+    protocol_fee : int
+        Uniswap v4's, both directions packed as in the contract; 0 elsewhere.
+    ticks : mapping of int to (int, int)
+        All initialised ones.
+    """
+
+    sqrt_price_x96: int
+    tick: int
+    liquidity: int
+    fee_pips: int
+    protocol_fee: int = 0
+    ticks: Ticks
+
+    def moved(self, sqrt_price_x96: int, liquidity: int, tick: int) -> TickState:
+        """Return the state after a swap."""
+        return replace(self, sqrt_price_x96=sqrt_price_x96, liquidity=liquidity, tick=tick)
+
+    def provided(self, lower: int, upper: int, delta: int) -> TickState:
+        """Return the state after liquidity was added between two ticks, or taken away.
+
+        Raises
+        ------
+        BadPayload
+            If more is taken away than is there, or the ticks are out of order.
+        """
+        if not MIN_TICK <= lower < upper <= MAX_TICK:
+            raise BadPayload(f"liquidity between ticks {lower} and {upper}")
+        ticks = dict(self.ticks)
+        for index, net_delta in ((lower, delta), (upper, -delta)):
+            gross, net = ticks.pop(index, (0, 0))
+            if gross + delta < 0:
+                raise BadPayload(f"tick {index} has liquidity {gross}, from which {-delta} are taken")
+            if gross + delta:
+                ticks[index] = (gross + delta, net + net_delta)
+        active = self.liquidity + (delta if lower <= self.tick < upper else 0)
+        return replace(self, ticks=ticks, liquidity=active)
+
+    def market(self, pool: Pool, market_id: str, protocol: str, tick_spacing: int) -> ConcentratedPool | None:
+        """Return the market with all its ticks, or None while it was never opened or has no liquidity anywhere.
+
+        Raises
+        ------
+        InvalidMarket
+            If price, tick, liquidity and ticks do not agree.
+        """
+        if not self.sqrt_price_x96 or not self.ticks:
+            return None
+        token0, token1 = pool.tokens
+        found = ConcentratedPool(
+            id=market_id,
+            protocol=protocol,
+            token0=token0,
+            token1=token1,
+            fee_pips=self.fee_pips,
+            tick_spacing=tick_spacing,
+            sqrt_price_x96=self.sqrt_price_x96,
+            tick=self.tick,
+            liquidity=self.liquidity,
+            ticks=tuple((index, self.ticks[index][1]) for index in sorted(self.ticks)),
+        )
+        found.validate()
+        return found
+
+
+def read_ticks(
+    pools: Iterable[tuple[Pool, int]], bitmap_call: CallAt, tick_call: CallAt
+) -> Reading[Mapping[str, Ticks | CallFailed]]:
+    """Read all initialised ticks of pools: first the words of the bitmaps, then the ticks that they name.
+
+    Parameters
+    ----------
+    pools : iterable of (Pool, int)
+        With their tick spacings.
+    bitmap_call, tick_call : callable
+        Give the call for one word, and for one tick: gross and net.
+    """
+    spacings = dict(pools)
+    words = yield from ask_each(spacings, lambda pool: [bitmap_call(pool, word) for word in _words(spacings[pool])])
+    indices: dict[Pool, list[int]] = {}
+    found: dict[str, Ticks | CallFailed] = {}
+    for pool, answers in words.items():
+        try:
+            bitmaps = [call.one(outcome) for call, outcome in answers]
+            indices[pool] = _indices(pool.key, bitmaps, spacings[pool])
+        except CallFailed as error:
+            found[pool.key] = error
+    amounts = yield from ask_each(indices, lambda pool: [tick_call(pool, index) for index in indices[pool]])
+    for pool, answers in amounts.items():
+        try:
+            values = [call.decode(outcome) for call, outcome in answers]
+        except CallFailed as error:
+            found[pool.key] = error
+            continue
+        found[pool.key] = {index: (gross, net) for index, (gross, net) in zip(indices[pool], values, strict=True)}
+    return found
+
+
+def _words(spacing: int) -> range:
+    """Return the words that usable ticks of a spacing are in."""
+    last = MAX_TICK // spacing
+    return range(-last // WORD_BITS if last else 0, last // WORD_BITS + 1)
+
+
+def _indices(key: str, bitmaps: list[int], spacing: int) -> list[int]:
+    """Return the ticks that bitmaps name, in rising order."""
+    found = [
+        (word * WORD_BITS + bit) * spacing
+        for word, bitmap in zip(_words(spacing), bitmaps, strict=True)
+        if bitmap
+        for bit in range(WORD_BITS)
+        if bitmap >> bit & 1
+    ]
+    if len(found) > MOST_TICKS:
+        raise CallFailed(f"{key}: {len(found)} initialised ticks")
+    return found

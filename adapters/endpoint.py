@@ -1,0 +1,181 @@
+"""One JSON-RPC endpoint of one chain: batches, chain id, faults told apart from refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from adapters.base import AdapterError, BadPayload, Client, Declined, VenueUnavailable
+from adapters.breaker import Breaker, State
+from adapters.chain.abi import quantity
+
+Question: TypeAlias = tuple[str, list[Any]]
+"""Method and parameters."""
+
+LARGEST_BATCH = 50
+FAILURES = 3
+WRONG_CHAIN_PAUSE_S = 300.0
+LONGEST_MESSAGE = 200
+
+OVERLOADED = (-32005, -32029, 429)
+OVERLOADED_WORDS = ("rate limit", "too many requests", "compute units", "daily request")
+BEHIND_WORDS = ("header not found", "unknown block", "block not found", "missing trie node", "pruned", "not available")
+
+
+class RpcRefused(AdapterError):
+    """The endpoint understood and refused: a revert, too wide a range, too large an answer."""
+
+    code = "rpc_refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointHealth:
+    """What an operator wants to know of an endpoint.
+
+    Parameters
+    ----------
+    host : str
+        Without the path, which may hold a key.
+    state : State
+        Of its circuit breaker.
+    head : int or None
+        Last block number it told.
+    fault : str
+        Its last failure; empty if it never failed.
+    in_step : bool
+        Whether its head was near that of the others.
+    """
+
+    host: str
+    state: State
+    head: int | None
+    fault: str
+    in_step: bool
+
+
+class Endpoint:
+    """A node, or a provider of nodes.
+
+    The chain id is asked at first use and again after every failure: behind a URL, anything may have come back.
+
+    Parameters
+    ----------
+    chain_id : int
+        What it must answer.
+    url : str
+        Where it is.
+    client : Client
+        Puts a question once; tries again are the pool's business.
+    make_breaker : callable
+        Makes this endpoint's own breaker, which counts garbage as failure too.
+    """
+
+    def __init__(
+        self,
+        chain_id: int,
+        url: str,
+        client: Client,
+        make_breaker: Callable[[str], Breaker] = lambda host: Breaker(host, failures=FAILURES),
+    ) -> None:
+        self.host = urlsplit(url).netloc.rpartition("@")[2]
+        self.head: int | None = None
+        self.in_step = True
+        self._chain_id, self._url, self._client = chain_id, url, client
+        self._breaker = make_breaker(self.host)
+        self._is_known = False
+        self._batch_size = LARGEST_BATCH
+        self._fault = ""
+
+    @property
+    def health(self) -> EndpointHealth:
+        """Present state."""
+        return EndpointHealth(
+            host=self.host, state=self._breaker.state, head=self.head, fault=self._fault, in_step=self.in_step
+        )
+
+    def ask(self, questions: Sequence[Question]) -> list[Any | RpcRefused]:
+        """Put questions in as few batches as it takes; each is answered by its result or a refusal.
+
+        Raises
+        ------
+        VenueUnavailable
+            If it does not answer, answers garbage, is overloaded, lacks the block, or is another chain.
+        """
+        answers: list[Any | RpcRefused] = []
+        try:
+            with self._breaker.attempt():
+                if not self._is_known:
+                    self._check_chain()
+                while len(answers) < len(questions):
+                    batch = questions[len(answers) : len(answers) + self._batch_size]
+                    answers += self._put(batch) or ()
+        except VenueUnavailable as fault:
+            self._is_known = False
+            self._fault = str(fault)
+            raise
+        return answers
+
+    def _check_chain(self) -> None:
+        answer = (self._put([("eth_chainId", [])]) or [None])[0]
+        try:
+            chain_id = quantity({"chain id": answer}, "chain id")
+        except BadPayload as error:
+            raise VenueUnavailable(f"{self.host}: {error}") from error
+        if chain_id != self._chain_id:
+            message = f"{self.host}: is chain {chain_id}, not {self._chain_id}; check the URL"
+            raise VenueUnavailable(message, retry_after_s=WRONG_CHAIN_PAUSE_S)
+        self._is_known = True
+
+    def _put(self, batch: Sequence[Question]) -> list[Any | RpcRefused] | None:
+        """Send one batch; give None, and take smaller ones from now on, where it was refused as a whole."""
+        body = [
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+            for number, (method, parameters) in enumerate(batch)
+        ]
+        try:
+            document = self._client.post(self._url, body[0] if len(body) == 1 else body)
+        except Declined as error:
+            if len(batch) > 1:
+                self._take_smaller(len(batch))
+                return None
+            raise VenueUnavailable(str(error)) from error
+        except BadPayload as error:
+            raise VenueUnavailable(str(error)) from error
+        if len(batch) == 1 and isinstance(document, dict):
+            return [self._result(document)]
+        if isinstance(document, dict) and isinstance(self._result(document), RpcRefused):
+            self._take_smaller(len(batch))
+            return None
+        return self._sorted(document, len(batch))
+
+    def _take_smaller(self, size: int) -> None:
+        self._batch_size = max(1, size // 2)
+
+    def _sorted(self, document: Any, count: int) -> list[Any | RpcRefused]:
+        """Bring answers into the order of their questions."""
+        if not isinstance(document, list):
+            raise VenueUnavailable(f"{self.host}: answers {type(document).__name__} to a batch")
+        by_id = {
+            answer["id"]: answer
+            for answer in document
+            if isinstance(answer, dict) and isinstance(answer.get("id"), int)
+        }
+        if len(document) != count or set(by_id) != set(range(count)):
+            raise VenueUnavailable(f"{self.host}: a batch of {count} has {len(document)} answers, or wrong ids")
+        return [self._result(by_id[number]) for number in range(count)]
+
+    def _result(self, answer: dict[str, Any]) -> Any | RpcRefused:
+        if "error" not in answer or answer["error"] is None:
+            if "result" not in answer:
+                raise VenueUnavailable(f"{self.host}: an answer has neither result nor error")
+            return answer["result"]
+        error = answer["error"] if isinstance(answer["error"], dict) else {"message": answer["error"]}
+        message = str(error.get("message", ""))[:LONGEST_MESSAGE]
+        said = message.lower()
+        if error.get("code") in OVERLOADED or any(words in said for words in OVERLOADED_WORDS):
+            raise VenueUnavailable(f"{self.host}: overloaded ({message})")
+        if any(words in said for words in BEHIND_WORDS):
+            raise VenueUnavailable(f"{self.host}: lacks the block ({message})")
+        return RpcRefused(f"{self.host}: {message} (code {error.get('code')})")

@@ -1,0 +1,152 @@
+"""Many calls in one request, through the contract Multicall3, in portions that adapt to what endpoints bear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eth_utils.crypto import keccak
+
+from adapters.base import BadPayload, VenueUnavailable
+from adapters.chain.abi import Call, Outcome, hex_data
+from adapters.endpoint import RpcRefused
+from adapters.rpc import Block, RpcPool
+
+MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11"
+"""The same on all chains (mds1/multicall3)."""
+
+AGGREGATE3 = keccak(text="aggregate3((address,bool,bytes)[])")[:4]
+FIRST_PORTION = 512
+LARGEST_PORTION = 4096
+FACTOR = 2
+PATIENCE = 2
+WORD = 32
+
+
+class Multicall:
+    """Reads contracts of one chain, at one block.
+
+    Parameters
+    ----------
+    rpc : RpcPool
+        Of the chain.
+    address : str
+        Where Multicall3 is.
+    """
+
+    def __init__(self, rpc: RpcPool, address: str = MULTICALL3) -> None:
+        self._rpc, self._address = rpc, address
+        self._portion = FIRST_PORTION
+        self._ceiling = LARGEST_PORTION
+
+    def read(self, calls: Sequence[Call], at: Block) -> tuple[Outcome, ...]:
+        """Return each call's outcome at a block.
+
+        Raises
+        ------
+        VenueUnavailable
+            If no endpoint answers.
+        BadPayload
+            If an answer is not Multicall3's.
+        """
+        outcomes: list[Outcome] = []
+        patience = PATIENCE
+        while len(outcomes) < len(calls):
+            portion = calls[len(outcomes) : len(outcomes) + self._portion]
+            try:
+                answer = self._aggregate(portion, at)
+            except VenueUnavailable:
+                # Nobody says whether it was the size; but smaller portions are no cure for an outage.
+                if len(portion) == 1 or not patience:
+                    raise
+                patience -= 1
+                answer = None
+            if answer is None:
+                self._shrink(len(portion))
+                continue
+            outcomes += answer
+            patience = PATIENCE
+            if len(portion) == self._portion:
+                self._grow()
+        return self._again(calls, outcomes, at)
+
+    def _aggregate(self, calls: Sequence[Call], at: Block) -> list[Outcome] | None:
+        """Put one portion; give None where it is refused as too much."""
+        question = {"to": self._address, "data": "0x" + (AGGREGATE3 + encode_calls(calls)).hex()}
+        (answer,) = self._rpc.ask([("eth_call", [question, hex(at.number)])], at)
+        if not isinstance(answer, RpcRefused):
+            return decode_outcomes(hex_data(answer, "aggregate3"), len(calls))
+        if len(calls) == 1:
+            raise VenueUnavailable(f"a single call is refused: {answer}")
+        return None
+
+    def _shrink(self, size: int) -> None:
+        self._portion = max(1, size // FACTOR)
+        self._ceiling = max(1, size * 3 // 4)
+
+    def _grow(self) -> None:
+        if self._portion >= self._ceiling:
+            self._ceiling = min(LARGEST_PORTION, self._ceiling + self._ceiling // 16 + 1)
+        self._portion = min(self._ceiling, self._portion * FACTOR)
+
+    def _again(self, calls: Sequence[Call], outcomes: list[Outcome], at: Block) -> tuple[Outcome, ...]:
+        """Ask alone what reverted without a word among others: a greedy contract may have left it too little gas."""
+        silent = [place for place, outcome in enumerate(outcomes) if outcome.reverted and not outcome.data]
+        questions = [
+            ("eth_call", [{"to": calls[place].to, "data": "0x" + calls[place].data.hex()}, hex(at.number)])
+            for place in silent
+        ]
+        for place, answer in zip(silent, self._rpc.ask(questions, at) if questions else (), strict=True):
+            if not isinstance(answer, RpcRefused):
+                outcomes[place] = Outcome(hex_data(answer, "eth_call"))
+        return tuple(outcomes)
+
+
+def encode_calls(calls: Sequence[Call]) -> bytes:
+    """Encode the argument of ``aggregate3``: every call may fail without the others."""
+    tuples = [_encode_call(call) for call in calls]
+    offsets, offset = [], WORD * len(calls)
+    for each in tuples:
+        offsets.append(_word(offset))
+        offset += len(each)
+    return b"".join((_word(WORD), _word(len(calls)), *offsets, *tuples))
+
+
+def decode_outcomes(data: bytes, count: int) -> list[Outcome]:
+    """Decode the result of ``aggregate3``: `count` pairs of success and data.
+
+    Raises
+    ------
+    BadPayload
+        If the data is shorter than it says, or of another count.
+    """
+    start = _number(data, 0) + WORD
+    if _number(data, start - WORD) != count:
+        raise BadPayload(f"Multicall3 gave {_number(data, start - WORD)} outcomes for {count} calls")
+    return [_outcome(data, start + _number(data, start + WORD * place)) for place in range(count)]
+
+
+def _outcome(data: bytes, start: int) -> Outcome:
+    success, inner = _number(data, start), start + _number(data, start + WORD)
+    first = inner + WORD
+    last = first + _number(data, inner)
+    if success > 1 or last > len(data):
+        raise BadPayload("an outcome of Multicall3 is malformed; is this the contract?")
+    return Outcome(data[first:last], reverted=not success)
+
+
+def _number(data: bytes, start: int) -> int:
+    """Read a word that must be below the data's own length, as offsets and lengths are."""
+    word = data[start : start + WORD]
+    value = int.from_bytes(word)
+    if len(word) < WORD or value > len(data):
+        raise BadPayload("an answer of Multicall3 is cut off; is there a contract?")
+    return value
+
+
+def _encode_call(call: Call) -> bytes:
+    padded = call.data.ljust(-len(call.data) % WORD + len(call.data), b"\0")
+    return b"".join((bytes(12), bytes.fromhex(call.to[2:]), _word(1), _word(3 * WORD), _word(len(call.data)), padded))
+
+
+def _word(value: int) -> bytes:
+    return value.to_bytes(WORD)
