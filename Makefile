@@ -25,8 +25,10 @@ lint: $(VENV)/.test-ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# FULL=1 asks many more queries; SECTIONS="golden requests" measures those parts only; see docs/benchmarks.md.
 bench: $(VENV)/.test-ready
-	$(BIN)/pytest benchmarks -p no:xdist --benchmark-columns=min,median,max,rounds
+	$(BIN)/python -m benchmarks $(if $(FULL),--full) $(SECTIONS)
+	$(if $(SECTIONS),,$(BIN)/pytest benchmarks -p no:xdist --benchmark-columns=min,median,max,rounds)
 
 # The pinned versions are in constraints.txt; setup.cfg says which ranges are meant to work.
 $(VENV)/.serve-ready: setup.cfg constraints.txt

@@ -1,18 +1,16 @@
-"""The search through the Python API, beside textbook searches on the same market in the same run."""
+"""Single calls through the Python API, for comparing one version with the next; `python -m benchmarks` has the peers."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from itertools import cycle
 
-import networkx as nx
 import pytest
-import rustworkx as rx
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.graph import Graph
+from routing_engine.request import MAX_SPLITS
 
 
 @pytest.mark.benchmark(group="best path, 5,000 tokens / 20,000 pools")
@@ -28,34 +26,11 @@ def test_router_exact_out(benchmark: BenchmarkFixture, router: Router, requests:
     benchmark(lambda: router.find_routes(next(queue)))
 
 
-@pytest.mark.benchmark(group="best path, 5,000 tokens / 20,000 pools")
-def test_rustworkx_bellman_ford(benchmark: BenchmarkFixture, router: Router, requests: list[RouteRequest]) -> None:
-    graph = rx.PyDiGraph()
-    graph.add_nodes_from(range(len(router.graph.tokens)))
-    edges, source = router.graph.forward.edges, router.graph.source
-    graph.add_edges_from(
-        [(int(u), int(e["other"]), -math.log(e["a"] / e["b"])) for u, e in zip(source, edges, strict=True)]
-    )
-    queue = cycle(requests)
-
-    def search() -> None:
-        request = next(queue)
-        source, target = router.graph.index[request.token_in], router.graph.index[request.token_out]
-        rx.bellman_ford_shortest_paths(graph, source, target, weight_fn=float)
-
-    benchmark(search)
-
-
-@pytest.mark.benchmark(group="best path, 5,000 tokens / 20,000 pools")
-def test_networkx_bellman_ford(benchmark: BenchmarkFixture, snapshot: Snapshot, requests: list[RouteRequest]) -> None:
-    graph = snapshot.to_networkx()
-    queue = cycle(requests)
-
-    def search() -> None:
-        request = next(queue)
-        nx.bellman_ford_path(graph, request.token_in, request.token_out, weight="weight")
-
-    benchmark.pedantic(search, rounds=5)
+@pytest.mark.benchmark(group="divided route, 5,000 tokens / 20,000 pools")
+@pytest.mark.parametrize("max_hops", [3, 4])
+def test_divided(benchmark: BenchmarkFixture, router: Router, requests: list[RouteRequest], max_hops: int) -> None:
+    queue = cycle([replace(request, max_hops=max_hops, max_splits=MAX_SPLITS) for request in requests])
+    benchmark(lambda: router.find_routes(next(queue)))
 
 
 @pytest.mark.benchmark(group="snapshots")

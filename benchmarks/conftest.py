@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
-from benchmarks.instances import constant_product_market
+from benchmarks.instances import constant_product_market, queries
+from benchmarks.measure import request_of
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.warm import warm_up
 
 QUERIES = 40
+SIZE = 0.001
 
 
 @pytest.fixture(scope="session")
@@ -28,13 +28,5 @@ def router(snapshot: Snapshot) -> Router:
 
 @pytest.fixture(scope="session")
 def requests(router: Router) -> list[RouteRequest]:
-    """Random pairs, each with 0.1 % of its input token's deepest reserve."""
-    rng = random.Random(7)
-    deepest: dict[str, int] = {}
-    for market in router.graph.markets:
-        for token, reserve in zip(market.tokens, (market.reserve0, market.reserve1), strict=True):
-            deepest[token.key] = max(deepest.get(token.key, 0), reserve)
-    pairs = [rng.sample(router.graph.tokens, 2) for _ in range(QUERIES)]
-    return [
-        RouteRequest(token_in=a, token_out=b, amount=deepest[a.key] // 1000, max_hops=3, max_splits=1) for a, b in pairs
-    ]
+    """Random pairs, each with 0.1 % of its depth."""
+    return [request_of(query, max_hops=3, max_splits=1) for query in queries(router, QUERIES, (SIZE,))]

@@ -46,7 +46,8 @@ def optimum(router: Router, request: RouteRequest) -> Optimum:
     With the fee's part taken off, a pool of depth r (input after fees) gives κ (d - d² / (r + d)) for an input d. Each
     direction has its own d and e ≥ d² / (r + d); written with E = r e this is the rotated cone E (1 + d / r) ≥ d², all
     of whose terms are as large as the trade however deep the pool is. Amounts are scaled by the tokens' reference
-    prices and by the size of the trade, or of the pool where that is smaller. Both directions of a pool at once never pay, because both take fees.
+    prices and by the size of the trade, or of the pool where that is smaller. Both directions of a pool at once never
+    pay, because both take fees.
     """
     graph = router.graph
     source, target = graph.index[request.token_in], graph.index[request.token_out]

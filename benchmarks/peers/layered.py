@@ -44,9 +44,14 @@ class Pools:
             assert isinstance(pool, ConstantProductPool)
             a, b = router.graph.index[pool.token0], router.graph.index[pool.token1]
             kept = 1 - pool.fee_pips / 1e6
-            rows += [(a, b, number, pool.reserve0, pool.reserve1, kept), (b, a, number, pool.reserve1, pool.reserve0, kept)]
+            rows += [
+                (a, b, number, pool.reserve0, pool.reserve1, kept),
+                (b, a, number, pool.reserve1, pool.reserve0, kept),
+            ]
         rows.sort(key=lambda row: row[0])
-        source, other, number, reserve_in, reserve_out, kept = (np.array(column, float) for column in zip(*rows, strict=True))
+        source, other, number, reserve_in, reserve_out, kept = (
+            np.array(column, float) for column in zip(*rows, strict=True)
+        )
         first = np.searchsorted(source, np.arange(len(router.graph.tokens) + 1))
         return cls(first, other.astype(np.int64), number.astype(np.int64), reserve_in, reserve_out, kept)
 

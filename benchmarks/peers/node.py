@@ -26,7 +26,11 @@ PEERS = ("v2-sdk", "smart-order-router", "balancer-sor")
 def versions() -> Mapping[str, str]:
     """Names and versions of the routers, as pinned."""
     pinned = json.loads(PACKAGE.read_text())["dependencies"]
-    return {name: version for name, version in pinned.items() if name.rpartition("/")[2] in ("v2-sdk", "sor", "smart-order-router")}
+    return {
+        name: version
+        for name, version in pinned.items()
+        if name.rpartition("/")[2] in ("v2-sdk", "sor", "smart-order-router")
+    }
 
 
 def install() -> Path:

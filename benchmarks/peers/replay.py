@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmarks.peers import Answer
-from routing_engine import Hop, Market, QuoteRefused, Route, RouteRequest, Router, Side, Token
+from routing_engine import Hop, Market, QuoteRefused, Route, Router, RouteRequest, Side, Token
 from routing_engine.valuation import Valuation
 
 Flows = dict[tuple[str, Token, Token], int]

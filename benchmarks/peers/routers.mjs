@@ -15,7 +15,7 @@ const { Pair, Trade } = require("@uniswap/v2-sdk");
 
 const ETHEREUM = 1;
 const POOL_GAS = 120000;
-const WARM_UPS = 2;
+const WARM_UPS = 1;
 
 function uniswapObjects(market) {
   const tokens = market.tokens.map(

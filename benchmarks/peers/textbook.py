@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from itertools import pairwise
 
 import networkx as nx
 import rustworkx as rx
@@ -69,7 +70,7 @@ class NetworkxBellmanFord:
 
 
 def _answer(nodes: list[int], rates: dict[tuple[int, int], tuple[float, str]], amount: int, seconds: float) -> Answer:
-    path = tuple(rates[pair][1] for pair in zip(nodes, nodes[1:], strict=False))
+    path = tuple(rates[pair][1] for pair in pairwise(nodes))
     return Answer(paths=((amount, path),) if path else (), seconds=seconds)
 
 
