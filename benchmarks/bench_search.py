@@ -1,4 +1,4 @@
-"""Single calls through the Python API, for comparing one version with the next; `python -m benchmarks` has the peers."""
+"""Single calls through the Python API, to compare versions by; `python -m benchmarks` is where the peers are."""
 
 from __future__ import annotations
 
