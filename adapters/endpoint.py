@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from adapters.base import AdapterError, BadPayload, Client, Declined, VenueUnavailable
-from adapters.breaker import Breaker, State
+from adapters.breaker import Breaker, BreakerOpen, State
 from adapters.chain.abi import quantity
 
 Question: TypeAlias = tuple[str, list[Any]]
@@ -111,6 +111,8 @@ class Endpoint:
                 while len(answers) < len(questions):
                     batch = questions[len(answers) : len(answers) + self._batch_size]
                     answers += self._put(batch) or ()
+        except BreakerOpen:
+            raise
         except VenueUnavailable as fault:
             self._is_known = False
             self._fault = str(fault)

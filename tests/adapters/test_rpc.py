@@ -1,0 +1,185 @@
+"""Chains behind endpoints that fail, lie and lag."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from adapters.base import BadPayload, Declined, VenueUnavailable
+from adapters.breaker import State
+from adapters.endpoint import RpcRefused
+from adapters.rpc import RpcPool
+from tests.support.nodes import NOW, Network, Node, NodeError, at
+
+
+def pool_of(network: Network, **options: object) -> RpcPool:
+    settings = {"clock": lambda: NOW, "sleep": lambda _: None, "rng": random.Random(0), **options}
+    return RpcPool(1, network.urls, client=network, **settings)
+
+
+FAULTS = {
+    "does not answer": VenueUnavailable("no answer in time"),
+    "is overloaded": VenueUnavailable("answered with status 429", retry_after_s=60),
+    "sends 200 MB, or text cut off": BadPayload("the answer is longer than 33554432 bytes"),
+    "wants a key": Declined("declined with status 401", status=401),
+}
+GARBAGE = (None, [], "", 7, True, {}, {"id": 0}, {"result": {}}, [{"id": [1], "result": "0x1"}], {"error": None})
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_another_endpoint_stands_in_for_one_that_fails(fault):
+    network = Network(bad=Node(), good=Node())
+    network.nodes["bad"].fault = fault
+    pool = pool_of(network)
+    assert pool.head().number == 100
+    assert pool.ask([("eth_chainId", [])]) == ["0x1"]
+    bad, good = pool.health()
+    assert bad.fault == str(fault)
+    assert (good.fault, good.head, good.state) == ("", 100, State.CLOSED)
+
+
+@pytest.mark.parametrize("garbage", GARBAGE, ids=repr)
+def test_garbage_is_a_fault_and_nothing_else(garbage):
+    network = Network(bad=Node(), good=Node())
+    network.nodes["bad"].garbage = garbage
+    pool = pool_of(network)
+    assert pool.head().number == 100
+    assert pool.health()[0].fault
+    alone = Network(bad=network.nodes["bad"])
+    with pytest.raises(VenueUnavailable, match="bad"):
+        pool_of(alone).head()
+
+
+def test_an_endpoint_of_another_chain_is_named_and_left_alone():
+    network = Network(wrong=Node(chain_id=5), good=Node())
+    pool = pool_of(network)
+    for _ in range(5):
+        pool.head()
+        pool.ask([("eth_chainId", [])], at(100))
+    wrong = pool.health()[0]
+    assert wrong.fault == "wrong: is chain 5, not 1; check the URL"
+    assert wrong.state is State.OPEN
+    assert network.nodes["wrong"].asked == ["eth_chainId"]
+
+
+def test_the_chain_is_asked_for_again_after_a_failure():
+    network = Network(node=Node())
+    pool = pool_of(network)
+    pool.head()
+    network.nodes["node"].fault = VenueUnavailable("the connection failed")
+    with pytest.raises(VenueUnavailable):
+        pool.ask([("eth_chainId", [])])
+    network.nodes["node"].fault = None
+    network.nodes["node"].chain_id = 5
+    with pytest.raises(VenueUnavailable, match="left alone|failed too often|is chain 5"):
+        pool.head()
+
+
+def test_a_failing_endpoint_is_not_asked_every_time():
+    network = Network(bad=Node(), good=Node())
+    network.nodes["bad"].fault = VenueUnavailable("no answer in time")
+    pool = pool_of(network)
+    for _ in range(20):
+        pool.head()
+        pool.ask([("eth_chainId", [])])
+    assert len(network.nodes["bad"].asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("heads", "chosen"),
+    [
+        ((50, 100), 100),
+        ((100, 99, 40), 100),
+        ((40, 100, 101), 100),
+        ((10**9, 100, 99), 100),
+        ((100,), 100),
+        ((95, 100, 101), 95),
+    ],
+)
+def test_who_is_far_from_the_median_is_left_out(heads, chosen):
+    network = Network(**{f"node{number}": Node(head=head) for number, head in enumerate(heads)})
+    pool = pool_of(network)
+    assert pool.head().number == chosen
+    left_out = [health.head for health in pool.health() if not health.in_step]
+    assert left_out == [head for head in heads if abs(head - 100) > 16]
+    pool.ask([("eth_chainId", [])])
+    for head, node in zip(heads, network.nodes.values(), strict=True):
+        assert "eth_chainId" in node.asked[:1]
+        assert node.asked.count("eth_chainId") == 1 + (head == chosen)
+
+
+@pytest.mark.parametrize(("shift", "message"), [(-1000, "1000 s old"), (3600, "3600 s in the future")])
+def test_a_head_of_another_time_is_no_head(shift, message):
+    network = Network(odd=Node(head=10_000), good=Node())
+    network.nodes["odd"].timestamp += shift
+    pool = pool_of(network)
+    assert pool.head().number == 100
+    with pytest.raises(VenueUnavailable, match=message):
+        pool_of(Network(odd=network.nodes["odd"])).head()
+
+
+def test_only_endpoints_on_the_same_fork_are_asked():
+    network = Network(first=Node(), other_fork=Node(fork="b"), behind=Node(head=98), same=Node())
+    pool = pool_of(network)
+    head = pool.head()
+    network.nodes["first"].fault = VenueUnavailable("no answer in time")
+    network.nodes["same"].contracts["0xc0"] = lambda _: b"\1"
+    assert pool.ask([("eth_call", [{"to": "0xc0", "data": "0x"}, hex(100)])], head) == ["0x01"]
+    for name in ("other_fork", "behind"):
+        assert "eth_call" not in network.nodes[name].asked
+
+
+def test_answers_of_a_batch_are_sorted_and_refusals_stand_in_their_places():
+    network = Network(node=Node())
+    network.nodes["node"].contracts = {"0xa": lambda _: b"\1", "0xb": lambda _: None}
+    questions = [("eth_call", [{"to": to, "data": "0x"}, "latest"]) for to in ("0xa", "0xb", "0xa")]
+    first, second, third = pool_of(network).ask(questions)
+    assert first == third == "0x01"
+    assert isinstance(second, RpcRefused)
+    assert "execution reverted" in str(second)
+
+
+def test_batches_shrink_to_what_the_endpoint_takes():
+    network = Network(node=Node())
+    node = network.nodes["node"]
+    node.largest_batch = 10
+    pool = pool_of(network)
+    assert pool.ask([("eth_chainId", [])] * 47) == ["0x1"] * 47
+    assert node.asked.count("too large a batch") == 3
+    node.asked.clear()
+    pool.ask([("eth_chainId", [])] * 47)
+    assert "too large a batch" not in node.asked
+
+
+@pytest.mark.parametrize(
+    "error", [NodeError("header not found"), NodeError("slow down", -32005), NodeError("missing trie node 0xab")]
+)
+def test_what_only_this_endpoint_lacks_is_asked_of_the_next(error):
+    def fail(_: bytes) -> bytes:
+        raise error
+
+    network = Network(poor=Node(), good=Node())
+    network.nodes["poor"].contracts["0xc"] = fail
+    network.nodes["good"].contracts["0xc"] = lambda _: b"\2"
+    assert pool_of(network).ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(100)])]) == ["0x02"]
+
+
+def test_all_faults_are_told_when_nobody_answers():
+    network = Network(one=Node(), two=Node())
+    network.nodes["one"].fault = VenueUnavailable("one: no answer in time")
+    network.nodes["two"].garbage = []
+    pauses: list[float] = []
+    pool = pool_of(network, sleep=pauses.append)
+    with pytest.raises(VenueUnavailable, match=r"chain 1: .*one.*two"):
+        pool.ask([("eth_chainId", [])])
+    assert len(pauses) == 2
+    assert 0 < pauses[0] < pauses[1] < 2
+
+
+def test_blocks_with_impossible_numbers_are_refused():
+    for number in ("0x" + "f" * 17, "0x", "7", "-0x1", "0xg", None, 7):
+        network = Network(node=Node())
+        network.nodes["node"]._block = lambda _, number=number: {"number": number, "hash": "0x0", "timestamp": "0x1"}
+        with pytest.raises(VenueUnavailable, match="number must be a hex quantity"):
+            pool_of(network).head()
