@@ -102,7 +102,7 @@ def test_a_call_that_fails_leaves_the_others_alone():
 
 
 def test_what_a_greedy_contract_starved_is_asked_alone():
-    """Within one request, all gas is gone after 60 calls; the rest fails without a word, and is fine when asked alone."""
+    """All gas of the request is gone after 60 calls; the rest fails without a word, and is fine when asked alone."""
     multicall, network = reader(echoing(gas=60))
     calls = [ECHO(GOOD, number) for number in range(100)]
     outcomes = multicall.read(calls, at(100))

@@ -65,15 +65,18 @@ def test_an_endpoint_of_another_chain_is_named_and_left_alone():
 
 def test_the_chain_is_asked_for_again_after_a_failure():
     network = Network(node=Node())
-    pool = pool_of(network)
+    node = network.nodes["node"]
+
+    def come_back_as_another(_: float) -> None:
+        node.fault, node.chain_id = None, 5
+
+    pool = pool_of(network, sleep=come_back_as_another)
     pool.head()
-    network.nodes["node"].fault = VenueUnavailable("the connection failed")
+    node.fault = VenueUnavailable("the connection failed")
     with pytest.raises(VenueUnavailable):
-        pool.ask([("eth_chainId", [])])
-    network.nodes["node"].fault = None
-    network.nodes["node"].chain_id = 5
-    with pytest.raises(VenueUnavailable, match="left alone|failed too often|is chain 5"):
-        pool.head()
+        pool.ask([("eth_getBlockByNumber", ["latest", False])])
+    assert pool.health()[0].fault == "node: is chain 5, not 1; check the URL"
+    assert node.asked.count("eth_getBlockByNumber") == 1
 
 
 def test_a_failing_endpoint_is_not_asked_every_time():
