@@ -7,9 +7,13 @@ from contextlib import ExitStack
 
 import pytest
 
+from adapters.gas import GasAdapter
+from adapters.rpc import RpcPool
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.formats import Contents
+from tests.support.anvil import running_anvil
 from tests.support.capture import Counting, Uniswap, adapter_of, quoted, running_uniswap
+from tests.support.chain import Chain
 from tests.support.evm import ACTOR, FOREVER
 
 CHAINS = (1, 10, 137, 42161, 8453)
@@ -164,3 +168,11 @@ def test_a_reorganisation_deeper_than_the_journal_is_read_anew(venues):
     venue.chain.rpc("anvil_reorg", venue.chain.number - height, [])
     check_quotes(venue, adapter.parse(adapter.fetch()))
     assert counting.calls == capture
+
+
+def test_the_gas_price_is_what_the_next_block_asks():
+    with running_anvil(1) as url:
+        adapter = GasAdapter(RpcPool(1, [url]))
+        (price,) = adapter.parse(adapter.fetch()).gas_prices.values()
+        asked = Chain(url, 1).rpc("eth_gasPrice")
+    assert 10**9 <= price <= int(asked, 16)
