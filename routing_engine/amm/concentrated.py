@@ -8,10 +8,11 @@ too, and each stop costs gas.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
-from routing_engine.amm.swap_math import step_exact_in, step_exact_out
+from routing_engine.amm.swap_math import ENDLESS, least_step_input, step_exact_in, step_exact_out
 from routing_engine.amm.tick_math import (
     MAX_SQRT_RATIO,
     MAX_TICK,
@@ -23,6 +24,9 @@ from routing_engine.amm.tick_math import (
 
 Tick: TypeAlias = tuple[int, int]
 """Index, and the liquidity that becomes active when the price rises through it (negative: ceases to be)."""
+
+Stretch: TypeAlias = tuple[int, int, int, int, int]
+"""Prices at its start and end, liquidity on the way and after its end, and the tick that a swap up to there leaves."""
 
 MAX_AMOUNT = 2**255 - 1
 """The largest amount ``swap`` takes: an int256."""
@@ -100,6 +104,34 @@ def _next_stop(upcoming: Tick | None, tick: int, spacing: int, zero_for_one: boo
     return min(edge, MAX_TICK), None
 
 
+def _stretches(state: Liquidity, zero_for_one: bool) -> Iterator[Stretch]:
+    """Yield what lies ahead up to the end of the range of prices, as if every stretch were used up.
+
+    Where nothing is left to meet, none follows: the contract's empty words would only carry the price to its bound.
+    """
+    price, tick, liquidity, ticks, spacing = (
+        state.sqrt_price_x96,
+        state.tick,
+        state.liquidity,
+        state.ticks,
+        state.tick_spacing,
+    )
+    limit, way = (MIN_SQRT_RATIO + 1, -1) if zero_for_one else (MAX_SQRT_RATIO - 1, 1)
+    position = bisect_right(ticks, tick, key=_index) - zero_for_one
+    while (limit - price) * way > 0:
+        upcoming = ticks[position] if 0 <= position < len(ticks) else None
+        if upcoming is None and liquidity == 0:
+            return
+        stop, net = _next_stop(upcoming, tick, spacing, zero_for_one)
+        start, active, price, tick = price, liquidity, sqrt_ratio_at_tick(stop), stop - zero_for_one
+        if price < limit if zero_for_one else price > limit:
+            price, tick = limit, tick_at_sqrt_ratio(limit)
+        elif net is not None:
+            liquidity += way * net
+            position += way
+        yield start, price, active, liquidity, tick
+
+
 def swap(state: Liquidity, zero_for_one: bool, amount: int, *, exact_in: bool = True) -> Swapped:
     """Walk the price until `amount` is used up or the range of prices ends.
 
@@ -118,56 +150,39 @@ def swap(state: Liquidity, zero_for_one: bool, amount: int, *, exact_in: bool = 
         Equal to the contract's amounts, ``sqrtPriceX96``, tick and liquidity afterwards. The fee is split as v3 does;
         v4 counts some roundings of the input as input that v3 counts as fee, and charges the same in total.
     """
-    price, tick, liquidity, ticks = state.sqrt_price_x96, state.tick, state.liquidity, state.ticks
-    limit = MIN_SQRT_RATIO + 1 if zero_for_one else MAX_SQRT_RATIO - 1
-    step, way, remaining = step_exact_in if exact_in else step_exact_out, -1 if zero_for_one else 1, amount
-    position, fee_pips = bisect_right(ticks, tick, key=_index) - zero_for_one, state.swap_fee_pips(zero_for_one)
+    step, remaining, fee_pips = step_exact_in if exact_in else step_exact_out, amount, state.swap_fee_pips(zero_for_one)
+    tick, liquidity = state.tick, state.liquidity
     total_in = total_out = total_fee = steps = 0
-    while remaining and price != limit:
-        upcoming = ticks[position] if 0 <= position < len(ticks) else None
-        if upcoming is None and liquidity == 0:
-            # Nothing is left to meet: the contract's empty words would only carry the price to its bound.
-            price, tick = limit, tick_at_sqrt_ratio(limit)
-            break
-        stop, net = _next_stop(upcoming, tick, state.tick_spacing, zero_for_one)
-        boundary, start = sqrt_ratio_at_tick(stop), price
-        target = max(boundary, limit) if zero_for_one else min(boundary, limit)
-        price, step_in, step_out, step_fee = step(price, target, liquidity, remaining, fee_pips)
+    for start, target, active, following, reached in _stretches(state, zero_for_one):
+        price, step_in, step_out, step_fee = step(start, target, active, remaining, fee_pips)
         total_in += step_in + step_fee
         total_out += step_out
         total_fee += step_fee
         remaining -= step_in + step_fee if exact_in else step_out
         steps += 1
-        if price == boundary:
-            if net is not None:
-                liquidity += way * net
-                position += way
-            tick = stop - zero_for_one
-        elif price != start:
-            tick = tick_at_sqrt_ratio(price)
+        if price != target:
+            tick = tick_at_sqrt_ratio(price) if price != start else tick
+            break
+        tick, liquidity = reached, following
+        if not remaining:
+            break
+    else:
+        price = MIN_SQRT_RATIO + 1 if zero_for_one else MAX_SQRT_RATIO - 1
+        tick = tick_at_sqrt_ratio(price)
     return Swapped(total_in, total_out, total_fee, price, tick, liquidity, steps, remaining == 0)
 
 
 def least_input(state: Liquidity, zero_for_one: bool, amount_out: int) -> Swapped | None:
     """Return the swap of the least input that buys at least `amount_out`, or None where none does.
 
-    The contract's exact-output answer is at most a few units off, and may be too little where its price formula loses
-    digits. Output never falls with more input, so doubling steps bracket the least input and bisection finds it.
+    The contract's exact-output answer may be some units too much, or too little where its price formula loses digits.
+    Stretches are used up in turn, so the least input ends within the first one that reaches the output.
     """
-    first = swap(state, zero_for_one, amount_out, exact_in=False)
-    if not first.filled:
-        return None
-    enough, reach = swap(state, zero_for_one, first.amount_in), 1
-    while enough.amount_out < amount_out:
-        enough, reach = swap(state, zero_for_one, enough.amount_in + reach), reach * 2
-    low, reach = enough.amount_in - 1, 1
-    while low > 0 and (lower := swap(state, zero_for_one, low)).amount_out >= amount_out:
-        enough, low, reach = lower, low - reach, reach * 2
-    low = max(low, 0)
-    while enough.amount_in - low > 1:
-        middle = swap(state, zero_for_one, (low + enough.amount_in) // 2)
-        if middle.amount_out >= amount_out:
-            enough = middle
-        else:
-            low = middle.amount_in
-    return enough
+    spent, wanted, fee_pips = 0, amount_out, state.swap_fee_pips(zero_for_one)
+    for start, target, liquidity, _, _ in _stretches(state, zero_for_one):
+        _, whole_in, whole_out, fee = step_exact_in(start, target, liquidity, ENDLESS, fee_pips)
+        if whole_out >= wanted:
+            amount_in = spent + least_step_input(start, target, liquidity, wanted, whole_in + fee, fee_pips)
+            return swap(state, zero_for_one, amount_in)
+        spent, wanted = spent + whole_in + fee, wanted - whole_out
+    return None

@@ -12,13 +12,16 @@ _MAX_UINT256 = 2**256 - 1
 
 
 def amount0_delta(lower: int, upper: int, liquidity: int) -> int:
-    """Return the token 0 between two prices, rounded down; ``getAmount0Delta`` with ``roundUp = false``."""
-    return (liquidity << 96) * (upper - lower) // upper // lower
+    """Return the token 0 between two prices, rounded down; ``getAmount0Delta`` with ``roundUp = false``.
+
+    The contract divides twice, rounding the same way: one division by the product gives the same.
+    """
+    return (liquidity << 96) * (upper - lower) // (upper * lower)
 
 
 def amount0_delta_up(lower: int, upper: int, liquidity: int) -> int:
-    """Return the token 0 between two prices, both divisions rounded up; ``getAmount0Delta`` with ``roundUp``."""
-    return -(-(liquidity << 96) * (upper - lower) // upper // lower)
+    """Return the token 0 between two prices, rounded up; ``getAmount0Delta`` with ``roundUp``."""
+    return -(-(liquidity << 96) * (upper - lower) // (upper * lower))
 
 
 def amount1_delta(lower: int, upper: int, liquidity: int) -> int:

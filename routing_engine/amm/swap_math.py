@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.sqrt_price_math import (
     amount0_delta,
     amount0_delta_up,
@@ -18,6 +19,9 @@ from routing_engine.fixed_point import PIPS
 
 Step: TypeAlias = tuple[int, int, int, int]
 """Price afterwards, amount in without the fee, amount out, fee."""
+
+ENDLESS = 1 << 300
+"""More than any step takes, fee included."""
 
 
 def swap_fee(protocol_fee_pips: int, lp_fee_pips: int) -> int:
@@ -68,3 +72,29 @@ def step_exact_out(price: int, target: int, liquidity: int, remaining: int, fee_
         amount_in = amount1_delta_up(price, reached, liquidity)
         amount_out = amount0_delta(price, reached, liquidity)
     return reached, amount_in, min(amount_out, remaining), -(-amount_in * fee_pips // (PIPS - fee_pips))
+
+
+def least_step_input(price: int, target: int, liquidity: int, amount_out: int, most: int, fee_pips: int) -> int:
+    """Return the least input, fee included, that buys `amount_out` on the way from `price` to `target`.
+
+    The rounded formulas are solved for the input; where the contract takes its coarser one, a search goes on from it.
+
+    Parameters
+    ----------
+    price, target, liquidity, fee_pips : int
+        As `step_exact_in` says.
+    amount_out : int
+        Positive, and at most what the whole way gives.
+    most : int
+        Input of the whole way.
+    """
+    scaled = liquidity << 96
+    if price >= target:
+        lowest = price - -(-(amount_out << 96) // liquidity)
+        amount_in = -(-scaled * (price - lowest) // (lowest * price))
+    else:
+        highest = -(-scaled * price // (scaled - amount_out * price))
+        amount_in = -(-liquidity * (highest - price) >> 96)
+    guess = -(-amount_in * PIPS // (PIPS - fee_pips))
+    least = least_input(lambda x: step_exact_in(price, target, liquidity, x, fee_pips)[2], amount_out, guess, most)
+    return most if least is None else least

@@ -21,7 +21,7 @@ from routing_engine.amm.ekubo_ticks import (
 from routing_engine.curve import A, B, Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.markets.ekubo_curve import build_pieces
-from routing_engine.markets.least_input import least_input
+from routing_engine.amm.integer_search import least_input
 from routing_engine.markets.pair import check_pair, is_zero_for_one, refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_list, read_text, read_token, require, to_int
 from routing_engine.model import Fee, Hop, Limits, Token

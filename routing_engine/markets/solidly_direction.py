@@ -23,7 +23,7 @@ from routing_engine.amm.solidly import (
 from routing_engine.curve import Curve
 from routing_engine.fixed_point import PIPS, WAD, div_up
 from routing_engine.kernels.layout import Shape
-from routing_engine.markets.least_input import least_input
+from routing_engine.amm.integer_search import least_input
 from routing_engine.model import UNLIMITED
 
 BPS_PER_WHOLE = 10_000

@@ -31,7 +31,7 @@ from routing_engine.markets.basket import (
     read_tokens,
     replaced,
 )
-from routing_engine.markets.least_input import least_input
+from routing_engine.amm.integer_search import least_input
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read, read_int, read_text, require
 from routing_engine.model import Fee, Hop, Limits, Token

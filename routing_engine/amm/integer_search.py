@@ -1,4 +1,4 @@
-"""Integer searches that all kinds of markets share: exact, and short where a good first guess is at hand."""
+"""Integer searches that all kinds of pools share: exact, and short where a good first guess is at hand."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routing_engine.markets.least_input import greatest_input, least_input
+from routing_engine.amm.integer_search import greatest_input, least_input
 
 OUTPUTS = st.lists(st.integers(0, 3), min_size=1, max_size=60)
 
