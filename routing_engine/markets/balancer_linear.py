@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from routing_engine.amm.balancer_linear import Reserves, Targets, fees_due
+from routing_engine.amm.integer_search import least_input
 from routing_engine.curve import X0, Y0, A, Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD, div_up
 from routing_engine.markets.balancer_linear_curve import FORMULAS, MAIN, SHARE, WRAPPED, linear_pieces
 from routing_engine.markets.basket import check_amounts, check_tokens, indexes, open_pairs, read_ints, read_tokens
-from routing_engine.amm.integer_search import least_input
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_text, require
 from routing_engine.model import Fee, Hop, Limits, Token

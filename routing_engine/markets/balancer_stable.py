@@ -16,6 +16,7 @@ from routing_engine.amm.balancer_stable import (
     invariant,
     out_given_in,
 )
+from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.weighted import amount_after_fee, amount_before_fee
 from routing_engine.curve import Curve
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
@@ -29,7 +30,6 @@ from routing_engine.markets.basket import (
     read_tokens,
     replaced,
 )
-from routing_engine.amm.integer_search import least_input
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_text, require
 from routing_engine.markets.stable_curve import marginal_price, stable_curve, stable_params

@@ -20,6 +20,7 @@ from routing_engine.amm.balancer_v1 import (
     out_given_in,
     spot_price,
 )
+from routing_engine.amm.integer_search import least_input
 from routing_engine.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD, mul_div_up
@@ -33,7 +34,6 @@ from routing_engine.markets.basket import (
     read_tokens,
     replaced,
 )
-from routing_engine.amm.integer_search import least_input
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_text, require
 from routing_engine.model import Fee, Hop, Limits, Token

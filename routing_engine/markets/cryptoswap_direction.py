@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from routing_engine.amm.cryptoswap import CryptoRules, Exchanged, Method, exchange, scaled, solve
 from routing_engine.amm.cryptoswap_two import SMALL_GAMMA
+from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.stableswap import FEE_SCALE
 from routing_engine.curve import Curve
 from routing_engine.fixed_point import WAD, div_up
 from routing_engine.kernels import crypto as kernel
 from routing_engine.kernels.layout import REFUSED, Shape
-from routing_engine.amm.integer_search import least_input
 
 PROFIT_NOISE = 10**15
 """The contract demands that an exchange raises the value of a share, which it counts in 1e-18 and knows to about 1e-16.

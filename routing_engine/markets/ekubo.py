@@ -18,10 +18,10 @@ from routing_engine.amm.ekubo_ticks import (
     sqrt_ratio_at_tick,
     tick_at_sqrt_ratio,
 )
-from routing_engine.curve import A, B, Curve
-from routing_engine.errors import QuoteRefused, Refusal
-from routing_engine.markets.ekubo_curve import build_pieces
 from routing_engine.amm.integer_search import least_input
+from routing_engine.curve import Curve
+from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.markets.ekubo_curve import build_pieces, spot_price
 from routing_engine.markets.pair import check_pair, is_zero_for_one, refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_list, read_text, read_token, require, to_int
 from routing_engine.model import Fee, Hop, Limits, Token
@@ -160,8 +160,7 @@ class EkuboPool:
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price after the fee; see `Market`. In a gap that of the first liquidity met, 0 without any."""
-        pieces, _ = build_pieces(self, is_zero_for_one(self, token_in, token_out))
-        return pieces[0][A] / pieces[0][B] if pieces else 0.0
+        return spot_price(self, is_zero_for_one(self, token_in, token_out))
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """One Möbius piece per interval between initialised ticks."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from operator import itemgetter
 
 from routing_engine.amm.ekubo import FEE_SCALE, Liquidity
@@ -23,29 +24,41 @@ def build_pieces(state: Liquidity, zero_for_one: bool) -> tuple[list[Piece], flo
     rows: list[Piece] = []
     kept = 1.0 - state.fee_x64 / FEE_SCALE
     x0 = y0 = 0.0
-    price = state.sqrt_ratio
-    for boundary, liquidity in _stretches(state, zero_for_one):
-        if liquidity > 0 and price != boundary:
-            scale = price / Q128
-            reserve_in, reserve_out = liquidity / scale, liquidity * scale
-            growth = (price - boundary) / boundary
-            if not zero_for_one:
-                reserve_in, reserve_out = reserve_out, reserve_in
-                growth = (boundary - price) / price
-            rows.append([x0, y0, kept * reserve_out, reserve_in, kept])
-            x0 += reserve_in * growth / kept
-            y0 += reserve_out * growth / (1.0 + growth)
-        price = boundary
+    for start, end, liquidity in _stretches(state, zero_for_one):
+        row = _piece(start, liquidity, kept, zero_for_one)
+        row[:2] = x0, y0
+        rows.append(row)
+        growth = (start - end) / end if zero_for_one else (end - start) / start
+        x0 += row[3] * growth / kept
+        y0 += row[2] / kept * growth / (1.0 + growth)
     return rows, x0
 
 
-def _stretches(state: Liquidity, zero_for_one: bool) -> list[tuple[int, int]]:
-    """Return the boundaries ahead in the order they are met, each with the liquidity on the way to it."""
+def spot_price(state: Liquidity, zero_for_one: bool) -> float:
+    """Return the marginal price after the fee, that of the first liquidity met; 0 without any."""
+    kept = 1.0 - state.fee_x64 / FEE_SCALE
+    for start, _, liquidity in _stretches(state, zero_for_one):
+        row = _piece(start, liquidity, kept, zero_for_one)
+        return row[2] / row[3]
+    return 0.0
+
+
+def _piece(price: int, liquidity: int, kept: float, zero_for_one: bool) -> Piece:
+    scale = price / Q128
+    below, above = liquidity / scale, liquidity * scale
+    return [0.0, 0.0, kept * (above if zero_for_one else below), below if zero_for_one else above, kept]
+
+
+def _stretches(state: Liquidity, zero_for_one: bool) -> Iterator[tuple[int, int, int]]:
+    """Yield prices at the start and the end of what lies ahead, and the liquidity between; gaps are left out."""
     split = bisect_right(state.ticks, state.tick, key=_index)
     ahead = state.ticks[:split][::-1] if zero_for_one else state.ticks[split:]
-    liquidity, found = state.liquidity, []
+    price, liquidity = state.sqrt_ratio, state.liquidity
     for index, net in ahead:
-        found.append((sqrt_ratio_at_tick(index), liquidity))
-        liquidity += -net if zero_for_one else net
-    found.append((MIN_SQRT_RATIO if zero_for_one else MAX_SQRT_RATIO, liquidity))
-    return found
+        boundary = sqrt_ratio_at_tick(index)
+        if liquidity > 0 and price != boundary:
+            yield price, boundary, liquidity
+        price, liquidity = boundary, liquidity - net if zero_for_one else liquidity + net
+    boundary = MIN_SQRT_RATIO if zero_for_one else MAX_SQRT_RATIO
+    if liquidity > 0 and price != boundary:
+        yield price, boundary, liquidity

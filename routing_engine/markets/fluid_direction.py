@@ -18,9 +18,9 @@ from routing_engine.amm.fluid import (
     split_in,
     unadjust,
 )
+from routing_engine.amm.integer_search import greatest_input, least_input
 from routing_engine.fixed_point import div_up
 from routing_engine.markets.fluid_curve import Piece, build_pieces
-from routing_engine.amm.integer_search import greatest_input, least_input
 
 MARGIN = 1.0 + 1e-6
 """More than the float64 curve can be off."""

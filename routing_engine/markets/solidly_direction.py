@@ -9,6 +9,7 @@ import numpy as np
 
 from routing_engine.amm.camelot import owner_fee
 from routing_engine.amm.constant_product import MAX_RESERVE, get_amount_in, get_amount_out
+from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.solidly import (
     Solver,
     balance_after,
@@ -23,7 +24,6 @@ from routing_engine.amm.solidly import (
 from routing_engine.curve import Curve
 from routing_engine.fixed_point import PIPS, WAD, div_up
 from routing_engine.kernels.layout import Shape
-from routing_engine.amm.integer_search import least_input
 from routing_engine.model import UNLIMITED
 
 BPS_PER_WHOLE = 10_000

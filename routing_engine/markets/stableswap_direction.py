@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.amm.integer_search import greatest_input, least_input
 from routing_engine.amm.stableswap import (
     FEE_SCALE,
     UINT256,
@@ -23,7 +24,6 @@ from routing_engine.fixed_point import WAD, div_up
 from routing_engine.kernels.layout import REFUSED
 from routing_engine.kernels.stable import BALANCE_OUT, SCALE_IN, invariant_in
 from routing_engine.kernels.stable_fee import LIMIT, growing_limit, output_growth, stable_fee_in
-from routing_engine.amm.integer_search import greatest_input, least_input
 from routing_engine.markets.stable_curve import stable_params
 
 GUESSES = 8

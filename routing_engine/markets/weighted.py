@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.weighted import (
     MAX_RATIO,
     MAX_RELATIVE_ERROR,
@@ -31,7 +32,6 @@ from routing_engine.markets.basket import (
     read_tokens,
     replaced,
 )
-from routing_engine.amm.integer_search import least_input
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read, read_int, read_text, require
 from routing_engine.model import Fee, Hop, Limits, Token

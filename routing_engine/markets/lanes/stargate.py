@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from routing_engine.amm.integer_search import greatest_input, least_input
 from routing_engine.amm.stargate_fee import MAX_SHARED, FeeTerms, Stretch, apply_fee, cap_reward, stretches
 from routing_engine.curve import X0, Y0, A, B, Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import div_up
 from routing_engine.markets.lane_parts import native_fees, require_direction
-from routing_engine.amm.integer_search import greatest_input, least_input
 from routing_engine.markets.pair import check_fee, refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_list, read_text, read_token, require, to_int
 from routing_engine.model import Fee, Hop, Limits, Token

@@ -113,7 +113,6 @@ def test_live_sources_are_screened_too() -> None:
 
     assert dict(refresh([Source()]).snapshot.markets) == {}
     assert dict(refresh([Source()], accept=[Transfers.REBASING]).snapshot.markets) == {"1:a": market}
-    assert dict(refresh([Source()], Snapshot([market])).snapshot.markets) == {}
 
 
 def test_the_command_line_accepts_them_on_request(path: Path, tmp_path: Path) -> None:
