@@ -53,7 +53,10 @@ def from_environment() -> AsgiApp:
 
 
 def _load_market(context: Context) -> None:
-    """Read the operator's file now, for it may be wrong; build the sandbox while the first requests come in."""
+    """Read the operator's file now, for it may be wrong; build the rest while the first requests come in."""
+    if context.config.market.adapters:
+        context.market.follow()
+        return
     if context.config.market_file is None:
         threading.Thread(target=context.market.load, name="market", daemon=True).start()
         return

@@ -10,7 +10,9 @@ from typing import Self
 from environs import Env, EnvError
 from marshmallow import validate
 
+from adapters.plan import Plan
 from api.domain.confirmations import Confirmations
+from api.market_settings import read_plan
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -39,6 +41,8 @@ class Config:
         Whether test webhooks may go to loopback and private addresses.
     market_file : Path or None
         Market to route on; the built-in sandbox market without it.
+    market : Plan
+        Adapters that give a live market instead, and what they need.
     web_threads, web_workers : int
         Threads for each HTTP process, and HTTP processes.
     rate_limit_key, rate_limit_routing, rate_limit_keyless : int
@@ -59,6 +63,7 @@ class Config:
     redis_url: str | None = field(default=None, repr=False)
     allow_local_webhooks: bool = False
     market_file: Path | None = None
+    market: Plan = field(default_factory=Plan)
     web_threads: int = 16
     web_workers: int = 1
     rate_limit_key: int = 300
@@ -94,6 +99,9 @@ class Config:
         data_dir = Path(env.str("DATA_DIR", defaults.get("DATA_DIR", ".data"))).expanduser().absolute()
         port = env.int("PORT", int(defaults.get("PORT", "8000")), validate=validate.Range(min=1, max=65_535))
         market_file = env.str("MARKET_FILE", None) or None
+        market = _market(env)
+        if market_file and market.adapters:
+            raise ConfigError("MARKET_FILE and ADAPTERS: set one of the two")
         return cls(
             data_dir=data_dir,
             database_url=_driver_url(env.str("DATABASE_URL", None) or f"sqlite:///{data_dir / 'checkout.db'}"),
@@ -103,6 +111,7 @@ class Config:
             redis_url=env.str("REDIS_URL", None) or None,
             allow_local_webhooks=env.bool("ALLOW_LOCAL_WEBHOOKS", False),
             market_file=Path(market_file).expanduser().absolute() if market_file else None,
+            market=market,
             web_threads=env.int("WEB_THREADS", 16, validate=positive),
             web_workers=env.int("WEB_WORKERS", 1, validate=positive),
             rate_limit_key=env.int("RATE_LIMIT_KEY", 300, validate=positive),
@@ -130,6 +139,14 @@ def _confirmations(text: str | None) -> Confirmations:
         return Confirmations.parse(text) if text else Confirmations()
     except ValueError as error:
         raise ConfigError(f"CONFIRMATIONS: {error}") from error
+
+
+def _market(env: Env) -> Plan:
+    names = ("ADAPTERS", "RPC_URLS", "ADAPTER_OPTIONS", "SOURCE_INTERVALS", "SOURCE_MAX_AGES")
+    try:
+        return read_plan({name: env.str(name, "") for name in names})
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _base_url(url: str) -> str:

@@ -10,6 +10,7 @@ from api.config import Config
 from api.domain.clock import Clock, SystemClock
 from api.net.resolver import Resolver, SystemResolver
 from api.services.market import MarketService
+from api.services.market_supply import supply_for
 from api.storage.db import Database
 
 EXTENSION = "checkout"
@@ -33,7 +34,7 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
         config=config,
         clock=clock,
         database=Database(config.database_url),
-        market=MarketService(config.market_file, clock),
+        market=MarketService(supply_for(config, clock), clock),
     )
 
 

@@ -1,13 +1,13 @@
-"""The market that this process routes on: loaded once, replaced as a whole."""
+"""The market that this process routes on: made before it is needed, replaced as a whole."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import structlog
 
@@ -15,41 +15,69 @@ from api.domain.clock import Clock
 from api.domain.errors import Unavailable
 
 if TYPE_CHECKING:
-    from adapters.base import Adapter
+    from adapters.state import SourceReport, State
     from routing_engine import Router, Snapshot, Token
 
 RETRY_S = 30
+LOOK_S, FIRST_LOOK_S = 1.0, 0.1
+"""How often a market that changes by itself is looked at, and before there is any."""
 
 log = structlog.get_logger(__name__)
 
 
+class Supply(Protocol):
+    """Where states of the market come from."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the state changes by itself; otherwise only when it is read again."""
+        ...
+
+    def read(self) -> State:
+        """Read everything anew, however long it takes, and return it."""
+        ...
+
+    def latest(self) -> State:
+        """Return the newest state at once; of a supply that is live only."""
+        ...
+
+    def close(self) -> None:
+        """Read nothing more."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """A router, when it was made, and which sources it lacks."""
+    """A router, when its snapshot came, and what is known of the sources."""
 
     router: Router
-    failures: Mapping[str, str]
+    sources: tuple[SourceReport, ...]
     at: datetime
 
 
 class MarketService:
     """Gives the present router to any thread.
 
-    Nothing is loaded, and no compiler imported, until the first use: many processes never route.
+    Nothing is loaded, and no compiler imported, until the first use: many processes never route. A new router is made
+    beside the present one, which serves until it is ready.
 
     Parameters
     ----------
-    market_file : Path or None
-        Market to route on; the built-in sandbox market without it.
+    open_supply : callable
+        Opens the supply, at the first use.
     clock : Clock
         Dates what was loaded.
     """
 
-    def __init__(self, market_file: Path | None, clock: Clock) -> None:
-        self._market_file = market_file
+    def __init__(self, open_supply: Callable[[], Supply], clock: Clock) -> None:
+        self._open_supply = open_supply
         self._clock = clock
         self._lock = threading.Lock()
+        self._supply: Supply | None = None
         self._loaded: _Loaded | None = None
+        self._follower: threading.Thread | None = None
+        self._closing = threading.Event()
+        self._complaint = ""
 
     @property
     def router(self) -> Router:
@@ -68,9 +96,19 @@ class MarketService:
         return self.router.snapshot
 
     @property
+    def sources(self) -> tuple[SourceReport, ...]:
+        """How the sources are doing; raises as `router` does."""
+        return self._present().sources
+
+    @property
+    def missing(self) -> tuple[SourceReport, ...]:
+        """The sources that something is wrong with; raises as `router` does."""
+        return tuple(source for source in self.sources if source.trouble)
+
+    @property
     def degraded(self) -> bool:
-        """Whether a source was missing from the last refresh."""
-        return bool(self._present().failures)
+        """Whether something is wrong with any source."""
+        return bool(self.missing)
 
     @property
     def updated_at(self) -> datetime:
@@ -92,36 +130,77 @@ class MarketService:
         """Make the router and compile or load the kernels now, so that no request waits for it; raises as `router`."""
         self._present()
 
+    def peek(self) -> tuple[SourceReport, ...]:
+        """How the sources are doing, as far as this process has looked; loads nothing."""
+        loaded = self._loaded
+        return loaded.sources if loaded else ()
+
     def refresh(self) -> None:
-        """Ask every source again and replace the router; what a failing source gave before is kept."""
+        """Read every source again and replace the router; what a failing source gave before is kept."""
         with self._lock:
-            self._loaded = self._refreshed(self._loaded)
+            self._replace(self._read())
+
+    def follow(self) -> None:
+        """Keep up with a market that changes by itself, in a thread of its own, until `close`."""
+        with self._lock:
+            if self._follower is None and self._opened().is_live:
+                self._follower = threading.Thread(target=self._keep_up, name="market", daemon=True)
+                self._follower.start()
+
+    def close(self) -> None:
+        """Follow nothing more."""
+        self._closing.set()
+        if self._follower is not None:
+            self._follower.join()
+        if self._supply is not None:
+            self._supply.close()
+
+    def _keep_up(self) -> None:
+        while True:
+            # What a request would be told, the log has been told already.
+            with suppress(NoMarket):
+                self.refresh()
+            if self._closing.wait(LOOK_S if self._loaded else FIRST_LOOK_S):
+                return
 
     def _present(self) -> _Loaded:
         loaded = self._loaded
         if loaded is None:
             with self._lock:
-                loaded = self._loaded = self._loaded or self._refreshed(None)
+                loaded = self._loaded or self._replace(self._read())
         return loaded
 
-    def _refreshed(self, last: _Loaded | None) -> _Loaded:
-        from adapters.feed import refresh
+    def _read(self) -> State:
+        supply = self._opened()
+        return supply.latest() if supply.is_live else supply.read()
+
+    def _opened(self) -> Supply:
+        if self._supply is None:
+            self._supply = self._open_supply()
+        return self._supply
+
+    def _replace(self, state: State) -> _Loaded:
+        """Make what requests will use of a state. Only the last step, a single assignment, is seen by them."""
         from routing_engine import Router
         from routing_engine.warm import warm_up
 
-        result = refresh(self._sources(), last.router.snapshot if last else None)
-        if not result.snapshot.markets:
-            log.error("no_market", failures=dict(result.failures))
-            reasons = "; ".join(result.failures.values()) or "the source is empty"
-            raise NoMarket(reasons)
+        if not state.snapshot.markets:
+            self._loaded = None  # what was there has become too old to be used
+            self._complain("; ".join(source.reason for source in state.missing) or "no source has given anything yet")
         warm_up()
-        router = last.router if last and last.router.snapshot.id == result.snapshot.id else Router(result.snapshot)
-        return _Loaded(router=router, failures=result.failures, at=self._clock.now())
+        last = self._loaded
+        if last and last.router.snapshot.id == state.snapshot.id:
+            loaded = replace(last, sources=state.sources)
+        else:
+            loaded = _Loaded(router=Router(state.snapshot), sources=state.sources, at=self._clock.now())
+        self._loaded, self._complaint = loaded, ""
+        return loaded
 
-    def _sources(self) -> list[Adapter[Any]]:
-        from adapters.offline import MarketFileAdapter, SandboxAdapter
-
-        return [MarketFileAdapter(self._market_file)] if self._market_file else [SandboxAdapter()]
+    def _complain(self, reason: str) -> NoReturn:
+        if reason != self._complaint:
+            log.error("no_market", reason=reason)
+            self._complaint = reason
+        raise NoMarket(reason)
 
 
 class NoMarket(Unavailable):

@@ -6,7 +6,7 @@ from contextlib import suppress
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.base import BadPayload
@@ -112,6 +112,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(JSON)
 def test_nothing_but_a_bad_payload_comes_of_any_value(value: object) -> None:
     field = Field(value, "x")

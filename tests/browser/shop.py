@@ -22,6 +22,7 @@ from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.expiry import expire_orders
 from api.services.market import MarketService
+from api.services.market_supply import offline
 from api.services.order_creation import NewLink, create_link
 from api.services.order_view import PublicOrder, public_order
 from api.services.vendors import Account, NewVendor, create_vendor, set_account
@@ -133,7 +134,7 @@ def open_shop(folder: Path, **settings: Any) -> Iterator[Shop]:
         )
         database = Database(config.database_url)
         upgrade(database.engine)
-        market = MarketService(market_file, clock)
+        market = MarketService(offline(market_file), clock)
         market.load()
         _compile_kernels(market)
         context = Context(config=config, clock=clock, database=database, market=market)

@@ -49,7 +49,7 @@ def test_the_example_of_an_adapter_runs() -> None:
     (market,) = good.snapshot.markets.values()
     check_market(market)
     bad = names["MyDexAdapter"](Client("many"), tokens)
-    assert refresh([bad], good.snapshot).degraded
+    assert refresh([bad]).degraded
     with pytest.raises(BadPayload, match="reserves"):
         bad.parse(bad.fetch())
 

@@ -1,0 +1,105 @@
+"""Folding what many sources give into one snapshot, without letting one spoil what another gave."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
+from itertools import chain
+
+from adapters.base import BadPayload
+from adapters.state import without_gas_prices
+from routing_engine import Snapshot, registry
+from routing_engine.formats import Contents, screen
+from routing_engine.model import Market, Token, Transfers
+
+MAX_GAS_PRICE = 10**15
+"""A million gwei; no chain has ever asked so much."""
+MAX_BLOCK = 2**63
+
+
+class Fold:
+    """The markets of all sources, and whose each one is.
+
+    A source can only replace and withdraw its own markets and gas prices. Where two sources disagree about how a token
+    counts its units, the registry is right, then whoever was first.
+
+    Parameters
+    ----------
+    accept : collection of Transfers
+        Markets of tokens that do not move exact amounts are left out, but for these kinds.
+    """
+
+    def __init__(self, accept: Collection[Transfers] = ()) -> None:
+        self.snapshot = Snapshot(())
+        self.owners: Mapping[str, str] = {}
+        self._accept = accept
+        self._given: dict[str, Contents] = {}
+        self._decimals: dict[Token, tuple[int, str]] = {}
+
+    def take(self, source: str, contents: Contents, now: float) -> None:
+        """Replace what a source gave before.
+
+        Raises
+        ------
+        BadPayload
+            If anything of it contradicts the registry, another source or itself; nothing of it is taken then.
+        """
+        contents = screen(contents, self._accept)
+        before = self._given.get(source, Contents(markets=()))
+        held = {market.id: market for market in before.markets}
+        given = {market.id: market for market in contents.markets}
+        if len(given) < len(contents.markets):
+            raise BadPayload(f"{source}: gives two markets with one id")
+        changed = [market for name, market in given.items() if held.get(name) is not market]
+        changed = [market for market in changed if held.get(market.id) != market]
+        self._check_owners(source, changed)
+        tokens = self._checked_tokens(source, changed)
+        self._check_chains(source, contents)
+
+        gone = held.keys() - given.keys()
+        snapshot = self.snapshot.apply(
+            changed,
+            removed=gone,
+            gas_prices=contents.gas_prices,
+            blocks=contents.blocks,
+            taken_at=datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
+        )
+        self.snapshot = without_gas_prices(snapshot, before.gas_prices.keys() - contents.gas_prices.keys())
+        kept = {name: owner for name, owner in self.owners.items() if name not in gone}
+        self.owners = kept | dict.fromkeys(given, source)
+        self._given[source] = contents
+        self._decimals |= tokens
+        self.snapshot.id  # noqa: B018 - hashed once here, every later snapshot costs only what differs
+
+    def gas_chains(self, source: str) -> tuple[int, ...]:
+        """Return the chains whose gas price a source gave."""
+        given = self._given.get(source)
+        return tuple(given.gas_prices) if given else ()
+
+    def _check_owners(self, source: str, markets: Iterable[Market]) -> None:
+        for market in markets:
+            owner = self.owners.get(market.id, source)
+            if owner != source:
+                raise BadPayload(f"{source}: gives market {market.id}, which belongs to {owner}")
+
+    def _checked_tokens(self, source: str, markets: Iterable[Market]) -> dict[Token, tuple[int, str]]:
+        """Return how the tokens count, and who said so."""
+        found: dict[Token, tuple[int, str]] = {}
+        for token in chain.from_iterable(market.tokens for market in markets):
+            info = registry.info_of(token.chain_id, token.address)
+            told = (info.decimals, "the registry") if info else (token.decimals, source)
+            known, by = found.setdefault(token, self._decimals.get(token, told))
+            if token.decimals != known:
+                raise BadPayload(f"{source}: gives {token.key} {token.decimals} decimals; {by} says {known}")
+        return found
+
+    def _check_chains(self, source: str, contents: Contents) -> None:
+        for chain_id, price in contents.gas_prices.items():
+            if isinstance(price, bool) or not isinstance(price, int) or not 0 <= price <= MAX_GAS_PRICE:
+                raise BadPayload(f"{source}: gas price of chain {chain_id} must be from 0 to {MAX_GAS_PRICE} wei")
+            owner = next((name for name, each in self._given.items() if chain_id in each.gas_prices), source)
+            if owner != source:
+                raise BadPayload(f"{source}: gives the gas price of chain {chain_id}, which comes from {owner}")
+        for chain_id, block in contents.blocks.items():
+            if isinstance(block, bool) or not isinstance(block, int) or not 0 <= block <= MAX_BLOCK:
+                raise BadPayload(f"{source}: block of chain {chain_id} must be from 0 to {MAX_BLOCK}")

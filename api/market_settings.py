@@ -1,0 +1,80 @@
+"""Settings of the live market, as operators write them: ``name=value`` pairs with semicolons between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from adapters.plan import Plan
+
+LONGEST_S = 30 * 24 * 3600.0
+
+Value = TypeVar("Value")
+
+
+def read_plan(settings: Mapping[str, str]) -> Plan:
+    """Read what to run.
+
+    Parameters
+    ----------
+    settings : mapping of str to str
+        The texts of `ADAPTERS`, `RPC_URLS`, `ADAPTER_OPTIONS`, `SOURCE_INTERVALS` and `SOURCE_MAX_AGES`.
+
+    Raises
+    ------
+    ValueError
+        Naming the setting and the remedy; never showing a URL, which may hold a key.
+    """
+    adapters = tuple(filter(None, (name.strip() for name in settings["ADAPTERS"].split(","))))
+    options: dict[str, dict[str, str]] = {}
+    for name, value in _pairs("ADAPTER_OPTIONS", settings, str).items():
+        adapter, dot, option = name.partition(".")
+        if not dot or not adapter or not option:
+            raise ValueError(f"ADAPTER_OPTIONS: write adapter.option=value, not {name!r}")
+        options.setdefault(adapter, {})[option] = value
+    return Plan(
+        adapters=adapters,
+        rpc_urls={_chain(name): urls for name, urls in _pairs("RPC_URLS", settings, _urls).items()},
+        options=options,
+        intervals_s=_pairs("SOURCE_INTERVALS", settings, _seconds),
+        max_ages_s=_pairs("SOURCE_MAX_AGES", settings, _seconds),
+    )
+
+
+def _pairs(setting: str, settings: Mapping[str, str], read: Callable[[str], Value]) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for pair in filter(None, (part.strip() for part in settings[setting].split(";"))):
+        name, equals, text = (each.strip() for each in pair.partition("="))
+        if not equals or not name:
+            raise ValueError(f"{setting}: write name=value, with semicolons between pairs")
+        if name in found:
+            raise ValueError(f"{setting}: {name!r} is given twice")
+        try:
+            found[name] = read(text)
+        except ValueError as error:
+            raise ValueError(f"{setting}: {name}: {error}") from None
+    return found
+
+
+def _chain(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise ValueError(f"RPC_URLS: {text!r} is no chain id; write 1=https://…")
+    return int(text)
+
+
+def _urls(text: str) -> tuple[str, ...]:
+    urls = tuple(filter(None, (url.strip() for url in text.split(","))))
+    if not urls or not all(urlsplit(url).scheme in {"http", "https"} and urlsplit(url).hostname for url in urls):
+        raise ValueError("every endpoint must be an http:// or https:// URL; commas go between several")
+    return urls
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.0 < seconds <= LONGEST_S:
+        raise ValueError(f"must be a number of seconds above 0, at most {LONGEST_S:g}")
+    return seconds
