@@ -28,6 +28,7 @@ lint: $(VENV)/.test-ready
 # FULL=1 asks many more queries; SECTIONS="golden requests" measures those parts only; see docs/benchmarks.md.
 bench: $(VENV)/.test-ready
 	$(BIN)/python -m benchmarks $(if $(FULL),--full) $(SECTIONS)
+	$(if $(SECTIONS),,$(BIN)/python -m benchmarks.report_markets)
 	$(if $(SECTIONS),,$(BIN)/pytest benchmarks -p no:xdist --benchmark-columns=min,median,max,rounds)
 
 # The pinned versions are in constraints.txt; setup.cfg says which ranges are meant to work.

@@ -42,12 +42,3 @@ def test_compile_a_graph(benchmark: BenchmarkFixture, snapshot: Snapshot) -> Non
 def test_apply_a_thousand_changes(benchmark: BenchmarkFixture, snapshot: Snapshot) -> None:
     changes = [replace(market, reserve0=market.reserve0 + 1) for market in list(snapshot.markets.values())[:1000]]
     benchmark.pedantic(snapshot.apply, (changes,), rounds=5)
-
-
-@pytest.mark.benchmark(group="exact quotes in Python integers")
-@pytest.mark.parametrize("kind", ["constant_product", "concentrated", "lane"])
-def test_exact_quote(benchmark: BenchmarkFixture, kind: str) -> None:
-    market = next(m for m in Snapshot.sandbox().markets.values() if m.kind == kind)
-    token_in, token_out = market.edges()[0]
-    amount = 10 * market.limits(token_in, token_out).min_amount_in + 10 ** max(token_in.decimals - 1, 0)
-    benchmark(market.swap_exact_in, token_in, token_out, amount)
