@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -9,6 +10,8 @@ from urllib.parse import urlsplit
 from adapters.plan import Plan
 
 LONGEST_S = 30 * 24 * 3600.0
+
+_NAME = re.compile(r"[\w.@-]{1,60}", re.ASCII)
 
 Value = TypeVar("Value")
 
@@ -48,8 +51,10 @@ def _pairs(setting: str, settings: Mapping[str, str], read: Callable[[str], Valu
         name, equals, text = (each.strip() for each in pair.partition("="))
         if not equals or not name:
             raise ValueError(f"{setting}: write name=value, with semicolons between pairs")
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{setting}: a name has letters, digits and . _ @ - only; write name=value")
         if name in found:
-            raise ValueError(f"{setting}: {name!r} is given twice")
+            raise ValueError(f"{setting}: {name} is given twice")
         try:
             found[name] = read(text)
         except ValueError as error:
@@ -59,7 +64,7 @@ def _pairs(setting: str, settings: Mapping[str, str], read: Callable[[str], Valu
 
 def _chain(text: str) -> int:
     if not (text.isascii() and text.isdecimal()):
-        raise ValueError(f"RPC_URLS: {text!r} is no chain id; write 1=https://…")
+        raise ValueError(f"RPC_URLS: {text} is no chain id; write 1=https://…")
     return int(text)
 
 

@@ -180,9 +180,20 @@ class AlternativeSchema(Schema):
     )
 
 
+class UnavailableSchema(Schema):
+    """A source of rates that could not be asked."""
+
+    protocol = fields.String(metadata={"example": "across"})
+    reason = fields.String(metadata={"example": "STALE: it does not answer since 2026-03-01T12:00:00.000Z"})
+
+
 class RouteSchema(AlternativeSchema):
     """The best route."""
 
     alternatives = fields.List(
         fields.Nested(AlternativeSchema), metadata={"description": "Further routes; only where they were asked for"}
+    )
+    unavailable = fields.List(
+        fields.Nested(UnavailableSchema),
+        metadata={"description": "Sources of rates that this answer does without; only where there are any"},
     )

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
-from api.schemas.routes import RouteSchema
-
-
-class UnavailableSchema(Schema):
-    """A protocol that could not be asked."""
-
-    protocol = fields.String()
-    reason = fields.String()
+from api.schemas.routes import RouteSchema, UnavailableSchema
 
 
 class StreamMessageSchema(Schema):
@@ -22,7 +15,7 @@ class StreamMessageSchema(Schema):
     route = fields.Nested(RouteSchema)
     best = fields.String(metadata={"description": "Of `done`: the id of the best route"})
     unavailable = fields.List(
-        fields.Nested(UnavailableSchema), metadata={"description": "Of `done`: protocols that could not be asked"}
+        fields.Nested(UnavailableSchema), metadata={"description": "Of `done`: sources that could not be asked"}
     )
     message = fields.String(metadata={"description": "Of an `error`, as in the error body"})
     code = fields.String(metadata={"description": "Of an `error`, as in the error body"})

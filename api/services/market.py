@@ -97,18 +97,14 @@ class MarketService:
 
     @property
     def sources(self) -> tuple[SourceReport, ...]:
-        """How the sources are doing; raises as `router` does."""
-        return self._present().sources
-
-    @property
-    def missing(self) -> tuple[SourceReport, ...]:
-        """The sources that something is wrong with; raises as `router` does."""
-        return tuple(source for source in self.sources if source.trouble)
+        """How the sources are doing, as far as this process has looked; loads nothing."""
+        loaded = self._loaded
+        return loaded.sources if loaded else ()
 
     @property
     def degraded(self) -> bool:
         """Whether something is wrong with any source."""
-        return bool(self.missing)
+        return any(source.trouble for source in self.sources)
 
     @property
     def updated_at(self) -> datetime:
@@ -129,11 +125,6 @@ class MarketService:
     def load(self) -> None:
         """Make the router and compile or load the kernels now, so that no request waits for it; raises as `router`."""
         self._present()
-
-    def peek(self) -> tuple[SourceReport, ...]:
-        """How the sources are doing, as far as this process has looked; loads nothing."""
-        loaded = self._loaded
-        return loaded.sources if loaded else ()
 
     def refresh(self) -> None:
         """Read every source again and replace the router; what a failing source gave before is kept."""

@@ -184,6 +184,10 @@ def open_board(redis_url: str) -> Board:
     from adapters.publish import RedisBoard
 
     client = Redis.from_url(
-        redis_url, socket_timeout=5, socket_connect_timeout=2, retry=Retry(NoBackoff(), 0), decode_responses=False
+        redis_url.removeprefix("redis+"),  # how the rate limits spell a socket's address
+        socket_timeout=5,
+        socket_connect_timeout=2,
+        retry=Retry(NoBackoff(), 0),
+        decode_responses=False,
     )
     return RedisBoard(client, "checkout:market")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.context import Context
 from api.domain.clock import iso
 from api.domain.ids import IdPrefix, new_id
+from api.services.market_trouble import left_out
 from api.services.route_objects import VALID_FOR
 from api.services.route_query import RouteQuery
 from api.services.routes import require_routes, route_writer
@@ -27,7 +28,8 @@ def make_quote(context: Context, query: RouteQuery, vendor_id: str | None) -> di
         If there is no route.
     """
     router = context.market.router
-    best = require_routes(router.find_routes(query.request))[0]
+    missing = left_out(context.market.sources, context.clock.now())
+    best = require_routes(router.find_routes(query.request), missing)[0]
     writer = route_writer(context, router, query)
     quote_id = new_id(IdPrefix.QUOTE, writer.at)
     expires_at = writer.at + VALID_FOR

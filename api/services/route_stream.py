@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from api.context import Context
+from api.services.market_trouble import left_out
 from api.services.route_query import RouteQuery
 from api.services.routes import require_routes, route_writer, write_routes
 
@@ -29,14 +30,14 @@ def stream_routes(
         If there is no route.
     """
     router = context.market.router
+    missing = left_out(context.market.sources, context.clock.now())
     deadline = stopwatch() + MAX_SECONDS
     best = ""
     for seq, result in enumerate(router.stream(query.request)):
         writer = route_writer(context, router, query)
-        route = write_routes(writer, query, require_routes(result))
+        route = write_routes(writer, query, require_routes(result, missing))
         best = route["id"]
         yield {"type": "route", "seq": seq, "route": route}
         if stopwatch() >= deadline:
             break
-    # Every protocol was searched; one that could not be would stand in this list.
-    yield {"type": "done", "best": best, "unavailable": []}
+    yield {"type": "done", "best": best, "unavailable": missing}

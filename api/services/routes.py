@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from api.context import Context
 from api.domain.errors import NotFound, Problem
+from api.services.market_trouble import left_out
 from api.services.route_objects import RouteWriter
 from api.services.route_query import RouteQuery
 from routing_engine import Route, RouteRequest, RouteResult, Status, Unavailable
@@ -28,8 +29,10 @@ def find_routes(context: Context, query: RouteQuery) -> dict[str, Any]:
         If there is none.
     """
     router = context.market.router
-    routes = require_routes(router.find_routes(query.request))
-    return write_routes(route_writer(context, router, query), query, routes)
+    missing = left_out(context.market.sources, context.clock.now())
+    routes = require_routes(router.find_routes(query.request), missing)
+    body = write_routes(route_writer(context, router, query), query, routes)
+    return {**body, "unavailable": missing} if missing else body
 
 
 def route_writer(context: Context, router: Router, query: RouteQuery) -> RouteWriter:
@@ -46,8 +49,15 @@ def write_routes(writer: RouteWriter, query: RouteQuery, routes: Sequence[Route]
     return {**best, "alternatives": others} if query.request.alternatives else best
 
 
-def require_routes(result: RouteResult) -> tuple[Route, ...]:
+def require_routes(result: RouteResult, missing: Sequence[Mapping[str, str]] = ()) -> tuple[Route, ...]:
     """Return the routes found, best first.
+
+    Parameters
+    ----------
+    result : RouteResult
+        Of the search.
+    missing : sequence of mapping
+        The sources that could not be searched, as `left_out` gives them.
 
     Raises
     ------
@@ -56,7 +66,8 @@ def require_routes(result: RouteResult) -> tuple[Route, ...]:
     """
     if result.routes:
         return result.routes
-    raise RouteNotFound(_message(result.request, result.status), *map(_problem, result.unavailable))
+    absent = (Problem(path=source["protocol"], message=source["reason"]) for source in missing)
+    raise RouteNotFound(_message(result.request, result.status), *map(_problem, result.unavailable), *absent)
 
 
 def _message(request: RouteRequest, status: Status) -> str:

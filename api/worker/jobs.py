@@ -13,6 +13,7 @@ from api.services.delivery import Dispatcher
 from api.services.expiry import expire_orders
 from api.services.watcher import watch
 from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
+from api.worker.sources import SourceReader
 
 KEEP_SLOTS = timedelta(days=7)
 KEEP_QUOTES = timedelta(days=1)
@@ -55,9 +56,11 @@ def housekeeping(context: Context) -> None:
         session.execute(delete(StoredQuote).where(StoredQuote.expires_at < now - KEEP_QUOTES))
 
 
+SOURCES = SourceReader()
 WEBHOOKS = Dispatcher()
 
 JOBS: tuple[Job, ...] = (
+    Job(name="read_sources", every_s=1, run=SOURCES.run, end=SOURCES.end),
     Job(name="watch_chains", every_s=1, run=watch),
     Job(name="expire_orders", every_s=1, run=expire_orders),
     Job(name="deliver_webhooks", every_s=0.5, run=WEBHOOKS.run, end=WEBHOOKS.end),

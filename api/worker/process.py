@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from api.context import Context
 from api.storage.db import insert_new
 from api.storage.tables import JobSlot
-from api.worker.jobs import JOBS, Job
+from api.worker.jobs import JOBS, SOURCES, Job
 from api.worker.leader import Leadership, leadership_for
 
 WAIT_S = 0.2
@@ -100,7 +100,14 @@ class Worker:
 
 
 def run_worker(context: Context) -> None:
-    """Work until SIGTERM or SIGINT."""
+    """Work until SIGTERM or SIGINT.
+
+    Raises
+    ------
+    ConfigError
+        If the settings of the live market do not fit what is installed.
+    """
+    SOURCES.open(context)
     worker = Worker(context, leadership_for(context.config, context.database), JOBS)
 
     def end(_signal: int, _frame: FrameType | None) -> None:

@@ -1,0 +1,41 @@
+"""What a caller is told of sources that an answer does without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from api.domain.clock import iso
+
+if TYPE_CHECKING:
+    from adapters.state import SourceReport
+
+WORDS = {
+    "bad_payload": "its answers cannot be trusted",
+    "breaker_open": "it does not answer",
+    "crashed": "it cannot be read",
+    "declined": "it declines to answer",
+    "hangs": "it does not answer",
+    "pending": "it has not answered yet",
+    "stale": "its rates are too old",
+    "venue_unavailable": "it does not answer",
+}
+"""The operator is told more, in the log and the metrics: hosts and files are none of a caller's business."""
+
+
+def left_out(sources: Iterable[SourceReport], now: datetime) -> list[dict[str, str]]:
+    """Return the sources whose rates are too old to be used, each with the reason and since when.
+
+    Sources in trouble whose last rates are still good are not among them: the answer rests on them.
+    """
+    return [
+        {"protocol": source.name, "reason": f"STALE: {_words(source)}"}
+        for source in sources
+        if source.trouble and source.is_stale(now.timestamp())
+    ]
+
+
+def _words(source: SourceReport) -> str:
+    words = WORDS.get(source.trouble, "it cannot be used")
+    return f"{words} since {iso(datetime.fromtimestamp(source.since, UTC))}"

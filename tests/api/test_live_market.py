@@ -1,0 +1,188 @@
+"""A live market in the service: what callers are told is missing, and the worker that reads for everybody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from adapters.base import BadPayload, Venues
+from adapters.feed import Feed
+from adapters.offline import SandboxAdapter
+from adapters.plan import Plan
+from adapters.state import State
+from adapters.testing import ReplayClient
+from api.app import build_app
+from api.config import Config, ConfigError
+from api.context import Context
+from api.domain.clock import SettableClock
+from api.services.market import MarketService, NoMarket
+from api.services.market_supply import FeedSupply, open_board, supply_for
+from api.worker.process import run_worker
+from api.worker.sources import SourceReader
+from routing_engine import Snapshot
+from tests.adapters_offline.sources import Told, failing
+from tests.support.redis_server import redis_server
+from tests.support.routes import BODY, asker
+
+pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True, scope="session")
+"""Nothing here depends on the database."""
+
+WAIT_S = 60.0
+
+
+@pytest.fixture
+def bridges(clock: SettableClock) -> Told:
+    """A source beside the sandbox."""
+    return Told("across", "y: A B 5 5 0bps")
+
+
+@pytest.fixture
+def live(context: Context, clock: SettableClock, bridges: Told) -> Iterator[Context]:
+    """A context that routes on the sandbox and one more source."""
+    (sandbox,) = SandboxAdapter.connect(Venues(http=ReplayClient({}), tokens=()))
+    feed = Feed([sandbox, bridges.source(10, 60)], clock=lambda: clock.now().timestamp())
+    feed.read_all()
+    market = MarketService(lambda: FeedSupply(feed), clock)
+    market.load()
+    yield replace(context, market=market)
+    feed.close()
+
+
+@pytest.fixture
+def live_client(live: Context) -> FlaskClient:
+    return build_app(live).test_client()
+
+
+def let_it_grow_stale(live: Context, clock: SettableClock, source: Told) -> None:
+    source.gives = failing(BadPayload("https://secret.test: lpFee must be an object"))
+    clock.advance(seconds=61)
+    live.market.refresh()  # starts a reading, which fails
+    for _ in range(2):
+        supply: Any = live.market._supply
+        assert supply._feed.wait_idle(WAIT_S)
+        live.market.refresh()
+
+
+def test_an_answer_says_what_it_does_without_and_why(
+    live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told
+) -> None:
+    ask = asker(live_client)
+    assert "unavailable" not in ask().get_json()
+    let_it_grow_stale(live, clock, bridges)
+    answer = ask()
+    assert answer.status_code == 200
+    told = answer.get_json()["unavailable"]
+    assert told == [{"protocol": "across", "reason": "STALE: its answers cannot be trusted since 2026-03-01T12:01:01.000Z"}]
+    assert "secret.test" not in answer.text
+
+
+def test_so_does_the_refusal_where_there_is_no_route(
+    live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told
+) -> None:
+    let_it_grow_stale(live, clock, bridges)
+    answer = asker(live_client)(inputAmount=str(10**60))
+    assert answer.status_code == 404
+    problems = {row["path"]: row["message"] for row in answer.get_json()["error"]}
+    assert problems["across"].startswith("STALE: its answers cannot be trusted")
+
+
+def test_and_the_end_of_a_stream(live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told) -> None:
+    def last_message() -> dict[str, Any]:
+        text = live_client.post("/v1/routes/stream", json=BODY).text
+        message: dict[str, Any] = json.loads(text.strip().split("\n\n")[-1].removeprefix("data:"))
+        return message
+
+    assert last_message()["unavailable"] == []
+    let_it_grow_stale(live, clock, bridges)
+    (told,) = last_message()["unavailable"]
+    assert told["protocol"] == "across"
+
+
+def test_metrics_tell_how_each_source_is_doing(
+    live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told
+) -> None:
+    text = live_client.get("/metrics").text
+    assert 'checkout_source_up{source="across"} 1.0' in text
+    assert 'checkout_source_fresh_seconds{source="across"} 60.0' in text
+    let_it_grow_stale(live, clock, bridges)
+    text = live_client.get("/metrics").text
+    assert 'checkout_source_up{source="across"} 0.0' in text
+    assert 'checkout_source_up{source="sandbox"} 1.0' in text
+    assert 'checkout_source_failures_total{source="across"} 1.0' in text
+
+
+@pytest.fixture
+def redis_url() -> Iterator[str]:
+    with redis_server() as (url, _):
+        yield url
+
+
+def test_the_worker_publishes_and_the_others_route_on_it(context: Context, redis_url: str) -> None:
+    config = replace(context.config, market=Plan(adapters=("sandbox",)), redis_url=redis_url)
+    market = MarketService(supply_for(config, context.clock), context.clock)
+    with pytest.raises(NoMarket, match="at the moment"):
+        market.load()
+    reader = SourceReader()
+    shared = replace(context, config=config)
+    reader.run(shared)
+    feed: Any = reader._feed
+    assert feed.wait_idle(WAIT_S)
+    reader.run(shared)
+    market.refresh()
+    assert market.snapshot.id == Snapshot.sandbox().id
+    assert [source.name for source in market.sources] == ["sandbox"]
+    reader.end()
+    reader.run(shared)
+    assert reader._feed is not feed, "a worker that leads again reads again"
+    reader.end()
+
+
+def test_the_worker_outlives_its_redis(context: Context) -> None:
+    with redis_server() as (url, process):
+        config = replace(context.config, market=Plan(adapters=("sandbox",)), redis_url=url)
+        reader = SourceReader()
+        reader.run(replace(context, config=config))
+        process.kill()
+        process.wait()
+        reader.run(replace(context, config=config))
+        reader.run(replace(context, config=config))
+        reader.end()
+
+
+def test_without_redis_the_process_reads_for_itself(context: Context) -> None:
+    config = replace(context.config, market=Plan(adapters=("sandbox",)))
+    reader = SourceReader()
+    reader.run(replace(context, config=config))
+    assert reader._feed is None, "the worker has nobody to read for"
+    supply = supply_for(config, context.clock)()
+    assert isinstance(supply, FeedSupply)
+    assert supply.read().snapshot.id == Snapshot.sandbox().id
+    supply.close()
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (Plan(adapters=("acros",)), "adapter 'acros' is unknown; known are"),
+        (Plan(adapters=("market_file",)), "adapter market_file has nothing to read"),
+        (Plan(adapters=("sandbox",), options={"across": {}}), "option's adapter 'across' is unknown"),
+        (Plan(adapters=("sandbox",), intervals_s={"across": 5.0}), "interval's source 'across' is unknown"),
+        (Plan(adapters=("sandbox",), max_ages_s={"across": 5.0}), "maximum age's source 'across' is unknown"),
+        (Plan(adapters=("canonical",), options={"canonical": {"l1_gas_gwei": "x"}}), "l1_gas_gwei must be a finite"),
+    ],
+)
+def test_a_plan_that_fits_nothing_stops_the_worker(context: Context, config: Config, plan: Plan, said: str) -> None:
+    wrong = replace(context, config=replace(config, market=plan, redis_url="redis://127.0.0.1:1"))
+    with pytest.raises(ConfigError, match=said):
+        run_worker(wrong)
+
+
+def test_an_address_of_a_socket_is_spelled_as_for_the_limits(database: object, redis_url: str) -> None:
+    board = open_board(f"redis+{redis_url}")
+    board.publish(State())
+    assert board.latest().snapshot.id == State().snapshot.id
