@@ -13,6 +13,7 @@ from api.app import build_app
 from api.context import Context
 from api.domain.clock import iso
 from api.services.market import MarketService
+from api.services.market_supply import offline
 from routing_engine import Router, Snapshot, registry
 from routing_engine.chains import CHAINS
 from tests.api.conftest import START
@@ -112,7 +113,7 @@ def test_tokens_of_the_market_come_after_the_listed_ones(context: Context) -> No
     class OtherMarket(MarketService):
         router = Router(Snapshot(market_of("ab: A@1 B@1 1000 1000 30bps\nfar: C@56 D@56 1000 1000 30bps")))
 
-    client = build_app(replace(context, market=OtherMarket(None, context.clock))).test_client()
+    client = build_app(replace(context, market=OtherMarket(offline(None), context.clock))).test_client()
     body = client.get("/v1/tokens").get_json()
     unlisted = body["tokens"][len(registry.tokens()) :]
     assert sorted(token["symbol"] for token in unlisted) == ["A", "B"]
