@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.chains import block_time_s
-from routing_engine.curve import Curve
-from routing_engine.kernels.layout import EDGE, Adjacency, Shape, Tables
+from routing_engine.buffers import Buffers
+from routing_engine.edges import EdgeRows, Ends, edge_rows
+from routing_engine.kernels.layout import Adjacency, Tables
+from routing_engine.layout import Layout, lay_out, write
 from routing_engine.model import Market, Token
 from routing_engine.prices import native_tokens, reference_prices
 
+_PROTOCOL = attrgetter("protocol")
+_TOKENS = attrgetter("token0"), attrgetter("token1")
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Graph:
     """Tokens as nodes, every direction of every market as an edge, in CSR order both ways.
 
@@ -29,18 +35,22 @@ class Graph:
         All protocols that have a market here.
     chains : tuple of int
         Chain ids; chain numbers are positions.
+    gas_prices : mapping of int to int
+        Wei by chain id; they turn what a market charges in coin on top into gas, for the choice of routes.
+    charging : frozenset of int
+        Markets that charge in coin.
     forward, reverse : Adjacency
         Edges by token_in, and by token_out.
     tables : Tables
         What curves need beyond their edge.
     source : int32 array
         Number of the token_in of each forward edge.
-    prices : float64 array
-        Worth of each token's smallest unit in the root's, 0 where unknown.
-    units : float64 array
-        Number of each token's smallest units that the root's is worth; 0 where unknown.
     native : int32 array
         Per chain, the token that gas is paid in (or its wrapped form), -1 where the snapshot has neither.
+    layout : Layout
+        Where each market's edges are.
+    buffers : Buffers
+        Memory of earlier graphs.
     """
 
     tokens: tuple[Token, ...]
@@ -49,49 +59,115 @@ class Graph:
     market_index: Mapping[str, int]
     protocols: frozenset[str]
     chains: tuple[int, ...]
+    gas_prices: Mapping[int, int]
+    charging: frozenset[int]
     forward: Adjacency
     reverse: Adjacency
     tables: Tables
     source: npt.NDArray[np.int32]
-    prices: npt.NDArray[np.float64]
-    units: npt.NDArray[np.float64]
     native: npt.NDArray[np.int32]
+    layout: Layout
+    buffers: Buffers = field(default_factory=Buffers)
 
     @classmethod
     def compile(cls, markets: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph:
-        """Lay out markets; the order of the input decides all numbers, so equal input gives equal arrays.
-
-        `gas_prices`, wei by chain id, turn what a market charges in coin on top into gas, for the choice of routes.
-        """
-        markets = tuple(markets)
-        index: dict[Token, int] = {}
-        rows: list[tuple[int, int, int, Curve]] = []
-        for number, market in enumerate(markets):
-            for token_in, token_out in market.edges():
-                u = index.setdefault(token_in, len(index))
-                v = index.setdefault(token_out, len(index))
-                rows.append((u, v, number, market.curve(token_in, token_out)))
-        tokens = tuple(index)
-        chains = tuple(sorted({token.chain_id for token in tokens}))
-        edges, source, tables = _edge_records(rows, tokens, chains, gas_prices or {})
-        forward, reverse, source = _two_orders(edges, source, len(tokens))
-        native = native_tokens(index, chains)
-        prices = reference_prices(forward, source, native)
+        """Lay out markets; the order of the input decides all numbers, so equal input gives equal arrays."""
+        markets, gas_prices = tuple(markets), dict(gas_prices or {})
+        rows = edge_rows(markets, gas_prices)
+        index, source, target = _numbered(markets, rows)
+        chains = tuple(sorted({token.chain_id for token in index}))
+        chain_number = {chain_id: number for number, chain_id in enumerate(chains)}
+        chain_of = np.array([chain_number[token.chain_id] for token in index], np.int32)
+        rows.records["chain"] = chain_of[source]
+        layout, forward, reverse, tables = lay_out(rows, source, target, len(index))
         return cls(
-            tokens=tokens,
+            tokens=tuple(index),
             markets=markets,
             index=index,
             market_index={market.id: number for number, market in enumerate(markets)},
             protocols=frozenset(market.protocol for market in markets),
             chains=chains,
+            gas_prices=gas_prices,
+            charging=frozenset(rows.charging),
             forward=forward,
             reverse=reverse,
             tables=tables,
-            source=source,
-            prices=prices,
-            units=np.divide(1.0, prices, out=np.zeros(prices.size), where=prices > 0),
-            native=native,
+            source=reverse.edges["other"][forward.edges["twin"]],
+            native=native_tokens(index, chains),
+            layout=layout,
         )
+
+    def updated(self, changed: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph | None:
+        """Return the graph with new states of some of its markets; this one stays as it is.
+
+        The arrays are those that `compile` would make. They are copies, written to where markets changed: searches go
+        on undisturbed on this graph.
+
+        Parameters
+        ----------
+        changed : iterable of Market
+            Each with the id of one of this graph's markets.
+        gas_prices : mapping of int to int, optional
+            As `compile` takes them.
+
+        Returns
+        -------
+        Graph or None
+            None where a market is new, or has other edges than before: compile then.
+        """
+        gas_prices = dict(gas_prices or {})
+        news = {self.market_index.get(market.id, -1): market for market in changed}
+        if -1 in news:
+            return None
+        if gas_prices != self.gas_prices:
+            news = {number: self.markets[number] for number in self.charging} | news
+        rows = edge_rows(list(news.values()), gas_prices)
+        numbers = np.fromiter(news, np.int64, len(news))
+        if not self._has_edges_of(news, numbers, rows):
+            return None
+        forward, reverse = (self.buffers.copy_of(order.edges) for order in (self.forward, self.reverse))
+        tables = write(rows, self.layout.rows_of(numbers), self.layout, forward, reverse, self.tables)
+        markets = list(self.markets)
+        for number, market in news.items():
+            markets[number] = market
+        charging = {int(numbers[place]) for place in rows.charging}
+        return replace(
+            self,
+            markets=tuple(markets),
+            gas_prices=gas_prices,
+            charging=(self.charging - news.keys()) | charging,
+            forward=Adjacency(self.forward.first, forward),
+            reverse=Adjacency(self.reverse.first, reverse),
+            tables=tables,
+        )
+
+    def _has_edges_of(self, news: Mapping[int, Market], numbers: npt.NDArray[np.int64], rows: EdgeRows) -> bool:
+        """Whether these markets still have the protocols and edges that they have here."""
+        first = self.layout.first
+        if not np.array_equal(np.diff(rows.first), first[numbers + 1] - first[numbers]):
+            return False
+        olds, states = [self.markets[number] for number in news], list(news.values())
+        same = [map(type, olds), map(type, states)], [map(_PROTOCOL, olds), map(_PROTOCOL, states)]
+        if any(list(before) != list(after) for before, after in same):
+            return False
+        for place, ends in rows.listed.items():
+            edges = self.layout.forward[first[numbers[place]] : first[numbers[place] + 1]].tolist()
+            if tuple(self.edge_ends(edge)[1:] for edge in edges) != ends:
+                return False
+        pairs = [place for place in range(len(states)) if place not in rows.listed]
+        return all(
+            [token(olds[place]) for place in pairs] == [token(states[place]) for place in pairs] for token in _TOKENS
+        )
+
+    @cached_property
+    def prices(self) -> npt.NDArray[np.float64]:
+        """Worth of each token's smallest unit in the root's, 0 where unknown."""
+        return reference_prices(self.forward, self.layout.opposite, self.native)
+
+    @cached_property
+    def units(self) -> npt.NDArray[np.float64]:
+        """Number of each token's smallest units that the root's is worth; 0 where unknown."""
+        return np.divide(1.0, self.prices, out=np.zeros(self.prices.size), where=self.prices > 0)
 
     def gas_cost(self, gas_prices: Mapping[int, int]) -> npt.NDArray[np.float64]:
         """Worth of one gas unit on each chain, in the root's smallest units; 0 where price or coin is unknown."""
@@ -108,55 +184,22 @@ class Graph:
         return self.markets[record["market"]], self.tokens[self.source[edge]], self.tokens[record["other"]]
 
 
-def _edge_records(
-    rows: list[tuple[int, int, int, Curve]],
-    tokens: tuple[Token, ...],
-    chains: tuple[int, ...],
-    gas_prices: Mapping[int, int],
-) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int32], Tables]:
-    chain_number = {chain_id: number for number, chain_id in enumerate(chains)}
-    chain_of = [chain_number[token.chain_id] for token in tokens]
-    records = []
-    pieces: list[npt.NDArray[np.float64]] = []
-    params: list[npt.NDArray[np.float64]] = []
-    rows_filled = params_filled = 0
-    for u, v, market, curve in rows:
-        count, start = len(curve.pieces), 0
-        if curve.shape is not Shape.PIECES:
-            count, start = len(curve.params), params_filled
-            params.append(curve.params)
-            params_filled += count
-        elif count > 1:
-            start = rows_filled
-            pieces.append(curve.pieces)
-            rows_filled += count
-        gas_price = gas_prices.get(tokens[u].chain_id, 0)
-        gas = curve.gas + (curve.native_fee / gas_price if gas_price else 0.0)
-        limits = (curve.x_min, curve.x_max, gas, curve.gas_per_piece)
-        time = curve.fill_time_s + block_time_s(tokens[u].chain_id) if chain_of[u] != chain_of[v] else 0.0
-        head = (v, market, chain_of[u], 0, curve.shape, start, count)
-        records.append((*head, *curve.pieces[0].tolist(), *limits, time))
-    tables = Tables(
-        np.concatenate(pieces) if pieces else np.empty((0, 5)), np.concatenate(params) if params else np.empty(0)
-    )
-    return np.array(records, EDGE), np.array([row[0] for row in rows], np.int32), tables
+def _numbered(
+    markets: Sequence[Market], rows: EdgeRows
+) -> tuple[dict[Token, int], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return a number for each token, in the order of rows, and each row's numbers of token_in and token_out."""
+    index: dict[Token, int] = {}
+    source: list[int] = []
+    target: list[int] = []
+    for number, market in enumerate(markets):
+        for token_in, token_out in _ends(market, rows.listed.get(number)):
+            source.append(index.setdefault(token_in, len(index)))
+            target.append(index.setdefault(token_out, len(index)))
+    return index, np.array(source, np.int32), np.array(target, np.int32)
 
 
-def _two_orders(
-    edges: npt.NDArray[np.void], source: npt.NDArray[np.int32], tokens: int
-) -> tuple[Adjacency, Adjacency, npt.NDArray[np.int32]]:
-    """Sort by token_in and by token_out, and let each row know its twin."""
-    order = np.argsort(source, kind="stable")
-    edges, source = edges[order], source[order]
-    forward = Adjacency(_offsets(source, tokens), edges)
-    back = np.argsort(edges["other"], kind="stable")
-    reversed_edges = edges[back].copy()
-    reversed_edges["twin"] = back
-    edges["twin"][back] = np.arange(back.size)
-    reverse = Adjacency(_offsets(edges["other"][back], tokens), reversed_edges)
-    reversed_edges["other"] = source[back]
-    return forward, reverse, source
-
-
-def _offsets(sorted_nodes: npt.NDArray[np.int32], tokens: int) -> npt.NDArray[np.int64]:
-    return np.searchsorted(sorted_nodes, np.arange(tokens + 1)).astype(np.int64)
+def _ends(market: Market, listed: Ends | None) -> Ends:
+    if listed is not None:
+        return listed
+    first, second = market.tokens
+    return ((first, second), (second, first))

@@ -29,7 +29,7 @@ def native_tokens(index: Mapping[Token, int], chains: tuple[int, ...]) -> npt.ND
 
 
 def reference_prices(
-    forward: Adjacency, source: npt.NDArray[np.int32], native: npt.NDArray[np.int32]
+    forward: Adjacency, opposite: npt.NDArray[np.int64], native: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.float64]:
     """Price all tokens along their deepest markets.
 
@@ -37,8 +37,8 @@ def reference_prices(
     ----------
     forward : Adjacency
         Edges by token_in.
-    source : int32 array
-        Number of each forward edge's token_in.
+    opposite : int64 array
+        For each forward edge the same market's edge in the other direction, or -1.
     native : int32 array
         From `native_tokens`; the best connected of these is the root, whose smallest unit is worth 1.
 
@@ -52,16 +52,13 @@ def reference_prices(
         return np.empty(0)
     coins = native[native >= 0]
     root = int(coins[np.argmax(degree[coins])]) if coins.size else int(np.argmax(degree))
-    prices, _ = widest_prices(forward.first, forward.edges, _mid_rates(forward.edges, source), root)
+    prices, _ = widest_prices(forward.first, forward.edges, _mid_rates(forward.edges, opposite), root)
     return np.asarray(prices, np.float64)
 
 
-def _mid_rates(edges: npt.NDArray[np.void], source: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+def _mid_rates(edges: npt.NDArray[np.void], opposite: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Rates without fees: the geometric mean of a market's two directions, or its one direction's own rate."""
     rate = np.divide(edges["a"], edges["b"], out=np.zeros(edges.size), where=edges["b"] > 0)
-    ends = list(zip(edges["market"].tolist(), source.tolist(), edges["other"].tolist(), strict=True))
-    row_of = {end: row for row, end in enumerate(ends)}
-    opposite = np.array([row_of.get((market, v, u), -1) for market, u, v in ends], np.int64)
     back = np.where(opposite >= 0, rate[opposite], 0.0)
     mid = np.where(back > 0, np.sqrt(rate / np.where(back > 0, back, 1.0)), rate)
     mid[~np.isfinite(mid)] = 0.0

@@ -37,10 +37,30 @@ class Router:
     """
 
     def __init__(self, snapshot: Snapshot, *, clock: Clock = time.perf_counter) -> None:
+        graph = Graph.compile(snapshot.markets.values(), snapshot.gas_prices)
+        self._fill(snapshot, Search(graph), clock)
+
+    def _fill(self, snapshot: Snapshot, search: Search, clock: Clock) -> None:
         self.snapshot = snapshot
+        self.graph = search.graph
         self.clock = clock
-        self.graph = Graph.compile(snapshot.markets.values(), snapshot.gas_prices)
-        self._search = Search(self.graph)
+        self._search = search
+        # Computed now rather than by the first search, which would have to wait for them.
+        self._ready = snapshot.id, search.graph.units
+
+    def updated(self, snapshot: Snapshot) -> Router:
+        """Return a router on a later snapshot, at the cost of the markets that changed.
+
+        This router and its searches go on undisturbed. What the first search would wait for (reference prices, the
+        snapshot's id) is computed here, so that a new snapshot holds up nobody. Where markets were added or removed, or
+        have other edges than before, everything is compiled anew.
+        """
+        changed = snapshot.changed_since(self.snapshot)
+        graph = None if changed is None else self.graph.updated(changed, snapshot.gas_prices)
+        graph = graph or Graph.compile(snapshot.markets.values(), snapshot.gas_prices)
+        following = object.__new__(type(self))
+        following._fill(snapshot, Search(graph, memory_of=self._search), self.clock)
+        return following
 
     def find_routes(self, request: RouteRequest) -> RouteResult:
         """Return the best route and, if asked for, alternatives; a status says when there is none."""

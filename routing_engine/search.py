@@ -54,11 +54,14 @@ class Search:
     ----------
     graph : Graph
         What to search.
+    memory_of : Search, optional
+        On an earlier graph of as many tokens, whose memory for threads may serve this one too.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, memory_of: Search | None = None) -> None:
         self.graph = graph
-        self._threads = threading.local()
+        fits = memory_of is not None and len(memory_of.graph.tokens) == len(graph.tokens)
+        self._threads: threading.local = memory_of._threads if memory_of and fits else threading.local()
 
     def candidates(
         self,

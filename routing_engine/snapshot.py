@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+import weakref
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from routing_engine import formats
+from routing_engine.content_hash import DIGEST_BYTES, MarketsHash
 from routing_engine.formats import Contents
 from routing_engine.model import Market, Token, Transfers
 from routing_engine.tokens import TokenTable
 
 if TYPE_CHECKING:
     import networkx as nx
-
-DIGEST_BYTES = 32
-DIGESTS: int = 256**DIGEST_BYTES
 
 
 class Snapshot:
@@ -48,7 +47,7 @@ class Snapshot:
         taken_at: str = "",
         refused: Mapping[str, int] | None = None,
     ) -> None:
-        self.markets: Mapping[str, Market] = MappingProxyType({market.id: market for market in markets})
+        self._fill({market.id: market for market in markets})
         self.gas_prices: Mapping[int, int] = MappingProxyType(dict(gas_prices or {}))
         self.blocks: Mapping[int, int] = MappingProxyType(dict(blocks or {}))
         self.taken_at = taken_at
@@ -122,36 +121,52 @@ class Snapshot:
         taken_at : str, optional
             Of the next snapshot.
         """
-        markets = dict(self.markets)
-        shift = 0
+        markets = self._markets.copy()
+        replaced: dict[str, Market | None] = {}
         for market_id in removed:
-            old = markets.pop(market_id, None)
-            shift -= _digest(old) if old else 0
-        for market in changed:
-            old = markets.get(market.id)
-            shift += _digest(market) - (_digest(old) if old else 0)
-            markets[market.id] = market
+            if market_id in markets:
+                replaced[market_id] = markets.pop(market_id)
+        states = {market.id: market for market in changed}
+        is_same_set = not replaced and markets.keys() >= states.keys()
+        replaced = {market_id: markets.get(market_id) for market_id in states} | replaced
+        markets.update(states)
         following = Snapshot(
-            markets.values(),
+            (),
             gas_prices={**self.gas_prices, **(gas_prices or {})},
             blocks={**self.blocks, **(blocks or {})},
             taken_at=self.taken_at if taken_at is None else taken_at,
             refused=self.refused,
         )
-        if "_markets_digest" in self.__dict__:
-            following.__dict__["_markets_digest"] = (self._markets_digest + shift) % DIGESTS
+        following._fill(markets, self._hash.following(markets, replaced))
+        if is_same_set:
+            following._before, following._states = weakref.ref(self), tuple(states.values())
         return following
 
-    @cached_property
-    def _markets_digest(self) -> int:
-        """Sum of all markets' hashes: changes with one market at the cost of that market."""
-        return sum(map(_digest, self.markets.values())) % DIGESTS
+    def changed_since(self, earlier: Snapshot) -> Sequence[Market] | None:
+        """Return the markets whose states differ from an earlier snapshot's.
+
+        None where the two do not have the same markets in the same order. Costs nothing for the snapshot from which
+        `apply` made this one.
+        """
+        if self._before and self._before() is earlier:
+            return self._states
+        if list(self._markets) != list(earlier._markets):
+            return None
+        pairs = zip(self._markets.values(), earlier._markets.values(), strict=True)
+        return [market for market, old in pairs if market is not old and market != old]
+
+    def _fill(self, markets: dict[str, Market], markets_hash: MarketsHash | None = None) -> None:
+        self._markets = markets
+        self._hash = markets_hash or MarketsHash(markets)
+        self.markets: Mapping[str, Market] = MappingProxyType(markets)
+        self._before: weakref.ref[Snapshot] | None = None
+        self._states: tuple[Market, ...] = ()
 
     @cached_property
     def id(self) -> str:
         """Content hash over markets and gas prices: equal for equal content, however it was reached."""
         gas = json.dumps(sorted(self.gas_prices.items())).encode()
-        parts = self._markets_digest.to_bytes(DIGEST_BYTES, "big") + gas
+        parts = self._hash.value.to_bytes(DIGEST_BYTES, "big") + gas
         return hashlib.blake2b(parts, digest_size=16).hexdigest()
 
     @cached_property
@@ -183,30 +198,22 @@ class Snapshot:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to other processes as plain values; an id that is known need not be computed again there."""
-        known = {name: self.__dict__[name] for name in ("_markets_digest", "id") if name in self.__dict__}
-        state = (dict(self.gas_prices), dict(self.blocks), self.taken_at, dict(self.refused), known)
-        return _arrived, (tuple(self.markets.values()), *state)
+        state = (dict(self.gas_prices), dict(self.blocks), self.taken_at, dict(self.refused))
+        return _arrived, (self._markets, self._hash.known, *state)
 
     def __repr__(self) -> str:
         return f"Snapshot({len(self.markets)} markets, {len(self.tokens)} tokens, id {self.id})"
 
 
 def _arrived(
-    markets: tuple[Market, ...],
+    markets: dict[str, Market],
+    known_hash: int | None,
     gas_prices: dict[int, int],
     blocks: dict[int, int],
     taken_at: str,
     refused: dict[str, int],
-    known: dict[str, object],
 ) -> Snapshot:
     """Inverse of `Snapshot.__reduce__`."""
-    snapshot = Snapshot(markets, gas_prices=gas_prices, blocks=blocks, taken_at=taken_at, refused=refused)
-    snapshot.__dict__.update(known)
+    snapshot = Snapshot((), gas_prices=gas_prices, blocks=blocks, taken_at=taken_at, refused=refused)
+    snapshot._fill(markets, MarketsHash(markets, known_hash))
     return snapshot
-
-
-def _digest(market: Market) -> int:
-    """Hash a market's whole state, decimals included."""
-    record = market.to_record() | {"decimals": [token.decimals for token in market.tokens]}
-    text = json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest(), "big")

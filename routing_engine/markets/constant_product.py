@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from routing_engine.amm.constant_product import MAX_RESERVE, get_amount_in, get_amount_out
 from routing_engine.curve import Curve
@@ -167,6 +168,25 @@ class ConstantProductPool:
             fee_pips=self.fee_pips,
             gas=self.gas,
         )
+
+
+def curve_columns(
+    reserve_in: npt.NDArray[np.float64], reserve_out: npt.NDArray[np.float64], fee_pips: npt.NDArray[np.float64]
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Return the curves of many pools at once, as columns named like the fields of an edge.
+
+    To within rounding what `ConstantProductPool.curve` says of each. Where `x_min`, the input that buys one unit, is 0
+    or exceeds `x_max`, the direction is closed.
+    """
+    kept = 1.0 - fee_pips / PIPS
+    spare = kept * (reserve_out - 1.0)
+    return {
+        "a": kept * reserve_out,
+        "b": reserve_in,
+        "c": kept,
+        "x_min": np.divide(reserve_in, spare, out=np.zeros_like(spare), where=spare > 0.0),
+        "x_max": MAX_RESERVE - reserve_in,
+    }
 
 
 def _spot_price(reserve_in: int, reserve_out: int, fee_pips: int) -> float:

@@ -1,0 +1,64 @@
+"""A hash over all markets that changes with one market at the cost of that market, and only once somebody asks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+
+from routing_engine.model import Market
+
+DIGEST_BYTES = 32
+DIGESTS: int = 256**DIGEST_BYTES
+
+
+class MarketsHash:
+    """Sum of the hashes of markets' whole states: equal for equal markets in any order.
+
+    Parameters
+    ----------
+    markets : mapping of str to Market
+        By id; never changed.
+    known : int, optional
+        The sum at an earlier moment.
+    since : mapping of str to Market or None
+        What has changed since then, as it was: None for a market that did not exist.
+    """
+
+    def __init__(
+        self,
+        markets: Mapping[str, Market],
+        known: int | None = None,
+        since: Mapping[str, Market | None] | None = None,
+    ) -> None:
+        self._markets = markets
+        self._known = known
+        self._since = dict(since or {})
+
+    @cached_property
+    def value(self) -> int:
+        """The sum, modulo `DIGESTS`."""
+        if self._known is None:
+            return sum(map(digest, self._markets.values())) % DIGESTS
+        pairs = ((old, self._markets.get(market_id)) for market_id, old in self._since.items())
+        shift = sum((digest(new) if new else 0) - (digest(old) if old else 0) for old, new in pairs)
+        return (self._known + shift) % DIGESTS
+
+    def following(self, markets: Mapping[str, Market], replaced: Mapping[str, Market | None]) -> MarketsHash:
+        """Return the hash of the next state, in which `replaced` holds what was there before."""
+        if self.known is not None:
+            return MarketsHash(markets, self.known, replaced)
+        return MarketsHash(markets, self._known, {**replaced, **self._since})
+
+    @property
+    def known(self) -> int | None:
+        """The sum where it has been computed."""
+        return self.__dict__.get("value")
+
+
+def digest(market: Market) -> int:
+    """Hash a market's whole state, decimals included."""
+    record = market.to_record() | {"decimals": [token.decimals for token in market.tokens]}
+    text = json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest(), "big")
