@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
 from dataclasses import dataclass
@@ -67,13 +68,15 @@ def optimum(router: Router, request: RouteRequest) -> Optimum:
     others = np.flatnonzero(np.arange(tokens) != target)
     problem = cp.Problem(cp.Maximize(balance[target]), [cone, balance[others] + supply[others] >= 0])
     started = time.perf_counter()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.suppress(cp.SolverError):
         warnings.simplefilter("ignore", UserWarning)  # short of 1e-8, but within the tolerance above
         problem.solve(
             solver=cp.CLARABEL, equilibrate_max_iter=50, reduced_tol_gap_abs=TOLERANCE, reduced_tol_gap_rel=TOLERANCE,
             reduced_tol_feas=TOLERANCE,
         )  # fmt: skip
-    seconds = problem.solver_stats.solve_time or time.perf_counter() - started
+    seconds = time.perf_counter() - started
+    if problem.solver_stats is not None and problem.solver_stats.solve_time:
+        seconds = problem.solver_stats.solve_time
     found = problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) and problem.value is not None
     value = float(problem.value) / unit[target] if found else float("nan")
     return Optimum(amount_out=value, seconds=float(seconds), solved=found)

@@ -70,7 +70,7 @@ def run(setting: Setting) -> Entries:
             for peer, ask in _peers(router, with_textbook=not market).items():
                 setting.note(f"{peer}, {gas}{market}")
                 step = 2 if peer in SLOW and not setting.full else 1
-                cases = asked[::step], requests[::step], ours[::step]
+                cases = (part[step - 1 :: step] for part in (asked, requests, ours))
                 duels.append(_duel(f"{peer}{market}", gas, router, *cases, ask))
     duels += _small(setting)
     for gas in ("gross", "net"):
