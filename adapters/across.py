@@ -40,6 +40,7 @@ class AcrossAdapter:
     """
 
     name = "across"
+    protocols = ("across",)
 
     def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
         self._client, self._url = client, url

@@ -127,6 +127,11 @@ class FirmQuotes(Protocol):
     it is asked for again.
     """
 
+    @property
+    def protocols(self) -> tuple[str, ...]:
+        """Of the hops that it can confirm."""
+        ...
+
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for the very amount and addresses of a hop, now.
 

@@ -48,6 +48,7 @@ class CanonicalAdapter:
     """
 
     name = "canonical"
+    protocols = ("canonical",)
 
     def __init__(self, tokens: tuple[Token, ...], l1_gas_gwei: Decimal = L1_GAS_GWEI) -> None:
         self._listed = {token.key for token in tokens}

@@ -49,6 +49,7 @@ class CctpAdapter:
     """
 
     name = "cctp"
+    protocols = ("cctp_fast", "cctp_standard")
 
     def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
         self._client, self._url = client, url

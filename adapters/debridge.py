@@ -47,6 +47,7 @@ class DebridgeAdapter:
     """
 
     name = "debridge"
+    protocols = ("debridge",)
 
     def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
         self._client, self._url = client, url

@@ -63,6 +63,7 @@ class HopAdapter:
     """
 
     name = "hop"
+    protocols = ("hop",)
 
     def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
         self._client, self._url = client, url

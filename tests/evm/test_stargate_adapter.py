@@ -6,10 +6,14 @@ import random
 
 import pytest
 
+from adapters.base import Declined
 from adapters.chain.abi import Outcome
+from adapters.chain.deployments import Facts
 from adapters.chain.reading import Reply, Request, run
 from adapters.chain.tokens import ChainTokens
+from adapters.firm import FirmDesk
 from adapters.stargate import SOMEBODY, Path, Stargate, deployed, path_of, read_paths, symbols_on
+from adapters.stargate_quotes import StargateQuotes
 from routing_engine import registry
 from routing_engine.amm.stargate_fee import FeeTerms
 from tests.support.evm import ACTOR, Evm, Reverted
@@ -137,3 +141,34 @@ def test_every_path_is_read_again_at_each_block() -> None:
     lanes = [stargate.market(path, states[path.key]) for states in (before, after)]
     assert lanes[0] is not None
     assert lanes[0].swap_exact_in(*lanes[0].tokens, 5 * 10**8)[1] == lanes[1]
+
+
+def test_a_firm_quote_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = funded()
+    facts = Facts({"symbol": "USDC", "pool": pool.contract.address})
+    monkeypatch.setattr("adapters.stargate_quotes.deployments_of", lambda protocol, chain_id: [facts])
+    lane = read(pool).lane
+    assert lane is not None
+    hop, _ = lane.swap_exact_in(*lane.tokens, 5 * 10**8 + 1)
+    pool.configure(FeeTerms(10**12, 10**13, 5_000, 6_000, 7_000, 0))
+    desk = FirmDesk([StargateQuotes(lambda chain_id: EvmResponder(pool.contract.evm))])
+    quote = desk.firm(hop, sender=ACTOR, recipient=ACTOR)
+    assert quote.hop.amount_out == pool.quote(5 * 10**8 + 1)[1] < hop.amount_out
+    assert quote.terms == {
+        "contract": pool.contract.address.lower(),
+        "dstEid": 30111,
+        "to": "0x" + "00" * 12 + ACTOR[2:],
+        "amountLD": 5 * 10**8 + 1,
+        "minAmountLD": quote.hop.amount_out,
+        "nativeFee": 0,
+    }
+    pool.contract("setPause", True)
+    with pytest.raises(Declined, match="paused"):
+        desk.firm(hop, sender=ACTOR, recipient=ACTOR)
+    drained = StargatePool.deploy(Evm(), 6)
+    drained.configure(TERMS)
+    drained.fund(pooled=10**13, offset=0, treasury=0, credit=10**6)
+    facts.record["pool"] = drained.contract.address  # type: ignore[index]  # a dict here
+    short = FirmDesk([StargateQuotes(lambda chain_id: EvmResponder(drained.contract.evm))])
+    with pytest.raises(Declined, match="AMOUNT_TOO_HIGH"):
+        short.firm(hop, sender=ACTOR, recipient=ACTOR)

@@ -61,14 +61,19 @@ class Venue:
 
 
 @contextmanager
-def venue(*answers: Answer) -> Iterator[Venue]:
-    """Serve each request with the next of `answers`, the last one for ever; connections are kept open."""
+def venue(*answers: Answer, choose: Callable[[bytes], Answer] | None = None) -> Iterator[Venue]:
+    """Serve each request with the next of `answers`, the last one for ever, or with what `choose` gives for it.
+
+    Connections are kept open.
+    """
     listener = socket.create_server(("127.0.0.1", 0))
     running = Venue(f"http://127.0.0.1:{listener.getsockname()[1]}")
     left, lock, threads = list(answers), threading.Lock(), []
     opened: list[socket.socket] = []
 
-    def following() -> Answer:
+    def following(request: bytes) -> Answer:
+        if choose is not None:
+            return choose(request)
         with lock:
             return left.pop(0) if len(left) > 1 else left[0]
 
@@ -76,7 +81,7 @@ def venue(*answers: Answer) -> Iterator[Venue]:
         with connection, suppress(OSError):
             while request := _read_request(connection):
                 running.asked.append(request)
-                answer = following()
+                answer = following(request)
                 if callable(answer):
                     answer(connection)
                     return
