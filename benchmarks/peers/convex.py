@@ -41,32 +41,39 @@ class Optimum:
     solved: bool
 
 
-def optimum(router: Router, request: RouteRequest) -> Optimum:
-    """Return the most that any flow through the pools gives: loops, any number of hops and of paths are allowed.
+def optimum(router: Router, request: RouteRequest, *, layered: bool = False) -> Optimum:
+    """Return the most that any flow through the pools gives.
 
     With the fee's part taken off, a pool of depth r (input after fees) gives κ (d - d² / (r + d)) for an input d. Each
     direction has its own d and e ≥ d² / (r + d); written with E = r e this is the rotated cone E (1 + d / r) ≥ d², all
     of whose terms are as large as the trade however deep the pool is. Amounts are scaled by the tokens' reference
     prices and by the size of the trade, or of the pool where that is smaller. Both directions of a pool at once never
     pay, because both take fees.
+
+    Parameters
+    ----------
+    router : Router
+        Over constant-product pools only; its market is used, not its search.
+    request : RouteRequest
+        Exact-in; gas counts as free.
+    layered : bool
+        Bound routes of the request's `max_hops` only, instead of flows of any length: pools are shared by the first
+        hops of all paths, their second hops and so on. Loops that have nothing to do with the trade give nothing then.
     """
     graph = router.graph
     source, target = graph.index[request.token_in], graph.index[request.token_out]
     unit = graph.prices / (request.amount * graph.prices[source])
     ends, reserve_in, rate = _directions(router, unit)
-    count, tokens = reserve_in.size, len(graph.tokens)
-
-    sent, lost = cp.Variable(count, nonneg=True), cp.Variable(count, nonneg=True)
     size = np.minimum(1.0, reserve_in)
+    count = reserve_in.size
+    sent, lost = cp.Variable(count, nonneg=True), cp.Variable(count, nonneg=True)
     room = 1 + cp.multiply(size / reserve_in, sent)
     cone = cp.SOC(lost + room, cp.vstack([2 * sent, lost - room]), axis=0)
     given = cp.multiply(rate * size, sent - cp.multiply(size / reserve_in, lost))
-    leaves, arrives = (sp.csr_array((np.ones(count), (side, np.arange(count))), (tokens, count)) for side in ends)
-    balance = arrives @ given - leaves @ cp.multiply(size, sent)
-    supply = np.zeros(tokens)
-    supply[source] = 1.0
-    others = np.flatnonzero(np.arange(tokens) != target)
-    problem = cp.Problem(cp.Maximize(balance[target]), [cone, balance[others] + supply[others] >= 0])
+    network = _Network(ends, len(graph.tokens), source, target)
+    inputs = cp.multiply(size, sent)
+    gives, rules = network.layers(inputs, given, request.max_hops) if layered else network.flows(inputs, given)
+    problem = cp.Problem(cp.Maximize(gives), [cone, *rules])
     started = time.perf_counter()
     with warnings.catch_warnings(), contextlib.suppress(cp.SolverError):
         warnings.simplefilter("ignore", UserWarning)  # short of 1e-8, but within the tolerance above
@@ -80,6 +87,46 @@ def optimum(router: Router, request: RouteRequest) -> Optimum:
     found = problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) and problem.value is not None
     value = float(problem.value) / unit[target] if found else float("nan")
     return Optimum(amount_out=value, seconds=float(seconds), solved=found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Network:
+    """Tokens as nodes, directions of pools as edges, shape (2, directions)."""
+
+    ends: Ints
+    tokens: int
+    source: int
+    target: int
+
+    def flows(self, sent: cp.Expression, given: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
+        """Return what arrives, and that nothing is made of nothing at any other token."""
+        leaves, arrives = (self._at(side, np.arange(sent.size)) for side in (0, 1))
+        balance = arrives @ given - leaves @ sent + self._unit(self.source)
+        others = np.flatnonzero(np.arange(self.tokens) != self.target)
+        return balance[self.target], [balance[others] >= 0]
+
+    def layers(self, sent: cp.Expression, given: cp.Expression, hops: int) -> tuple[cp.Expression, list[cp.Constraint]]:
+        """Return the same for paths of so many hops, none of which comes back to the source or leaves the target."""
+        open_ = np.flatnonzero((self.ends[0] != self.target) & (self.ends[1] != self.source))
+        leaves, arrives = (self._at(side, open_) for side in (0, 1))
+        into = [cp.Variable(open_.size, nonneg=True) for _ in range(hops)]
+        out = [cp.Variable(open_.size, nonneg=True) for _ in range(hops)]
+        shut = np.setdiff1d(np.arange(sent.size), open_)
+        rules = [sum(into) == sent[open_], sum(out) <= given[open_]]
+        rules += [sent[shut] == 0] if shut.size else []
+        have: cp.Expression = self._unit(self.source)
+        others = np.flatnonzero(np.arange(self.tokens) != self.target)
+        for step_in, step_out in zip(into, out, strict=True):
+            rules.append((have - leaves @ step_in)[others] >= 0)
+            have = arrives @ step_out
+        return sum((arrives @ step)[self.target] for step in out), rules
+
+    def _at(self, side: int, chosen: Ints) -> sp.csr_array:
+        rows = self.ends[side][chosen]
+        return sp.csr_array((np.ones(chosen.size), (rows, np.arange(chosen.size))), (self.tokens, chosen.size))
+
+    def _unit(self, token: int) -> Floats:
+        return (np.arange(self.tokens) == token).astype(np.float64)
 
 
 def _directions(router: Router, unit: Floats) -> tuple[Ints, Floats, Floats]:
