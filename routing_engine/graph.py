@@ -76,8 +76,7 @@ class Graph:
         rows = edge_rows(markets, gas_prices)
         index, source, target = _numbered(markets, rows)
         chains = tuple(sorted({token.chain_id for token in index}))
-        chain_number = {chain_id: number for number, chain_id in enumerate(chains)}
-        chain_of = np.array([chain_number[token.chain_id] for token in index], np.int32)
+        chain_of = np.array([chains.index(token.chain_id) for token in index], np.int32)
         rows.records["chain"] = chain_of[source]
         layout, forward, reverse, tables = lay_out(rows, source, target, len(index))
         return cls(
@@ -178,10 +177,29 @@ class Graph:
             ]
         )
 
+    @cached_property
+    def every_market(self) -> npt.NDArray[np.bool_]:
+        """Mask that lets all markets through; never written to."""
+        return np.ones(len(self.markets), np.bool_)
+
+    @cached_property
+    def chain_number(self) -> Mapping[int, int]:
+        """Number of a chain by its id."""
+        return {chain_id: number for number, chain_id in enumerate(self.chains)}
+
     def edge_ends(self, edge: int) -> tuple[Market, Token, Token]:
         """Market, token_in and token_out of a forward edge."""
-        record = self.forward.edges[edge]
-        return self.markets[record["market"]], self.tokens[self.source[edge]], self.tokens[record["other"]]
+        market, target = self._columns
+        return self.markets[market[edge]], self.tokens[self.source[edge]], self.tokens[target[edge]]
+
+    def edges_ends(self, edges: Iterable[int]) -> tuple[tuple[Market, Token, Token], ...]:
+        """Return `edge_ends` of each."""
+        return tuple(map(self.edge_ends, edges))
+
+    @cached_property
+    def _columns(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Market and target of the forward edges, as views: reading them is cheaper than reading records."""
+        return self.forward.edges["market"], self.forward.edges["other"]
 
 
 def _numbered(

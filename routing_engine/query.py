@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,20 +52,20 @@ class Query:
         On the graph to route over.
     request : RouteRequest
         The question.
-    gas_prices : mapping of int to int
-        The snapshot's; the request's own go before.
+    valuation : Valuation
+        Of gas, at the snapshot's prices and the request's own.
     budget : Budget
         Running.
     """
 
-    def __init__(self, search: Search, request: RouteRequest, gas_prices: Mapping[int, int], budget: Budget) -> None:
+    def __init__(self, search: Search, request: RouteRequest, valuation: Valuation, budget: Budget) -> None:
         self.graph: Graph = search.graph
         self.request = request
         self.budget = budget
         self.allowed = allowed_markets(self.graph, request)
         self._search = search
         self._objective = request.objective
-        self._valuation = Valuation(self.graph, {**gas_prices, **(request.gas_prices or {})})
+        self._valuation = valuation
 
     def single(self, allowed: Mask, max_hops: int) -> Single | None:
         """Return the best single path over allowed markets; None where a token is unknown here, or nothing serves."""
@@ -75,7 +75,7 @@ class Query:
         for _ in range(REPEATS):
             refused: dict[str, QuoteRefused] = {}
             candidates = self._search.candidates(request, self._valuation.gas_cost, allowed, max_hops)
-            replayed = replay_best(candidates, request, refused)
+            replayed = replay_best(self.graph, candidates, request, refused)
             if replayed:
                 priced = [(self._route(hops), candidate) for candidate, hops in replayed]
                 route, best = min(priced, key=lambda each: self.key(each[0]))
@@ -93,12 +93,13 @@ class Query:
         hops = splitter.split(single.edges, single.route.amount_in)
         return self.ranked([self._route(hops), single.route]) if hops else [single.route]
 
-    def replayed(self, candidate: Candidate) -> Route | None:
-        """Return a candidate as an exact route, or None where a market declines."""
+    def replayed(self, candidate: Candidate) -> list[Route]:
+        """Return a candidate as an exact route; nothing where a market declines."""
         try:
-            return self._route(replay(candidate.edges, self.request.side, self.request.amount))
+            hops = replay(self.graph.edges_ends(candidate.numbers), self.request.side, self.request.amount)
         except QuoteRefused:
-            return None
+            return []
+        return [self._route(hops)]
 
     def without(self, allowed: Mask, market_ids: Iterable[str]) -> Mask:
         """Return `allowed` less these markets."""

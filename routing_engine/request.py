@@ -47,7 +47,7 @@ class RouteRequest:
     max_splits : int
         Parallel paths that may be used, 1 to 40. More than one are used where their net output is larger.
     alternatives : int
-        How many further routes to return, 0 to 5; each avoids a market of the best route.
+        How many further routes to return if there are so many, 0 to 5; each avoids a market of the best single path.
     max_price_impact_bps : float, optional
         Routes that lose more to the amount's own size are left out; above 0, at most 10,000.
     allow_protocols : frozenset of str, optional

@@ -21,6 +21,7 @@ from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, 
 from routing_engine.route import Route, Side
 from routing_engine.search import Search
 from routing_engine.snapshot import Snapshot
+from routing_engine.valuation import Valuation
 
 
 class Router:
@@ -45,8 +46,9 @@ class Router:
         self.graph = search.graph
         self.clock = clock
         self._search = search
-        # Computed now rather than by the first search, which would have to wait for them.
-        self._ready = snapshot.id, search.graph.units
+        # Computed now rather than by the first search, which would have to wait for them: prices, and the hash.
+        self._valuation = Valuation(search.graph, snapshot.gas_prices)
+        self._snapshot_id = snapshot.id
 
     def updated(self, snapshot: Snapshot) -> Router:
         """Return a router on a later snapshot, at the cost of the markets that changed.
@@ -76,7 +78,7 @@ class Router:
         """
         query = self._query(request)
         by_money = replace(request, order="cheapest", value_of_time=None, alternatives=0)
-        routes = pareto_set(Query(self._search, by_money, self.snapshot.gas_prices, query.budget))
+        routes = pareto_set(Query(self._search, by_money, self._valued(request), query.budget))
         return self._result(query, query.ranked(routes), len(routes)) if routes else self._failed(query)
 
     def quote_many(
@@ -141,7 +143,12 @@ class Router:
 
     def _query(self, request: RouteRequest) -> Query:
         budget = Budget(self.clock, request.time_budget_ms)
-        return Query(self._search, request, self.snapshot.gas_prices, budget)
+        return Query(self._search, request, self._valued(request), budget)
+
+    def _valued(self, request: RouteRequest) -> Valuation:
+        if not request.gas_prices:
+            return self._valuation
+        return Valuation(self.graph, {**self.snapshot.gas_prices, **request.gas_prices})
 
     def _finished(self, query: Query, single: Single) -> RouteResult:
         """Make the most of the best single path: a division, alternatives."""
@@ -157,7 +164,7 @@ class Router:
         accepted = _accepted(query.request, routes)
         return RouteResult(
             request=query.request,
-            snapshot_id=self.snapshot.id,
+            snapshot_id=self._snapshot_id,
             status=Status.FOUND if accepted else Status.PRICE_IMPACT_TOO_HIGH,
             routes=tuple(accepted[:most]),
             refused=() if accepted else tuple(routes),
@@ -167,7 +174,7 @@ class Router:
     def _failed(self, query: Query) -> RouteResult:
         status, unavailable = explain(self.graph, query.request, query.allowed)
         return RouteResult(
-            request=query.request, snapshot_id=self.snapshot.id, status=status, unavailable=unavailable
+            request=query.request, snapshot_id=self._snapshot_id, status=status, unavailable=unavailable
         )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -30,15 +31,12 @@ class Candidate:
 
     Parameters
     ----------
-    edges : tuple of Edge
-        From source to target.
     numbers : tuple of int
-        The same, as forward edges of the graph.
+        Forward edges of the graph, from source to target.
     rank : tuple of float
         Sort key, smaller is better: the float64 twin of `Objective.rank`.
     """
 
-    edges: tuple[Edge, ...]
     numbers: tuple[int, ...]
     rank: tuple[float, float]
 
@@ -96,15 +94,14 @@ class Search:
             direction = FORWARD
         total = best_paths(*ends, float(request.amount), direction, max_hops, self.scratch(), found, scores)
         rows = zip(found[:total].tolist(), scores[:total].tolist(), strict=True)
-        candidates = (
+        candidates = [
             Candidate(
-                tuple(graph.edge_ends(edge) for edge in row if edge >= 0),
-                tuple(edge for edge in row if edge >= 0),
-                (time, -score) if weights.time_first else (-score, time),
+                tuple(edge for edge in row if edge >= 0), (time, -score) if weights.time_first else (-score, time)
             )
             for row, (time, score) in rows
-        )
-        return sorted(candidates, key=lambda candidate: candidate.rank)
+        ]
+        candidates.sort(key=attrgetter("rank"))
+        return candidates
 
     def _weights(self, request: RouteRequest, gas_cost: npt.NDArray[np.float64]) -> Weights:
         objective = request.objective
@@ -148,7 +145,7 @@ def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:
 
 
 def replay_best(
-    candidates: list[Candidate], request: RouteRequest, refused: dict[str, QuoteRefused]
+    graph: Graph, candidates: list[Candidate], request: RouteRequest, refused: dict[str, QuoteRefused]
 ) -> list[tuple[Candidate, tuple[Hop, ...]]]:
     """Replay candidates, best first, until one is good and no other might tie with it.
 
@@ -160,7 +157,7 @@ def replay_best(
         if first and not first.is_rivalled_by(candidate):
             break
         try:
-            paths.append((candidate, replay(candidate.edges, request.side, request.amount)))
+            paths.append((candidate, replay(graph.edges_ends(candidate.numbers), request.side, request.amount)))
         except QuoteRefused as refusal:
             refused[refusal.market_id] = refusal
             continue
@@ -169,10 +166,10 @@ def replay_best(
 
 
 def allowed_markets(graph: Graph, request: RouteRequest) -> npt.NDArray[np.bool_]:
-    """Mask of the markets whose protocol the request admits."""
+    """Mask of the markets whose protocol the request admits; shared, so never written to."""
     allow, deny = request.allow_protocols, request.deny_protocols
     if allow is None and not deny:
-        return np.ones(len(graph.markets), np.bool_)
+        return graph.every_market
     verdict: Mapping[str, bool] = {
         protocol: (allow is None or protocol in allow) and protocol not in deny for protocol in graph.protocols
     }

@@ -33,18 +33,19 @@ class Valuation:
     def route(self, side: Side, hops: tuple[Hop, ...]) -> Route:
         """Build a route whose gas, with what bridges charge on top, is valued in both of its tokens."""
         token_in, token_out = hops[0].token_in, hops[-1].token_out
-        chain_number = {chain_id: number for number, chain_id in enumerate(self._graph.chains)}
-        cost = sum(hop.gas * self.gas_cost[chain_number[hop.token_in.chain_id]] for hop in hops)
-        cost += sum(self._on_top(hop, chain_number[hop.token_in.chain_id]) for hop in hops)
+        chains = [self._graph.chain_number[hop.token_in.chain_id] for hop in hops]
+        cost = sum(hop.gas * self.gas_cost[chain] for hop, chain in zip(hops, chains, strict=True))
+        cost += sum(self._on_top(hop, chain) for hop, chain in zip(hops, chains, strict=True))
+        price_in, price_out = self._price(token_in), self._price(token_out)
         priced = all(hop.token_in.chain_id in self._known for hop in hops)
         return Route(
             token_in=token_in,
             token_out=token_out,
             side=side,
             hops=hops,
-            gas_cost_in=self._in_units(token_in, cost),
-            gas_cost_out=self._in_units(token_out, cost),
-            gas_priced=priced and all(self._price(token) > 0 for token in (token_in, token_out)),
+            gas_cost_in=math.ceil(cost / price_in) if price_in > 0 else 0,
+            gas_cost_out=math.ceil(cost / price_out) if price_out > 0 else 0,
+            gas_priced=priced and price_in > 0 and price_out > 0,
         )
 
     def _on_top(self, hop: Hop, chain: int) -> float:
@@ -54,7 +55,3 @@ class Valuation:
 
     def _price(self, token: Token) -> float:
         return float(self._graph.prices[self._graph.index[token]])
-
-    def _in_units(self, token: Token, cost: float) -> int:
-        price = self._price(token)
-        return math.ceil(cost / price) if price > 0 else 0
