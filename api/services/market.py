@@ -183,7 +183,8 @@ class MarketService:
         if last and last.router.snapshot.id == state.snapshot.id:
             loaded = replace(last, sources=state.sources)
         else:
-            loaded = _Loaded(router=Router(state.snapshot), sources=state.sources, at=self._clock.now())
+            router = last.router.updated(state.snapshot) if last else Router(state.snapshot)
+            loaded = _Loaded(router=router, sources=state.sources, at=self._clock.now())
         self._loaded, self._complaint = loaded, ""
         return loaded
 
