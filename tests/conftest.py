@@ -26,14 +26,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in absent]
 
 
+REFERENCES = {"evm_cases": "contract bytecode", "vector_cases": "recorded answers"}
+"""What tests compare quotes with, by the name of the property under which they record how many."""
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """List how many cases were compared with real contracts, as the tests recorded them."""
-    totals: Counter[str] = Counter()
-    for report in terminalreporter.getreports("passed"):
-        totals.update({value[0]: value[1] for name, value in report.user_properties if name == "evm_cases"})
-    if totals:
-        terminalreporter.write_sep("-", "compared with contract bytecode, no mismatch")
-        terminalreporter.write_line("\n".join(f"{count:>8,}  {what}" for what, count in sorted(totals.items())))
+    """List how many cases were compared with real contracts and their answers, as the tests recorded them."""
+    for kind, reference in REFERENCES.items():
+        totals: Counter[str] = Counter()
+        for report in terminalreporter.getreports("passed"):
+            totals.update({value[0]: value[1] for name, value in report.user_properties if name == kind})
+        if totals:
+            terminalreporter.write_sep("-", f"compared with {reference}, no mismatch")
+            terminalreporter.write_line("\n".join(f"{count:>8,}  {what}" for what, count in sorted(totals.items())))
 
 
 @pytest.fixture(scope="session")

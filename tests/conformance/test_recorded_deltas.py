@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,9 @@ def moves(shared_data: Path, kind: type[Market]) -> Iterator[tuple[Any, Any]]:
                 last[market.id] = market
 
 
-def test_pairs_give_what_was_taken_out_of_them(shared_data: Path) -> None:
+def test_pairs_give_what_was_taken_out_of_them(
+    shared_data: Path, record_property: Callable[[str, object], None]
+) -> None:
     """Four of five recorded moves of pairs are one sale: its exact output is what left the pool, to the wei.
 
     The others were several trades in one block. A pool that had paid more than its formula allows would be a mismatch.
@@ -107,6 +109,7 @@ def test_pairs_give_what_was_taken_out_of_them(shared_data: Path) -> None:
         assert quoted >= taken
         found["exact" if quoted == taken else "several trades"] += 1
     assert found == {"exact": 78, "several trades": 19}
+    record_property("vector_cases", ("constant product: recorded moves of main-net pairs", found["exact"]))
 
 
 def swap_to(before: ConcentratedPool, price: int) -> Swapped:
@@ -118,7 +121,7 @@ def swap_to(before: ConcentratedPool, price: int) -> Swapped:
     return swap(before, falls, least)
 
 
-def test_concentrated_pools_move_as_recorded(shared_data: Path) -> None:
+def test_concentrated_pools_move_as_recorded(shared_data: Path, record_property: Callable[[str, object], None]) -> None:
     """Swapping up to the recorded price gives the recorded tick and liquidity, 18 times across initialised ticks.
 
     Four of five prices are met to the last bit by a sale; the rest are those of exact outputs and of several trades.
@@ -133,6 +136,9 @@ def test_concentrated_pools_move_as_recorded(shared_data: Path) -> None:
         found["same price" if done.sqrt_price_x96 == after.sqrt_price_x96 else "price passed"] += 1
         found["liquidity changed"] += before.liquidity != after.liquidity
     assert found == {"same price": 139, "price passed": 32, "positions changed": 5, "liquidity changed": 18}
+    moved = found["same price"] + found["price passed"]
+    record_property("vector_cases", ("uniswap v3 and forks: recorded moves of main-net pools (tick, liquidity)", moved))
+    record_property("vector_cases", ("uniswap v3 and forks: of these with the same price to the last bit", 139))
 
 
 def test_what_never_changes_is_equal_in_all_recordings(shared_data: Path) -> None:

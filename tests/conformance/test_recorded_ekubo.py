@@ -49,7 +49,7 @@ def test_recorded_pools_conform(shared_data, name):
         check_market(pool, samples=6, rounding_units=4 * (len(pool.ticks) + 2))
 
 
-def test_recorded_price_moves_follow_to_the_last_bit(shared_data):
+def test_recorded_price_moves_follow_to_the_last_bit(shared_data, record_property):
     """Five of nine moves between blocks are those of one whole input: it leads to exactly the recorded price.
 
     The other four were made by more than one swap, or by an exact output. In the pool of most moves, steps of the input
@@ -67,6 +67,7 @@ def test_recorded_price_moves_follow_to_the_last_bit(shared_data):
                     exact.append(block["block"])
     assert moves == 9
     assert exact == [24693616, 24699613, 24699616, 24721176, 24721178]
+    record_property("vector_cases", ("ekubo: recorded moves of main-net pools, price to the last bit", len(exact)))
 
 
 def replay(pool, end):

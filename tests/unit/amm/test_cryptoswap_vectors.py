@@ -215,8 +215,9 @@ def sell(pool, i, j, amount_in):
 
 
 @pytest.mark.parametrize("recorded", POOLS.values(), ids=POOLS)
-def test_quotes_equal_what_the_deployed_contract_answered(recorded):
+def test_quotes_equal_what_the_deployed_contract_answered(recorded, record_property):
     pool = recorded.pool
+    record_property("vector_cases", ("curve crypto pools: answers of deployed contracts", len(recorded.quotes)))
     for i, j, amount_in, amount_out in recorded.quotes:
         assert sell(pool, i, j, amount_in)[0].amount_out == amount_out
         limits = pool.limits(pool.tokens[i], pool.tokens[j])
@@ -231,8 +232,9 @@ SEQUENCES = [each for each in POOLS.values() if each.sequence]
 @pytest.mark.parametrize(
     ("recorded", "moves"), list(zip(SEQUENCES, (6, 0, 2), strict=True)), ids=("three", "two", "moving")
 )
-def test_every_swap_of_a_sequence_sees_the_prices_that_the_one_before_left(recorded, moves):
+def test_every_swap_of_a_sequence_sees_the_prices_that_the_one_before_left(recorded, moves, record_property):
     pool, moved = recorded.pool, 0
+    record_property("vector_cases", ("curve crypto pools: swaps in sequence, by a simulator", len(recorded.sequence)))
     for i, j, amount_in, amount_out in recorded.sequence:
         sold, balances, xs = sell(pool, i, j, amount_in)
         assert sold.amount_out == amount_out

@@ -57,7 +57,8 @@ SIMULATED = SimpleNamespace(
 )  # fmt: skip
 
 
-def test_the_simulated_pool_of_twenty_ticks():
+def test_the_simulated_pool_of_twenty_ticks(record_property):
+    record_property("vector_cases", ("ekubo: vectors of the contract's tests and of a simulator", 1))
     done = swap(SIMULATED, False, 1_000_000)
     assert (done.amount_in, done.amount_out, done.filled) == (1_000_000, 2436479431, True)
 
@@ -67,12 +68,14 @@ def full_range(sqrt_ratio, liquidity, fee_x64=0):
     return SimpleNamespace(sqrt_ratio=sqrt_ratio, tick=tick, liquidity=liquidity, ticks=(), fee_x64=fee_x64)
 
 
-def test_the_simulated_pool_over_the_whole_range():
+def test_the_simulated_pool_over_the_whole_range(record_property):
+    record_property("vector_cases", ("ekubo: vectors of the contract's tests and of a simulator", 1))
     assert swap(full_range(Q128, 10_000_000), False, 1000).amount_out == 999
 
 
 @pytest.mark.parametrize("zero_for_one", [True, False])
-def test_the_simulated_step_with_a_fee_of_a_half(zero_for_one):
+def test_the_simulated_step_with_a_fee_of_a_half(zero_for_one, record_property):
+    record_property("vector_cases", ("ekubo: vectors of the contract's tests and of a simulator", 1))
     done = swap(full_range(Q128, 100_000, HALF), zero_for_one, 10_000)
     assert (done.amount_out, done.fee_amount) == (4_761, 5_000)
 
@@ -84,11 +87,13 @@ def test_the_simulated_step_with_a_fee_of_a_half(zero_for_one):
         (10**6, 1000, 339942424496442021441932674757011200256),
     ],
 )
-def test_token_0_moves_the_price_down_as_in_the_contract(liquidity, amount, exact):
+def test_token_0_moves_the_price_down_as_in_the_contract(liquidity, amount, exact, record_property):
+    record_property("vector_cases", ("ekubo: vectors of the contract's tests and of a simulator", 1))
     assert next_ratio_from_amount0(Q128, liquidity, amount) == round_ratio(exact, up=True)
 
 
-def test_token_1_moves_the_price_up_as_in_the_contract():
+def test_token_1_moves_the_price_up_as_in_the_contract(record_property):
+    record_property("vector_cases", ("ekubo: vectors of the contract's tests and of a simulator", 2))
     exact = Q128 + 340282366920938463463374607431768211
     assert next_ratio_from_amount1(Q128, 10**6, 1000) == round_ratio(exact, up=False)
     assert next_ratio_from_amount0(MIN_SQRT_RATIO, 1, MAX_AMOUNT) == round_ratio(2, up=True)

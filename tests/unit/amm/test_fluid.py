@@ -55,7 +55,8 @@ def total(split):
         (False, COLLATERAL, OFF, 997440731837532),
     ],
 )
-def test_published_vectors_without_a_fee(forward, collateral, debt, expected):
+def test_published_vectors_without_a_fee(forward, collateral, debt, expected, record_property):
+    record_property("vector_cases", ("fluid: published vectors", 1))
     pools = (collateral, debt) if forward else (turned(collateral), turned(debt))
     assert total(split_in(10**15, pools, 0)) == expected
 
@@ -64,15 +65,17 @@ def test_published_vectors_without_a_fee(forward, collateral, debt, expected):
     ("forward", "amount_in", "expected"),
     [(True, 10**12, 1179917402128), (True, 5 * 10**11, 589961060629), (False, 8 * 10**11, 677868867152)],
 )
-def test_published_vectors_with_a_fee(forward, amount_in, expected):
+def test_published_vectors_with_a_fee(forward, amount_in, expected, record_property):
     """The simulator takes the fee before it divides the input, the contract after: up to two adjusted units less."""
+    record_property("vector_cases", ("fluid: vectors of a simulator that rounds earlier, to two units of 1e-12", 1))
     pools = (STETH_COLLATERAL, STETH_DEBT) if forward else (turned(STETH_COLLATERAL), turned(STETH_DEBT))
     assert expected - 2 <= total(split_in(amount_in, pools, 100)) <= expected
 
 
-def test_the_published_vector_against_the_resolver():
+def test_the_published_vector_against_the_resolver(record_property):
     """Without a fee: one wstETH gives 1.180035404724 ETH, as the resolver's estimate at the same reserves."""
     assert total(split_in(adjust(10**18, 18), (STETH_COLLATERAL, STETH_DEBT), 0)) == 1180035404724
+    record_property("vector_cases", ("fluid: published vectors", 1))
 
 
 imaginary = magnitudes(10**13, 10**22)

@@ -37,7 +37,7 @@ QUOTES = (
 
 @pytest.mark.shared_data
 @pytest.mark.parametrize(("zero_for_one", "amount_in", "amount_out", "price_after"), QUOTES)
-def test_a_deployed_pools_quotes(shared_data, zero_for_one, amount_in, amount_out, price_after):
+def test_a_deployed_pools_quotes(shared_data, record_property, zero_for_one, amount_in, amount_out, price_after):
     """The record holds the ticks around the price only, so the pool is not validated and swaps stay small."""
     pools = json.loads((shared_data / "markets" / "degenbot_fixtures.json").read_text())["pools"]
     record = next(pool for pool in pools if pool["address"] == CBETH_WETH)
@@ -58,4 +58,5 @@ def test_a_deployed_pools_quotes(shared_data, zero_for_one, amount_in, amount_ou
         ticks=tuple((index, int(net)) for index, net in record["ticks"]),
     )
     done = swap(pool, zero_for_one, amount_in)
+    record_property("vector_cases", ("slipstream: answers of the deployed quoter (amount and price after)", 1))
     assert (done.amount_out, done.sqrt_price_x96) == (amount_out, price_after)

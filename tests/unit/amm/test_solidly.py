@@ -32,8 +32,9 @@ ALETH_FRXETH = (165363502891169888414, 70707320014274856246)
     [(DOLA_USDBC, (WAD, 10**6), DOLA_TO_USDBC), (DOLA_USDBC[::-1], (10**6, WAD), USDBC_TO_DOLA)],
     ids=["18 to 6 decimals", "6 to 18 decimals"],
 )
-def test_a_deployed_stable_pools_answers(solver, reserves, scales, answers):
+def test_a_deployed_stable_pools_answers(solver, reserves, scales, answers, record_property):
     """Both solvers find the same balance in a pool of this size."""
+    record_property("vector_cases", ("solidly, stable: answers of deployed pools", len(answers)))
     for amount_in, amount_out in answers:
         net = amount_in - charge(amount_in, 3_000)
         assert stable_amount_out(net, *reserves, scales, solver) == amount_out
@@ -42,7 +43,8 @@ def test_a_deployed_stable_pools_answers(solver, reserves, scales, answers):
 @pytest.mark.parametrize(
     ("reserves", "answers"), [(TBTC_WETH, TBTC_TO_WETH), (TBTC_WETH[::-1], WETH_TO_TBTC)], ids=["sell 0", "sell 1"]
 )
-def test_a_deployed_volatile_pools_answers(reserves, answers):
+def test_a_deployed_volatile_pools_answers(reserves, answers, record_property):
+    record_property("vector_cases", ("solidly, volatile: answers of deployed pools", len(answers)))
     for amount_in, amount_out in answers:
         net = amount_in - charge(amount_in, 3_000)
         assert net * reserves[1] // (reserves[0] + net) == amount_out
@@ -60,8 +62,9 @@ def test_a_deployed_volatile_pools_answers(reserves, answers):
         (Solver.FIRST, (1481252219344464578434, 3236537897421945761324), WAD, 400, 10**21, 1022352385458443941729),
     ],
 )
-def test_answers_stated_by_another_library(solver, reserves, scale, fee_pips, amount_in, amount_out):
+def test_answers_stated_by_another_library(solver, reserves, scale, fee_pips, amount_in, amount_out, record_property):
     """Numbers of KyberNetwork/kyberswap-dex-lib's tests."""
+    record_property("vector_cases", ("solidly, stable: swaps and answers stated by another library", 1))
     net = amount_in - charge(amount_in, fee_pips)
     assert stable_amount_out(net, *reserves, (scale, scale), solver) == amount_out
 

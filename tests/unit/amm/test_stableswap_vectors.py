@@ -209,8 +209,9 @@ POOLS = {
 
 
 @pytest.mark.parametrize("recorded", POOLS.values(), ids=POOLS)
-def test_quotes_equal_what_the_deployed_contract_answered(recorded):
+def test_quotes_equal_what_the_deployed_contract_answered(recorded, record_property):
     pool = recorded.pool()
+    record_property("vector_cases", ("curve stableswap: answers of deployed contracts", len(recorded.cases)))
     for i, j, amount_in, amount_out in recorded.cases:
         direction = Direction(pool.balances, pool.rates, pool.rules, i, j)
         assert direction.sell(amount_in).amount_out == amount_out
@@ -229,7 +230,7 @@ def test_where_more_input_buys_less_the_pool_refuses():
 
 
 @pytest.mark.shared_data
-def test_three_hundred_answers_of_a_genuine_ng_contract(shared_data):
+def test_three_hundred_answers_of_a_genuine_ng_contract(shared_data, record_property):
     recorded = json.loads((shared_data / "facts" / "curve_ng_vectors.json").read_text())
     pool = Recorded(
         tuple(map(int, recorded["balances"])),
@@ -244,3 +245,4 @@ def test_three_hundred_answers_of_a_genuine_ng_contract(shared_data):
     for i, j, amount_in, amount_out in cases:
         assert pool.swap_exact_in(pool.tokens[i], pool.tokens[j], int(amount_in))[0].amount_out == int(amount_out)
     assert len(cases) == 300
+    record_property("vector_cases", ("curve stableswap NG: answers of the contract on a local chain", 300))

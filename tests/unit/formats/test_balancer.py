@@ -271,7 +271,10 @@ def test_recorded_pools_load(shared_data, name, loaded, reasons):
         ),
     ],
 )
-def test_quotes_that_kyberswaps_tests_expect(shared_data, market_id, sold, bought, amount_in, amount_out):
+def test_quotes_that_kyberswaps_tests_expect(
+    shared_data, record_property, market_id, sold, bought, amount_in, amount_out
+):
+    record_property("vector_cases", ("balancer v1 and v2, recorded pools: answers stated by another library", 1))
     contents = parse(recorded(shared_data, "multi_kyber_fixtures.json.gz"), "kyber")
     (market,) = (market for market in contents.markets if market.id == market_id)
     tokens = {token.symbol: token for token in market.tokens}

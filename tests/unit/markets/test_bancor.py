@@ -26,7 +26,8 @@ POOL = BancorPool(
 )
 
 
-def test_the_published_vector():
+def test_the_published_vector(record_property):
+    record_property("vector_cases", ("bancor v2.1: published vector", 1))
     assert POOL.swap_exact_in(TOKEN1, TOKEN0, 1000)[0].amount_out == 3_899_370
 
 

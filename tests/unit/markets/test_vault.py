@@ -28,11 +28,12 @@ POOL = Vault(
 )
 
 
-def test_an_answer_of_a_vault_at_another_amount():
+def test_an_answer_of_a_vault_at_another_amount(record_property):
     """pufETH at block 23319067: previewDeposit of 1e30 gave the rate, and of 1.1e18 what a simulator states.
 
     KyberSwap dex-lib, erc4626/pool_simulator_test.go.
     """
+    record_property("vector_cases", ("erc-4626: answers of deployed vaults", 1))
     rate = (945745537757005980110202556790, 10**30)
     assert 11 * 10**17 * rate[0] // rate[1] == 1040320091532706578
     pufeth = replace(
