@@ -30,6 +30,12 @@ class RpcRefused(AdapterError):
     code = "rpc_refused"
 
 
+class LacksBlock(AdapterError):
+    """The endpoint is well, but does not have this block's state: not yet, or no more."""
+
+    code = "lacks_block"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointHealth:
     """What an operator wants to know of an endpoint.
@@ -101,7 +107,9 @@ class Endpoint:
         Raises
         ------
         VenueUnavailable
-            If it does not answer, answers garbage, is overloaded, lacks the block, or is another chain.
+            If it does not answer, answers garbage, is overloaded, or is another chain.
+        LacksBlock
+            If it does not have the state that is asked for.
         """
         answers: list[Any | RpcRefused] = []
         try:
@@ -111,8 +119,8 @@ class Endpoint:
                 while len(answers) < len(questions):
                     batch = questions[len(answers) : len(answers) + self._batch_size]
                     answers += self._put(batch) or ()
-        except BreakerOpen:
-            raise
+        except BreakerOpen as closed:
+            raise VenueUnavailable(f"{closed} ({self._fault})", retry_after_s=closed.retry_after_s) from closed
         except VenueUnavailable as fault:
             self._is_known = False
             self._fault = str(fault)
@@ -179,5 +187,5 @@ class Endpoint:
         if error.get("code") in OVERLOADED or any(words in said for words in OVERLOADED_WORDS):
             raise VenueUnavailable(f"{self.host}: overloaded ({message})")
         if any(words in said for words in BEHIND_WORDS):
-            raise VenueUnavailable(f"{self.host}: lacks the block ({message})")
+            raise LacksBlock(f"{self.host}: lacks the block ({message})")
         return RpcRefused(f"{self.host}: {message} (code {error.get('code')})")

@@ -9,6 +9,7 @@ from eth_utils.crypto import keccak
 from adapters.base import BadPayload, VenueUnavailable
 from adapters.chain.abi import Call, Outcome, hex_data
 from adapters.endpoint import RpcRefused
+from adapters.portion import Portion
 from adapters.rpc import Block, RpcPool
 
 MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11"
@@ -17,7 +18,6 @@ MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11"
 AGGREGATE3 = keccak(text="aggregate3((address,bool,bytes)[])")[:4]
 FIRST_PORTION = 512
 LARGEST_PORTION = 4096
-FACTOR = 2
 PATIENCE = 2
 WORD = 32
 
@@ -35,8 +35,7 @@ class Multicall:
 
     def __init__(self, rpc: RpcPool, address: str = MULTICALL3) -> None:
         self._rpc, self._address = rpc, address
-        self._portion = FIRST_PORTION
-        self._ceiling = LARGEST_PORTION
+        self._portion = Portion(FIRST_PORTION, LARGEST_PORTION)
 
     def read(self, calls: Sequence[Call], at: Block) -> tuple[Outcome, ...]:
         """Return each call's outcome at a block.
@@ -51,7 +50,7 @@ class Multicall:
         outcomes: list[Outcome] = []
         patience = PATIENCE
         while len(outcomes) < len(calls):
-            portion = calls[len(outcomes) : len(outcomes) + self._portion]
+            portion = calls[len(outcomes) : len(outcomes) + self._portion.size]
             try:
                 answer = self._aggregate(portion, at)
             except VenueUnavailable:
@@ -61,12 +60,11 @@ class Multicall:
                 patience -= 1
                 answer = None
             if answer is None:
-                self._shrink(len(portion))
+                self._portion.shrink(len(portion))
                 continue
             outcomes += answer
             patience = PATIENCE
-            if len(portion) == self._portion:
-                self._grow()
+            self._portion.grow(len(portion))
         return self._again(calls, outcomes, at)
 
     def _aggregate(self, calls: Sequence[Call], at: Block) -> list[Outcome] | None:
@@ -78,15 +76,6 @@ class Multicall:
         if len(calls) == 1:
             raise VenueUnavailable(f"a single call is refused: {answer}")
         return None
-
-    def _shrink(self, size: int) -> None:
-        self._portion = max(1, size // FACTOR)
-        self._ceiling = max(1, size * 3 // 4)
-
-    def _grow(self) -> None:
-        if self._portion >= self._ceiling:
-            self._ceiling = min(LARGEST_PORTION, self._ceiling + self._ceiling // 16 + 1)
-        self._portion = min(self._ceiling, self._portion * FACTOR)
 
     def _again(self, calls: Sequence[Call], outcomes: list[Outcome], at: Block) -> tuple[Outcome, ...]:
         """Ask alone what reverted without a word among others: a greedy contract may have left it too little gas."""

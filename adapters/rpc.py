@@ -10,9 +10,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.base import BadPayload, Client, VenueUnavailable
+from adapters.base import AdapterError, BadPayload, Client, VenueUnavailable
 from adapters.chain.abi import hex_data, quantity
-from adapters.endpoint import Endpoint, EndpointHealth, Question, RpcRefused
+from adapters.endpoint import Endpoint, EndpointHealth, LacksBlock, Question, RpcRefused
 from adapters.http import HttpLimits, JsonClient
 
 RPC_LIMITS = HttpLimits(connect_s=3.0, read_s=20.0, total_s=30.0, max_bytes=32 * 2**20, tries=1)
@@ -123,8 +123,10 @@ class RpcPool:
         ------
         VenueUnavailable
             If no endpoint answers all of them.
+        LacksBlock
+            If none has the state that is asked for.
         """
-        faults: dict[str, str] = {}
+        faults: dict[str, AdapterError] = {}
         for round_number in range(ROUNDS):
             if round_number:
                 self._sleep(self._rng.uniform(0.5, 1.0) * FIRST_PAUSE_S * 2.0**round_number)
@@ -134,9 +136,11 @@ class RpcPool:
                 try:
                     self._confirm(endpoint, at)
                     return endpoint.ask(questions)
-                except VenueUnavailable as fault:
-                    faults[endpoint.host] = str(fault)
-        raise VenueUnavailable(f"chain {self.chain_id}: " + ("; ".join(faults.values()) or "no endpoint keeps step"))
+                except (VenueUnavailable, LacksBlock) as fault:
+                    faults[endpoint.host] = fault
+        told = "; ".join(map(str, faults.values())) or "no endpoint keeps step"
+        is_block = faults and all(isinstance(fault, LacksBlock) for fault in faults.values())
+        raise (LacksBlock if is_block else VenueUnavailable)(f"chain {self.chain_id}: {told}")
 
     def close(self) -> None:
         """Ask no more."""
@@ -152,7 +156,7 @@ class RpcPool:
             return
         (answer,) = endpoint.ask([("eth_getBlockByNumber", [hex(at.number), False])])
         if not isinstance(answer, dict) or answer.get("hash") != at.hash:
-            raise VenueUnavailable(f"{endpoint.host}: does not have block {at.number} with hash {at.hash}")
+            raise LacksBlock(f"{endpoint.host}: does not have block {at.number} with hash {at.hash}")
         self._confirmed[1].add(endpoint)
 
     def _heads(self) -> dict[Endpoint, Block | VenueUnavailable]:
@@ -173,7 +177,7 @@ class RpcPool:
             head = parse_block(answer)
         except VenueUnavailable as fault:
             return fault
-        except BadPayload as fault:
+        except AdapterError as fault:
             return VenueUnavailable(f"{endpoint.host}: {fault}")
         endpoint.head = head.number
         age_s = int(self._clock()) - head.timestamp

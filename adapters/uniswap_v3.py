@@ -9,6 +9,7 @@ from adapters.chain.abi import Call, CallFailed, Event, Function, Log, Outcome
 from adapters.chain.deployments import deployments_of
 from adapters.chain.protocol import Pool, States, collected, market_id, nothing_else
 from adapters.chain.reading import Reading, ask, ask_each
+from adapters.chain.scan import scan
 from adapters.chain.ticks import TickState, read_ticks
 from adapters.chain.tokens import ChainTokens
 from routing_engine.markets import ConcentratedPool
@@ -118,7 +119,9 @@ def read_states(
     slots = yield from ask_each(pools, lambda pool: (SLOT0(pool.key), LIQUIDITY(pool.key)))
     opened = [(pool, spacing_of(pool)) for pool, ((call, outcome), _) in slots.items() if _is_open(call, outcome)]
     ticks = yield from read_ticks(
-        opened, lambda pool, word: TICK_BITMAP(pool.key, word), lambda pool, index: TICKS(pool.key, index)
+        opened,
+        lambda pool, words: scan(TICK_BITMAP, pool.key, numbers=words),
+        lambda pool, index: TICKS(pool.key, index),
     )
 
     def state(pool: Pool) -> TickState:

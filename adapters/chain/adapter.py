@@ -91,7 +91,10 @@ class OnChainAdapter:
 
     def fetch(self) -> ChainPayload:
         """Read the chain's newest state; see `Adapter`."""
-        head = self._rpc.head()
+        return self.read(self._rpc.head())
+
+    def read(self, head: Block) -> ChainPayload:
+        """Read the chain's state at a block, which must not be older than the last read; see `fetch`."""
         follows = self._last_canonical(head)
         recorder = Recorder(self._wrap(self._reader.at(head), head))
         after = run(self._reading(self.memory, follows, head), recorder)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from adapters.chain.abi import Call
 from adapters.chain.logs import LogReader
 from adapters.chain.reading import Reply, Request
+from adapters.chain.scan import Scan
 from adapters.multicall import Multicall
 from adapters.rpc import Block, RpcPool
+from adapters.scans import ScanReader
 
 
 class ChainReader:
@@ -18,11 +21,12 @@ class ChainReader:
     """
 
     def __init__(self, rpc: RpcPool) -> None:
-        self._multicall, self._logs = Multicall(rpc), LogReader(rpc)
+        self.multicall, self.logs = Multicall(rpc), LogReader(rpc)
+        self.scans = ScanReader(rpc, self.multicall)
 
     def at(self, block: Block) -> ChainResponder:
         """Return who answers as of a block."""
-        return ChainResponder(self._multicall, self._logs, block)
+        return ChainResponder(self, block)
 
 
 class ChainResponder:
@@ -30,20 +34,22 @@ class ChainResponder:
 
     Parameters
     ----------
-    multicall : Multicall
-        For calls.
-    logs : LogReader
-        For events.
+    reader : ChainReader
+        Of the chain.
     at : Block
         The block.
     """
 
-    def __init__(self, multicall: Multicall, logs: LogReader, at: Block) -> None:
-        self._multicall, self._logs, self._at = multicall, logs, at
+    def __init__(self, reader: ChainReader, at: Block) -> None:
+        self._reader, self._at = reader, at
 
     def answer(self, request: Request) -> Reply:
         """Ask the chain; see `Responder`."""
+        calls = [call for call in request.calls if isinstance(call, Call)]
+        scans = [scan for scan in request.calls if isinstance(scan, Scan)]
+        called = iter(self._reader.multicall.read(calls, self._at))
+        scanned = iter(self._reader.scans.read(scans, self._at))
         return Reply(
-            outcomes=self._multicall.read(request.calls, self._at) if request.calls else (),
-            logs=tuple(self._logs.read(each, self._at) for each in request.filters),
+            outcomes=tuple(next(called if isinstance(call, Call) else scanned) for call in request.calls),
+            logs=tuple(self._reader.logs.read(each, self._at) for each in request.filters),
         )

@@ -10,12 +10,14 @@ from typing import Any
 from adapters.base import BadPayload, VenueUnavailable
 from adapters.chain.abi import Log, LogFilter, hex_data, quantity
 from adapters.endpoint import RpcRefused
+from adapters.portion import Portion
 from adapters.rpc import Block, RpcPool
 
 MOST_ADDRESSES = 1000
 MOST_TOPICS = 4
 PATIENCE = 2
-FACTOR = 2
+WIDEST = 2**40
+"""More blocks than any chain has: whether a range is too wide shows when it is asked for."""
 
 
 class LogReader:
@@ -29,7 +31,7 @@ class LogReader:
 
     def __init__(self, rpc: RpcPool) -> None:
         self._rpc = rpc
-        self._widest: int | None = None
+        self._width = Portion(WIDEST, WIDEST)
 
     def read(self, wanted: LogFilter, at: Block) -> tuple[Log, ...]:
         """Return what matches, in the order of the chain.
@@ -63,7 +65,7 @@ class LogReader:
         found: list[Log] = []
         first, patience = wanted.first_block, PATIENCE
         while first <= wanted.last_block:
-            last = wanted.last_block if self._widest is None else min(wanted.last_block, first + self._widest - 1)
+            last = min(wanted.last_block, first + self._width.size - 1)
             try:
                 answer = self._rpc.ask([("eth_getLogs", [_parameters(wanted, first, last)])], at)[0]
             except VenueUnavailable as fault:
@@ -71,12 +73,11 @@ class LogReader:
             if isinstance(answer, RpcRefused | VenueUnavailable):
                 if first == last or patience < 0:
                     raise VenueUnavailable(f"logs of block {first}: {answer}") from answer
-                self._widest = (last - first + 1) // FACTOR
+                self._width.shrink(last - first + 1)
                 continue
             found += _parse(answer, replace(wanted, first_block=first, last_block=last))
             patience = PATIENCE
-            if self._widest is not None and last - first + 1 == self._widest:
-                self._widest += self._widest // 2 + 1
+            self._width.grow(last - first + 1)
             first = last + 1
         return found
 

@@ -12,14 +12,15 @@ from typing import Protocol, TypeVar
 
 from adapters.base import AdapterError
 from adapters.chain.abi import Call, Log, LogFilter, Outcome
+from adapters.chain.scan import Scan
 from routing_engine.errors import InvalidMarket
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Calls, all at the same block, and logs."""
+    """Calls and scans, all at the same block, and logs."""
 
-    calls: tuple[Call, ...] = ()
+    calls: tuple[Call | Scan, ...] = ()
     filters: tuple[LogFilter, ...] = ()
 
 
@@ -61,7 +62,7 @@ def run(reading: Reading[Found], responder: Responder) -> Found:
         return found
 
 
-def ask(calls: Iterable[Call]) -> Reading[tuple[Outcome, ...]]:
+def ask(calls: Iterable[Call | Scan]) -> Reading[tuple[Outcome, ...]]:
     """Ask for the outcomes of calls; none costs nothing."""
     wanted = tuple(calls)
     if not wanted:

@@ -9,7 +9,8 @@ from typing import TypeAlias
 from adapters.base import BadPayload
 from adapters.chain.abi import Call, CallFailed
 from adapters.chain.protocol import Pool
-from adapters.chain.reading import Reading, ask_each
+from adapters.chain.reading import Reading, ask, ask_each
+from adapters.chain.scan import Scan
 from routing_engine.amm.tick_math import MAX_TICK, MIN_TICK
 from routing_engine.markets import ConcentratedPool
 
@@ -20,6 +21,7 @@ Ticks: TypeAlias = Mapping[int, tuple[int, int]]
 """liquidityGross and liquidityNet of every initialised tick, by its index."""
 
 CallAt: TypeAlias = Callable[[Pool, int], Call]
+ScanOver: TypeAlias = Callable[[Pool, range], Scan]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ class TickState:
 
 
 def read_ticks(
-    pools: Iterable[tuple[Pool, int]], bitmap_call: CallAt, tick_call: CallAt
+    pools: Iterable[tuple[Pool, int]], bitmap_scan: ScanOver, tick_call: CallAt
 ) -> Reading[Mapping[str, Ticks | CallFailed]]:
     """Read all initialised ticks of pools: first the words of the bitmaps, then the ticks that they name.
 
@@ -107,17 +109,19 @@ def read_ticks(
     ----------
     pools : iterable of (Pool, int)
         With their tick spacings.
-    bitmap_call, tick_call : callable
-        Give the call for one word, and for one tick: gross and net.
+    bitmap_scan : callable
+        Gives the scan over words of a pool's bitmap.
+    tick_call : callable
+        Gives the call for one tick: gross and net.
     """
     spacings = dict(pools)
-    words = yield from ask_each(spacings, lambda pool: [bitmap_call(pool, word) for word in _words(spacings[pool])])
+    scans = [bitmap_scan(pool, _words(spacing)) for pool, spacing in spacings.items()]
+    outcomes = yield from ask(scans)
     indices: dict[Pool, list[int]] = {}
     found: dict[str, Ticks | CallFailed] = {}
-    for pool, answers in words.items():
+    for pool, scan, outcome in zip(spacings, scans, outcomes, strict=True):
         try:
-            bitmaps = [call.one(outcome) for call, outcome in answers]
-            indices[pool] = _indices(pool.key, bitmaps, spacings[pool])
+            indices[pool] = _indices(pool.key, scan.decode(outcome), spacings[pool])
         except CallFailed as error:
             found[pool.key] = error
     amounts = yield from ask_each(indices, lambda pool: [tick_call(pool, index) for index in indices[pool]])
@@ -134,15 +138,14 @@ def read_ticks(
 def _words(spacing: int) -> range:
     """Return the words that usable ticks of a spacing are in."""
     last = MAX_TICK // spacing
-    return range(-last // WORD_BITS if last else 0, last // WORD_BITS + 1)
+    return range(-last // WORD_BITS, last // WORD_BITS + 1)
 
 
-def _indices(key: str, bitmaps: list[int], spacing: int) -> list[int]:
-    """Return the ticks that bitmaps name, in rising order."""
+def _indices(key: str, bitmaps: Mapping[int, int], spacing: int) -> list[int]:
+    """Return the ticks that words of a bitmap name, in rising order."""
     found = [
         (word * WORD_BITS + bit) * spacing
-        for word, bitmap in zip(_words(spacing), bitmaps, strict=True)
-        if bitmap
+        for word, bitmap in sorted(bitmaps.items())
         for bit in range(WORD_BITS)
         if bitmap >> bit & 1
     ]

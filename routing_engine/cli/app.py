@@ -14,6 +14,7 @@ import click
 
 from routing_engine.cli import EXIT_USAGE
 from routing_engine.cli.batch_command import batch
+from routing_engine.cli.contributed import add_contributed
 from routing_engine.cli.route_command import route
 from routing_engine.cli.snapshot_commands import snapshot
 
@@ -41,6 +42,7 @@ def cli() -> None:
 cli.add_command(snapshot)
 cli.add_command(route)
 cli.add_command(batch)
+add_contributed(cli)
 
 
 def run() -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.base import BadPayload, Declined, VenueUnavailable
 from adapters.breaker import State
-from adapters.endpoint import RpcRefused
+from adapters.endpoint import LacksBlock, RpcRefused
 from adapters.rpc import RpcPool
 from tests.support.nodes import NOW, Network, Node, NodeError, at
 
@@ -165,7 +165,22 @@ def test_what_only_this_endpoint_lacks_is_asked_of_the_next(error):
     network = Network(poor=Node(), good=Node())
     network.nodes["poor"].contracts["0xc"] = fail
     network.nodes["good"].contracts["0xc"] = lambda _: b"\2"
-    assert pool_of(network).ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(100)])]) == ["0x02"]
+    question = [("eth_call", [{"to": "0xc", "data": "0x"}, hex(100)])]
+    assert pool_of(network).ask(question) == ["0x02"]
+
+
+def test_a_pruned_block_is_told_apart_from_an_outage():
+    def fail(_: bytes) -> bytes:
+        raise NodeError("missing trie node 0xab")
+
+    network = Network(node=Node())
+    network.nodes["node"].contracts["0xc"] = fail
+    pool = pool_of(network)
+    with pytest.raises(LacksBlock):
+        pool.ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(1)])])
+    assert (pool.health()[0].state, pool.health()[0].fault) == (State.CLOSED, "")
+    with pytest.raises(LacksBlock):
+        pool.ask([("eth_chainId", [])], at(100, "b"))
 
 
 def test_all_faults_are_told_when_nobody_answers():

@@ -20,9 +20,10 @@ from tests.support.chain import Chain, running_chain
 from tests.support.evm import ACTOR, FOREVER, Contract, Reverted
 from tests.support.uniswap import V2, V3, V3Pool, _v2_periphery, _v3_core
 
-PLENTY = 10**30
 SUPPLY = 2**200
 ONE_TO_ONE = 2**96
+FURTHER_TIERS = {100: 1}
+"""Tick spacings of fees that were enabled after the factory's deployment."""
 
 
 class Counting:
@@ -95,6 +96,8 @@ class Uniswap:
     def add_pool(self, first: int, second: int, fee_pips: int, sqrt_price_x96: int = ONE_TO_ONE) -> V3Pool:
         """Create an empty v3 pool."""
         token0, token1 = self.contracts[first], self.contracts[second]
+        if self.v3.factory("feeAmountTickSpacing", fee_pips) == 0:
+            self.v3.factory("enableFeeAmount", fee_pips, FURTHER_TIERS[fee_pips])
         pair = (token0.address, token1.address, fee_pips)
         address = self.v3.positions("createAndInitializePoolIfNecessary", *pair, sqrt_price_x96)
         contract = self.chain.at(address, _v3_core("UniswapV3Pool")["abi"])

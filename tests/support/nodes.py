@@ -34,7 +34,8 @@ def at(number: int, fork: str = "a") -> Block:
 class Node:
     """One node; set what it should do wrong.
 
-    `contracts` maps addresses to functions from calldata to returned data, or None for a revert without a word.
+    `contracts` maps addresses to functions from calldata to returned data, or None for a revert without a word;
+    `program` runs code that is called without a contract.
     """
 
     def __init__(self, chain_id: int = 1, head: int = 100, fork: str = "a") -> None:
@@ -47,6 +48,7 @@ class Node:
         self.most_calls: int | None = None
         self.gas: int | None = None
         self.widest: int | None = None
+        self.program: Callable[[bytes], bytes] | None = None
         self.fault: Exception | None = None
         self.garbage: Any = SENSE
 
@@ -92,6 +94,10 @@ class Node:
 
     def _call(self, call: dict[str, str]) -> str:
         data = bytes.fromhex(call["data"][2:])
+        if "to" not in call:
+            if self.program is None:
+                raise NodeError("missing field to", -32602)
+            return "0x" + self.program(data).hex()
         if data[:4] != AGGREGATE3:
             found = self._contract(call["to"], data)
             if found is None:

@@ -1,0 +1,174 @@
+"""Commands that need the network: ``routing-engine snapshot capture`` and ``routing-engine adapters``.
+
+Nothing heavy is imported before a command runs: ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from routing_engine.cli.snapshot_commands import describe
+from routing_engine.cli.terminal import JSON, TABLE, note, plain_table, reported, write_json, write_rich
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from adapters.capture import Captured, ChainReport
+    from adapters.chain.protocol import AnyProtocol
+
+EXIT_INCOMPLETE = 1
+FORMATS = click.Choice([TABLE, JSON])
+FILE = click.Path(path_type=Path)
+LONGEST_URL = 2000
+MEGABYTE = 10**6
+
+
+def endpoints_given(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[int, list[str]]:
+    """Gather the URLs of each chain, in the order given, from options of the form ``CHAIN=URL``."""
+    found: dict[int, list[str]] = {}
+    for value in values:
+        chain, _, url = value.partition("=")
+        if not (chain.isascii() and chain.isdecimal() and len(chain) <= 18):
+            raise click.BadParameter(f"{value[:40]!r} must begin with a chain id: 1=https://…")
+        if not url.startswith(("http://", "https://")) or len(url) > LONGEST_URL or not url.isprintable():
+            raise click.BadParameter(f"chain {chain} needs an http or https URL: {chain}=https://…")
+        found.setdefault(int(chain), []).append(url)
+    return found
+
+
+@click.command()
+@click.option(
+    "--rpc",
+    "urls",
+    metavar="CHAIN=URL",
+    multiple=True,
+    required=True,
+    callback=endpoints_given,
+    help="A chain's endpoint; repeatable, also for one chain.",
+)
+@click.option("--out", required=True, type=FILE, help="File to write; compressed if it ends in .gz.")
+@click.option("--tokens", "token_file", type=FILE, help="Token list (JSON) to look for pools of.  [default: built in]")
+@click.option("--protocol", "names", multiple=True, help="Only this protocol; repeatable.  [default: all installed]")
+@click.option("--fresh", is_flag=True, help="Do not go on with an interrupted capture.")
+@click.option("--format", "output_format", type=FORMATS, default=TABLE, show_default=True)
+def capture(
+    urls: Mapping[int, Sequence[str]],
+    out: Path,
+    token_file: Path | None,
+    names: Sequence[str],
+    fresh: bool,
+    output_format: str,
+) -> None:
+    """Read all pools of listed tokens from chains and write them to a market file.
+
+    Each chain is read at one block. Several endpoints of a chain stand in for each other. Interrupted, or left
+    incomplete, the capture goes on where it stopped when it is run again soon.
+
+    Exit codes: 0 all there, 1 something is missing, 2 wrong usage or input.
+    """
+    from adapters.capture import Capture
+    from adapters.progress import shown_progress
+    from adapters.token_list import load_tokens
+
+    with reported(output_format):
+        tokens, protocols = load_tokens(token_file), _chosen(urls, names)
+    with shown_progress() as progress:
+        job = Capture(urls, tokens, protocols, out, progress=progress)
+        if fresh:
+            job.finish()
+        captured = job.run()
+    with reported(output_format):
+        _save(captured, out)
+    is_complete = all(report.is_complete for report in captured.reports)
+    if is_complete:
+        job.finish()
+    if output_format == JSON:
+        write_json({**describe(captured.snapshot), "chains": list(map(_record, captured.reports)), "out": str(out)})
+    else:
+        write_rich(_table(captured))
+    for line in _complaints(captured):
+        note(line)
+    if not is_complete:
+        raise click.exceptions.Exit(EXIT_INCOMPLETE)
+
+
+def _chosen(chain_ids: Iterable[int], names: Sequence[str]) -> Callable[[int], tuple[AnyProtocol, ...]]:
+    """Return what gives a chain's protocols, less those that were not named."""
+    from adapters.chain.protocol import protocols_on
+    from routing_engine.errors import InvalidRequest
+
+    by_chain = {chain_id: protocols_on(chain_id) for chain_id in chain_ids}
+    known = {protocol.name for protocols in by_chain.values() for protocol in protocols}
+    for name in names:
+        if name not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise InvalidRequest("--protocol", f"{name!r} is not on these chains; there are {there}")
+    return lambda chain_id: tuple(each for each in by_chain[chain_id] if not names or each.name in names)
+
+
+def _save(captured: Captured, out: Path) -> None:
+    from routing_engine.errors import InvalidRequest
+
+    try:
+        captured.snapshot.save(out)
+    except OSError as error:
+        raise InvalidRequest("--out", f"{out} cannot be written ({error.strerror}); choose another") from error
+
+
+def _record(report: ChainReport) -> dict[str, Any]:
+    return {
+        "chain_id": report.chain_id,
+        "complete": report.is_complete,
+        "fault": report.fault,
+        "faults": dict(report.faults),
+        "notes": list(report.notes),
+        "endpoints": [
+            {"host": each.host, "state": each.state, "head": each.head, "in_step": each.in_step, "fault": each.fault}
+            for each in report.endpoints
+        ],
+        "requests": report.traffic.requests,
+        "bytes_sent": report.traffic.bytes_sent,
+        "bytes_received": report.traffic.bytes_received,
+    }
+
+
+def _table(captured: Captured) -> Table:
+    from routing_engine.chains import CHAINS
+
+    counts = Counter(market.tokens[0].chain_id for market in captured.snapshot.markets.values())
+    title = f"Captured {len(captured.snapshot.markets):,} markets"
+    table = plain_table(title, "chain", "block", "markets", "requests", "MB sent", "MB received")
+    for report in captured.reports:
+        name = CHAINS[report.chain_id].name if report.chain_id in CHAINS else str(report.chain_id)
+        block = captured.snapshot.blocks.get(report.chain_id)
+        table.add_row(
+            name,
+            f"{block:,}" if block is not None else "none",
+            f"{counts[report.chain_id]:,}",
+            f"{report.traffic.requests:,}",
+            f"{report.traffic.bytes_sent / MEGABYTE:.1f}",
+            f"{report.traffic.bytes_received / MEGABYTE:.1f}",
+        )
+    return table
+
+
+def _complaints(captured: Captured) -> Iterator[str]:
+    """Say what is missing and why, then what is odd."""
+    for report in captured.reports:
+        chain = f"chain {report.chain_id}"
+        if report.fault:
+            yield f"{chain} is missing: {report.fault}"
+        for name, fault in report.faults.items():
+            yield f"{chain}: {name} is missing: {fault}"
+        for endpoint in report.endpoints:
+            if endpoint.fault:
+                yield f"{chain}: an endpoint failed: {endpoint.fault}"
+        for line in report.notes:
+            yield f"{chain}: {line}"
+    for reason, count in sorted(captured.snapshot.refused.items()):
+        yield f"{count:,} pools left out: {reason}"
