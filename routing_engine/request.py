@@ -21,7 +21,7 @@ from routing_engine.route import Route, Side
 MAX_HOPS = 4
 MAX_SPLITS = 40
 MAX_ALTERNATIVES = 5
-DEFAULT_BUDGET_MS = 10_000
+DEFAULT_BUDGET_MS = 30_000
 MAX_BUDGET_MS = 600_000
 
 

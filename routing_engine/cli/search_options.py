@@ -27,7 +27,7 @@ _OPTIONS = (
     ),
     click.option("--value-of-time", type=float, metavar="BPS", help="Worth of waiting an hour, in bps of the amount."),
     click.option("--max-price-impact-bps", type=float, metavar="BPS", help="Leave out routes that lose more to size."),
-    click.option("--time-budget-ms", type=int, metavar="MS", help="Longest search.  [default: 10000]"),
+    click.option("--time-budget-ms", type=int, metavar="MS", help="Longest search.  [default: 30000]"),
     click.option("--allow", multiple=True, metavar="P", help="Use only this protocol; may be repeated."),
     click.option("--deny", multiple=True, metavar="P", help="Never use this protocol; may be repeated."),
 )

@@ -57,7 +57,8 @@ def test_kernels_agree_with_their_uncompiled_selves() -> None:
         "    router = Router(Snapshot(random_markets(random.Random(seed)), gas_prices={1: 10**10}))\n"
         "    a, b = sorted(router.graph.tokens, key=str)[:2]\n"
         "    for side in ('exact_in', 'exact_out'):\n"
-        "        request = RouteRequest(token_in=a, token_out=b, amount=10**a.decimals, side=side)\n"
+        "        ends = {'token_in': a, 'token_out': b, 'amount': 10**a.decimals}\n"
+        "        request = RouteRequest(**ends, side=side, time_budget_ms=600_000)\n"
         "        print([(str(r), r.amount_in, r.amount_out) for r in router.find_routes(request).routes])\n"
     )
     outputs = [
