@@ -15,7 +15,7 @@ from benchmarks.instances import constant_product_market, queries
 from benchmarks.measure import percentile, request_of, timed
 from benchmarks.report import Row, Table
 from benchmarks.sections import Entries, Setting
-from benchmarks.sections.live import BATCH, changed
+from benchmarks.sections.live import BATCH, UPDATES, changed
 from routing_engine import Router
 from routing_engine.warm import warm_up
 
@@ -30,7 +30,7 @@ SERIES = {
     "best path, ≤ 3 hops": "path_ms",
     "divided route with certificate": "route_ms",
     "building a router": "build_ms",
-    f"snapshot after {BATCH:,} updates": "update_ms",
+    f"router after {BATCH:,} updates": "update_ms",
 }
 """What is plotted against the number of pools: a name and a key of the figures."""
 
@@ -74,8 +74,7 @@ def measure(pools: int) -> Figures:
     divided = [request_of(query) for query in asked]
     paths, routes = ([timed(lambda r=r: router.find_routes(r))[1] for r in requests] for requests in (single, divided))
     changes = changed(snapshot, BATCH)
-    snapshot.id  # noqa: B018  the digest is carried from snapshot to snapshot, as in a live feed
-    _, update = timed(lambda: snapshot.apply(changes))
+    _, update = timed(lambda: router.updated(snapshot.apply(changes)), UPDATES)
     return {
         "path_ms": 1e3 * percentile(paths, 50),
         "route_ms": 1e3 * percentile(routes, 50),
@@ -96,20 +95,22 @@ def _plot(found: list[Figures], path: Path) -> None:
     matplotlib.use("svg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
+    plt.rcParams |= {"svg.hashsalt": "growth", "svg.fonttype": "none"}
+    figure, (times, memory) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", width_ratios=(3, 2))
     for name, key in SERIES.items():
-        axes.plot(POOLS, [row[key] for row in found], marker="o", markersize=4, label=name)
-    start = found[0]["path_ms"]
-    axes.plot(
-        POOLS, [start * pools / POOLS[0] for pools in POOLS], linestyle=":", color="grey", label="as fast as the pools"
-    )
-    axes.set(xscale="log", yscale="log", xlabel="pools", ylabel="milliseconds, median")
-    axes.set_xticks(POOLS, [f"{pools:,}" for pools in POOLS])
-    axes.minorticks_off()
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False, fontsize=8)
+        times.plot(POOLS, [row[key] for row in found], marker="o", markersize=4, label=name)
+    proportional = [found[0]["path_ms"] * pools / POOLS[0] for pools in POOLS]
+    times.plot(POOLS, proportional, linestyle=":", color="grey", label="what grows as the pools do")
+    times.set(ylabel="milliseconds, median")
+    times.legend(frameon=False, fontsize=8)
+    memory.plot(POOLS, [row["megabytes"] for row in found], marker="o", markersize=4, color="black")
+    memory.set(ylabel="megabytes: markets and arrays")
+    for axes in (times, memory):
+        axes.set(xscale="log", yscale="log", xlabel="pools")
+        axes.set_xticks(POOLS, [f"{pools // 1000}k" for pools in POOLS])
+        axes.minorticks_off()
+        axes.grid(alpha=0.3)
     path.parent.mkdir(parents=True, exist_ok=True)
-    plt.rcParams["svg.hashsalt"] = "growth"
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
 

@@ -48,7 +48,9 @@ def _seconds(router: Router, requests: list[RouteRequest]) -> list[float]:
 def _table(
     router: Router, single: list[RouteRequest], ours: list[float], theirs: list[float], slow: list[float]
 ) -> Table:
-    two, four = (_seconds(router, [replace(request, max_hops=hops) for request in single]) for hops in (2, 4))
+    reached = [request for request in single if router.find_routes(replace(request, max_hops=2)).routes]
+    two = _seconds(router, [replace(request, max_hops=2) for request in reached])
+    four = _seconds(router, [replace(request, max_hops=4) for request in single])
     rows = {
         "best path, ≤ 2 hops": two,
         "best path, ≤ 3 hops": ours,
