@@ -28,6 +28,8 @@ with event.install_recorder("numba:compile") as compiled:
     Router(snapshot).find_routes(request).best()
 print(len(compiled.buffer))
 """
+"""scipy is here for the convex oracle only. The engine doesn't need it, but numba loads it where it is installed, which
+takes longer than everything else; so it is hidden, as in an installation of the engine."""
 
 
 def run(setting: Setting) -> Entries:
