@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from adapters.base import AdapterError, BadPayload, Client, Declined, VenueUnavailable
@@ -13,6 +13,9 @@ from adapters.chain.abi import quantity
 
 Question: TypeAlias = tuple[str, list[Any]]
 """Method and parameters."""
+Answer: TypeAlias = Any
+"""What a JSON parser gives, or `RpcRefused`."""
+Parsed = TypeVar("Parsed")
 
 LARGEST_BATCH = 50
 FAILURES = 3
@@ -101,8 +104,8 @@ class Endpoint:
             host=self.host, state=self._breaker.state, head=self.head, fault=self._fault, in_step=self.in_step
         )
 
-    def ask(self, questions: Sequence[Question]) -> list[Any | RpcRefused]:
-        """Put questions in as few batches as it takes; each is answered by its result or a refusal.
+    def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
+        """Put questions in as few batches as it takes, and parse the answers: a result or a refusal each.
 
         Raises
         ------
@@ -111,34 +114,36 @@ class Endpoint:
         LacksBlock
             If it does not have the state that is asked for.
         """
-        answers: list[Any | RpcRefused] = []
         try:
             with self._breaker.attempt():
-                if not self._is_known:
-                    self._check_chain()
-                while len(answers) < len(questions):
-                    batch = questions[len(answers) : len(answers) + self._batch_size]
-                    answers += self._put(batch) or ()
+                try:
+                    return parse(self._answers(questions))
+                except BadPayload as garbage:
+                    raise VenueUnavailable(f"{self.host}: {garbage}") from garbage
         except BreakerOpen as closed:
             raise VenueUnavailable(f"{closed} ({self._fault})", retry_after_s=closed.retry_after_s) from closed
         except VenueUnavailable as fault:
             self._is_known = False
             self._fault = str(fault)
             raise
+
+    def _answers(self, questions: Sequence[Question]) -> list[Answer]:
+        if not self._is_known:
+            self._check_chain()
+        answers: list[Answer] = []
+        while len(answers) < len(questions):
+            answers += self._put(questions[len(answers) : len(answers) + self._batch_size]) or ()
         return answers
 
     def _check_chain(self) -> None:
         answer = (self._put([("eth_chainId", [])]) or [None])[0]
-        try:
-            chain_id = quantity({"chain id": answer}, "chain id")
-        except BadPayload as error:
-            raise VenueUnavailable(f"{self.host}: {error}") from error
+        chain_id = quantity({"chain id": answer}, "chain id")
         if chain_id != self._chain_id:
             message = f"{self.host}: is chain {chain_id}, not {self._chain_id}; check the URL"
             raise VenueUnavailable(message, retry_after_s=WRONG_CHAIN_PAUSE_S)
         self._is_known = True
 
-    def _put(self, batch: Sequence[Question]) -> list[Any | RpcRefused] | None:
+    def _put(self, batch: Sequence[Question]) -> list[Answer] | None:
         """Send one batch; give None, and take smaller ones from now on, where it was refused as a whole."""
         body = [
             {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
@@ -163,7 +168,7 @@ class Endpoint:
     def _take_smaller(self, size: int) -> None:
         self._batch_size = max(1, size // 2)
 
-    def _sorted(self, document: Any, count: int) -> list[Any | RpcRefused]:
+    def _sorted(self, document: Any, count: int) -> list[Answer]:
         """Bring answers into the order of their questions."""
         if not isinstance(document, list):
             raise VenueUnavailable(f"{self.host}: answers {type(document).__name__} to a batch")
@@ -176,7 +181,7 @@ class Endpoint:
             raise VenueUnavailable(f"{self.host}: a batch of {count} has {len(document)} answers, or wrong ids")
         return [self._result(by_id[number]) for number in range(count)]
 
-    def _result(self, answer: dict[str, Any]) -> Any | RpcRefused:
+    def _result(self, answer: dict[str, Any]) -> Answer:
         if "error" not in answer or answer["error"] is None:
             if "result" not in answer:
                 raise VenueUnavailable(f"{self.host}: an answer has neither result nor error")

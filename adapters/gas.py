@@ -8,7 +8,7 @@ from typing import Any
 from adapters.base import BadPayload, Source, Venues
 from adapters.chain.abi import Call, Function, Outcome, hex_data, quantity
 from adapters.chain.adapter import endpoints
-from adapters.endpoint import Question, RpcRefused
+from adapters.endpoint import Answer, Question, RpcRefused
 from adapters.rpc import RpcPool
 from routing_engine.chains import block_time_s
 from routing_engine.formats import Contents
@@ -83,11 +83,7 @@ class GasAdapter:
         call = DATA_FEES.get(self._rpc.chain_id)
         if call is not None:
             questions.append(("eth_call", [{"to": call.to, "data": "0x" + call.data.hex()}, "latest"]))
-        answers = self._rpc.ask(questions)
-        for answer in answers:
-            if isinstance(answer, RpcRefused):
-                raise answer
-        return GasPayload(*answers)
+        return self._rpc.ask(questions, _payload)
 
     def parse(self, payload: GasPayload) -> Contents:
         """Return the price."""
@@ -106,6 +102,13 @@ class GasAdapter:
         if fee > MOST_L1_FEE:
             raise BadPayload(f"{self.name}: a data fee of {fee} wei is more than {MOST_L1_FEE}")
         return int(-(-fee // TYPICAL_GAS))
+
+
+def _payload(answers: list[Answer]) -> GasPayload:
+    for answer in answers:
+        if isinstance(answer, RpcRefused):
+            raise answer
+    return GasPayload(*answers)
 
 
 def execution_price(history: Any) -> int:

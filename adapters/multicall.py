@@ -8,7 +8,7 @@ from eth_utils.crypto import keccak
 
 from adapters.base import BadPayload, VenueUnavailable
 from adapters.chain.abi import Call, Outcome, hex_data
-from adapters.endpoint import RpcRefused
+from adapters.endpoint import Answer, RpcRefused
 from adapters.portion import Portion
 from adapters.rpc import Block, RpcPool
 
@@ -43,9 +43,7 @@ class Multicall:
         Raises
         ------
         VenueUnavailable
-            If no endpoint answers.
-        BadPayload
-            If an answer is not Multicall3's.
+            If no endpoint answers as Multicall3 does.
         """
         outcomes: list[Outcome] = []
         patience = PATIENCE
@@ -70,12 +68,17 @@ class Multicall:
     def _aggregate(self, calls: Sequence[Call], at: Block) -> list[Outcome] | None:
         """Put one portion; give None where it is refused as too much."""
         question = {"to": self._address, "data": "0x" + (AGGREGATE3 + encode_calls(calls)).hex()}
-        (answer,) = self._rpc.ask([("eth_call", [question, hex(at.number)])], at)
-        if not isinstance(answer, RpcRefused):
+
+        def parse(answers: list[Answer]) -> list[Outcome] | RpcRefused:
+            (answer,) = answers
+            if isinstance(answer, RpcRefused):
+                return answer
             return decode_outcomes(hex_data(answer, "aggregate3"), len(calls))
-        if len(calls) == 1:
-            raise VenueUnavailable(f"a single call is refused: {answer}")
-        return None
+
+        found = self._rpc.ask([("eth_call", [question, hex(at.number)])], parse, at)
+        if isinstance(found, RpcRefused) and len(calls) == 1:
+            raise VenueUnavailable(f"a single call is refused: {found}")
+        return None if isinstance(found, RpcRefused) else found
 
     def _again(self, calls: Sequence[Call], outcomes: list[Outcome], at: Block) -> tuple[Outcome, ...]:
         """Ask alone what reverted without a word among others: a greedy contract may have left it too little gas."""
@@ -84,9 +87,9 @@ class Multicall:
             ("eth_call", [{"to": calls[place].to, "data": "0x" + calls[place].data.hex()}, hex(at.number)])
             for place in silent
         ]
-        for place, answer in zip(silent, self._rpc.ask(questions, at) if questions else (), strict=True):
-            if not isinstance(answer, RpcRefused):
-                outcomes[place] = Outcome(hex_data(answer, "eth_call"))
+        again = self._rpc.ask(questions, lambda answers: list(map(_alone, answers)), at) if questions else []
+        for place, outcome in zip(silent, again, strict=True):
+            outcomes[place] = outcome
         return tuple(outcomes)
 
 
@@ -121,6 +124,10 @@ def _outcome(data: bytes, start: int) -> Outcome:
     if success > 1 or last > len(data):
         raise BadPayload("an outcome of Multicall3 is malformed; is this the contract?")
     return Outcome(data[first:last], reverted=not success)
+
+
+def _alone(answer: Answer) -> Outcome:
+    return Outcome(b"", reverted=True) if isinstance(answer, RpcRefused) else Outcome(hex_data(answer, "eth_call"))
 
 
 def _number(data: bytes, start: int) -> int:

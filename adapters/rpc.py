@@ -8,11 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
 
 from adapters.base import AdapterError, BadPayload, Client, VenueUnavailable
 from adapters.chain.abi import hex_data, quantity
-from adapters.endpoint import Endpoint, EndpointHealth, LacksBlock, Question, RpcRefused
+from adapters.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question
 from adapters.http import HttpLimits, JsonClient
 
 RPC_LIMITS = HttpLimits(connect_s=3.0, read_s=20.0, total_s=30.0, max_bytes=32 * 2**20, tries=1)
@@ -106,16 +105,23 @@ class RpcPool:
 
     def block(self, number: int) -> Block | None:
         """Return a block by its number, or None where the chain is not that long."""
-        (answer,) = self.ask([("eth_getBlockByNumber", [hex(number), False])])
-        return None if answer is None else parse_block(answer)
 
-    def ask(self, questions: Sequence[Question], at: Block | None = None) -> list[Any | RpcRefused]:
-        """Put questions to one endpoint; each is answered by its result or a refusal.
+        def parse(answers: list[Answer]) -> Block | None:
+            return None if answers[0] is None else parse_block(answers[0])
+
+        return self.ask([("eth_getBlockByNumber", [hex(number), False])], parse)
+
+    def ask(
+        self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed], at: Block | None = None
+    ) -> Parsed:
+        """Put questions to one endpoint; where its answers cannot be parsed, to the next.
 
         Parameters
         ----------
         questions : sequence of (method, parameters)
             May be put more than once.
+        parse : callable
+            Takes the answers, each what a JSON parser gives or `RpcRefused`; raises `BadPayload` for garbage.
         at : Block, optional
             Only endpoints that have this very block are asked.
 
@@ -135,7 +141,7 @@ class RpcPool:
                     continue
                 try:
                     self._confirm(endpoint, at)
-                    return endpoint.ask(questions)
+                    return endpoint.ask(questions, parse)
                 except (VenueUnavailable, LacksBlock) as fault:
                     faults[endpoint.host] = fault
         told = "; ".join(map(str, faults.values())) or "no endpoint keeps step"
@@ -154,7 +160,7 @@ class RpcPool:
             self._confirmed = (at.hash, set())
         if endpoint in self._confirmed[1]:
             return
-        (answer,) = endpoint.ask([("eth_getBlockByNumber", [hex(at.number), False])])
+        (answer,) = endpoint.ask([("eth_getBlockByNumber", [hex(at.number), False])], list)
         if not isinstance(answer, dict) or answer.get("hash") != at.hash:
             raise LacksBlock(f"{endpoint.host}: does not have block {at.number} with hash {at.hash}")
         self._confirmed[1].add(endpoint)
@@ -173,12 +179,11 @@ class RpcPool:
 
     def _head_of(self, endpoint: Endpoint) -> Block | VenueUnavailable:
         try:
-            (answer,) = endpoint.ask([("eth_getBlockByNumber", ["latest", False])])
-            head = parse_block(answer)
+            head = endpoint.ask([("eth_getBlockByNumber", ["latest", False])], lambda answers: parse_block(answers[0]))
         except VenueUnavailable as fault:
             return fault
         except AdapterError as fault:
-            return VenueUnavailable(f"{endpoint.host}: {fault}")
+            return VenueUnavailable(str(fault))
         endpoint.head = head.number
         age_s = int(self._clock()) - head.timestamp
         if -MAX_AHEAD_S <= age_s <= self._max_head_age_s:

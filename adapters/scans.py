@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from adapters.base import BadPayload
 from adapters.chain.abi import Call, Function, Outcome, hex_data
 from adapters.chain.scan import Scan, program, split_result
-from adapters.endpoint import RpcRefused
+from adapters.endpoint import Answer, RpcRefused
 from adapters.multicall import Multicall
 from adapters.portion import Portion
 from adapters.rpc import Block, RpcPool
@@ -78,11 +78,11 @@ class ScanReader:
     def _run(self, scans: Sequence[Scan], at: Block) -> list[Outcome] | None:
         """Run the program; None where it is refused or cannot have run."""
         question = ("eth_call", [{"data": "0x" + program(scans).hex()}, hex(at.number)])
-        (answer,) = self._rpc.ask([question], at)
-        if isinstance(answer, RpcRefused):
+        answer = self._rpc.ask([question], _data, at)
+        if answer is None:
             return None
         try:
-            outcomes = split_result(hex_data(answer, "scan"), scans)
+            outcomes = split_result(answer, scans)
         except BadPayload:
             return None
         self._runs_programs = True
@@ -104,3 +104,8 @@ class ScanReader:
         calls = [each.calls() for each in scans]
         outcomes = iter(self._multicall.read([call for each in calls for call in each], at))
         return [each.gather([next(outcomes) for _ in asked]) for each, asked in zip(scans, calls, strict=True)]
+
+
+def _data(answers: list[Answer]) -> bytes | None:
+    (answer,) = answers
+    return None if isinstance(answer, RpcRefused) else hex_data(answer, "scan")

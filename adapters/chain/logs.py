@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.base import BadPayload, VenueUnavailable
 from adapters.chain.abi import Log, LogFilter, hex_data, quantity
-from adapters.endpoint import RpcRefused
+from adapters.endpoint import Answer, RpcRefused
 from adapters.portion import Portion
 from adapters.rpc import Block, RpcPool
 
@@ -46,9 +46,9 @@ class LogReader:
         Raises
         ------
         VenueUnavailable
-            If no endpoint answers for even a single block.
+            If no endpoint answers properly for even a single block.
         BadPayload
-            If a log is malformed, doubled, of another fork, or not what was asked for.
+            If a log comes twice.
         """
         found: list[Log] = []
         for each in _by_addresses(wanted):
@@ -67,19 +67,26 @@ class LogReader:
         while first <= wanted.last_block:
             last = min(wanted.last_block, first + self._width.size - 1)
             try:
-                answer = self._rpc.ask([("eth_getLogs", [_parameters(wanted, first, last)])], at)[0]
-            except VenueUnavailable as fault:
-                answer, patience = fault, patience - 1
-            if isinstance(answer, RpcRefused | VenueUnavailable):
+                found += self._ask(replace(wanted, first_block=first, last_block=last), at)
+            except (RpcRefused, VenueUnavailable) as fault:
+                patience -= isinstance(fault, VenueUnavailable)
                 if first == last or patience < 0:
-                    raise VenueUnavailable(f"logs of block {first}: {answer}") from answer
+                    raise VenueUnavailable(f"logs of block {first}: {fault}") from fault
                 self._width.shrink(last - first + 1)
                 continue
-            found += _parse(answer, replace(wanted, first_block=first, last_block=last))
             patience = PATIENCE
             self._width.grow(last - first + 1)
             first = last + 1
         return found
+
+    def _ask(self, wanted: LogFilter, at: Block) -> list[Log]:
+        def parse(answers: list[Answer]) -> list[Log]:
+            if isinstance(answers[0], RpcRefused):
+                raise answers[0]
+            return _parse(answers[0], wanted)
+
+        question = ("eth_getLogs", [_parameters(wanted)])
+        return self._rpc.ask([question], parse, at)
 
 
 def _by_addresses(wanted: LogFilter) -> Iterator[LogFilter]:
@@ -87,9 +94,13 @@ def _by_addresses(wanted: LogFilter) -> Iterator[LogFilter]:
         yield replace(wanted, addresses=wanted.addresses[start : start + MOST_ADDRESSES])
 
 
-def _parameters(wanted: LogFilter, first: int, last: int) -> dict[str, Any]:
-    topics = [list(allowed) or None for allowed in wanted.topics]
-    return {"fromBlock": hex(first), "toBlock": hex(last), "address": list(wanted.addresses), "topics": topics}
+def _parameters(wanted: LogFilter) -> dict[str, Any]:
+    return {
+        "fromBlock": hex(wanted.first_block),
+        "toBlock": hex(wanted.last_block),
+        "address": list(wanted.addresses),
+        "topics": [list(allowed) or None for allowed in wanted.topics],
+    }
 
 
 def _parse(answer: object, wanted: LogFilter) -> list[Log]:

@@ -92,7 +92,7 @@ STRANGE = {
 def test_a_log_that_cannot_be_is_refused(strange):
     found, node = reader(log(4))
     node._logs = lambda _: [log(4), strange]
-    with pytest.raises(BadPayload):
+    with pytest.raises(VenueUnavailable):
         found.read(wanted(), at(100))
 
 

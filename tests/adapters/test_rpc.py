@@ -33,7 +33,7 @@ def test_another_endpoint_stands_in_for_one_that_fails(fault):
     network.nodes["bad"].fault = fault
     pool = pool_of(network)
     assert pool.head().number == 100
-    assert pool.ask([("eth_chainId", [])]) == ["0x1"]
+    assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
     bad, good = pool.health()
     assert bad.fault == str(fault)
     assert (good.fault, good.head, good.state) == ("", 100, State.CLOSED)
@@ -56,7 +56,7 @@ def test_an_endpoint_of_another_chain_is_named_and_left_alone():
     pool = pool_of(network)
     for _ in range(5):
         pool.head()
-        pool.ask([("eth_chainId", [])], at(100))
+        pool.ask([("eth_chainId", [])], list, at(100))
     wrong = pool.health()[0]
     assert wrong.fault == "wrong: is chain 5, not 1; check the URL"
     assert wrong.state is State.OPEN
@@ -74,7 +74,7 @@ def test_the_chain_is_asked_for_again_after_a_failure():
     pool.head()
     node.fault = VenueUnavailable("the connection failed")
     with pytest.raises(VenueUnavailable):
-        pool.ask([("eth_getBlockByNumber", ["latest", False])])
+        pool.ask([("eth_getBlockByNumber", ["latest", False])], list)
     assert pool.health()[0].fault == "node: is chain 5, not 1; check the URL"
     assert node.asked.count("eth_getBlockByNumber") == 1
 
@@ -85,7 +85,7 @@ def test_a_failing_endpoint_is_not_asked_every_time():
     pool = pool_of(network)
     for _ in range(20):
         pool.head()
-        pool.ask([("eth_chainId", [])])
+        pool.ask([("eth_chainId", [])], list)
     assert len(network.nodes["bad"].asked) == 3
 
 
@@ -106,7 +106,7 @@ def test_who_is_far_from_the_median_is_left_out(heads, chosen):
     assert pool.head().number == chosen
     left_out = [health.head for health in pool.health() if not health.in_step]
     assert left_out == [head for head in heads if abs(head - 100) > 16]
-    pool.ask([("eth_chainId", [])])
+    pool.ask([("eth_chainId", [])], list)
     for head, node in zip(heads, network.nodes.values(), strict=True):
         assert "eth_chainId" in node.asked[:1]
         assert node.asked.count("eth_chainId") == 1 + (head == chosen)
@@ -128,7 +128,7 @@ def test_only_endpoints_on_the_same_fork_are_asked():
     head = pool.head()
     network.nodes["first"].fault = VenueUnavailable("no answer in time")
     network.nodes["same"].contracts["0xc0"] = lambda _: b"\1"
-    assert pool.ask([("eth_call", [{"to": "0xc0", "data": "0x"}, hex(100)])], head) == ["0x01"]
+    assert pool.ask([("eth_call", [{"to": "0xc0", "data": "0x"}, hex(100)])], list, head) == ["0x01"]
     for name in ("other_fork", "behind"):
         assert "eth_call" not in network.nodes[name].asked
 
@@ -137,7 +137,7 @@ def test_answers_of_a_batch_are_sorted_and_refusals_stand_in_their_places():
     network = Network(node=Node())
     network.nodes["node"].contracts = {"0xa": lambda _: b"\1", "0xb": lambda _: None}
     questions = [("eth_call", [{"to": to, "data": "0x"}, "latest"]) for to in ("0xa", "0xb", "0xa")]
-    first, second, third = pool_of(network).ask(questions)
+    first, second, third = pool_of(network).ask(questions, list)
     assert first == third == "0x01"
     assert isinstance(second, RpcRefused)
     assert "execution reverted" in str(second)
@@ -148,10 +148,10 @@ def test_batches_shrink_to_what_the_endpoint_takes():
     node = network.nodes["node"]
     node.largest_batch = 10
     pool = pool_of(network)
-    assert pool.ask([("eth_chainId", [])] * 47) == ["0x1"] * 47
+    assert pool.ask([("eth_chainId", [])] * 47, list) == ["0x1"] * 47
     assert node.asked.count("too large a batch") == 3
     node.asked.clear()
-    pool.ask([("eth_chainId", [])] * 47)
+    pool.ask([("eth_chainId", [])] * 47, list)
     assert "too large a batch" not in node.asked
 
 
@@ -166,7 +166,7 @@ def test_what_only_this_endpoint_lacks_is_asked_of_the_next(error):
     network.nodes["poor"].contracts["0xc"] = fail
     network.nodes["good"].contracts["0xc"] = lambda _: b"\2"
     question = [("eth_call", [{"to": "0xc", "data": "0x"}, hex(100)])]
-    assert pool_of(network).ask(question) == ["0x02"]
+    assert pool_of(network).ask(question, list) == ["0x02"]
 
 
 def test_a_pruned_block_is_told_apart_from_an_outage():
@@ -177,10 +177,10 @@ def test_a_pruned_block_is_told_apart_from_an_outage():
     network.nodes["node"].contracts["0xc"] = fail
     pool = pool_of(network)
     with pytest.raises(LacksBlock):
-        pool.ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(1)])])
+        pool.ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(1)])], list)
     assert (pool.health()[0].state, pool.health()[0].fault) == (State.CLOSED, "")
     with pytest.raises(LacksBlock):
-        pool.ask([("eth_chainId", [])], at(100, "b"))
+        pool.ask([("eth_chainId", [])], list, at(100, "b"))
 
 
 def test_all_faults_are_told_when_nobody_answers():
@@ -190,7 +190,7 @@ def test_all_faults_are_told_when_nobody_answers():
     pauses: list[float] = []
     pool = pool_of(network, sleep=pauses.append)
     with pytest.raises(VenueUnavailable, match=r"chain 1: .*one.*two"):
-        pool.ask([("eth_chainId", [])])
+        pool.ask([("eth_chainId", [])], list)
     assert len(pauses) == 2
     assert 0 < pauses[0] < pauses[1] < 2
 
