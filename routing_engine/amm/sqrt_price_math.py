@@ -19,19 +19,21 @@ def amount0_delta(lower: int, upper: int, liquidity: int) -> int:
     return (liquidity << 96) * (upper - lower) // (upper * lower)
 
 
-def amount0_delta_up(lower: int, upper: int, liquidity: int) -> int:
-    """Return the token 0 between two prices, rounded up; ``getAmount0Delta`` with ``roundUp``."""
-    return -(-(liquidity << 96) * (upper - lower) // (upper * lower))
-
-
 def amount1_delta(lower: int, upper: int, liquidity: int) -> int:
     """Return the token 1 between two prices, rounded down; ``getAmount1Delta`` with ``roundUp = false``."""
     return liquidity * (upper - lower) >> 96
 
 
-def amount1_delta_up(lower: int, upper: int, liquidity: int) -> int:
-    """Return the token 1 between two prices, rounded up; ``getAmount1Delta`` with ``roundUp``."""
-    return -(-liquidity * (upper - lower) >> 96)
+def amounts_falling(lower: int, upper: int, liquidity: int) -> tuple[int, int]:
+    """Return the token 0 that carries the price down, rounded up, and the token 1 that comes out, rounded down."""
+    fall = upper - lower
+    return -(-(liquidity << 96) * fall // (upper * lower)), liquidity * fall >> 96
+
+
+def amounts_rising(lower: int, upper: int, liquidity: int) -> tuple[int, int]:
+    """Return the token 1 that carries the price up, rounded up, and the token 0 that comes out, rounded down."""
+    rise = upper - lower
+    return -(-liquidity * rise >> 96), (liquidity << 96) * rise // (upper * lower)
 
 
 def price_after_amount0_in(sqrt_price_x96: int, liquidity: int, amount: int) -> int:

@@ -7,9 +7,9 @@ from typing import TypeAlias
 from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.sqrt_price_math import (
     amount0_delta,
-    amount0_delta_up,
     amount1_delta,
-    amount1_delta_up,
+    amounts_falling,
+    amounts_rising,
     price_after_amount0_in,
     price_after_amount0_out,
     price_after_amount1_in,
@@ -40,19 +40,17 @@ def step_exact_in(price: int, target: int, liquidity: int, remaining: int, fee_p
     kept = PIPS - fee_pips
     spendable = remaining * kept // PIPS
     if price >= target:
-        amount_in = amount0_delta_up(target, price, liquidity)
+        amount_in, amount_out = amounts_falling(target, price, liquidity)
         if spendable < amount_in:
             reached = price_after_amount0_in(price, liquidity, spendable)
-            amount_in = amount0_delta_up(reached, price, liquidity)
-            return reached, amount_in, amount1_delta(reached, price, liquidity), remaining - amount_in
-        amount_out = amount1_delta(target, price, liquidity)
+            amount_in, amount_out = amounts_falling(reached, price, liquidity)
+            return reached, amount_in, amount_out, remaining - amount_in
     else:
-        amount_in = amount1_delta_up(price, target, liquidity)
+        amount_in, amount_out = amounts_rising(price, target, liquidity)
         if spendable < amount_in:
             reached = price_after_amount1_in(price, liquidity, spendable)
-            amount_in = amount1_delta_up(price, reached, liquidity)
-            return reached, amount_in, amount0_delta(price, reached, liquidity), remaining - amount_in
-        amount_out = amount0_delta(price, target, liquidity)
+            amount_in, amount_out = amounts_rising(price, reached, liquidity)
+            return reached, amount_in, amount_out, remaining - amount_in
     return target, amount_in, amount_out, -(-amount_in * fee_pips // kept)
 
 
@@ -64,13 +62,11 @@ def step_exact_out(price: int, target: int, liquidity: int, remaining: int, fee_
     if price >= target:
         amount_out = amount1_delta(target, price, liquidity)
         reached = target if remaining >= amount_out else price_after_amount1_out(price, liquidity, remaining)
-        amount_in = amount0_delta_up(reached, price, liquidity)
-        amount_out = amount1_delta(reached, price, liquidity)
+        amount_in, amount_out = amounts_falling(reached, price, liquidity)
     else:
         amount_out = amount0_delta(price, target, liquidity)
         reached = target if remaining >= amount_out else price_after_amount0_out(price, liquidity, remaining)
-        amount_in = amount1_delta_up(price, reached, liquidity)
-        amount_out = amount0_delta(price, reached, liquidity)
+        amount_in, amount_out = amounts_rising(price, reached, liquidity)
     return reached, amount_in, min(amount_out, remaining), -(-amount_in * fee_pips // (PIPS - fee_pips))
 
 
