@@ -68,23 +68,27 @@ def pareto_set(query: Query) -> ParetoSet:
         while waiting and not query.budget.is_spent():
             markets = waiting.pop()
             single = query.single(markets, query.request.max_hops)
-            if single is None:
+            best = single.route if single else query.spread(markets)
+            if best is None:
                 continue
-            if found.add(single.route):
+            if found.add(best) and single:
                 for route in query.divided(single, markets):
                     found.add(route)
-            for less in _faster(query, single.route, markets):
+            for less in _faster(query, best, markets, in_series=single is not None):
                 if less.tobytes() not in seen:
                     seen.add(less.tobytes())
                     waiting.append(less)
     return found
 
 
-def _faster(query: Query, route: Route, allowed: Mask) -> Iterator[Mask]:
-    """Give sets of markets, of which one has every path whose bridge hops take less time than the route's together."""
+def _faster(query: Query, route: Route, allowed: Mask, *, in_series: bool) -> Iterator[Mask]:
+    """Give sets of markets, of which one has every path whose bridge hops take less time than the route's together.
+
+    Where not even the markets of `allowed` together could serve by a single path, sets without the slowest hops.
+    """
     market_index, times = query.graph.market_index, _bridge_times(query.graph)
     bridges = [market_index[hop.market_id] for hop in route.hops if hop.is_bridge]
-    quick = allowed & (times < times[bridges].sum())
+    quick = allowed & (times < (times[bridges].sum() if in_series else times[bridges].max(initial=0.0)))
     if not quick[bridges].all():
         yield quick
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,11 @@ from routing_engine.valuation import Valuation
 
 REPEATS = 4
 """How often a search starts again without the markets that refused its candidates' exact amounts."""
+
+SMALLEST_PART = 256
+"""A path that takes less than the amount divided by this is not looked for where one path is not enough."""
+
+BISECTIONS = 24
 
 Mask = npt.NDArray[np.bool_]
 
@@ -67,9 +72,12 @@ class Query:
         self._objective = request.objective
         self._valuation = valuation
 
-    def single(self, allowed: Mask, max_hops: int) -> Single | None:
-        """Return the best single path over allowed markets; None where a token is unknown here, or nothing serves."""
-        request = self.request
+    def single(self, allowed: Mask, max_hops: int, amount: int | None = None) -> Single | None:
+        """Return the best single path over allowed markets, of the request's amount or of another.
+
+        None where a token is unknown here, or nothing serves.
+        """
+        request = self.request if amount is None else replace(self.request, amount=amount)
         if request.token_in not in self.graph.index or request.token_out not in self.graph.index:
             return None
         for _ in range(REPEATS):
@@ -89,9 +97,54 @@ class Query:
         """Return the single path's route, and before it a network of several paths where that is better."""
         if self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent():
             return [single.route]
-        splitter = Splitter(self.graph, self.request, self._valuation.gas_cost, allowed, self._search.scratch())
-        hops = splitter.split(single.edges, single.route.amount_in)
+        hops = self._splitter(allowed).split([(single.edges, single.route.amount_in)])
         return self.ranked([self._route(hops), single.route]) if hops else [single.route]
+
+    def spread(self, allowed: Mask) -> Route | None:
+        """Return a division where no single path takes the whole amount; None where none is found.
+
+        Paths are collected until together they could take it, each used less than it could be. The market that limits
+        one is not used by the next.
+        """
+        most: list[tuple[tuple[int, ...], int]] = []
+        free, left, part = allowed, self.request.amount, self.request.amount
+        while left > 0:
+            if len(most) == self.request.max_splits or self.budget.is_spent():
+                return None
+            part = min(part, left)
+            single = self.single(free, self.request.max_hops, part)
+            if single is None:
+                part //= 2
+                if part * SMALLEST_PART < self.request.amount:
+                    return None
+                continue
+            amount, full = self._most(single, part)
+            most.append((single.edges, amount))
+            left -= amount
+            free = self.without(free, full)
+        together = sum(amount for _, amount in most)
+        try:
+            parts = [(edges, self._input(edges, amount * self.request.amount // together)) for edges, amount in most]
+        except QuoteRefused:
+            return None
+        hops = self._splitter(allowed).split(parts)
+        return self._route(hops) if hops else None
+
+    def _most(self, single: Single, part: int) -> tuple[int, list[str]]:
+        """Return the most that the path of `part` takes, as far as it matters, and the market that declines more."""
+        most, full, low, high = part, list[str](), part, self.request.amount
+        for _ in range(BISECTIONS):
+            trial = (low + high + 1) // 2
+            try:
+                self._input(single.edges, trial)
+                low = most = trial
+            except QuoteRefused as refusal:
+                high, full = trial - 1, [refusal.market_id]
+        return most, full
+
+    def _input(self, edges: tuple[int, ...], amount: int) -> int:
+        """Return what a path spends to serve an amount."""
+        return replay(self.graph.edges_ends(edges), self.request.side, amount)[0].amount_in
 
     def replayed(self, candidate: Candidate) -> list[Route]:
         """Return a candidate as an exact route; nothing where a market declines."""
@@ -114,6 +167,9 @@ class Query:
     def key(self, route: Route) -> tuple[float, float]:
         """Sort key of a route; smaller is better."""
         return self._objective.rank(route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT)
+
+    def _splitter(self, allowed: Mask) -> Splitter:
+        return Splitter(self.graph, self.request, self._valuation.gas_cost, allowed, self._search.scratch())
 
     def _route(self, hops: tuple[Hop, ...]) -> Route:
         return self._valuation.route(Side(self.request.side), hops)

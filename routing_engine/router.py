@@ -11,6 +11,7 @@ from typing import Any
 from routing_engine.alternatives import alternatives
 from routing_engine.budget import Budget, Clock
 from routing_engine.diagnosis import explain
+from routing_engine.errors import Refusal
 from routing_engine.graph import Graph
 from routing_engine.objective import BPS
 from routing_engine.parallel import Progress, answers
@@ -22,6 +23,9 @@ from routing_engine.route import Route, Side
 from routing_engine.search import Search
 from routing_engine.snapshot import Snapshot
 from routing_engine.valuation import Valuation
+
+TOO_MUCH = Refusal.AMOUNT_TOO_HIGH, Refusal.INSUFFICIENT_LIQUIDITY
+"""Reasons of markets that might serve a part of the amount."""
 
 
 class Router:
@@ -68,7 +72,7 @@ class Router:
         """Return the best route and, if asked for, alternatives; a status says when there is none."""
         query = self._query(request)
         single = query.single(query.allowed, request.max_hops)
-        return self._finished(query, single) if single else self._failed(query)
+        return self._finished(query, single) if single else self._without_single(query)
 
     def pareto(self, request: RouteRequest) -> RouteResult:
         """Return the best route for every fill time: no other is both cheaper and faster.
@@ -79,7 +83,7 @@ class Router:
         query = self._query(request)
         by_money = replace(request, order="cheapest", value_of_time=None, alternatives=0)
         routes = pareto_set(Query(self._search, by_money, self._valued(request), query.budget))
-        return self._result(query, query.ranked(routes), len(routes)) if routes else self._failed(query)
+        return self._result(query, query.ranked(routes), len(routes)) if routes else self._without_single(query)
 
     def quote_many(
         self,
@@ -137,7 +141,7 @@ class Router:
                 yield result
             if query.budget.is_spent():
                 break
-        final = self._finished(query, best) if best else self._failed(query)
+        final = self._finished(query, best) if best else self._without_single(query)
         if last is None or (final != last and final.routes and query.key(final.best()) <= query.key(last.best())):
             yield final
 
@@ -171,11 +175,20 @@ class Router:
             is_complete=not query.budget.was_spent,
         )
 
-    def _failed(self, query: Query) -> RouteResult:
+    def _without_single(self, query: Query) -> RouteResult:
+        """Return a division where no single path takes the whole amount, or say why there is none either."""
         status, unavailable = explain(self.graph, query.request, query.allowed)
+        if query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable):
+            route = query.spread(query.allowed)
+            if route:
+                return self._result(query, [route], 1)
         return RouteResult(
-            request=query.request, snapshot_id=self._snapshot_id, status=status, unavailable=unavailable
-        )  # fmt: skip
+            request=query.request,
+            snapshot_id=self._snapshot_id,
+            status=status,
+            unavailable=unavailable,
+            is_complete=not query.budget.was_spent,
+        )
 
 
 def _accepted(request: RouteRequest, routes: Sequence[Route]) -> list[Route]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,15 +92,14 @@ class Splitter:
         self._gas = gas_cost[graph.forward.edges["chain"]] * graph.units[self._end]
         self._allowed = allowed
 
-    def split(self, edges: Iterable[int], amount_in: int) -> tuple[Hop, ...] | None:
-        """Divide over more paths than the one given, while the net output grows.
+    def split(self, starts: Sequence[tuple[Sequence[int], int]]) -> tuple[Hop, ...] | None:
+        """Divide over more paths than those given, while the net output grows.
 
         Parameters
         ----------
-        edges : iterable of int
-            Forward edges of the best single path.
-        amount_in : int
-            Its input; for exact-out the network's will be less.
+        starts : sequence of (edges, amount_in)
+            Forward edges and input of the paths to begin with, at most as many as may be used: the best single path,
+            or several that only together take the amount. For exact-out the inputs of the result may differ.
 
         Returns
         -------
@@ -109,19 +108,23 @@ class Splitter:
         """
         request, graph = self._request, self._graph
         paths = np.full((request.max_splits, request.max_hops), -1, np.int32)
-        first = list(edges)
-        paths[0, : len(first)] = first
         x = np.zeros(request.max_splits)
-        x[0] = amount_in
+        for place, (edges, part) in enumerate(starts):
+            paths[place, : len(edges)] = edges
+            x[place] = part
+        amount_in = sum(part for _, part in starts) if request.side == Side.EXACT_OUT else request.amount
+        first_paths, first_x = paths.copy(), x.copy()
         _, count = improve(
-            paths, 1, float(amount_in), x, graph.forward, graph.reverse, graph.source, graph.tables,
+            paths, len(starts), float(amount_in), x, graph.forward, graph.reverse, graph.source, graph.tables,
             self._load(amount_in), self._start, self._end, request.max_hops, self._scratch, ROUNDS,
         )  # fmt: skip
         if count < 2:
             return None
         try:
             if request.side == Side.EXACT_OUT:
-                return self._exact_out(paths, count, x, float(amount_in))
+                found = self._exact_out(paths, count, x, float(amount_in))
+                # Where markets are full they take no more: several starts leave room, and may serve as they are.
+                return found or self._exact_out(first_paths, len(starts), first_x, float(amount_in))
             return self._network(paths, count, x, float(amount_in)).replay(graph, request.token_in, amount_in)
         except QuoteRefused:
             return None
@@ -154,10 +157,15 @@ class Splitter:
         """Find the least input for which the network, in its proportions, gives what is asked."""
         graph, request = self._graph, self._request
         order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
+        shares = x.copy()
         for _ in range(MATCHES):
-            _, value, price = redivide(
-                paths, count, amount, x, graph.forward.edges, graph.source, graph.tables, order, flow
-            )
+            for _ in range(2):
+                _, value, price = redivide(
+                    paths, count, amount, x, graph.forward.edges, graph.source, graph.tables, order, flow
+                )
+                if value > 0:
+                    break
+                x = shares.copy()  # the last division filled a market
             if value <= 0 or price <= 0:
                 return None
             step = (request.amount - value) / price

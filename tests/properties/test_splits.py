@@ -47,11 +47,12 @@ def test_every_unit_is_accounted_for_and_more_paths_are_never_worse(side: str) -
             )
             for most in (1, 40)
         ]
-        assert answers[0].status == answers[1].status
+        assert answers[1].routes or answers[0].status == answers[1].status
+        if answers[1].routes:
+            books(answers[1].best())
         if not answers[0].routes:
             continue
         one, many = (answer.best() for answer in answers)
-        books(many)
         divided += len(many.hops) > len(one.hops)
         if side == "exact_in":
             assert many.amount_in == amount
