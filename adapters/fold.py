@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -15,6 +16,14 @@ from routing_engine.model import Market, Token, Transfers
 MAX_GAS_PRICE = 10**15
 """A million gwei; no chain has ever asked so much."""
 MAX_BLOCK = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a source gave last, before anything was left out: to see what has changed since."""
+
+    markets: Mapping[str, Market] = field(default_factory=dict)
+    gas_chains: tuple[int, ...] = ()
 
 
 class Fold:
@@ -33,7 +42,7 @@ class Fold:
         self.snapshot = Snapshot(())
         self.owners: Mapping[str, str] = {}
         self._accept = accept
-        self._given: dict[str, Contents] = {}
+        self._given: dict[str, _Given] = {}
         self._decimals: dict[Token, tuple[int, str]] = {}
 
     def take(self, source: str, contents: Contents, now: float) -> None:
@@ -44,37 +53,36 @@ class Fold:
         BadPayload
             If anything of it contradicts the registry, another source or itself; nothing of it is taken then.
         """
-        contents = screen(contents, self._accept)
-        before = self._given.get(source, Contents(markets=()))
-        held = {market.id: market for market in before.markets}
-        given = {market.id: market for market in contents.markets}
-        if len(given) < len(contents.markets):
+        before = self._given.get(source, _Given())
+        markets = {market.id: market for market in contents.markets}
+        if len(markets) < len(contents.markets):
             raise BadPayload(f"{source}: gives two markets with one id")
-        changed = [market for name, market in given.items() if held.get(name) is not market]
-        changed = [market for market in changed if held.get(market.id) != market]
+        changed = [market for name, market in markets.items() if before.markets.get(name) is not market]
+        changed = [market for market in changed if before.markets.get(market.id) != market]
         self._check_owners(source, changed)
         tokens = self._checked_tokens(source, changed)
         self._check_chains(source, contents)
 
-        gone = held.keys() - given.keys()
+        usable = screen(Contents(markets=tuple(changed)), self._accept).markets
+        gone = (before.markets.keys() - markets.keys()) | {market.id for market in changed}
+        gone -= {market.id for market in usable}
         snapshot = self.snapshot.apply(
-            changed,
+            usable,
             removed=gone,
             gas_prices=contents.gas_prices,
             blocks=contents.blocks,
             taken_at=datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
         )
-        self.snapshot = without_gas_prices(snapshot, before.gas_prices.keys() - contents.gas_prices.keys())
-        kept = {name: owner for name, owner in self.owners.items() if name not in gone}
-        self.owners = kept | dict.fromkeys(given, source)
-        self._given[source] = contents
+        self.snapshot = without_gas_prices(snapshot, set(before.gas_chains) - contents.gas_prices.keys())
+        kept = {name: owner for name, owner in self.owners.items() if name not in gone} if gone else self.owners
+        self.owners = {**kept, **dict.fromkeys((market.id for market in usable), source)}
+        self._given[source] = _Given(markets, tuple(contents.gas_prices))
         self._decimals |= tokens
         self.snapshot.id  # noqa: B018 - hashed once here, every later snapshot costs only what differs
 
     def gas_chains(self, source: str) -> tuple[int, ...]:
         """Return the chains whose gas price a source gave."""
-        given = self._given.get(source)
-        return tuple(given.gas_prices) if given else ()
+        return self._given.get(source, _Given()).gas_chains
 
     def _check_owners(self, source: str, markets: Iterable[Market]) -> None:
         for market in markets:
@@ -97,7 +105,7 @@ class Fold:
         for chain_id, price in contents.gas_prices.items():
             if isinstance(price, bool) or not isinstance(price, int) or not 0 <= price <= MAX_GAS_PRICE:
                 raise BadPayload(f"{source}: gas price of chain {chain_id} must be from 0 to {MAX_GAS_PRICE} wei")
-            owner = next((name for name, each in self._given.items() if chain_id in each.gas_prices), source)
+            owner = next((name for name, each in self._given.items() if chain_id in each.gas_chains), source)
             if owner != source:
                 raise BadPayload(f"{source}: gives the gas price of chain {chain_id}, which comes from {owner}")
         for chain_id, block in contents.blocks.items():
