@@ -5,13 +5,13 @@ Endpoints, parameters and fields are those of https://docs.across.to/reference/a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from adapters.base import Client, Declined, FirmQuote, Source, Venues
+from adapters.base import Client, FirmQuote, Source, Venues
 from adapters.bounds import Field
-from adapters.lanes import MAX_RATE_E18, Direction, check_token, confirmed, sound
+from adapters.lanes import MAX_RATE_E18, Direction, ask_each, check_token, confirmed, sound
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
 from routing_engine.markets.lanes import across_lane
@@ -55,7 +55,7 @@ class AcrossAdapter:
     def fetch(self) -> Answers:
         """Ask for the routes, then for the fees of each; what the service declines is left out."""
         routes = directions(self._client.get(f"{self._url}/available-routes"), self._tokens)
-        return tuple(self._ask_each(routes))
+        return ask_each(routes, lambda each: self._ask(each, each.typical_amount, {}))
 
     def parse(self, payload: Answers) -> Contents:
         """Return a lane for each answer."""
@@ -70,13 +70,6 @@ class AcrossAdapter:
         terms["spokePoolAddress"] = document.at("spokePoolAddress").contract()
         terms["exclusiveRelayer"] = document.at("exclusiveRelayer").address()
         return FirmQuote(hop=confirmed(lane(direction, answer), hop), terms=terms)
-
-    def _ask_each(self, routes: tuple[Direction, ...]) -> Iterator[tuple[Direction, Any]]:
-        for direction in routes:
-            try:
-                yield direction, self._ask(direction, direction.typical_amount, {})
-            except Declined:  # paused, or its relayers lack the amount: there is no lane for now
-                continue
 
     def _ask(self, direction: Direction, amount: int, more: Mapping[str, str]) -> Any:
         question: dict[str, str | int] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.base import Client, Declined, FirmQuote, Source, Venues
 from adapters.bounds import Field
-from adapters.lanes import Direction, confirmed, same_asset, sound
+from adapters.lanes import Direction, ask_each, confirmed, same_asset, sound
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
 from routing_engine.markets.lanes import Finality, cctp_lane
@@ -62,8 +62,8 @@ class CctpAdapter:
         return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
 
     def fetch(self) -> CctpAnswers:
-        """Ask for the allowance and for the fees of each direction."""
-        return CctpAnswers(self._allowance(), tuple((each, self._fees(each)) for each in self._directions))
+        """Ask for the allowance and for the fees of each direction; one that is declined is left out."""
+        return CctpAnswers(self._allowance(), ask_each(self._directions, self._fees))
 
     def parse(self, payload: CctpAnswers) -> Contents:
         """Return up to two lanes for each direction."""

@@ -5,13 +5,13 @@ Endpoint and fields are those of https://docs.debridge.com/dln-details/integrati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from adapters.base import Client, Declined, FirmQuote, Source, Venues
+from adapters.base import Client, FirmQuote, Source, Venues
 from adapters.bounds import Field
-from adapters.lanes import Direction, check_token, confirmed, same_asset, sound
+from adapters.lanes import Direction, ask_each, check_token, confirmed, same_asset, sound
 from routing_engine.fixed_point import BPS, WAD, mul_div_up, rescale
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
@@ -61,7 +61,7 @@ class DebridgeAdapter:
 
     def fetch(self) -> Answers:
         """Ask for an estimate in each direction; what is declined is left out."""
-        return tuple(self._ask_each())
+        return ask_each(self._directions, lambda each: self._ask(each, each.typical_amount, {}))
 
     def parse(self, payload: Answers) -> Contents:
         """Return a lane for each answer."""
@@ -90,13 +90,6 @@ class DebridgeAdapter:
             "value": transaction.at("value").integer(),
         }
         return FirmQuote(hop=confirmed(lane(direction, answer), hop), terms=terms)
-
-    def _ask_each(self) -> Iterator[tuple[Direction, Any]]:
-        for direction in self._directions:
-            try:
-                yield direction, self._ask(direction, direction.typical_amount, {})
-            except Declined:
-                continue
 
     def _ask(self, direction: Direction, amount: int, more: Mapping[str, str]) -> Any:
         question: dict[str, str | int] = {

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Any, TypeAlias
 
-from adapters.base import Client, Declined, FirmQuote, Source, Venues
+from adapters.base import Client, FirmQuote, Source, Venues
 from adapters.bounds import Field
-from adapters.lanes import Direction, confirmed, sound
+from adapters.lanes import Direction, ask_each, confirmed, sound
 from routing_engine import registry
 from routing_engine.fixed_point import WAD, div_up, mul_div, rescale
 from routing_engine.formats import Contents
@@ -82,15 +82,7 @@ class HopAdapter:
 
     def fetch(self) -> Answers:
         """Ask for two amounts in each direction; one that is declined is left out."""
-        found = []
-        for direction in self._symbols:
-            amounts = direction.typical_amount // SPREAD, direction.typical_amount * SPREAD
-            try:
-                small, large = (self._ask(direction, amount) for amount in amounts)
-            except Declined:
-                continue
-            found.append((direction, (small, large)))
-        return tuple(found)
+        return ask_each(self._symbols, self._both)
 
     def parse(self, payload: Answers) -> Contents:
         """Return a lane for each pair of answers."""
@@ -104,6 +96,10 @@ class HopAdapter:
         document.at("amountIn").integer(hop.amount_in, hop.amount_in)
         terms = {name: document.at(name).integer() for name in TERMS}
         return FirmQuote(hop=confirmed(lane(direction, answer, answer), hop), terms=terms)
+
+    def _both(self, direction: Direction) -> tuple[Any, Any]:
+        typical = direction.typical_amount
+        return self._ask(direction, typical // SPREAD), self._ask(direction, typical * SPREAD)
 
     def _ask(self, direction: Direction, amount: int) -> Any:
         question: dict[str, str | int] = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import permutations
+from typing import TypeVar
 
 from adapters.base import BadPayload, Declined
 from adapters.bounds import Field
@@ -17,9 +19,15 @@ from routing_engine.model import ZERO_ADDRESS, Hop, Market, Token
 MAX_RATE_E18 = 10**17
 """No bridge takes a tenth; an answer that says so is wrong."""
 
+AT_ONCE = 4
+"""Questions to one service at the same time."""
+
 TYPICAL = {"WETH": Decimal("0.5"), "ETH": Decimal("0.5"), "WBTC": Decimal("0.01")}
 TYPICAL_ELSE = Decimal(1000)
 """Whole tokens for which indicative quotes are asked: about a thousand dollars of what most bridges carry."""
+
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,33 @@ def same_asset(tokens: Iterable[Token], symbols: Iterable[str], chain_ids: Itera
         for token_in, token_out in permutations(group, 2):
             if token_in.chain_id != token_out.chain_id:
                 yield Direction(token_in, token_out)
+
+
+def ask_each(
+    directions: Iterable[Direction], ask: Callable[[Direction], Answer]
+) -> tuple[tuple[Direction, Answer], ...]:
+    """Put a question for each direction, a few at a time; directions that the service declines are left out.
+
+    Raises
+    ------
+    AdapterError
+        The first failure that is not `Declined`; nothing further is asked then. `Declined` if nothing but that came.
+    """
+    found: list[tuple[Direction, Answer]] = []
+    refusal: Declined | None = None
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        answers = [(direction, threads.submit(ask, direction)) for direction in directions]
+        try:
+            for direction, answer in answers:
+                try:
+                    found.append((direction, answer.result()))
+                except Declined as error:  # paused, or its relayers lack the amount: there is no lane for now
+                    refusal = error
+        finally:
+            threads.shutdown(cancel_futures=True)
+    if refusal is not None and not found:
+        raise refusal
+    return tuple(found)
 
 
 def check_token(described: Field, token: Token) -> None:

@@ -12,6 +12,7 @@ import pytest
 from adapters.base import BadPayload, Declined, VenueUnavailable
 from adapters.breaker import Breaker, BreakerOpen, Breakers
 from adapters.http import HttpLimits, JsonClient, Traffic
+from tests.support.receiver import receiver
 from tests.support.venues import Answer, drip, flood, hang, reply, venue
 
 QUICK = HttpLimits(read_s=5, total_s=0.4, tries=1)
@@ -244,3 +245,13 @@ def test_a_kept_connection_that_hangs_is_cut_too() -> None:
         with pytest.raises(VenueUnavailable, match="no complete answer within"):
             ask.get(there.url)
     assert there.connections == 1
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused() -> None:
+    with receiver(tls=True) as (port, _), pytest.raises(VenueUnavailable, match="the TLS handshake failed"):
+        JsonClient(limits=ROOMY).get(f"https://127.0.0.1:{port}/")
+
+
+def test_a_handshake_that_hangs_is_cut() -> None:
+    with venue(hang) as there, pytest.raises(VenueUnavailable, match="no complete answer within"):
+        JsonClient(limits=QUICK).get(there.url.replace("http", "https"))
