@@ -11,6 +11,7 @@ from routing_engine.model import Market
 
 DIGEST_BYTES = 32
 DIGESTS: int = 256**DIGEST_BYTES
+_TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 class MarketsHash:
@@ -60,5 +61,5 @@ class MarketsHash:
 def digest(market: Market) -> int:
     """Hash a market's whole state, decimals included."""
     record = market.to_record() | {"decimals": [token.decimals for token in market.tokens]}
-    text = json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+    text = _TEXT.encode(record).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest(), "big")

@@ -6,7 +6,7 @@ import json
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +53,7 @@ def batch(market: Path | None, requests: Path, threads: int | None, **values: An
         snapshot = load_market(market)
         try:
             lines = _run(snapshot, requests, options, threads)
-            _tell(list(_written(lines)))
+            _tell(_written(lines))
         except InvalidRequest as error:
             raise as_option(error) from error
 
@@ -91,15 +91,18 @@ def _progress() -> Iterator[Progress | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _tell(lines: Sequence[Line]) -> None:
+def _tell(lines: Iterable[Line]) -> None:
     """Sum up on stderr: how requests ended, how long searches took, and whether gas could be counted."""
-    statuses = Counter(line.status for line in lines)
+    statuses, times, free = Counter[str](), list[float](), 0
+    for line in lines:
+        statuses[line.status] += 1
+        free += line.gas_is_free
+        if not isinstance(line.answer, InvalidRequest):
+            times.append(line.answer.elapsed_ms)
     counts = ", ".join(f"{count:,} {status}" for status, count in statuses.most_common())
-    note(f"{len(lines):,} requests: {counts or 'none'}")
-    times = [line.answer.elapsed_ms for line in lines if not isinstance(line.answer, InvalidRequest)]
+    note(f"{statuses.total():,} requests: {counts or 'none'}")
     if len(times) > 1:
         percentiles = statistics.quantiles(times, n=20, method="inclusive")
         note(f"search: median {statistics.median(times):.2f} ms, 95 % within {percentiles[-1]:.2f} ms")
-    free = sum(line.gas_is_free for line in lines)
     if free:
         note(f"gas counts as free in {free:,} routes: set --gas-price-gwei, or this market cannot value their tokens")
