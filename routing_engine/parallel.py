@@ -136,9 +136,7 @@ def _in_order(send: Send, snapshot: Snapshot, chunks: Iterator[Chunk], workers: 
             future.cancel()
 
 
-def _first(
-    waiting: deque[tuple[Chunk, Future[Reply]]], send: Send, snapshot: Snapshot, workers: int
-) -> list[Answer]:
+def _first(waiting: deque[tuple[Chunk, Future[Reply]]], send: Send, snapshot: Snapshot, workers: int) -> list[Answer]:
     """Return the reply to the first chunk; where processes ask for the snapshot, send it as often as there are some."""
     while (reply := waiting[0][1].result()) is None:
         sent = 0
