@@ -38,6 +38,9 @@ class SourceReport:
         Since when something has been wrong, in seconds since 1970.
     gas_chains : tuple of int
         Chains whose gas price it gave.
+    is_left_out : bool
+        Whether the state that this belongs to does without what it gave. Whoever makes a state says so; it is not
+        written down.
     """
 
     name: str
@@ -49,6 +52,7 @@ class SourceReport:
     reason: str = ""
     since: float = 0.0
     gas_chains: tuple[int, ...] = ()
+    is_left_out: bool = False
 
     def is_stale(self, now: float) -> bool:
         """Whether nothing that it gave may be used now."""
@@ -130,7 +134,7 @@ class Freshness:
     def __call__(self, state: State, now: float) -> State:
         """Return `state` without what is stale at `now`, in seconds since 1970."""
         stale = frozenset(source.name for source in state.sources if source.is_stale(now))
-        sources = tuple(_called_stale(source, now) if source.name in stale else source for source in state.sources)
+        sources = tuple(_left_out(source, now) if source.name in stale else source for source in state.sources)
         if stale.isdisjoint(state.owners.values()) and not any(s.gas_chains for s in sources if s.name in stale):
             return replace(state, sources=sources)
         key = state.snapshot, stale
@@ -139,13 +143,14 @@ class Freshness:
         return replace(self._made, sources=sources)
 
 
-def _called_stale(source: SourceReport, now: float) -> SourceReport:
-    """Say that a source is stale, or has not been read yet, unless something worse is known of it."""
+def _left_out(source: SourceReport, now: float) -> SourceReport:
+    """Say that a source is left out: because it is stale, or not read yet, unless something worse is known of it."""
     if source.trouble:
-        return source
+        return replace(source, is_left_out=True)
     if not source.expires_at:
-        return replace(source, trouble=PENDING, reason="has not been read yet", since=now)
-    return replace(source, trouble=STALE, reason="what it gave is too old", since=source.expires_at)
+        return replace(source, trouble=PENDING, reason="has not been read yet", since=now, is_left_out=True)
+    reason = "what it gave is too old"
+    return replace(source, trouble=STALE, reason=reason, since=source.expires_at, is_left_out=True)
 
 
 def without_gas_prices(snapshot: Snapshot, chain_ids: Collection[int]) -> Snapshot:

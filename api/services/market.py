@@ -90,6 +90,14 @@ class MarketService:
         """
         return self._present().router
 
+    def current(self) -> tuple[Router, tuple[SourceReport, ...]]:
+        """Return the router and how the sources of its snapshot are doing; raises as `router` does."""
+        while True:
+            before = self._loaded
+            router, sources = self.router, self.sources
+            if self._loaded is before:
+                return router, sources
+
     @property
     def snapshot(self) -> Snapshot:
         """Present snapshot; raises as `router` does."""

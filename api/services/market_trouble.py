@@ -24,16 +24,12 @@ WORDS = {
 """The operator is told more, in the log and the metrics: hosts and files are none of a caller's business."""
 
 
-def left_out(sources: Iterable[SourceReport], now: datetime) -> list[dict[str, str]]:
-    """Return the sources whose rates are too old to be used, each with the reason and since when.
+def left_out(sources: Iterable[SourceReport]) -> list[dict[str, str]]:
+    """Return the sources that a market does without, each with the reason and since when.
 
-    Sources in trouble whose last rates are still good are not among them: the answer rests on them.
+    Sources in trouble whose last rates are still good are not among them: answers rest on them.
     """
-    return [
-        {"protocol": source.name, "reason": f"STALE: {_words(source)}"}
-        for source in sources
-        if source.trouble and source.is_stale(now.timestamp())
-    ]
+    return [{"protocol": each.name, "reason": f"STALE: {_words(each)}"} for each in sources if each.is_left_out]
 
 
 def _words(source: SourceReport) -> str:

@@ -27,8 +27,8 @@ def make_quote(context: Context, query: RouteQuery, vendor_id: str | None) -> di
     RouteNotFound
         If there is no route.
     """
-    router = context.market.router
-    missing = left_out(context.market.sources, context.clock.now())
+    router, sources = context.market.current()
+    missing = left_out(sources)
     best = require_routes(router.find_routes(query.request), missing)[0]
     writer = route_writer(context, router, query)
     quote_id = new_id(IdPrefix.QUOTE, writer.at)

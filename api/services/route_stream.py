@@ -29,8 +29,8 @@ def stream_routes(
     RouteNotFound
         If there is no route.
     """
-    router = context.market.router
-    missing = left_out(context.market.sources, context.clock.now())
+    router, sources = context.market.current()
+    missing = left_out(sources)
     deadline = stopwatch() + MAX_SECONDS
     best = ""
     for seq, result in enumerate(router.stream(query.request)):

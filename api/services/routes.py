@@ -28,8 +28,8 @@ def find_routes(context: Context, query: RouteQuery) -> dict[str, Any]:
     RouteNotFound
         If there is none.
     """
-    router = context.market.router
-    missing = left_out(context.market.sources, context.clock.now())
+    router, sources = context.market.current()
+    missing = left_out(sources)
     routes = require_routes(router.find_routes(query.request), missing)
     body = write_routes(route_writer(context, router, query), query, routes)
     return {**body, "unavailable": missing} if missing else body
