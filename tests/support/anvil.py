@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,11 +54,24 @@ def running_anvil(chain_id: int, *options: str) -> Iterator[str]:
     """
     command = [anvil_binary(), "--host", "127.0.0.1", "--port", "0", "--chain-id", str(chain_id), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    drained = None
     try:
-        yield _address(process)
+        address = _address(process)
+        # It logs every question, and stops answering once nobody takes what it says.
+        drained = threading.Thread(target=_drain, args=(process,), daemon=True)
+        drained.start()
+        yield address
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.wait(timeout=20)
+        if drained:
+            drained.join(timeout=20)
+        process.stdout.close()
+
+
+def _drain(process: subprocess.Popen[str]) -> None:
+    for _ in process.stdout:
+        pass
 
 
 def _address(process: subprocess.Popen[str]) -> str:
