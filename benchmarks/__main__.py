@@ -26,6 +26,7 @@ SECTIONS = {
     "golden": "Recorded market: Fynd's scenarios",
     "requests": "Recorded markets: real requests",
     "auction": "Recorded market: a CoW auction",
+    "capture": "Reading chains",
     "growth": "Growth",
 }
 WIDTH = 150

@@ -18,7 +18,7 @@ from tests.support.anvil import running_anvil
 from tests.support.evm import ACTOR, Contract, Reverted, _Function
 from tests.support.npm import ACROSS, artifact
 
-GAS = 25_000_000
+GAS = 900_000_000
 
 
 class Chain:
