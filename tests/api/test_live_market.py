@@ -77,7 +77,9 @@ def test_an_answer_says_what_it_does_without_and_why(
     answer = ask()
     assert answer.status_code == 200
     told = answer.get_json()["unavailable"]
-    assert told == [{"protocol": "across", "reason": "STALE: its answers cannot be trusted since 2026-03-01T12:01:01.000Z"}]
+    assert told == [
+        {"protocol": "across", "reason": "STALE: its answers cannot be trusted since 2026-03-01T12:01:01.000Z"}
+    ]
     assert "secret.test" not in answer.text
 
 
