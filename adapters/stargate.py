@@ -66,9 +66,9 @@ class Stargate:
         self._chain_id = chain_id
         self._deployments = deployments
 
-    def emitter(self, pool: Pool) -> str:
-        """Return the pool's contract."""
-        return contract_of(pool)
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
+        """Return nobody: no event is followed."""
+        return ()
 
     def key_of(self, log: Log) -> str:
         """Return the emitter: no event is followed."""

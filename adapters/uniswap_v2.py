@@ -42,9 +42,9 @@ class UniswapV2:
         self.factories = (factory,)
         self._chain_id, self._fee_pips = chain_id, fee_pips
 
-    def emitter(self, pool: Pool) -> str:
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the pair."""
-        return pool.key
+        return (pool.key,)
 
     def key_of(self, log: Log) -> str:
         """Return the pair."""

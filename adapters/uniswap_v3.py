@@ -56,9 +56,9 @@ class UniswapV3:
         self.factories = (factory,)
         self._chain_id = chain_id
 
-    def emitter(self, pool: Pool) -> str:
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the pool's contract."""
-        return pool.key
+        return (pool.key,)
 
     def key_of(self, log: Log) -> str:
         """Return the pool's contract."""

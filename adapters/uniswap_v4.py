@@ -61,9 +61,9 @@ class UniswapV4:
         self.factories = (manager,)
         self._chain_id, self._view = chain_id, state_view
 
-    def emitter(self, pool: Pool) -> str:
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the manager."""
-        return self.factories[0]
+        return self.factories
 
     def key_of(self, log: Log) -> str:
         """Return the pool's id."""

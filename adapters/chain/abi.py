@@ -145,13 +145,13 @@ class LogFilter:
     topics : tuple of tuples of str
         Allowed values of each topic in turn; an empty one allows all.
     first_block, last_block : int
-        Range, both ends included.
+        Range, both ends included; by default all there are.
     """
 
     addresses: tuple[str, ...]
     topics: tuple[tuple[str, ...], ...]
-    first_block: int
-    last_block: int
+    first_block: int = 0
+    last_block: int = 2**63
 
     def allows(self, log: Log) -> bool:
         """Whether a log's block and topics are what was asked for, whoever emitted it."""

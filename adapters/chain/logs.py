@@ -39,7 +39,7 @@ class LogReader:
         Parameters
         ----------
         wanted : LogFilter
-            Up to the block `at`, or less.
+            What lies behind `at` is left out.
         at : Block
             Whose fork the logs must be of.
 
@@ -51,7 +51,7 @@ class LogReader:
             If a log comes twice.
         """
         found: list[Log] = []
-        for each in _by_addresses(wanted):
+        for each in _by_addresses(replace(wanted, last_block=min(wanted.last_block, at.number))):
             found += self._read_range(each, at)
         logs = tuple(sorted(found, key=_place))
         if any(_place(first) == _place(second) for first, second in pairwise(logs)):

@@ -44,15 +44,16 @@ class Holding:
         known = {**self.pools, **{pool.key: pool for pool in pools}}
         kept, markets, refused = dict(self.states), dict(self.markets), dict(self.refused)
         for key, state in states.items():
-            for old in (kept, markets, refused):
-                old.pop(key, None)
+            kept.pop(key, None)
+            refused.pop(key, None)
+            before = markets.pop(key, None)
             market = state if isinstance(state, Refused) else _market(protocol, known[key], state)
             if not isinstance(state, Refused):
                 kept[key] = state
             if isinstance(market, Refused):
                 refused[key] = market.reason
             elif market is not None:
-                markets[key] = market
+                markets[key] = before if before == market else market
         return Holding(known, kept, markets, refused)
 
 

@@ -81,8 +81,8 @@ class ChainProtocol(Protocol[State]):
         """First topics of events that change pools."""
         ...
 
-    def emitter(self, pool: Pool) -> str:
-        """Return the contract that emits a pool's events."""
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
+        """Return the contracts, in lower case, that emit a pool's events."""
         ...
 
     def key_of(self, log: Log) -> str:

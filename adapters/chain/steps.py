@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from adapters.base import BadPayload
@@ -92,7 +93,9 @@ class _Changes:
 
 def _filters(protocols: Protocols, memory: Memory, first: int, last: int) -> tuple[LogFilter, ...]:
     held = [(protocols[name], holding) for name, holding in memory.holdings.items()]
-    addresses = {protocol.emitter(pool) for protocol, holding in held for pool in holding.pools.values()}
+    addresses = {
+        each for protocol, holding in held for pool in holding.pools.values() for each in protocol.emitters(pool)
+    }
     addresses.update(factory for protocol, _ in held for factory in protocol.factories)
     topics = {topic for protocol, _ in held for topic in (*protocol.topics, *protocol.creations)}
     if first > last or not addresses or not topics:
@@ -109,7 +112,7 @@ def _sorted_out(protocols: Protocols, memory: Memory, logs: tuple[Log, ...]) -> 
     emitters: dict[str, set[str]] = {}
     for name in changes:
         protocol, holding = protocols[name], memory.holdings[name]
-        for address in (*protocol.factories, *map(protocol.emitter, holding.pools.values())):
+        for address in chain(protocol.factories, *map(protocol.emitters, holding.pools.values())):
             emitters.setdefault(address, set()).add(name)
     for log in logs:
         for name in emitters.get(log.address, ()):
