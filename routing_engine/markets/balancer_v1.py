@@ -20,10 +20,10 @@ from routing_engine.amm.balancer_v1 import (
     out_given_in,
     spot_price,
 )
-from routing_engine.amm.integer_search import least_input
+from routing_engine.amm.integer_search import greatest_input, least_input
 from routing_engine.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
-from routing_engine.fixed_point import WAD, mul_div_up
+from routing_engine.fixed_point import WAD, div_up, mul_div_up
 from routing_engine.kernels.layout import Shape
 from routing_engine.markets.basket import (
     check_amounts,
@@ -93,12 +93,13 @@ class BalancerV1Pool:
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
         sold, bought = indexes(self, token_in, token_out)
-        least, most = self._least_accepted(sold, bought), max_amount_in(self.balances[sold])
+        least, most = self._least_accepted(sold, bought), self._most_accepted(sold, bought)
         if amount_in < least:
             detail = f"from {least} on no rounding can break the pool's price check"
             raise QuoteRefused(Refusal.AMOUNT_TOO_LOW, self.id, detail)
         if amount_in > most:
-            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, f"at most {most}, half the balance")
+            detail = f"at most {most}, half the balance or what leaves enough of the other"
+            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, detail)
         amount_out = out_given_in(*self._side(sold), *self._side(bought), amount_in, self.fee_e18)
         if amount_out == 0:
             refuse_low(self.id, amount_in)
@@ -123,18 +124,18 @@ class BalancerV1Pool:
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input; see `Market`."""
         sold, bought = indexes(self, token_in, token_out)
-        least, most = self._least_accepted(sold, bought), max_amount_in(self.balances[sold])
+        least, most = self._least_accepted(sold, bought), self._most_accepted(sold, bought)
         if not 0 < amount_out < self.balances[bought] or least > most:
             refuse_out(self.id, amount_out)
         found = self._least_sufficient(sold, bought, amount_out)
-        if found is None:
+        if found is None or found > most:
             refuse_out(self.id, amount_out)
         return self.swap_exact_in(token_in, token_out, max(found, least))
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """From the least input that surely passes the pool's price check to half the balance."""
+        """From the least input that surely passes the price check to half the balance, if that leaves a price."""
         sold, bought = indexes(self, token_in, token_out)
-        return Limits(self._least_accepted(sold, bought), max_amount_in(self.balances[sold]))
+        return Limits(self._least_accepted(sold, bought), self._most_accepted(sold, bought))
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price after the fee; see `Market`. 0 for an empty pool."""
@@ -192,7 +193,27 @@ class BalancerV1Pool:
         return self.balances[index], self.weights[index]
 
     def _price(self, sold: int, bought: int) -> int:
+        """Return the price with the fee; 0 where the contract would divide by zero, as with less than `_dregs`."""
+        if self.balances[bought] < self._dregs(bought):
+            return 0
         return spot_price(*self._side(sold), *self._side(bought), self.fee_e18)
+
+    def _dregs(self, index: int) -> int:
+        """Return the least balance of a token that over its weight is not rounded to nothing."""
+        weight = self.weights[index]
+        return div_up(weight - weight // 2, WAD)
+
+    def _most_accepted(self, sold: int, bought: int) -> int:
+        """Return half the balance, or the greatest input after which the token bought still has a price."""
+        most, left = max_amount_in(self.balances[sold]), self.balances[bought] - self._dregs(bought)
+        # Half the balance more makes the base of the power two thirds.
+        if left < 0 or not most or self.balances[bought] * (2 / 3) ** (self.weights[sold] / self.weights[bought]) > 100:
+            return most
+
+        def leaves_a_price(amount_in: int) -> bool:
+            return out_given_in(*self._side(sold), *self._side(bought), amount_in, self.fee_e18) <= left
+
+        return greatest_input(leaves_a_price, 0, most)
 
     def _least_sufficient(self, sold: int, bought: int, amount_out: int) -> int | None:
         """Search the base of the power: the output depends on the input through it alone."""
@@ -215,7 +236,7 @@ class BalancerV1Pool:
         more the smaller z is.
         """
         balance_in, balance_out = self.balances[sold], self.balances[bought]
-        price = self._price(sold, bought) if balance_in and balance_out else 0
+        price = self._price(sold, bought) if balance_in else 0
         if price == 0:
             return max_amount_in(balance_in) + 1
         exponent = self.weights[sold] / self.weights[bought]

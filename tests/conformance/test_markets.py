@@ -10,7 +10,8 @@ from routing_engine.markets import KINDS
 from tests.support.balancer_pools import BALANCER_KINDS
 from tests.support.deep_strategies import DEEP_KINDS
 from tests.support.stableswap import CURVE_KINDS
-from tests.support.strategies import concentrated_pools, constant_product_pools, lanes, most_steps, wraps
+from tests.support.strategies import concentrated_pools, constant_product_pools, lanes, wraps
+from tests.support.tolerances import tolerances
 
 SEEDS = st.integers(0, 2**32)
 
@@ -25,7 +26,7 @@ def test_constant_product_pools_conform(pool, seed):
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_concentrated_pools_conform(pool, seed):
     pool.validate()
-    check_market(pool, seed=seed, samples=4, rounding_units=4 * most_steps(pool))
+    check_market(pool, seed=seed, samples=4, **tolerances(pool))
 
 
 @given(lane=lanes(), seed=SEEDS)

@@ -15,6 +15,7 @@ from routing_engine.formats.neutral_pools.fields import read_tokens
 from routing_engine.markets import BancorPool
 from routing_engine.model import Transfers
 from routing_engine.snapshot import Snapshot
+from tests.support.tolerances import tolerances
 
 pytestmark = pytest.mark.shared_data
 
@@ -27,7 +28,7 @@ def test_every_bancor_pool_loads_and_conforms(shared_data):
     pools = [market for market in snapshot.markets.values() if isinstance(market, BancorPool)]
     assert len(pools) == 270
     for pool in pools:
-        check_market(pool, samples=2, split_gain=pool.fee_pips / 1e6, split_units=1)
+        check_market(pool, samples=2, **tolerances(pool))
 
 
 def test_deep_bancor_pools_agree_about_the_dollar(shared_data):

@@ -14,6 +14,7 @@ from routing_engine.amm.ekubo_ticks import Q128
 from routing_engine.fixed_point import div_up
 from routing_engine.formats.neutral_pools import BUILDERS
 from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
+from tests.support.tolerances import tolerances
 
 pytestmark = pytest.mark.shared_data
 
@@ -46,7 +47,7 @@ def test_all_recorded_pools_load_but_an_empty_one(shared_data, name):
 @pytest.mark.parametrize("name", [*FILES, "multi_kyber_fixtures"])
 def test_recorded_pools_conform(shared_data, name):
     for pool in build(read(shared_data, name)["pools"])[0]:
-        check_market(pool, samples=6, rounding_units=4 * (len(pool.ticks) + 2))
+        check_market(pool, samples=6, **tolerances(pool))
 
 
 def test_recorded_price_moves_follow_to_the_last_bit(shared_data, record_property):

@@ -14,7 +14,7 @@ from routing_engine.formats.neutral_pools import BUILDERS
 from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
 from routing_engine.markets import ConcentratedPool, ConstantProductPool
 from routing_engine.snapshot import Snapshot
-from tests.conformance.test_deep_markets import both_on, fluid_units
+from tests.support.tolerances import tolerances
 
 pytestmark = pytest.mark.shared_data
 
@@ -45,9 +45,7 @@ def test_all_pools_load_of_which_something_can_be_taken_out(shared_data, name, l
 @pytest.mark.parametrize("name", [*FILES, "multi_kyber_fixtures"])
 def test_recorded_pools_conform(shared_data, name):
     for pool in load(shared_data, name)[0]:
-        units = fluid_units(pool)
-        gain = 1e-12 if both_on(pool) else 0.0
-        check_market(pool, samples=5, rounding_units=units, split_units=units, split_gain=gain)
+        check_market(pool, samples=5, **tolerances(pool))
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -11,8 +11,8 @@ from routing_engine.amm.balancer_v1 import divide, out_given_in
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD
 from routing_engine.markets import BalancerV1Pool
-from tests.support.balancer_pools import v1_rounding
 from tests.support.strategies import make_token
+from tests.support.tolerances import tolerances
 
 WETH, WBTC, DAI = make_token(1), make_token(2, decimals=8), make_token(3)
 POOL = BalancerV1Pool(
@@ -26,8 +26,7 @@ POOL = BalancerV1Pool(
 
 
 def test_it_conforms():
-    steps = v1_rounding(POOL)
-    check_market(POOL, rounding_units=steps, split_units=steps, split_gain=1e-8)
+    check_market(POOL, **tolerances(POOL))
 
 
 def test_a_recorded_swap_and_the_balances_after_it():
@@ -43,6 +42,29 @@ def test_at_most_half_the_balance():
     with pytest.raises(QuoteRefused) as refused:
         POOL.swap_exact_in(WBTC, WETH, most + 1)
     assert refused.value.reason is Refusal.AMOUNT_TOO_HIGH
+
+
+def test_a_sale_leaves_enough_for_a_price():
+    """At 50 to 1 half of one balance more leaves (2/3)**50 of the other; over its weight no unit rounds to nothing."""
+    steep = replace(POOL, tokens=(WETH, DAI), balances=(10**24, 2 * 10**8), weights=(50 * WAD, WAD))
+    most = steep.limits(WETH, DAI).max_amount_in
+    assert 45 * 10**22 < most < 5 * 10**23
+    assert steep.swap_exact_in(WETH, DAI, most)[1].balances == (10**24 + most, 1)
+    with pytest.raises(QuoteRefused) as refused:
+        steep.swap_exact_in(WETH, DAI, most + 1)
+    assert refused.value.reason is Refusal.AMOUNT_TOO_HIGH
+    with pytest.raises(QuoteRefused) as refused:
+        steep.swap_exact_out(WETH, DAI, 2 * 10**8)
+    assert refused.value.reason is Refusal.INSUFFICIENT_LIQUIDITY
+    check_market(steep, samples=6, **tolerances(steep))
+
+
+@pytest.mark.parametrize("balance", [0, 1, 24])
+def test_a_token_whose_balance_over_its_weight_is_nothing_cannot_be_bought(balance):
+    dust = replace(POOL, tokens=(WETH, DAI), balances=(10**24, balance), weights=(WAD, 50 * WAD))
+    assert (WETH, DAI) not in dust.edges()
+    with pytest.raises(QuoteRefused):
+        dust.swap_exact_in(WETH, DAI, 10**23)
 
 
 def test_from_the_least_input_on_no_rounding_breaks_the_price_check():

@@ -1,0 +1,135 @@
+"""What the contracts' own rounding costs each kind of market: the options with which it passes `check_market`."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from routing_engine.amm.ekubo_ticks import Q128
+from routing_engine.amm.stableswap import FEE_SCALE
+from routing_engine.fixed_point import PIPS, WAD
+from routing_engine.markets import (
+    BalancerLinearPool,
+    BalancerStablePool,
+    BalancerV1Pool,
+    BancorPool,
+    ConcentratedPool,
+    CryptoSwapPool,
+    EkuboPool,
+    FluidPool,
+    LadderMarket,
+    SolidlyPool,
+    StableSwapPool,
+    StargateLane,
+    WeightedPool,
+)
+from routing_engine.markets.fluid import OFF
+from routing_engine.model import Market
+from tests.support.balancer_pools import linear_rounding, stable_rounding, v1_rounding, weighted_rounding
+from tests.support.stableswap import greatest_fee
+from tests.support.strategies import most_steps
+
+Options = dict[str, Any]
+
+FEE_STEPS = 4e-10
+"""A fee that depends on the amount is counted in 1e-10, and so is the balance it depends on."""
+
+
+@singledispatch
+def tolerances(market: Market) -> Options:
+    """Return options of `check_market` for a market: none beyond its defaults, unless its kind is listed below."""
+    return {}
+
+
+@tolerances.register
+def _(pool: ConcentratedPool) -> Options:
+    return {"rounding_units": 4 * most_steps(pool)}
+
+
+@tolerances.register
+def _(pool: SolidlyPool) -> Options:
+    """Each part of a trade rounds its fee down, and the fee leaves the pool."""
+    return {"split_units": 2}
+
+
+@tolerances.register
+def _(pool: BancorPool) -> Options:
+    """The fee stays in the pool, in the token bought, and is rounded down once more with a second trade."""
+    return {"split_gain": pool.fee_pips / PIPS, "split_units": 1}
+
+
+@tolerances.register
+def _(pool: FluidPool) -> Options:
+    """One adjusted unit, of either token, for each of two pools at each of four steps.
+
+    The contract divides an input between its two pools before it takes the fee: not quite the best division.
+    """
+    units = 8 * 10 ** max(0, pool.token0.decimals - 12, pool.token1.decimals - 12)
+    both_on = OFF not in (pool.collateral, pool.debt)
+    return {"rounding_units": units, "split_units": units, "split_gain": 1e-12 if both_on else 0.0}
+
+
+@tolerances.register
+def _(pool: EkuboPool) -> Options:
+    """Units of each step, and what one bit of the price is worth at the liquidity."""
+    scale = pool.sqrt_ratio / Q128
+    most = max([pool.liquidity, *(abs(net) for _, net in pool.ticks)])
+    by_price = 4 * len(pool.ticks or "1") * most * max(scale, 1 / scale) * 2.0**-61
+    return {"rounding_units": 4 * (len(pool.ticks) + 2) + int(by_price)}
+
+
+@tolerances.register
+def _(pool: StableSwapPool) -> Options:
+    """D is rounded at every step of its iteration, and some contracts add one to each divisor on the way."""
+    dip = FEE_STEPS if pool.multiplier_e10 > FEE_SCALE else 0.0
+    return {"rounding_units": 16, "split_units": 16, "split_gain": greatest_fee(pool), "dip": dip}
+
+
+@tolerances.register
+def _(pool: CryptoSwapPool) -> Options:
+    """The closed form is rounded to a few units, the more of them the larger the pool."""
+    return {"rounding_units": 64, "split_units": 64, "split_gain": pool.out_fee / FEE_SCALE, "dip": FEE_STEPS}
+
+
+@tolerances.register
+def _(pool: WeightedPool) -> Options:
+    units = weighted_rounding(pool)
+    return {"rounding_units": units, "split_units": units}
+
+
+@tolerances.register
+def _(pool: BalancerStablePool) -> Options:
+    """The fee stays in the pool, so the second of two trades may find a deeper one."""
+    units = stable_rounding(pool)
+    return {"rounding_units": units, "split_units": units, "split_gain": pool.fee_e18 / WAD}
+
+
+@tolerances.register
+def _(pool: BalancerV1Pool) -> Options:
+    """A cut series pays up to 1e-10 less than the power, and less of that for two trades than for one."""
+    units = v1_rounding(pool)
+    return {"rounding_units": units, "split_units": units, "split_gain": 1e-8}
+
+
+@tolerances.register
+def _(pool: BalancerLinearPool) -> Options:
+    """Main balances are rounded down, which can favour the trader by a unit, or by more when few shares remain."""
+    units = linear_rounding(pool)
+    return {"rounding_units": units, "split_units": units, "trip_units": 2 + max(pool.balances) // WAD}
+
+
+@tolerances.register
+def _(ladder: LadderMarket) -> Options:
+    return {"rounding_units": 2 * len(ladder.levels)}
+
+
+@tolerances.register
+def _(lane: StargateLane) -> Options:
+    """A larger zone's fee holds for the whole amount: more may give less, and two amounts may beat one."""
+    step = 1.002 * (lane.terms.fee3_pips - lane.terms.fee1_pips) / PIPS
+    gain = step / (1 - lane.terms.fee3_pips / PIPS)
+    shared_unit = 10 ** (max(lane.token_in.decimals, lane.token_out.decimals) - 6)
+    options: Options = {"rounding_units": 4 * shared_unit}
+    if gain > 0:
+        options |= {"split_gain": gain, "split_units": 2 * 10 ** (lane.token_in.decimals - 6), "dip": gain}
+    return options
