@@ -19,6 +19,7 @@ from routing_engine.chains import block_time_s
 from routing_engine.formats import Contents
 
 MAX_GAP_S = 3600
+RENEW_S = 6 * 3600
 FASTEST_S = 2
 MAX_AGE_S = 120.0
 OPTION = "rpc_"
@@ -53,6 +54,9 @@ class OnChainAdapter:
         Put around whoever replies, to count or keep them.
     max_gap_s : int
         When the last read is older than that, everything is read anew.
+    renew_s : int
+        So is it this long after the last time, which finds pools that no event told of, and ends whatever may have
+        gone wrong unseen.
     """
 
     def __init__(
@@ -63,11 +67,12 @@ class OnChainAdapter:
         *,
         wrap: Callable[[Responder, Block], Responder] = lambda responder, _: responder,
         max_gap_s: int = MAX_GAP_S,
+        renew_s: int = RENEW_S,
     ) -> None:
         self.name = f"chain@{rpc.chain_id}"
         self._rpc, self._reader, self._tokens = rpc, ChainReader(rpc), tokens
         self._protocols = {protocol.name: protocol for protocol in protocols}
-        self._wrap, self._max_gap_s = wrap, max_gap_s
+        self._wrap, self._max_gap_s, self._renew_s = wrap, max_gap_s, renew_s
         self._last: _Step | None = None
 
     @classmethod
@@ -129,6 +134,8 @@ class OnChainAdapter:
     def _last_canonical(self, head: Block) -> Block | None:
         """Return the last block read that is still part of the chain; None to read anew."""
         if self.memory is None or head.timestamp - self.memory.head.timestamp > self._max_gap_s:
+            return None
+        if head.timestamp - self.memory.since > self._renew_s:
             return None
         last = self.memory.head
         if head.number < last.number:

@@ -110,6 +110,8 @@ class Memory:
         Why a protocol is missing.
     journal : Journal
         For following a reorganised chain back.
+    since : int
+        When everything was read anew, in seconds since 1970.
     """
 
     head: Block
@@ -118,6 +120,7 @@ class Memory:
     holdings: Mapping[str, Holding] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
     journal: Journal = Journal()
+    since: int = 0
 
     def markets(self) -> dict[str, Market]:
         """Return all markets by id."""

@@ -160,7 +160,7 @@ def nothing_else() -> Reading[States[Any]]:
     return {}
 
 
-def collected(pools: Iterable[Pool], build: Callable[[Pool], State]) -> dict[str, State | Refused]:
+def collected(pools: Iterable[Pool], build: Callable[[Pool], State | Refused]) -> dict[str, State | Refused]:
     """Build each pool's state; one that cannot be read, or is impossible, is refused without the others."""
     found: dict[str, State | Refused] = {}
     for pool in pools:

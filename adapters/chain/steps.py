@@ -26,7 +26,8 @@ def captured(protocols: Protocols, listed: ChainTokens, head: Block) -> Reading[
     """Read everything from nothing."""
     tokens, notes = yield from checked(listed)
     results = yield from together({name: _discovered(protocol, tokens) for name, protocol in protocols.items()})
-    memory = Memory(head=head, tokens=tokens, notes=notes, journal=Journal().written(head, ()))
+    journal = Journal().written(head, ())
+    memory = Memory(head=head, tokens=tokens, notes=notes, journal=journal, since=head.timestamp)
     return memory.with_results(results)
 
 
