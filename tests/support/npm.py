@@ -55,6 +55,11 @@ V3_PERIPHERY = Package(
     "1.4.4",
     "sha512-S4+m+wh8HbWSO3DKk4LwUCPZJTpCugIsHrWR86m/OrUyvSqGDTXKFfc2sMuGXCZrD1ZqO3rhQsKgdWg3Hbb2Kw==",
 )
+SWAP_ROUTER = Package(
+    "@uniswap/swap-router-contracts",
+    "1.3.1",
+    "sha512-mh/YNbwKb7Mut96VuEtL+Z5bRe0xVIbjjiryn+iMMrK2sFKhR4duk/86mEz0UO5gSx4pQIw9G5276P5heY/7Rg==",
+)
 BALANCER_V2 = Package(
     "@balancer-labs/v2-deployments",
     "3.2.0",

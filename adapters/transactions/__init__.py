@@ -1,0 +1,1 @@
+"""Transactions that a payer's wallet signs: calldata for transfers, swaps and bridges, and their simulation."""

@@ -1,0 +1,146 @@
+"""What a paying transaction is made from, and what somebody offers who can build one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from routing_engine.model import Hop, Token
+
+REFERENCE_BYTES = 16
+"""Length of an order's reference, which the paying transaction's calldata ends with."""
+
+
+class CannotBuild(Exception):
+    """No transaction does this; the message says why."""
+
+
+class Purpose(StrEnum):
+    """What a transaction is for: take back an old allowance, give the exact one, or pay."""
+
+    RESET = "reset_allowance"
+    APPROVE = "approve"
+    PAY = "pay"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedHop:
+    """A hop that a payment is going to take.
+
+    Parameters
+    ----------
+    hop : Hop
+        Protocol, tokens and amounts.
+    fee_pips : int
+        The pool's fee where contracts choose a pool by it; 0 elsewhere.
+    """
+
+    hop: Hop
+    fee_pips: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Who pays whom, how much, and until when.
+
+    Parameters
+    ----------
+    payer, recipient : str
+        Addresses in lower case, on the first and on the last chain.
+    amount_in_max : int
+        The most that may be spent, smallest units of the first token.
+    amount_out : int
+        What must arrive, smallest units of the last token.
+    deadline : int
+        Seconds since 1970 after which contracts refuse.
+    firm : mapping of str to object
+        What the bridge confirmed for this payment; see `adapters.base.FirmQuote.terms`. Empty without a bridge.
+    """
+
+    payer: str
+    recipient: str
+    amount_in_max: int
+    amount_out: int
+    deadline: int
+    firm: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """An allowance that a call needs: how much of which token a contract takes from the payer."""
+
+    token: Token
+    spender: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentCall:
+    """The call that pays, before anything is appended to it.
+
+    Parameters
+    ----------
+    chain_id : int
+        Where it is sent.
+    to : str
+        Contract, or recipient of the chain's coin; lower case.
+    data : bytes
+        Calldata.
+    value : int
+        Wei sent along.
+    spending : Spending or None
+        The allowance it needs.
+    """
+
+    chain_id: int
+    to: str
+    data: bytes
+    value: int = 0
+    spending: Spending | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction:
+    """One transaction for the payer's wallet.
+
+    Parameters
+    ----------
+    purpose : Purpose
+        What it is for.
+    chain_id, to, value, data : int, str, int and bytes
+        As `PaymentCall`.
+    gas : int or None
+        Gas limit to set; None where it could not be estimated yet.
+    """
+
+    purpose: Purpose
+    chain_id: int
+    to: str
+    value: int = 0
+    data: bytes = b""
+    gas: int | None = None
+
+
+class PaymentBuilder(Protocol):
+    """Builds the one call that pays over the markets of some protocols."""
+
+    @property
+    def protocols(self) -> frozenset[str]:
+        """Protocols of the hops that one call can take together; beside wrapping, where `can_build` says so."""
+        ...
+
+    def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
+        """Whether one call takes these hops and delivers to the recipient; no input or output."""
+        ...
+
+    def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
+        """Return that call; a pure function.
+
+        Raises
+        ------
+        CannotBuild
+            If there is none.
+        """
+        ...

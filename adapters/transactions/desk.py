@@ -1,0 +1,94 @@
+"""From a route to the transactions that a payer signs: who builds the call, and what goes before and behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from adapters.transactions import uniswap_v2, uniswap_v3
+from adapters.transactions.across import AcrossPayments
+from adapters.transactions.base import (
+    REFERENCE_BYTES,
+    CannotBuild,
+    PaymentBuilder,
+    PaymentCall,
+    PlannedHop,
+    Purpose,
+    Terms,
+    Transaction,
+)
+from adapters.transactions.erc20 import approvals, transfer
+from adapters.transactions.stargate import StargatePayments
+from routing_engine.model import Token
+
+
+class PaymentDesk:
+    """Knows who builds the call for which hops.
+
+    Parameters
+    ----------
+    builders : iterable of PaymentBuilder
+        The first that can is asked.
+    """
+
+    def __init__(self, builders: Iterable[PaymentBuilder]) -> None:
+        self._builders = tuple(builders)
+
+    @classmethod
+    def deployed(cls) -> PaymentDesk:
+        """Return the desk for everything that one signature pays and that delivers by itself."""
+        return cls([*uniswap_v3.deployed(), *uniswap_v2.deployed(), AcrossPayments(), StargatePayments()])
+
+    @property
+    def families(self) -> tuple[frozenset[str], ...]:
+        """Protocols that one call can take together, a set for each builder."""
+        return tuple(builder.protocols for builder in self._builders)
+
+    def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
+        """Whether one call takes these hops."""
+        return any(builder.can_build(hops) for builder in self._builders)
+
+    def call(self, hops: tuple[PlannedHop, ...], token: Token, terms: Terms) -> PaymentCall:
+        """Return the call that pays; without hops a transfer of `token`.
+
+        Raises
+        ------
+        CannotBuild
+            If no single call takes these hops.
+        """
+        if not hops:
+            return transfer(token, terms.recipient, terms.amount_out)
+        for builder in self._builders:
+            if builder.can_build(hops):
+                return builder.build(hops, terms)
+        raise CannotBuild("no single transaction takes this route")
+
+
+def with_reference(call: PaymentCall, reference: bytes) -> PaymentCall:
+    """Append an order's reference to the calldata: contracts read no further than their arguments.
+
+    Raises
+    ------
+    ValueError
+        If it has not the length that watchers look for.
+    """
+    if len(reference) != REFERENCE_BYTES:
+        raise ValueError(f"a reference must have {REFERENCE_BYTES} bytes, not {len(reference)}")
+    return replace(call, data=call.data + reference)
+
+
+def transactions(call: PaymentCall, allowance: int) -> tuple[Transaction, ...]:
+    """Return what to sign, in order: the allowance where it is too small, then the payment.
+
+    Parameters
+    ----------
+    call : PaymentCall
+        The payment.
+    allowance : int
+        What its spender may take now; of no matter where it needs none.
+    """
+    before = approvals(call.spending, allowance) if call.spending else ()
+    return (
+        *before,
+        Transaction(purpose=Purpose.PAY, chain_id=call.chain_id, to=call.to, value=call.value, data=call.data),
+    )

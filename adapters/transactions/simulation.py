@@ -1,0 +1,178 @@
+"""Trying transactions out as their payer would send them, before anybody signs one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adapters.base import AdapterError, BadPayload
+from adapters.chain.abi import Outcome, hex_data, quantity
+from adapters.endpoint import Answer, RpcRefused
+from adapters.rpc import RpcPool
+from adapters.transactions.base import Spending, Transaction
+from adapters.transactions.erc20 import BALANCE_OF, allowance_call
+from routing_engine.model import Token
+
+TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+"""``Transfer(address,address,uint256)`` of EIP-20."""
+GAS_MARGIN = (3, 2)
+GAS_EXTRA = 25_000
+"""A limit is half as much again as what was used, and this: refunds hide a fifth, inner calls get 63 of 64 parts, and
+the state moves until the transaction is mined. What is not used is not paid."""
+BLOCK_S = 12
+
+
+class Refused(AdapterError):
+    """A transaction would fail if it were sent now.
+
+    Parameters
+    ----------
+    message : str
+        What the node said.
+    number : int
+        Which one, counted from 0.
+    """
+
+    code = "refused"
+
+    def __init__(self, message: str, *, number: int = 0) -> None:
+        super().__init__(message)
+        self.number = number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    """What transactions would do, one after the other.
+
+    Parameters
+    ----------
+    transactions : tuple of Transaction
+        With gas limits, as far as they could be tried.
+    received : mapping of str to int, or None
+        What the recipient would get by the address of the token; None where the last could not be tried yet.
+    """
+
+    transactions: tuple[Transaction, ...]
+    received: dict[str, int] | None
+
+
+class PaymentChain:
+    """One chain as a payment needs it.
+
+    Parameters
+    ----------
+    rpc : RpcPool
+        Asks the chain.
+    """
+
+    def __init__(self, rpc: RpcPool) -> None:
+        self._rpc = rpc
+
+    def balance(self, token: Token, holder: str) -> int:
+        """Return what somebody has of a token, or of the chain's coin.
+
+        Raises
+        ------
+        AdapterError
+            If the chain or the token's contract does not answer.
+        """
+        if token.is_native:
+            return self._rpc.ask([("eth_getBalance", [holder, "latest"])], lambda told: _number(told[0]))
+        call = BALANCE_OF(token.address, holder)
+        return self._call(call.to, call.data, call.one)
+
+    def allowance(self, spending: Spending, payer: str) -> int:
+        """Return what the spender may take now; raises as `balance`."""
+        call = allowance_call(spending, payer)
+        return self._call(call.to, call.data, call.one)
+
+    def simulate(self, batch: Sequence[Transaction], payer: str, recipient: str) -> Simulation:
+        """Try transactions one after the other, on the newest block.
+
+        Nodes that know ``eth_simulateV1`` try all of them; with others only the first is tried, and the rest has no gas
+        limit until the first is mined.
+
+        Raises
+        ------
+        Refused
+            If one of them would fail.
+        AdapterError
+            If the chain does not answer.
+        """
+        head = self._rpc.head()
+        calls = [_request(each, payer) for each in batch]
+        block = {"blockOverrides": {"time": hex(head.timestamp + BLOCK_S)}, "calls": calls}
+        options = {"blockStateCalls": [block], "traceTransfers": True, "validation": False}
+        answer = self._rpc.ask(
+            [("eth_simulateV1", [options, "latest"])], lambda told: _block_calls(told[0], len(calls))
+        )
+        if isinstance(answer, RpcRefused):
+            return self._first(batch, calls)
+        for number, call in enumerate(answer):
+            if call.get("status") != "0x1":
+                raise Refused(_reason(call), number=number)
+        tried = tuple(
+            replace(each, gas=_limit(quantity(call, "gasUsed"))) for each, call in zip(batch, answer, strict=True)
+        )
+        return Simulation(transactions=tried, received=_received(answer[-1], recipient))
+
+    def _first(self, batch: Sequence[Transaction], calls: Sequence[dict[str, str]]) -> Simulation:
+        answer = self._rpc.ask([("eth_estimateGas", [calls[0], "latest"])], lambda told: told[0])
+        if isinstance(answer, RpcRefused):
+            raise Refused(str(answer))
+        first = replace(batch[0], gas=_limit(_number(answer)))
+        return Simulation(transactions=(first, *batch[1:]), received=None)
+
+    def _call(self, to: str, data: bytes, decode: Callable[[Outcome], int]) -> int:
+        def parse(told: list[Answer]) -> int:
+            if isinstance(told[0], RpcRefused):
+                raise told[0]
+            return decode(Outcome(hex_data(told[0], "result")))
+
+        return self._rpc.ask([("eth_call", [{"to": to, "data": "0x" + data.hex()}, "latest"])], parse)
+
+
+def _request(transaction: Transaction, payer: str) -> dict[str, str]:
+    return {
+        "from": payer,
+        "to": transaction.to,
+        "value": hex(transaction.value),
+        "data": "0x" + transaction.data.hex(),
+    }
+
+
+def _block_calls(answer: Answer, count: int) -> list[dict[str, Any]] | RpcRefused:
+    if isinstance(answer, RpcRefused):
+        return answer
+    calls = answer[0].get("calls") if isinstance(answer, list) and answer and isinstance(answer[0], dict) else None
+    if not isinstance(calls, list) or len(calls) != count or not all(isinstance(call, dict) for call in calls):
+        raise BadPayload(f"a simulation must answer {count} calls")
+    return calls
+
+
+def _received(call: dict[str, Any], recipient: str) -> dict[str, int]:
+    """Add up what a call's transfers bring to somebody; transfers of the coin are told as logs of its address."""
+    to = "0x" + recipient[2:].rjust(64, "0")
+    sums: dict[str, int] = {}
+    for log in call.get("logs") or ():
+        topics = list(log.get("topics") or ())
+        if topics[:1] == [TRANSFER_TOPIC] and topics[2:] == [to]:
+            token = str(log.get("address")).lower()
+            sums[token] = sums.get(token, 0) + int.from_bytes(hex_data(log.get("data"), "data", 32))
+    return sums
+
+
+def _reason(call: dict[str, Any]) -> str:
+    error = call.get("error")
+    return str(error.get("message", ""))[:200] if isinstance(error, dict) else "it would fail"
+
+
+def _number(answer: Answer) -> int:
+    if isinstance(answer, RpcRefused):
+        raise answer
+    return quantity({"result": answer}, "result", 256)
+
+
+def _limit(used: int) -> int:
+    return used * GAS_MARGIN[0] // GAS_MARGIN[1] + GAS_EXTRA

@@ -1,0 +1,38 @@
+"""Sends over Stargate v2: ``send`` of its pools (stargate-protocol/stargate-v2, ``IOFT`` of LayerZero)."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from adapters.chain.abi import Function
+from adapters.stargate import ORDER
+from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from routing_engine.fixed_point import rescale_up
+
+SEND = Function(f"send({ORDER},(uint256,uint256),address)")
+"""``SendParam``, ``MessagingFee`` and who gets back what the message did not cost; selector c7c7f5b3."""
+
+
+class StargatePayments:
+    """Pays by taxi: the message is delivered at once, and its price goes along as a value."""
+
+    protocols = frozenset({"stargate"})
+
+    def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
+        """Whether the hops are one send."""
+        return len(hops) == 1 and hops[0].hop.protocol == "stargate"
+
+    def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
+        """Return the send. What it delivers at least is what is due; see `PaymentBuilder.build`."""
+        if not self.can_build(hops):
+            raise CannotBuild("stargate takes one send")
+        (hop,) = (each.hop for each in hops)
+        pool, fee = str(terms.firm["contract"]), cast("int", terms.firm["nativeFee"])
+        to = bytes(12) + bytes.fromhex(terms.recipient[2:])
+        least = rescale_up(terms.amount_out, hop.token_out.decimals, hop.token_in.decimals)
+        order = (terms.firm["dstEid"], to, terms.amount_in_max, least, b"", b"", b"")
+        data = SEND(pool, order, (fee, 0), terms.payer).data
+        is_coin = hop.token_in.is_native
+        spending = None if is_coin else Spending(token=hop.token_in, spender=pool, amount=terms.amount_in_max)
+        value = fee + (terms.amount_in_max if is_coin else 0)
+        return PaymentCall(chain_id=hop.token_in.chain_id, to=pool, data=data, value=value, spending=spending)

@@ -1,0 +1,70 @@
+"""Exact-output swaps over Uniswap v2 and its forks: functions of ``UniswapV2Router02`` (Uniswap/v2-periphery)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from adapters.chain.abi import Function
+from adapters.chain.deployments import deployments_of
+from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.paths import Path, path_of
+from routing_engine.chains import CHAINS
+
+TOKENS_FOR_TOKENS = Function("swapTokensForExactTokens(uint256,uint256,address[],address,uint256)")
+"""Amount out, most in, path, recipient, deadline; selector 8803dbee."""
+COIN_FOR_TOKENS = Function("swapETHForExactTokens(uint256,address[],address,uint256)")
+"""Amount out, path, recipient, deadline; sends back what it does not need of the value. Selector fb3bdb41."""
+TOKENS_FOR_COIN = Function("swapTokensForExactETH(uint256,uint256,address[],address,uint256)")
+"""As the first, and unwraps. Selector 4a25d94a."""
+
+
+class UniswapV2Payments:
+    """Pays over the pairs of one factory.
+
+    Parameters
+    ----------
+    protocol : str
+        Whose pairs.
+    routers : mapping of int to str
+        The factory's router by chain.
+    """
+
+    def __init__(self, protocol: str, routers: Mapping[int, str]) -> None:
+        self.protocols = frozenset({protocol})
+        self._routers = routers
+
+    def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
+        """Whether the hops are swaps over these pairs on one chain."""
+        path = path_of(hops, self.protocols)
+        if path is None or not path.swaps or path.token_in.chain_id not in self._routers:
+            return False
+        return not (path.token_in.is_native and path.token_out.is_native)
+
+    def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
+        """Return the call of the router; see `PaymentBuilder.build`."""
+        path = path_of(hops, self.protocols)
+        if path is None or not self.can_build(hops):
+            raise CannotBuild("the router takes no such hops")
+        router = self._routers[path.token_in.chain_id]
+        data, value = _call(path, router, terms)
+        spending = None if value else Spending(token=path.token_in, spender=router, amount=terms.amount_in_max)
+        return PaymentCall(chain_id=path.token_in.chain_id, to=router, data=data, value=value, spending=spending)
+
+
+def _call(path: Path, router: str, terms: Terms) -> tuple[bytes, int]:
+    """Return calldata and value."""
+    out, most, end = terms.amount_out, terms.amount_in_max, (path.tokens, terms.recipient, terms.deadline)
+    if path.token_in.is_native:
+        return COIN_FOR_TOKENS(router, out, *end).data, most
+    function = TOKENS_FOR_COIN if path.token_out.is_native else TOKENS_FOR_TOKENS
+    return function(router, out, most, *end).data, 0
+
+
+def deployed() -> tuple[UniswapV2Payments, ...]:
+    """Return one for each factory whose router is known."""
+    routers: dict[str, dict[int, str]] = {}
+    for chain_id in CHAINS:
+        for facts in deployments_of("uniswap_v2", chain_id):
+            if "router" in facts.record:
+                routers.setdefault(facts.text("name"), {})[chain_id] = facts.address("router")
+    return tuple(UniswapV2Payments(name, by_chain) for name, by_chain in routers.items())

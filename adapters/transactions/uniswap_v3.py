@@ -1,0 +1,115 @@
+"""Exact-output swaps over Uniswap v3, and wrapping: functions of ``SwapRouter02`` (Uniswap/swap-router-contracts)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from adapters.chain.abi import Function
+from adapters.chain.deployments import deployments_of
+from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.paths import Path, path_of, wrapped
+from routing_engine.chains import CHAINS
+
+MULTICALL = Function("multicall(uint256,bytes[])")
+"""Deadline and calls; selector 5ae401dc."""
+EXACT_OUTPUT_SINGLE = Function("exactOutputSingle((address,address,uint24,address,uint256,uint256,uint160))")
+"""Token in, token out, fee, recipient, amount out, most in, price limit (0: none); selector 5023b4df."""
+EXACT_OUTPUT = Function("exactOutput((bytes,address,uint256,uint256))")
+"""Path from the last token to the first, recipient, amount out, most in; selector 09b81346."""
+WRAP_COIN = Function("wrapETH(uint256)")
+"""Selector 1c58db4f."""
+UNWRAP = Function("unwrapWETH9(uint256,address)")
+"""At least so much, to whom; selector 49404b7c."""
+SWEEP = Function("sweepToken(address,uint256,address)")
+"""Token, at least so much, to whom; selector df2ab5bb."""
+PULL = Function("pull(address,uint256)")
+"""Takes a token from the caller; selector f2d5d56b."""
+REFUND_COIN = Function("refundETH()")
+"""Sends what is left of the value back to the caller; selector 12210e8a."""
+ROUTER_ITSELF = "0x0000000000000000000000000000000000000002"
+"""Stands for the router as a recipient, so that it can unwrap what it received."""
+
+
+class UniswapV3Payments:
+    """Pays over the pools of one factory, and between a chain's coin and its wrapped form.
+
+    Parameters
+    ----------
+    protocol : str
+        Whose pools.
+    routers : mapping of int to str
+        The factory's SwapRouter02 by chain.
+    """
+
+    def __init__(self, protocol: str, routers: Mapping[int, str]) -> None:
+        self.protocols = frozenset({protocol})
+        self._routers = routers
+
+    def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
+        """Whether the hops are swaps over these pools on one chain, or nothing but wrapping."""
+        path = path_of(hops, self.protocols)
+        if path is None or path.token_in.chain_id not in self._routers:
+            return False
+        return path.token_in != path.token_out and all(each.fee_pips for each in path.swaps)
+
+    def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
+        """Return the call of the router; see `PaymentBuilder.build`."""
+        path = path_of(hops, self.protocols)
+        if path is None or not self.can_build(hops):
+            raise CannotBuild("the router takes no such hops")
+        router, is_coin = self._routers[path.token_in.chain_id], path.token_in.is_native
+        calls = tuple(_swap(path, router, terms) if path.swaps else _wrapping(path, router, terms))
+        spending = None if is_coin else Spending(token=path.token_in, spender=router, amount=terms.amount_in_max)
+        return PaymentCall(
+            chain_id=path.token_in.chain_id,
+            to=router,
+            data=MULTICALL(router, terms.deadline, calls).data,
+            value=terms.amount_in_max if is_coin else 0,
+            spending=spending,
+        )
+
+
+def encoded_path(path: Path) -> bytes:
+    """Return tokens of 20 bytes from the last to the first, and the fees of the pools between them in 3 bytes each."""
+    first = path.swaps[0].hop.token_in.address
+    steps = (
+        bytes.fromhex(each.hop.token_out.address[2:]) + each.fee_pips.to_bytes(3, "big")
+        for each in reversed(path.swaps)
+    )
+    return b"".join(steps) + bytes.fromhex(first[2:])
+
+
+def _swap(path: Path, router: str, terms: Terms) -> Iterator[bytes]:
+    recipient = ROUTER_ITSELF if path.token_out.is_native else terms.recipient
+    if len(path.swaps) == 1:
+        (only,) = path.swaps
+        order = (*path.tokens, only.fee_pips, recipient, terms.amount_out, terms.amount_in_max, 0)
+        yield EXACT_OUTPUT_SINGLE(router, order).data
+    else:
+        order = (encoded_path(path), recipient, terms.amount_out, terms.amount_in_max)
+        yield EXACT_OUTPUT(router, order).data
+    if path.token_out.is_native:
+        yield UNWRAP(router, terms.amount_out, terms.recipient).data
+    if path.token_in.is_native:
+        yield REFUND_COIN(router).data
+
+
+def _wrapping(path: Path, router: str, terms: Terms) -> Iterator[bytes]:
+    """Wrap or unwrap in the router's hands, so that the result goes straight to the recipient."""
+    if path.token_in.is_native:
+        yield WRAP_COIN(router, terms.amount_out).data
+        yield SWEEP(router, wrapped(path.token_in).address, terms.amount_out, terms.recipient).data
+        yield REFUND_COIN(router).data
+    else:
+        yield PULL(router, path.token_in.address, terms.amount_out).data
+        yield UNWRAP(router, terms.amount_out, terms.recipient).data
+
+
+def deployed() -> tuple[UniswapV3Payments, ...]:
+    """Return one for each factory whose router is known."""
+    routers: dict[str, dict[int, str]] = {}
+    for chain_id in CHAINS:
+        for facts in deployments_of("uniswap_v3", chain_id):
+            if "router" in facts.record:
+                routers.setdefault(facts.text("name"), {})[chain_id] = facts.address("router")
+    return tuple(UniswapV3Payments(name, by_chain) for name, by_chain in routers.items())

@@ -1,0 +1,178 @@
+"""What paying transactions are made of, decoded again by the ABI of their contracts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from eth_abi import decode
+
+from adapters.chain.deployments import deployments_of
+from adapters.transactions.across import AcrossPayments
+from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Purpose, Spending, Terms
+from adapters.transactions.cctp import CctpPayments
+from adapters.transactions.desk import PaymentDesk, transactions, with_reference
+from adapters.transactions.erc20 import approvals
+from adapters.transactions.paths import path_of
+from adapters.transactions.stargate import StargatePayments
+from adapters.transactions.uniswap_v3 import UniswapV3Payments, encoded_path
+from routing_engine import registry
+from routing_engine.chains import CHAINS
+from routing_engine.model import Hop, Token
+
+PAYER, MERCHANT = "0x" + "aa" * 20, "0x" + "bb" * 20
+REFERENCE = bytes(range(16))
+COIN = CHAINS[1].native_token
+WETH, USDC, DAI = (registry.token(symbol, 1) for symbol in ("WETH", "USDC", "DAI"))
+USDC_ON_BASE, WETH_ON_BASE = (registry.token(symbol, 8453) for symbol in ("USDC", "WETH"))
+POOL = next(facts.address("spoke_pool") for facts in deployments_of("across", 1))
+ACROSS_TERMS = {
+    "spokePoolAddress": POOL,
+    "exclusiveRelayer": "0x" + "cc" * 20,
+    "timestamp": 1_700_000_000,
+    "fillDeadline": 1_700_020_000,
+    "exclusivityDeadline": 1_700_000_060,
+}
+DESK = PaymentDesk.deployed()
+
+
+def hop(protocol: str, token_in: Token, token_out: Token, fee_pips: int = 0) -> PlannedHop:
+    made = Hop(market_id="m", protocol=protocol, token_in=token_in, token_out=token_out, amount_in=110, amount_out=100)
+    return PlannedHop(hop=made, fee_pips=fee_pips)
+
+
+def terms(**changes: object) -> Terms:
+    return replace(
+        Terms(payer=PAYER, recipient=MERCHANT, amount_in_max=110, amount_out=100, deadline=1_700_000_000), **changes
+    )
+
+
+def arguments(call: PaymentCall, *types: str) -> tuple[object, ...]:
+    return decode(types, call.data[4:])
+
+
+def as_word(address: str) -> bytes:
+    return bytes(12) + bytes.fromhex(address[2:])
+
+
+DEPOSIT = ("address",) * 4 + ("uint256",) * 3 + ("address",) + ("uint32",) * 3 + ("bytes",)
+
+
+@pytest.mark.parametrize("is_coin", [False, True])
+def test_an_across_deposit_names_the_exact_output(is_coin):
+    deposit = hop("across", WETH if is_coin else USDC, USDC_ON_BASE)
+    hops = (hop("wrap", COIN, WETH), deposit) if is_coin else (deposit,)
+    call = DESK.call(hops, hops[0].hop.token_in, terms(firm=ACROSS_TERMS))
+    token = WETH if is_coin else USDC
+    relayer, *moments = ACROSS_TERMS["exclusiveRelayer"], 1_700_000_000, 1_700_020_000, 1_700_000_060
+    ends = PAYER, MERCHANT, token.address, USDC_ON_BASE.address
+    assert call.data[:4].hex() == "7b939232"
+    assert arguments(call, *DEPOSIT) == (*ends, 110, 100, 8453, relayer, *moments, b"")
+    assert (call.to, call.value) == (POOL, 110 if is_coin else 0)
+    assert call.spending == (None if is_coin else Spending(token=USDC, spender=POOL, amount=110))
+
+
+def test_a_deposit_goes_to_no_pool_that_is_not_known():
+    deposit = (hop("across", USDC, USDC_ON_BASE),)
+    with pytest.raises(CannotBuild, match="known is"):
+        AcrossPayments().build(deposit, terms(firm={**ACROSS_TERMS, "spokePoolAddress": "0x" + "66" * 20}))
+
+
+def test_across_is_not_asked_for_wrapped_coins_since_wallets_get_the_coin():
+    assert not AcrossPayments().can_build((hop("across", WETH, WETH_ON_BASE),))
+    with pytest.raises(CannotBuild):
+        AcrossPayments().build((hop("across", WETH, WETH_ON_BASE),), terms(firm=ACROSS_TERMS))
+
+
+def test_a_burn_may_lose_no_more_than_the_fee():
+    burn = (hop("cctp_fast", USDC, USDC_ON_BASE),)
+    call = CctpPayments().build(burn, terms(firm={"maxFee": 10, "minFinalityThreshold": 1000}))
+    types = ("uint256", "uint32", "bytes32", "address", "bytes32", "uint256", "uint32")
+    assert call.data[:4].hex() == "8e0250ee"
+    assert arguments(call, *types) == (110, 6, as_word(MERCHANT), USDC.address, bytes(32), 10, 1000)
+    assert call.spending == Spending(token=USDC, spender=call.to, amount=110)
+    assert not DESK.can_build(burn), "somebody would have to mint on the other chain"
+
+
+@pytest.mark.parametrize(("token", "value"), [(USDC, 7), (COIN, 117)])
+def test_a_send_carries_the_messages_price(token, value):
+    firm = {"contract": "0x" + "dd" * 20, "dstEid": 30184, "nativeFee": 7}
+    other = registry.token(token.symbol, 8453)
+    call = StargatePayments().build((hop("stargate", token, other),), terms(firm=firm))
+    order, fee, back = arguments(
+        call, "(uint32,bytes32,uint256,uint256,bytes,bytes,bytes)", "(uint256,uint256)", "address"
+    )
+    assert order == (30184, as_word(MERCHANT), 110, 100, b"", b"", b"")
+    assert (fee, back, call.value) == ((7, 0), PAYER, value)
+    assert call.spending == (None if token.is_native else Spending(token=USDC, spender="0x" + "dd" * 20, amount=110))
+
+
+def test_a_v3_path_runs_from_the_last_token_to_the_first():
+    hops = (hop("uniswap_v3", WETH, USDC, 500), hop("uniswap_v3", USDC, DAI, 100))
+    path = path_of(hops, frozenset({"uniswap_v3"}))
+    a, b, c = (bytes.fromhex(token.address[2:]) for token in (DAI, USDC, WETH))
+    assert encoded_path(path) == a + (100).to_bytes(3, "big") + b + (500).to_bytes(3, "big") + c
+
+
+@pytest.mark.parametrize(
+    "hops",
+    [
+        (hop("uniswap_v2", WETH, USDC), hop("uniswap_v3", USDC, DAI, 100)),
+        (hop("uniswap_v3", WETH, USDC, 500), hop("uniswap_v3", WETH, DAI, 100)),
+        (hop("uniswap_v3", WETH, USDC, 500), hop("across", USDC, USDC_ON_BASE)),
+        (hop("uniswap_v3", WETH, USDC),),
+        (hop("uniswap_v3", WETH_ON_BASE, USDC_ON_BASE, 500), hop("across", USDC_ON_BASE, USDC)),
+        (hop("uniswap_v3", DAI, WETH, 500), hop("wrap", WETH, COIN), hop("wrap", COIN, WETH)),
+        (hop("sushiswap_v2", WETH, USDC),),
+    ],
+    ids=[
+        "two protocols",
+        "parallel",
+        "swap, then bridge",
+        "no fee",
+        "other chain",
+        "wrapping about",
+        "no router known",
+    ],
+)
+def test_what_one_call_does_not_take_is_refused(hops):
+    assert not DESK.can_build(hops)
+    with pytest.raises(CannotBuild):
+        DESK.call(hops, hops[0].hop.token_in, terms())
+
+
+def test_a_chain_without_a_router_is_refused():
+    builder = UniswapV3Payments("uniswap_v3", {10: "0x" + "11" * 20})
+    assert not builder.can_build((hop("uniswap_v3", WETH, USDC, 500),))
+
+
+@pytest.mark.parametrize(
+    ("allowance", "purposes", "amounts"),
+    [
+        (0, [Purpose.APPROVE], [110]),
+        (109, [Purpose.RESET, Purpose.APPROVE], [0, 110]),
+        (110, [], []),
+        (2**256 - 1, [], []),
+    ],
+)
+def test_allowances_are_exact_and_taken_back_before_they_change(allowance, purposes, amounts):
+    made = approvals(Spending(token=USDC, spender=POOL, amount=110), allowance)
+    assert [each.purpose for each in made] == purposes
+    assert [decode(["address", "uint256"], each.data[4:]) for each in made] == [(POOL, each) for each in amounts]
+    assert all((each.to, each.value, each.chain_id) == (USDC.address, 0, 1) for each in made)
+
+
+def test_transfers_of_tokens_and_of_the_coin():
+    token = with_reference(DESK.call((), USDC, terms()), REFERENCE)
+    assert (token.to, token.value, token.data[:4].hex()) == (USDC.address, 0, "a9059cbb")
+    assert decode(["address", "uint256"], token.data[4:]) == (MERCHANT, 100)
+    coin = with_reference(DESK.call((), COIN, terms()), REFERENCE)
+    assert (coin.to, coin.value, coin.data) == (MERCHANT, 100, REFERENCE)
+    (only,) = transactions(token, 0)
+    assert only.purpose is Purpose.PAY
+    assert only.data[-16:] == REFERENCE
+
+
+def test_a_reference_of_another_length_would_never_be_found():
+    with pytest.raises(ValueError, match="16 bytes"):
+        with_reference(DESK.call((), USDC, terms()), b"short")
