@@ -16,10 +16,14 @@ from routing_engine.model import Transfers
 class Why(StrEnum):
     """What kind of reason keeps a pool out."""
 
-    INCOMPLETE = "state incomplete or contradictory in the file"
-    NOTHING = "complete, but nothing can be traded"
-    UNSUPPORTED = "kind of contract that the engine does not have"
-    INEXACT = "token that takes a fee on transfers, or rebases: refused by default"
+    INCOMPLETE = "incomplete"
+    """The file lacks a part of the state, or contradicts itself."""
+    NOTHING = "nothing to trade"
+    """The state is complete, but there is nothing to be had."""
+    UNSUPPORTED = "other kind"
+    """The engine does not have this kind of contract."""
+    INEXACT = "refused by default"
+    """A token takes a fee on transfers, or rebases."""
 
 
 REASONS: Mapping[str, tuple[Why, str]] = {
