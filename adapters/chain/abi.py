@@ -69,24 +69,24 @@ class Function:
         Types of the results. Trailing ones may be left out.
     """
 
-    __slots__ = ("_inputs", "_outputs", "_selector", "signature")
+    __slots__ = ("_inputs", "outputs", "selector", "signature")
 
     def __init__(self, signature: str, *outputs: str) -> None:
         self.signature = signature
-        self._selector = keccak(text=signature)[:4]
+        self.selector = keccak(text=signature)[:4]
         self._inputs = _types(signature)
-        self._outputs = outputs
+        self.outputs = outputs
 
     def __call__(self, to: str, *arguments: object) -> Call:
         """Return the call of this function of the contract at `to`."""
-        return Call(to.lower(), self._selector + _encoded(self._inputs, arguments), self)
+        return Call(to.lower(), self.selector + _encoded(self._inputs, arguments), self)
 
     def decode(self, outcome: Outcome, to: str) -> tuple[Any, ...]:
         """Return the results in `outcome`; see `Call.decode`."""
         if outcome.reverted or not outcome.data:
             what = "reverted" if outcome.reverted else "no answer; is there a contract?"
             raise CallFailed(f"{to} {self.signature}: {what}")
-        return _decode(self._outputs, outcome.data, f"{to} {self.signature}")
+        return _decode(self.outputs, outcome.data, f"{to} {self.signature}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,14 +110,14 @@ class Event:
         Name and types, with ``indexed`` behind those that are topics: ``Approval(address indexed,uint256)``.
     """
 
-    __slots__ = ("_data", "_indexed", "signature", "topic")
+    __slots__ = ("data", "indexed", "signature", "topic")
 
     def __init__(self, signature: str) -> None:
         self.signature = signature.replace(" indexed", "")
         self.topic = "0x" + keccak(text=self.signature).hex()
         fields = signature[signature.index("(") + 1 : -1].split(",")
-        self._indexed = tuple(field.removesuffix(" indexed") for field in fields if field.endswith(" indexed"))
-        self._data = tuple(field for field in fields if not field.endswith(" indexed"))
+        self.indexed = tuple(field.removesuffix(" indexed") for field in fields if field.endswith(" indexed"))
+        self.data = tuple(field for field in fields if not field.endswith(" indexed"))
 
     def decode(self, log: Log) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the indexed values and the others.
@@ -127,11 +127,11 @@ class Event:
         BadPayload
             If the log is not of this event, or a number is out of its type's bounds.
         """
-        if log.topics[:1] != (self.topic,) or len(log.topics) != 1 + len(self._indexed):
+        if log.topics[:1] != (self.topic,) or len(log.topics) != 1 + len(self.indexed):
             raise BadPayload(f"{log.address}: a log is not {self.signature}")
         where = f"{log.address} {self.signature}"
         topics = b"".join(bytes.fromhex(topic[2:]) for topic in log.topics[1:])
-        return _decode(self._indexed, topics, where), _decode(self._data, log.data, where)
+        return _decode(self.indexed, topics, where), _decode(self.data, log.data, where)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

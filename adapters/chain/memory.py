@@ -112,6 +112,8 @@ class Memory:
         For following a reorganised chain back.
     since : int
         When everything was read anew, in seconds since 1970.
+    retried : int
+        When pools that had been refused were read again.
     """
 
     head: Block
@@ -121,6 +123,7 @@ class Memory:
     faults: Mapping[str, str] = field(default_factory=dict)
     journal: Journal = Journal()
     since: int = 0
+    retried: int = 0
 
     def markets(self) -> dict[str, Market]:
         """Return all markets by id."""

@@ -21,13 +21,17 @@ from routing_engine.errors import InvalidMarket
 
 Protocols = Mapping[str, AnyProtocol]
 
+RETRY_S = 600
+"""How often a pool that was refused is read again: what was wrong may pass without an event."""
+
 
 def captured(protocols: Protocols, listed: ChainTokens, head: Block) -> Reading[Memory]:
     """Read everything from nothing."""
     tokens, notes = yield from checked(listed)
     results = yield from together({name: _discovered(protocol, tokens) for name, protocol in protocols.items()})
     journal = Journal().written(head, ())
-    memory = Memory(head=head, tokens=tokens, notes=notes, journal=journal, since=head.timestamp)
+    now = head.timestamp
+    memory = Memory(head=head, tokens=tokens, notes=notes, journal=journal, since=now, retried=now)
     return memory.with_results(results)
 
 
@@ -52,6 +56,9 @@ def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block)
     for name, key in undone:
         if name in changes and key in memory.holdings[name].pools:
             changes[name].again.add(key)
+    is_retry = head.timestamp - memory.retried >= RETRY_S
+    for name in changes if is_retry else ():
+        changes[name].again.update(memory.holdings[name].refused)
     readings = {
         name: _settled(protocol, memory.holdings[name], changes[name])
         if name in changes
@@ -59,8 +66,10 @@ def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block)
         for name, protocol in protocols.items()
     }
     results = yield from together(readings)
+    retried = head.timestamp if is_retry else memory.retried
     touched = {(name, key) for name, change in changes.items() for key in change.touched}
-    return replace(memory, head=head, journal=journal.written(head, touched)).with_results(results)
+    following = replace(memory, head=head, journal=journal.written(head, touched), retried=retried)
+    return following.with_results(results)
 
 
 @dataclass(slots=True)
