@@ -17,6 +17,7 @@ from api.schemas.payments import SimulateSchema
 from api.services.order_quotes import OrderQuoteRefused, get_order_quote, quote_order
 from api.services.orders import cancel_by_payer, public_order
 from api.services.payable_tokens import payable_tokens
+from api.services.payment_reports import report_payment
 from api.services.simulation import Action, simulate
 
 CSP = (
@@ -64,6 +65,15 @@ def pay(order_id: str) -> dict[str, Any]:
     agreed = bodies.read(request, shared.config.base_url, bodies.PayBody)
     get_order_quote(shared, order_id, agreed["quote_id"])
     simulate(shared, order_id, Action.PAY, quote_id=agreed["quote_id"])
+    return status(order_id)
+
+
+@blueprint.post("/report")
+def report(order_id: str) -> dict[str, Any]:
+    """Note the transaction that a wallet has sent; the same again changes nothing."""
+    shared = context.current()
+    sent = bodies.read(request, shared.config.base_url, bodies.ReportBody)
+    report_payment(shared, order_id, **sent)
     return status(order_id)
 
 

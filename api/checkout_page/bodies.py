@@ -10,7 +10,7 @@ from marshmallow import Schema, ValidationError
 from api.checkout_page.same_origin import require_same_origin
 from api.domain.errors import InvalidData
 from api.request_body import parse_object
-from api.schemas import Address, BaseSchema, ChainIdField, TextField, problems_of
+from api.schemas import Address, BaseSchema, ChainIdField, TextField, TransactionHash, problems_of
 
 MAX_ID = 64
 
@@ -26,6 +26,14 @@ class PayBody(BaseSchema):
     """The quote that the customer agreed to."""
 
     quote_id = TextField(required=True, max_length=MAX_ID)
+
+
+class ReportBody(BaseSchema):
+    """A transaction that the customer's wallet has sent."""
+
+    chain_id = ChainIdField(required=True, data_key="chainId")
+    tx_hash = TransactionHash(required=True, data_key="hash")
+    payer = Address(required=True)
 
 
 def read(request: Request, base_url: str, schema: type[Schema] = BaseSchema) -> dict[str, Any]:

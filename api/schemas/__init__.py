@@ -11,6 +11,7 @@ from api.schemas.fields import (
     ListField,
     ObjectField,
     TextField,
+    TransactionHash,
     UrlField,
 )
 
@@ -26,6 +27,7 @@ __all__ = [
     "ListField",
     "ObjectField",
     "TextField",
+    "TransactionHash",
     "UrlField",
     "problems_of",
 ]

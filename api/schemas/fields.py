@@ -20,6 +20,7 @@ MAX_METADATA_BYTES = 16 * 1024
 MAX_METADATA_DEPTH = 20
 MAX_CHAIN_ID = 2**53 - 1
 _DIGITS = re.compile(r"[0-9]+", re.ASCII)
+_HASH = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _UNSAFE_IN_URL = re.compile(r"[\x00-\x20\x7f\\]|[\ud800-\udfff]")
@@ -117,6 +118,19 @@ class Address(TextField):
         text = super()._deserialize(value, attr, data)
         if not _ADDRESS.fullmatch(text):
             raise ValidationError("Expected an address: 0x and 40 hexadecimal digits")
+        return text.lower()
+
+
+class TransactionHash(TextField):
+    """A transaction's hash, read in any case and kept in lower case."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=66, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> str:
+        text = super()._deserialize(value, attr, data)
+        if not _HASH.fullmatch(text):
+            raise ValidationError("Expected a transaction hash: 0x and 64 hexadecimal digits")
         return text.lower()
 
 

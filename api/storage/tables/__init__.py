@@ -3,6 +3,7 @@
 from api.storage.base import Base
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
 from api.storage.tables.orders import Payment, PaymentOrder, TimelineEntry
+from api.storage.tables.reports import PaymentReport
 from api.storage.tables.system import IdempotencyKey, JobSlot, StoredQuote, WatchCursor
 from api.storage.tables.vendors import ApiKeyRow, SettlementAccount, Vendor
 from api.storage.tables.webhooks import Event, WebhookAttempt, WebhookDelivery, WebhookSubscription
@@ -15,6 +16,7 @@ __all__ = [
     "JobSlot",
     "Payment",
     "PaymentOrder",
+    "PaymentReport",
     "SettlementAccount",
     "SimulatedChain",
     "SimulatedReorg",

@@ -225,6 +225,16 @@ def upgrade() -> None:
     )
     op.create_index(op.f('ix_payments_order_id'), 'payments', ['order_id'], unique=False)
     op.create_index(op.f('ix_payments_state_chain_id'), 'payments', ['state', 'chain_id'], unique=False)
+    op.create_table('payment_reports',
+    sa.Column('order_id', sa.String(length=64), nullable=False),
+    sa.Column('chain_id', sa.BigInteger(), autoincrement=False, nullable=False),
+    sa.Column('tx_hash', sa.String(length=66), nullable=False),
+    sa.Column('payer', sa.String(length=42), nullable=False),
+    sa.Column('reported_at', types.UtcDateTime(), nullable=False),
+    sa.ForeignKeyConstraint(['order_id'], ['payment_orders.id'], name=op.f('fk_payment_reports_order_id')),
+    sa.PrimaryKeyConstraint('order_id', 'chain_id', 'tx_hash', name=op.f('pk_payment_reports'))
+    )
+    op.create_index(op.f('ix_payment_reports_chain_id_tx_hash'), 'payment_reports', ['chain_id', 'tx_hash'], unique=False)
     op.create_table('quotes',
     sa.Column('id', sa.String(length=64), nullable=False),
     sa.Column('vendor_id', sa.String(length=64), nullable=True),
@@ -285,6 +295,8 @@ def downgrade() -> None:
     op.drop_index(op.f('ix_quotes_order_id'), table_name='quotes')
     op.drop_index(op.f('ix_quotes_expires_at'), table_name='quotes')
     op.drop_table('quotes')
+    op.drop_index(op.f('ix_payment_reports_chain_id_tx_hash'), table_name='payment_reports')
+    op.drop_table('payment_reports')
     op.drop_index(op.f('ix_payments_state_chain_id'), table_name='payments')
     op.drop_index(op.f('ix_payments_order_id'), table_name='payments')
     op.drop_table('payments')
