@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from eth_abi import encode
+from eth_abi import decode, encode
+from eth_abi.grammar import parse
 
 from adapters.chain.abi import Call, Event, Function
 from adapters.chain.adapter import OnChainAdapter
@@ -32,7 +34,7 @@ class Script(Node):
     def __init__(self, *tokens: Token, chain_id: int = 1) -> None:
         super().__init__(chain_id)
         self.tokens = tokens
-        self._answers: dict[str, dict[bytes, bytes | None]] = {}
+        self._answers: dict[str, dict[bytes, Any]] = {}
         for each in tokens:
             if not each.is_native:
                 self.on(DECIMALS(each.address), each.decimals)
@@ -49,10 +51,25 @@ class Script(Node):
         """Let a contract answer all calls of a function that nothing else is said about."""
         self._answer(to, function.selector, encode(function.outputs, values))
 
-    def _answer(self, to: str, data: bytes, answer: bytes | None) -> None:
+    def handle(self, function: Function, to: str, handler: Callable[..., tuple[object, ...] | None]) -> None:
+        """Let a contract compute its answers to a function from the arguments; None is a revert."""
+        types = parse(function.signature[function.signature.index("(") :]).components
+
+        def answered(data: bytes) -> bytes | None:
+            values = handler(*decode([each.to_type_str() for each in types], data[4:]))
+            return None if values is None else encode(function.outputs, values)
+
+        self._answer(to, function.selector, answered)
+
+    def _answer(self, to: str, data: bytes, answer: Any) -> None:
         answers = self._answers.setdefault(to, {})
         answers[data] = answer
-        self.contracts[to] = lambda asked: answers.get(asked, answers.get(asked[:4]))
+
+        def contract(asked: bytes) -> bytes | None:
+            found = answers.get(asked, answers.get(asked[:4]))
+            return found(asked) if callable(found) else found
+
+        self.contracts[to] = contract
 
     def emit(self, event: Event, emitter: str, indexed: list[Any], values: list[Any]) -> None:
         """Mine a block with an event; arguments in the order of topics, then of data."""
