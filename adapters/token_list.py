@@ -6,18 +6,13 @@ from pathlib import Path
 
 from adapters.base import BadPayload
 from adapters.bounds import Field
-from routing_engine import registry
+from adapters.wiring import listed_tokens
 from routing_engine.errors import BadMarketFile, InvalidRequest
 from routing_engine.formats.files import read_json
 from routing_engine.model import MAX_DECIMALS, Token
 
 MOST_TOKENS = 20_000
 LONGEST_SYMBOL = 32
-
-
-def registered_tokens() -> tuple[Token, ...]:
-    """Return every token of the library's own list, on every chain."""
-    return tuple(info.on(chain_id) for info in registry.tokens() for chain_id in info.chain_ids)
 
 
 def load_tokens(path: Path | None) -> tuple[Token, ...]:
@@ -35,7 +30,7 @@ def load_tokens(path: Path | None) -> tuple[Token, ...]:
         Naming the entry that is wrong.
     """
     if path is None:
-        return registered_tokens()
+        return listed_tokens()
     try:
         rows = Field(read_json(path), str(path)).at("tokens").items(MOST_TOKENS)
         return tuple(_token(row) for row in rows)
