@@ -11,6 +11,7 @@ from api.domain.clock import Clock, SystemClock
 from api.net.resolver import Resolver, SystemResolver
 from api.services.market import MarketService
 from api.services.market_supply import supply_for
+from api.services.payment_world import Worlds, worlds_for
 from api.storage.db import Database
 
 EXTENSION = "checkout"
@@ -18,13 +19,20 @@ EXTENSION = "checkout"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The outside world of the services, made once for each process."""
+    """The outside world of the services, made once for each process.
+
+    Parameters
+    ----------
+    worlds : mapping of EnvMode to PaymentWorld
+        The real chains that payers' transactions are built for; none for an environment with simulated chains.
+    """
 
     config: Config
     clock: Clock
     database: Database
     resolver: Resolver = field(default_factory=SystemResolver)
     market: MarketService
+    worlds: Worlds = field(default_factory=dict)
 
 
 def build_context(config: Config, *, clock: Clock | None = None) -> Context:
@@ -35,6 +43,7 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
         clock=clock,
         database=Database(config.database_url),
         market=MarketService(supply_for(config, clock), clock),
+        worlds=worlds_for(config.market),
     )
 
 

@@ -10,6 +10,7 @@ from flask import Blueprint, Response, render_template, request
 from api import context
 from api.checkout_page import bodies, strings
 from api.checkout_page.page import build_page
+from api.checkout_page.payments import payment_json, shortage_json
 from api.checkout_page.quotes import choices_json, quote_json
 from api.checkout_page.state import page_state
 from api.errors import refusal_envelope
@@ -18,6 +19,7 @@ from api.services.order_quotes import OrderQuoteRefused, get_order_quote, quote_
 from api.services.orders import cancel_by_payer, public_order
 from api.services.payable_tokens import payable_tokens
 from api.services.payment_reports import report_payment
+from api.services.payment_transactions import Shortage, build_payment
 from api.services.simulation import Action, simulate
 
 CSP = (
@@ -68,6 +70,14 @@ def pay(order_id: str) -> dict[str, Any]:
     return status(order_id)
 
 
+@blueprint.post("/transactions")
+def transactions(order_id: str) -> dict[str, Any]:
+    """Give a wallet what it signs, as a quote says; nothing is sent by that."""
+    shared = context.current()
+    wallet = bodies.read(request, shared.config.base_url, bodies.WalletBody)
+    return payment_json(build_payment(shared, order_id, wallet["quote_id"], wallet["payer"]), strings.load())
+
+
 @blueprint.post("/report")
 def report(order_id: str) -> dict[str, Any]:
     """Note the transaction that a wallet has sent; the same again changes nothing."""
@@ -98,7 +108,8 @@ def cancel(order_id: str) -> dict[str, Any]:
 @blueprint.errorhandler(OrderQuoteRefused)
 def without_quote(error: OrderQuoteRefused) -> tuple[dict[str, Any], int]:
     """Refuse with the reason in a word, which the scripts act on."""
-    return {**refusal_envelope(error), "reason": error.reason}, HTTPStatus.CONFLICT
+    more = shortage_json(error, strings.load()) if isinstance(error, Shortage) else {}
+    return {**refusal_envelope(error), "reason": error.reason, **more}, HTTPStatus.CONFLICT
 
 
 @blueprint.after_request

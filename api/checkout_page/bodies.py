@@ -28,6 +28,12 @@ class PayBody(BaseSchema):
     quote_id = TextField(required=True, max_length=MAX_ID)
 
 
+class WalletBody(PayBody):
+    """The quote that the customer agreed to, and the wallet that is to pay it."""
+
+    payer = Address(required=True)
+
+
 class ReportBody(BaseSchema):
     """A transaction that the customer's wallet has sent."""
 

@@ -30,6 +30,7 @@ class Strings:
     steps: dict[str, str]
     route: dict[str, str]
     fees: dict[str, str]
+    wallet: dict[str, str]
     protocols: dict[str, str]
     duration: dict[str, str]
     simulate: dict[str, dict[str, str]]

@@ -7,6 +7,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from adapters.transactions.base import PlannedHop
+from routing_engine import Hop, Token
+
 AMOUNTS = ("amount_in", "amount_in_max", "amount_out")
 MOMENTS = ("created_at", "expires_at")
 
@@ -41,6 +44,8 @@ class OrderQuote:
         Loss by the amount's own size.
     snapshot_id : str
         Content hash of the market data; empty where no route was needed.
+    hops : tuple of PlannedHop
+        What the paying transaction does, for orders on real chains; empty for a transfer, and for simulated orders.
     """
 
     quote_id: str
@@ -60,6 +65,7 @@ class OrderQuote:
     fill_time_s: int
     price_impact_bps: int = 0
     snapshot_id: str = ""
+    hops: tuple[PlannedHop, ...] = ()
     created_at: datetime
     expires_at: datetime
 
@@ -76,6 +82,7 @@ class OrderQuote:
             | {name: str(body[name]) for name in AMOUNTS}
             | {name: body[name].isoformat() for name in MOMENTS}
             | {"steps": list(self.steps), "fees": list(self.fees)}
+            | {"hops": [_hop_body(planned) for planned in self.hops]}
         )
 
     @classmethod
@@ -84,4 +91,39 @@ class OrderQuote:
         amounts = {name: int(body[name]) for name in AMOUNTS}
         moments = {name: datetime.fromisoformat(body[name]) for name in MOMENTS}
         parts = {name: tuple(body[name]) for name in ("steps", "fees")}
-        return cls(**{**body, **amounts, **moments, **parts})
+        hops = tuple(_hop_from(each) for each in body.get("hops", ()))
+        return cls(**{**body, **amounts, **moments, **parts, "hops": hops})
+
+
+def _hop_body(planned: PlannedHop) -> dict[str, Any]:
+    hop = planned.hop
+    return {
+        "market_id": hop.market_id,
+        "protocol": hop.protocol,
+        "token_in": _token_body(hop.token_in),
+        "token_out": _token_body(hop.token_out),
+        "amount_in": str(hop.amount_in),
+        "amount_out": str(hop.amount_out),
+        "fee_pips": planned.fee_pips,
+    }
+
+
+def _hop_from(body: Mapping[str, Any]) -> PlannedHop:
+    hop = Hop(
+        market_id=body["market_id"],
+        protocol=body["protocol"],
+        token_in=Token(**body["token_in"]),
+        token_out=Token(**body["token_out"]),
+        amount_in=int(body["amount_in"]),
+        amount_out=int(body["amount_out"]),
+    )
+    return PlannedHop(hop=hop, fee_pips=body["fee_pips"])
+
+
+def _token_body(token: Token) -> dict[str, Any]:
+    return {
+        "chain_id": token.chain_id,
+        "address": token.address,
+        "symbol": token.symbol,
+        "decimals": token.decimals,
+    }

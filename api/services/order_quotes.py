@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from api.context import Context
 from api.domain.errors import Conflict, InvalidData, NotFound, Problem
@@ -12,12 +12,17 @@ from api.domain.orders import OrderStatus, StatusReason
 from api.services.order_quote import OrderQuote
 from api.services.order_view import PublicOrder, public_order
 from api.services.payable_tokens import PayableChain, PayableToken, payable_tokens, settlement_token
+from api.services.payment_routes import find_payable
 from api.services.route_objects import VALID_FOR
 from api.services.route_query import BPS, RouteQuery, default_slippage_bps
 from api.services.routes import RouteNotFound, require_routes, route_writer
 from api.storage.tables import StoredQuote
 from routing_engine import RouteRequest, Side, Token
 from routing_engine.chains import CHAINS, block_time_s
+
+if TYPE_CHECKING:
+    from api.services.payment_world import PaymentWorld
+    from routing_engine import Route, Router
 
 __all__ = [
     "OrderQuote",
@@ -41,6 +46,8 @@ class Refusal(StrEnum):
     NOT_WAITING = "order_not_waiting_for_payment"
     NO_ROUTE = "no_route"
     EXPIRED = "quote_expired"
+    TOO_LITTLE = "balance_too_low"
+    WOULD_FAIL = "payment_would_fail"
 
 
 class OrderQuoteRefused(Conflict):
@@ -72,9 +79,15 @@ def quote_order(context: Context, order_id: str, chain_id: int, token_address: s
         If the order can't be paid, is not waiting for a payment, or no route leads to its settlement token.
     """
     order = public_order(context, order_id)
-    settled, due = _due(context, order)
+    settled, due = require_due(context, order)
     token = _payment_token(context, chain_id, token_address)
-    details = _transfer(settled, due) if token == settled else _route(context, token, settled, due)
+    world = context.worlds.get(order.env_mode)
+    if token == settled:
+        details = _transfer(settled, due)
+    elif world is None:
+        details = _route(context, token, settled, due)
+    else:
+        details = _payable_route(context, world, token, settled, due)
     quote = _quote(context, order_id, token, settled, due, details)
     with context.database.write() as session:
         session.add(
@@ -109,8 +122,14 @@ def get_order_quote(context: Context, order_id: str, quote_id: str) -> OrderQuot
     return OrderQuote.from_body(row.body)
 
 
-def _due(context: Context, order: PublicOrder) -> tuple[Token, int]:
-    """Return the token that settles an order, and how much of it is still missing."""
+def require_due(context: Context, order: PublicOrder) -> tuple[Token, int]:
+    """Return the token that settles an order, and how much of it is still missing.
+
+    Raises
+    ------
+    OrderQuoteRefused
+        If the order can't be paid, or is not waiting for a payment.
+    """
     settled = settlement_token(order)
     if not order.payable or settled is None:
         message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
@@ -148,6 +167,21 @@ def _route(context: Context, token: Token, settled: Token, due: int) -> dict[str
         route = require_routes(router.find_routes(request))[0]
     except RouteNotFound as error:
         raise OrderQuoteRefused(Refusal.NO_ROUTE, error.message, *error.problems) from error
+    return _described(context, router, query, route)
+
+
+def _payable_route(context: Context, world: PaymentWorld, token: Token, settled: Token, due: int) -> dict[str, Any]:
+    router = context.market.router
+    found = find_payable(router, world.desk, token, settled, due) if token.chain_id in world.chains else None
+    if found is None:
+        message = f"No single transaction turns {token} into {settled} for the merchant"
+        raise OrderQuoteRefused(Refusal.NO_ROUTE, message)
+    request = RouteRequest(token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT)
+    query = RouteQuery(request=request, slippage_bps=default_slippage_bps(token, settled))
+    return {**_described(context, router, query, found.route), "hops": found.hops}
+
+
+def _described(context: Context, router: Router, query: RouteQuery, route: Route) -> dict[str, Any]:
     writer = route_writer(context, router, query)
     return {
         "amount_in": route.amount_in,

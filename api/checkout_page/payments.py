@@ -1,0 +1,47 @@
+"""What a wallet signs, as the page's scripts hand it on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adapters.transactions.base import Transaction
+from api.checkout_page.amounts import money
+from api.checkout_page.strings import Strings
+from api.services.payment_transactions import Payment, Shortage
+from routing_engine.chains import CHAINS
+
+
+def payment_json(payment: Payment, strings: Strings) -> dict[str, Any]:
+    """Return the answer of the transactions endpoint; numbers as wallets take them, in hex."""
+    quote = payment.quote
+    return {
+        "quote_id": quote.quote_id,
+        "payer": payment.payer,
+        "chain_id": quote.chain_id,
+        "chain_hex": hex(quote.chain_id),
+        "chain": CHAINS[quote.chain_id].name,
+        "most_text": money(payment.amount_in_max, quote.token_decimals, quote.token_symbol),
+        "has_reference": payment.has_reference,
+        "transactions": [_transaction(each, payment, strings) for each in payment.transactions],
+    }
+
+
+def shortage_json(shortage: Shortage, strings: Strings) -> dict[str, str]:
+    """Say what a wallet lacks, before anybody signs."""
+    token = shortage.token
+    held, needed = (money(amount, token.decimals, token.symbol) for amount in (shortage.held, shortage.needed))
+    chain = CHAINS[token.chain_id].name
+    return {"explanation": strings.wallet["balance_too_low"].format(held=held, needed=needed, chain=chain)}
+
+
+def _transaction(transaction: Transaction, payment: Payment, strings: Strings) -> dict[str, Any]:
+    quote = payment.quote
+    amount = money(payment.amount_in_max, quote.token_decimals, quote.token_symbol)
+    return {
+        "purpose": transaction.purpose,
+        "label": strings.wallet[transaction.purpose].format(symbol=quote.token_symbol, amount=amount),
+        "to": transaction.to,
+        "value": hex(transaction.value),
+        "data": "0x" + transaction.data.hex(),
+        "gas": None if transaction.gas is None else hex(transaction.gas),
+    }

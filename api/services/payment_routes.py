@@ -1,0 +1,84 @@
+"""Routes that a payer's wallet can take with one signature, for orders on real chains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adapters.transactions.base import PlannedHop
+from adapters.transactions.paths import WRAP
+from routing_engine import Route, RouteRequest, Side, Token
+from routing_engine.objective import OBJECTIVES
+from routing_engine.request import MAX_ALTERNATIVES, MAX_HOPS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from adapters.transactions.desk import PaymentDesk
+    from routing_engine import Market, Router
+
+HOPS_TO_ANOTHER_CHAIN = 2
+"""A deposit, and perhaps wrapping before it."""
+ORDER = "balanced"
+"""A customer waits for it at the checkout, so time counts as well as money."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayableRoute:
+    """A route, and what building its transaction takes."""
+
+    route: Route
+    hops: tuple[PlannedHop, ...]
+
+
+def find_payable(
+    router: Router, desk: PaymentDesk, token_in: Token, token_out: Token, amount: int
+) -> PayableRoute | None:
+    """Return the best route that one transaction takes and that ends at the merchant, or None.
+
+    Coins that a contract sends leave no event behind, so that nobody could see them arrive; a settlement in the coin is
+    paid by a transfer only.
+
+    Parameters
+    ----------
+    amount : int
+        What must arrive, smallest units of `token_out`.
+    """
+    if token_out.is_native:
+        return None
+    found = [
+        payable
+        for family in desk.families
+        for payable in _payable(router, desk, _request(token_in, token_out, amount, family))
+    ]
+    return min(found, key=lambda payable: _rank(payable.route), default=None)
+
+
+def _request(token_in: Token, token_out: Token, amount: int, family: Collection[str]) -> RouteRequest:
+    return RouteRequest(
+        token_in=token_in,
+        token_out=token_out,
+        amount=amount,
+        side=Side.EXACT_OUT,
+        order=ORDER,
+        max_splits=1,
+        max_hops=MAX_HOPS if token_in.chain_id == token_out.chain_id else HOPS_TO_ANOTHER_CHAIN,
+        alternatives=MAX_ALTERNATIVES,
+        allow_protocols=frozenset(family) | {WRAP},
+    )
+
+
+def _payable(router: Router, desk: PaymentDesk, request: RouteRequest) -> Iterator[PayableRoute]:
+    markets = router.snapshot.markets
+    for route in router.find_routes(request).routes:
+        hops = tuple(PlannedHop(hop=hop, fee_pips=_fee_pips(markets[hop.market_id])) for hop in route.hops)
+        if desk.can_build(hops):
+            yield PayableRoute(route=route, hops=hops)
+
+
+def _fee_pips(market: Market) -> int:
+    return int(getattr(market, "fee_pips", 0))
+
+
+def _rank(route: Route) -> tuple[float, float]:
+    return OBJECTIVES[ORDER].rank(route.net_amount, route.fill_time_s, exact_out=True)

@@ -1,0 +1,71 @@
+"""What building a payment on real chains takes: chains to try it on, builders of calldata, bridges to ask again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from adapters.base import FirmQuote
+from adapters.firm import FirmDesk
+from adapters.http import JsonClient
+from adapters.plan import Plan
+from adapters.rpc import RpcPool
+from adapters.transactions.desk import PaymentDesk
+from adapters.transactions.simulation import PaymentChain
+from api.domain.env import EnvMode
+from routing_engine import Hop
+
+
+class Firm(Protocol):
+    """Confirms a hop over a bridge; `adapters.firm.FirmDesk`."""
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        """Ask for the very amount and addresses now; raises `AdapterError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentWorld:
+    """The real chains of one environment, and who knows what on them.
+
+    Parameters
+    ----------
+    chains : mapping of int to PaymentChain
+        By chain id.
+    desk : PaymentDesk
+        Builds calls.
+    firm : Firm
+        Confirms bridges.
+    """
+
+    chains: Mapping[int, PaymentChain]
+    desk: PaymentDesk
+    firm: Firm
+
+
+Worlds = Mapping[EnvMode, PaymentWorld]
+"""By environment; one with simulated chains, or with none, has no world."""
+
+
+class _LazyDesk:
+    """Makes the adapters of bridges at the first question: most processes never ask one."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._lock = threading.Lock()
+        self._desk: FirmDesk | None = None
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        with self._lock:
+            self._desk = self._desk or FirmDesk.of(self._plan, JsonClient())
+        return self._desk.firm(hop, sender=sender, recipient=recipient)
+
+
+def worlds_for(plan: Plan) -> Worlds:
+    """Return the live world, on the chains that endpoints are configured for."""
+    if not plan.rpc_urls:
+        return {}
+    chains = {chain_id: PaymentChain(RpcPool(chain_id, urls)) for chain_id, urls in plan.rpc_urls.items()}
+    return {EnvMode.LIVE: PaymentWorld(chains=chains, desk=PaymentDesk.deployed(), firm=_LazyDesk(plan))}
