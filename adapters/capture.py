@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,13 +12,16 @@ from threading import Event
 from adapters.base import AdapterError, VenueUnavailable
 from adapters.chain.adapter import MAX_GAP_S, OnChainAdapter
 from adapters.chain.journal import PORTION, CaptureJournal
+from adapters.chain.memory import Memory
 from adapters.chain.protocol import AnyProtocol
 from adapters.chain.tokens import ChainTokens
 from adapters.endpoint import EndpointHealth, LacksBlock
 from adapters.gas import GasAdapter
 from adapters.http import JsonClient, Traffic
+from adapters.prices import BOUND, Feed, PriceBook, feeds_on, native_price
 from adapters.rpc import RPC_LIMITS, RpcPool
 from routing_engine import Snapshot
+from routing_engine.chains import CHAINS
 from routing_engine.formats import Contents
 from routing_engine.model import Token
 
@@ -39,7 +42,7 @@ class ChainReport:
     faults : mapping of str to str
         Why a protocol, or the gas price, is missing.
     notes : tuple of str
-        What was found wrong with tokens.
+        What was found wrong with tokens and prices.
     endpoints : tuple of EndpointHealth
         Those that were asked.
     traffic : Traffic
@@ -86,6 +89,8 @@ class Capture:
         Called from several threads.
     portion : int
         Calls of which the answers are kept at a time.
+    feeds : callable
+        Gives the price feeds of a chain.
     """
 
     def __init__(
@@ -100,11 +105,12 @@ class Capture:
         ),
         progress: Progress = lambda chain_id, done, asked: None,
         portion: int = PORTION,
+        feeds: Callable[[int], Sequence[Feed]] = feeds_on,
     ) -> None:
         self._urls, self._protocols = urls, protocols
         self._tokens = tuple(tokens)
         self._make_rpc, self._progress = make_rpc, progress
-        self._is_stopped = Event()
+        self._is_stopped, self._feeds = Event(), feeds
         self._journals = {
             chain_id: CaptureJournal(
                 journal_beside.with_name(f"{journal_beside.name}.chain-{chain_id}.part"),
@@ -151,7 +157,8 @@ class Capture:
         rpc = self._make_rpc(chain_id, self._urls[chain_id], client)
         journal = self._journals[chain_id]
         tokens = ChainTokens.of_chain(self._tokens, chain_id)
-        adapter = OnChainAdapter(rpc, self._protocols(chain_id), tokens, wrap=journal.wrap)
+        feeds = self._feeds(chain_id)
+        adapter = OnChainAdapter(rpc, self._protocols(chain_id), tokens, wrap=journal.wrap, feeds=feeds)
         try:
             contents, fault = _attempt(lambda: _read(adapter, rpc, journal))
             gas, gas_fault = _attempt(lambda: _gas(rpc))
@@ -165,7 +172,7 @@ class Capture:
             chain_id=chain_id,
             fault=fault,
             faults={**faults, "gas": gas_fault} if gas_fault else faults,
-            notes=memory.notes if memory else (),
+            notes=(*memory.notes, *price_notes(memory, chain_id)) if memory else (),
             endpoints=rpc.health(),
             traffic=client.traffic,
         )
@@ -200,6 +207,20 @@ def _read(adapter: OnChainAdapter, rpc: RpcPool, journal: CaptureJournal) -> Con
             # Nodes keep the state of recent blocks only: too late to go on.
             journal.remove()
     return adapter.parse(adapter.read(head))
+
+
+def price_notes(memory: Memory, chain_id: int) -> Iterator[str]:
+    """Say what is wrong with prices: feeds that cannot be used, pools in quarantine, a coin that its pools misprice."""
+    book = memory.book or PriceBook(read_at=0)
+    for name, fault in book.faults.items():
+        yield f"feed {name} is not used: {fault}"
+    for name, factor in memory.quarantined.items():
+        yield f"market {name} is left out: off the feeds' prices by a factor of {factor:.3g}"
+    if chain_id in CHAINS:
+        coin = CHAINS[chain_id].wrapped_native_token
+        told, fed = native_price(memory.markets().values(), book, chain_id), book.dollars.get(coin)
+        if told and fed and not 1 / (1 + BOUND) <= told / fed <= 1 + BOUND:
+            yield f"{coin} costs {told:,.2f} dollars by its pools, {fed:,.2f} by its feed"
 
 
 def _gas(rpc: RpcPool) -> Contents:

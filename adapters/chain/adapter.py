@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,6 +14,7 @@ from adapters.chain.protocol import AnyProtocol, protocols_on
 from adapters.chain.reading import Reading, Responder, run
 from adapters.chain.steps import captured, followed
 from adapters.chain.tokens import ChainTokens
+from adapters.prices import Feed, feeds_on, read_prices
 from adapters.rpc import Block, RpcPool
 from routing_engine.chains import block_time_s
 from routing_engine.formats import Contents
@@ -23,6 +24,8 @@ RENEW_S = 6 * 3600
 FASTEST_S = 2
 MAX_AGE_S = 120.0
 OPTION = "rpc_"
+PRICES_S = 60
+"""How often feeds are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class OnChainAdapter:
     renew_s : int
         So is it this long after the last time, which finds pools that no event told of, and ends whatever may have
         gone wrong unseen.
+    feeds : sequence of Feed
+        Pools that are far off their prices are left out.
     """
 
     def __init__(
@@ -68,11 +73,13 @@ class OnChainAdapter:
         wrap: Callable[[Responder, Block], Responder] = lambda responder, _: responder,
         max_gap_s: int = MAX_GAP_S,
         renew_s: int = RENEW_S,
+        feeds: Sequence[Feed] = (),
     ) -> None:
         self.name = f"chain@{rpc.chain_id}"
         self._rpc, self._reader, self._tokens = rpc, ChainReader(rpc), tokens
         self._protocols = {protocol.name: protocol for protocol in protocols}
         self._wrap, self._max_gap_s, self._renew_s = wrap, max_gap_s, renew_s
+        self._feeds = tuple(feeds)
         self._last: _Step | None = None
 
     @classmethod
@@ -81,7 +88,10 @@ class OnChainAdapter:
         return tuple(
             Source(
                 adapter=cls(
-                    RpcPool(chain_id, urls), protocols_on(chain_id), ChainTokens.of_chain(venues.tokens, chain_id)
+                    RpcPool(chain_id, urls),
+                    protocols_on(chain_id),
+                    ChainTokens.of_chain(venues.tokens, chain_id),
+                    feeds=feeds_on(chain_id),
                 ),
                 interval_s=max(FASTEST_S, block_time_s(chain_id)),
                 max_age_s=MAX_AGE_S,
@@ -126,10 +136,17 @@ class OnChainAdapter:
 
     def _reading(self, before: Memory | None, follows: Block | None, head: Block) -> Reading[Memory]:
         if follows is None:
-            return captured(self._protocols, self._tokens, head)
-        if before is None or all(block != follows for block, _ in before.journal.steps):
+            memory = yield from captured(self._protocols, self._tokens, head)
+        elif before is None or all(block != follows for block, _ in before.journal.steps):
             raise BadPayload(f"{self.name}: the payload follows block {follows.number}, which was not read here")
-        return followed(self._protocols, before, follows, head)
+        else:
+            memory = yield from followed(self._protocols, before, follows, head)
+        if not self._feeds:
+            return memory
+        book = memory.book
+        if book is None or not 0 <= head.timestamp - book.read_at < PRICES_S:
+            book = yield from read_prices(self._feeds, memory.tokens, head.timestamp)
+        return memory.inspected(book)
 
     def _last_canonical(self, head: Block) -> Block | None:
         """Return the last block read that is still part of the chain; None to read anew."""

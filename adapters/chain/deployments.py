@@ -30,6 +30,10 @@ class Facts:
         """Return addresses in lower case."""
         return tuple(str(address).lower() for address in self.record[field])
 
+    def texts(self, field: str) -> tuple[str, ...]:
+        """Return strings."""
+        return tuple(str(text) for text in self.record[field])
+
     def number(self, field: str) -> int:
         """Return an integer."""
         return int(self.record[field])

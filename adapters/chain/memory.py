@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adapters.base import AdapterError
 from adapters.chain.protocol import AnyProtocol, Pool, Refused, States
 from adapters.chain.tokens import ChainTokens
+from adapters.prices import PriceBook, off_price
 from adapters.rpc import Block
 from routing_engine.errors import InvalidMarket
 from routing_engine.model import Market
@@ -114,6 +115,10 @@ class Memory:
         When everything was read anew, in seconds since 1970.
     retried : int
         When pools that had been refused were read again.
+    book : PriceBook or None
+        Dollar prices that pools are held against.
+    quarantined : mapping of str to float
+        Pools that are too far off, by market id, with the factor.
     """
 
     head: Block
@@ -124,16 +129,27 @@ class Memory:
     journal: Journal = Journal()
     since: int = 0
     retried: int = 0
+    book: PriceBook | None = None
+    quarantined: Mapping[str, float] = field(default_factory=dict)
 
     def markets(self) -> dict[str, Market]:
-        """Return all markets by id."""
-        return {market.id: market for holding in self.holdings.values() for market in holding.markets.values()}
+        """Return all markets by id, less those in quarantine."""
+        return {market.id: market for _, market in self._all() if market.id not in self.quarantined}
 
     def refused(self) -> Counter[str]:
         """Count the pools that are left out, by protocol and reason."""
-        return Counter(
+        reasons = Counter(
             f"{name}:{reason}" for name, holding in self.holdings.items() for reason in holding.refused.values()
         )
+        reasons.update(f"{name}:price_off" for name, market in self._all() if market.id in self.quarantined)
+        return reasons
+
+    def inspected(self, book: PriceBook) -> Memory:
+        """Return the memory with the pools in quarantine that are off a book's prices."""
+        return replace(self, book=book, quarantined=off_price((market for _, market in self._all()), book))
+
+    def _all(self) -> Iterator[tuple[str, Market]]:
+        return ((name, market) for name, holding in self.holdings.items() for market in holding.markets.values())
 
     def with_results(self, results: Mapping[str, Holding | AdapterError]) -> Memory:
         """Return the memory with what each protocol's reading gave."""

@@ -67,9 +67,8 @@ def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block)
     }
     results = yield from together(readings)
     retried = head.timestamp if is_retry else memory.retried
-    touched = {(name, key) for name, change in changes.items() for key in change.touched}
-    following = replace(memory, head=head, journal=journal.written(head, touched), retried=retried)
-    return following.with_results(results)
+    following = replace(memory, head=head, retried=retried).with_results(results)
+    return replace(following, journal=journal.written(head, _touched(memory, following)))
 
 
 @dataclass(slots=True)
@@ -79,11 +78,6 @@ class _Changes:
     created: dict[str, Pool] = field(default_factory=dict)
     states: dict[str, Any] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
-
-    @property
-    def touched(self) -> set[str]:
-        """Keys of the pools that events named."""
-        return {*self.created, *self.states, *self.again}
 
     def note(self, protocol: AnyProtocol, holding: Holding, log: Log) -> None:
         """Apply one event; what cannot be followed is to be read again."""
@@ -99,6 +93,15 @@ class _Changes:
             self.again.add(key)
         else:
             self.states[key] = following
+
+
+def _touched(before: Memory, after: Memory) -> set[tuple[str, str]]:
+    """Name the pools whose state is not what it was."""
+    found: set[tuple[str, str]] = set()
+    for name, holding in after.holdings.items():
+        old = before.holdings.get(name, Holding()).states
+        found.update((name, key) for key in holding.pools if holding.states.get(key) is not old.get(key))
+    return found
 
 
 def _filters(protocols: Protocols, memory: Memory, first: int, last: int) -> tuple[LogFilter, ...]:
