@@ -137,10 +137,11 @@ class Memory:
         return {market.id: market for _, market in self._all() if market.id not in self.quarantined}
 
     def refused(self) -> Counter[str]:
-        """Count the pools that are left out, by protocol and reason."""
+        """Count the pools that are left out, by protocol and reason; a protocol that failed as a whole counts once."""
         reasons = Counter(
             f"{name}:{reason}" for name, holding in self.holdings.items() for reason in holding.refused.values()
         )
+        reasons.update(f"{name}:unavailable" for name in self.faults)
         reasons.update(f"{name}:price_off" for name, market in self._all() if market.id in self.quarantined)
         return reasons
 
@@ -152,7 +153,8 @@ class Memory:
         return ((name, market) for name, holding in self.holdings.items() for market in holding.markets.values())
 
     def with_results(self, results: Mapping[str, Holding | AdapterError]) -> Memory:
-        """Return the memory with what each protocol's reading gave."""
+        """Return the memory with what each protocol's reading gave; faults of those that were not read stay."""
         holdings = {name: found for name, found in results.items() if isinstance(found, Holding)}
-        faults = {name: str(found) for name, found in results.items() if not isinstance(found, Holding)}
+        faults = {name: fault for name, fault in self.faults.items() if name not in results}
+        faults |= {name: str(found) for name, found in results.items() if not isinstance(found, Holding)}
         return replace(self, holdings=holdings, faults=faults)

@@ -59,12 +59,10 @@ def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block)
     is_retry = head.timestamp - memory.retried >= RETRY_S
     for name in changes if is_retry else ():
         changes[name].again.update(memory.holdings[name].refused)
-    readings = {
-        name: _settled(protocol, memory.holdings[name], changes[name])
-        if name in changes
-        else _discovered(protocol, memory.tokens)
-        for name, protocol in protocols.items()
-    }
+    readings = {name: _settled(protocols[name], memory.holdings[name], change) for name, change in changes.items()}
+    if is_retry:
+        missing = [name for name in protocols if name not in changes]
+        readings |= {name: _discovered(protocols[name], memory.tokens) for name in missing}
     results = yield from together(readings)
     retried = head.timestamp if is_retry else memory.retried
     following = replace(memory, head=head, retried=retried).with_results(results)

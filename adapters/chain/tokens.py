@@ -86,7 +86,7 @@ def checked(tokens: ChainTokens) -> Reading[tuple[ChainTokens, tuple[str, ...]]]
             notes.append(f"{token} at {token.address} is left out: {fault}")
             continue
         kept.append(token)
-        if symbol != token.symbol:
+        if symbol and symbol != token.symbol:
             notes.append(f"{token} at {token.address} calls itself {symbol!r}")
     return ChainTokens(kept), tuple(notes)
 
