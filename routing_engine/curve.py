@@ -44,7 +44,9 @@ class Curve:
     fill_time_s : float
         As `Hop.fill_time_s`.
     concave : bool
-        Whether the marginal price never rises: what an optimality certificate needs. A fixed fee is not concave.
+        Whether the marginal price never rises. A fixed fee is not concave.
+    ceiling : float or None
+        For a shape that is not concave: a price that no average price exceeds.
     shape : Shape
         Which formula holds.
     params : ndarray, shape (k,), float64
@@ -59,6 +61,7 @@ class Curve:
     native_fee: float = 0.0
     fill_time_s: float = 0.0
     concave: bool = True
+    ceiling: float | None = None
     shape: Shape = Shape.PIECES
     params: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
 
@@ -78,10 +81,21 @@ class Curve:
             Input that would move the price about as much as it would move that of a constant-product pool with this
             reserve; markets are compared by it when prices are read off.
         **options
-            `x_min`, `x_max`, `gas`, `native_fee`, `fill_time_s`, `concave`.
+            `x_min`, `x_max`, `gas`, `native_fee`, `fill_time_s`, `concave`, `ceiling`.
         """
         tangent = np.array([[0.0, 0.0, slope * depth, depth, 1.0]])
         return cls(pieces=tangent, shape=shape, params=np.array(params, np.float64), **options)
+
+    @property
+    def steepest(self) -> float:
+        """A price that no average price ``y(x) / x`` exceeds: what certificates rest on."""
+        if self.ceiling is not None:
+            return self.ceiling
+        slopes = self.pieces[:, A] / self.pieces[:, B]
+        if self.concave:
+            return float(slopes[0])
+        starts = self.pieces[self.pieces[:, X0] > 0.0]
+        return float(max(slopes.max(), (starts[:, Y0] / starts[:, X0]).max(initial=0.0)))
 
     def __call__(self, x: float) -> float:
         """Output for input `x`, or NaN outside the limits."""

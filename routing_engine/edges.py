@@ -63,8 +63,10 @@ def edge_rows(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> EdgeR
     for direction in range(BOTH_WAYS):
         rows = first[numbers] + direction
         records["n_pieces"][rows] = 1
+        records["concave"][rows] = 1
         for name, values in columns[direction].items():
             records[name][rows] = values
+        records["steepest"][rows] = columns[direction]["a"] / columns[direction]["b"]
     pieces: dict[int, npt.NDArray[np.float64]] = {}
     params: dict[int, npt.NDArray[np.float64]] = {}
     charging: list[int] = []
@@ -106,4 +108,5 @@ def _record(curve: Curve, token_in: Token, token_out: Token, gas_prices: Mapping
     time = curve.fill_time_s + block_time_s(token_in.chain_id) if crosses else 0.0
     count = len(curve.pieces) if curve.shape is Shape.PIECES else len(curve.params)
     limits = (curve.x_min, curve.x_max, gas, curve.gas_per_piece)
-    return (0, 0, 0, 0, curve.shape, 0, count, *curve.pieces[0].tolist(), *limits, time)
+    head = (0, 0, 0, 0, curve.shape, curve.concave, 0, count)
+    return (*head, *curve.pieces[0].tolist(), curve.steepest, *limits, time)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from routing_engine.buffers import Buffers
 from routing_engine.edges import EdgeRows, Ends, edge_rows
-from routing_engine.kernels.layout import Adjacency, Tables
+from routing_engine.kernels.layout import Adjacency, Board, Tables
 from routing_engine.layout import Layout, lay_out, write
 from routing_engine.model import Market, Token
 from routing_engine.prices import native_tokens, reference_prices
@@ -157,6 +157,11 @@ class Graph:
         return all(
             [token(olds[place]) for place in pairs] == [token(states[place]) for place in pairs] for token in _TOKENS
         )
+
+    @cached_property
+    def board(self) -> Board:
+        """The graph as kernels see it."""
+        return Board(self.forward, self.reverse, self.source, self.tables)
 
     @cached_property
     def prices(self) -> npt.NDArray[np.float64]:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from routing_engine.chains import block_time_s
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
-from routing_engine.kernels.layout import FORWARD, REVERSE, Scratch, Weights
-from routing_engine.kernels.paths import LABELS, best_paths, new_scratch
+from routing_engine.kernels.layout import FORWARD, REVERSE, Weights
+from routing_engine.kernels.paths import LABELS, best_paths
+from routing_engine.kernels.workspace import Workspace, new_workspace
 from routing_engine.model import Hop, Market, Token
 from routing_engine.request import MAX_HOPS, RouteRequest
 from routing_engine.route import Side
@@ -92,7 +93,7 @@ class Search:
         else:
             ends = (graph.forward, graph.reverse, graph.tables, allowed, weights, source, target)
             direction = FORWARD
-        total = best_paths(*ends, float(request.amount), direction, max_hops, self.scratch(), found, scores)
+        total = best_paths(*ends, float(request.amount), direction, max_hops, self.workspace().scratch, found, scores)
         rows = zip(found[:total].tolist(), scores[:total].tolist(), strict=True)
         candidates = [
             Candidate(
@@ -113,12 +114,14 @@ class Search:
             time_first=objective.time_first,
         )
 
-    def scratch(self) -> Scratch:
+    def workspace(self) -> Workspace:
         """Return this thread's memory for kernels."""
-        scratch: Scratch | None = getattr(self._threads, "scratch", None)
-        if scratch is None:
-            scratch = self._threads.scratch = new_scratch(len(self.graph.tokens), MAX_HOPS)
-        return scratch
+        workspace: Workspace | None = getattr(self._threads, "workspace", None)
+        if workspace is None:
+            graph = self.graph
+            sizes = len(graph.tokens), len(graph.markets), graph.source.size
+            workspace = self._threads.workspace = new_workspace(*sizes, MAX_HOPS)
+        return workspace
 
 
 def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:

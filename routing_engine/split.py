@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy.typing as npt
 
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
-from routing_engine.kernels.flows import MAX_EDGES
-from routing_engine.kernels.layout import Load, Scratch
-from routing_engine.kernels.reach import most_at_each_token
-from routing_engine.kernels.split import improve, redivide
+from routing_engine.kernels.growth import improve
+from routing_engine.kernels.layout import Task
+from routing_engine.kernels.network import MAX_EDGES
+from routing_engine.kernels.pruning import redivide
+from routing_engine.kernels.reach import clear_most, fill_most
+from routing_engine.kernels.workspace import Workspace
 from routing_engine.model import Hop, Token
 from routing_engine.request import RouteRequest
 from routing_engine.route import Side
@@ -75,7 +77,7 @@ class Splitter:
         From `Graph.gas_cost`.
     allowed : bool array, shape (markets,)
         Markets that may be used.
-    scratch : Scratch
+    workspace : Workspace
         Of this thread.
     """
 
@@ -85,21 +87,23 @@ class Splitter:
         request: RouteRequest,
         gas_cost: npt.NDArray[np.float64],
         allowed: npt.NDArray[np.bool_],
-        scratch: Scratch,
+        workspace: Workspace,
     ) -> None:
-        self._graph, self._request, self._scratch = graph, request, scratch
-        self._start, self._end = graph.index[request.token_in], graph.index[request.token_out]
-        self._gas = gas_cost[graph.forward.edges["chain"]] * graph.units[self._end]
-        self._allowed = allowed
+        self._graph, self._request, self._workspace = graph, request, workspace
+        start, end = graph.index[request.token_in], graph.index[request.token_out]
+        self._task = Task(
+            allowed=allowed, gas=gas_cost * graph.units[end], start=start, end=end, max_hops=request.max_hops
+        )
 
-    def split(self, starts: Sequence[tuple[Sequence[int], int]]) -> tuple[Hop, ...] | None:
-        """Divide over more paths than those given, while the net output grows.
+    def split(self, edges: Iterable[int], amount_in: int) -> tuple[Hop, ...] | None:
+        """Divide over more paths than the one given, while the net output grows.
 
         Parameters
         ----------
-        starts : sequence of (edges, amount_in)
-            Forward edges and input of the paths to begin with, at most as many as may be used: the best single path,
-            or several that only together take the amount. For exact-out the inputs of the result may differ.
+        edges : iterable of int
+            Forward edges of the best single path.
+        amount_in : int
+            Its input; for exact-out the network's will be less.
 
         Returns
         -------
@@ -108,46 +112,30 @@ class Splitter:
         """
         request, graph = self._request, self._graph
         paths = np.full((request.max_splits, request.max_hops), -1, np.int32)
+        first = list(edges)
+        paths[0, : len(first)] = first
         x = np.zeros(request.max_splits)
-        for place, (edges, part) in enumerate(starts):
-            paths[place, : len(edges)] = edges
-            x[place] = part
-        amount_in = sum(part for _, part in starts) if request.side == Side.EXACT_OUT else request.amount
-        first_paths, first_x = paths.copy(), x.copy()
-        _, count = improve(
-            paths, len(starts), float(amount_in), x, graph.forward, graph.reverse, graph.source, graph.tables,
-            self._load(amount_in), self._start, self._end, request.max_hops, self._scratch, ROUNDS,
-        )  # fmt: skip
+        x[0] = amount_in
+        scratch, load, worths = self._workspace
+        reached = fill_most(graph.board, load, self._task, float(amount_in), scratch.near)
+        net, count, bound = improve(
+            paths, 1, float(amount_in), x, graph.board, load, self._task, scratch, worths, ROUNDS
+        )
+        clear_most(load, reached)
+        self.net,self.bound = net,bound
         if count < 2:
             return None
         try:
             if request.side == Side.EXACT_OUT:
-                found = self._exact_out(paths, count, x, float(amount_in))
-                # Where markets are full they take no more: several starts leave room, and may serve as they are.
-                return found or self._exact_out(first_paths, len(starts), first_x, float(amount_in))
+                return self._exact_out(paths, count, x, float(amount_in))
             return self._network(paths, count, x, float(amount_in)).replay(graph, request.token_in, amount_in)
         except QuoteRefused:
             return None
 
-    def _load(self, amount_in: int) -> Load:
-        graph, edges = self._graph, self._graph.forward.edges
-        most = most_at_each_token(
-            graph.forward, graph.reverse, self._allowed, self._start, self._end, float(amount_in),
-            self._request.max_hops,
-        )  # fmt: skip
-        return Load(
-            flow=np.zeros(edges.size),
-            owner=np.full(len(graph.markets), -1, np.int32),
-            closed=~self._allowed[edges["market"]],
-            cost=edges["gas"] * self._gas,
-            piece_cost=edges["gas_per_piece"] * self._gas,
-            most=most,
-        )
-
     def _network(self, paths: npt.NDArray[np.int32], count: int, x: npt.NDArray[np.float64], amount: float) -> Network:
         graph = self._graph
         order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
-        total, _, _ = redivide(paths, count, amount, x, graph.forward.edges, graph.source, graph.tables, order, flow)
+        total, _, _ = redivide(paths, count, amount, x, graph.board, order, flow)
         used = [(edge, part) for edge, part in zip(order[:total].tolist(), flow[:total].tolist(), strict=True) if part]
         return Network(tuple(edge for edge, _ in used), tuple(part for _, part in used))
 
@@ -157,15 +145,8 @@ class Splitter:
         """Find the least input for which the network, in its proportions, gives what is asked."""
         graph, request = self._graph, self._request
         order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
-        shares = x.copy()
         for _ in range(MATCHES):
-            for _ in range(2):
-                _, value, price = redivide(
-                    paths, count, amount, x, graph.forward.edges, graph.source, graph.tables, order, flow
-                )
-                if value > 0:
-                    break
-                x = shares.copy()  # the last division filled a market
+            _, value, price = redivide(paths, count, amount, x, graph.board, order, flow)
             if value <= 0 or price <= 0:
                 return None
             step = (request.amount - value) / price

@@ -11,6 +11,9 @@ import numpy.typing as npt
 REFUSED = -1.0
 """What kernels return instead of an amount."""
 
+FULL = 1.0 - 1e-6
+"""Share of an edge's largest input from which on it is given no more."""
+
 
 class Shape(IntEnum):
     """Which formula a curve follows; kernels compare its number."""
@@ -31,6 +34,7 @@ EDGE = np.dtype(
         ("chain", np.int32),  # index of the chain that pays the gas
         ("twin", np.int32),  # row of the same edge in the other direction's order
         ("shape", np.int32),
+        ("concave", np.int32),  # whether the marginal price never rises
         ("piece", np.int32),  # first row in the table of pieces, or first place in the table of parameters
         ("n_pieces", np.int32),
         ("x0", np.float64),
@@ -38,6 +42,7 @@ EDGE = np.dtype(
         ("a", np.float64),
         ("b", np.float64),
         ("c", np.float64),
+        ("steepest", np.float64),  # no average price is larger
         ("x_min", np.float64),
         ("x_max", np.float64),
         ("gas", np.float32),
@@ -68,6 +73,15 @@ class Tables(NamedTuple):
     params: npt.NDArray[np.float64]
 
 
+class Board(NamedTuple):
+    """A graph as kernels see it; `source` is the token_in of each forward edge."""
+
+    forward: Adjacency
+    reverse: Adjacency
+    source: npt.NDArray[np.int32]
+    tables: Tables
+
+
 class Weights(NamedTuple):
     """What turns gas into amounts.
 
@@ -84,7 +98,7 @@ class Weights(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory of one thread's searches; `counts` and `near` are all zero between searches."""
+    """Memory of one thread's searches for paths; `counts` and `near` are all zero between searches."""
 
     labels: npt.NDArray[np.void]
     counts: npt.NDArray[np.uint8]
@@ -93,16 +107,28 @@ class Scratch(NamedTuple):
 
 
 class Load(NamedTuple):
-    """What the present division means for each forward edge and token.
+    """What limits new flows beside the present ones; memory of one thread, all zero (`owner` -1) between requests.
 
-    `flow` is the input of each edge, `owner` the edge that uses each market or -1, `closed` the edges that may not be
-    used; `cost` an edge's fixed cost and `piece_cost` that of each further piece, in units of the target; `most`
-    the most that can be at each token.
+    `flow` and `slope` are the input and the marginal price of each forward edge in use, `owner` the edge that uses each market or -1, `shut` the edges that
+    are left out for a while, `extra` what a market is allowed to earn beside its gas (see `bound`), `most` the most
+    that can be at each token, and `reached` the tokens where it is positive.
     """
 
     flow: npt.NDArray[np.float64]
+    slope: npt.NDArray[np.float64]
     owner: npt.NDArray[np.int32]
-    closed: npt.NDArray[np.bool_]
-    cost: npt.NDArray[np.float64]
-    piece_cost: npt.NDArray[np.float64]
+    shut: npt.NDArray[np.bool_]
+    extra: npt.NDArray[np.float64]
     most: npt.NDArray[np.float64]
+    rounds: npt.NDArray[np.float64]
+    reached: npt.NDArray[np.int32]
+
+
+class Task(NamedTuple):
+    """One request for a division: markets that may be used, the worth of gas by chain in units of the target, ends."""
+
+    allowed: npt.NDArray[np.bool_]
+    gas: npt.NDArray[np.float64]
+    start: int
+    end: int
+    max_hops: int

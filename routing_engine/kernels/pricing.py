@@ -11,37 +11,37 @@ import numpy as np
 from numba import njit
 
 from routing_engine.kernels.paths import LABELS, insert
-from routing_engine.kernels.slopes import best_net_rate, derivatives, initial_slope
-
+from routing_engine.kernels.slopes import gas_of, net_rate
 
 @njit(cache=True, nogil=True)
-def _extend(k, slot, row, reverse, tables, load, root, scratch):
+def _extend(k, slot, row, reverse, tables, load, task, scratch):
     """Extend label `slot` of round k over a reverse edge; whether the token reached has its first label by it."""
     edge = reverse.edges[row]
     e, u = edge["twin"], edge["other"]
     owner = load.owner[edge["market"]]
-    if load.closed[e] or (owner >= 0 and owner != e) or load.most[u] <= 0.0 or load.most[u] < edge["x_min"]:
+    if not task.allowed[edge["market"]] or load.shut[e] or (owner >= 0 and owner != e):
+        return False
+    if load.most[u] <= 0.0 or load.most[u] < edge["x_min"]:
         return False
     worth = scratch.labels[k, slot]["amount"]
     if load.flow[e] > 0.0:
-        _, slope, _ = derivatives(edge, tables, load.flow[e])
-        value = slope * worth
+        value = load.slope[e] * worth
     else:
-        value = initial_slope(edge) * worth
+        value = edge["steepest"] * worth
         full = scratch.counts[k + 1, u] == LABELS
         if full and value <= scratch.labels[k + 1, u * LABELS + LABELS - 1]["score"]:
             return False
-        value = best_net_rate(edge, tables, worth, load.cost[e], load.most[u])
+        value = net_rate(edge, tables, worth, gas_of(edge, task.gas), load.most[u])
     if not value > 0.0:
         return False
     return insert(
-        scratch.labels, scratch.counts, reverse.edges, k, slot, row, value, 0.0, 0.0, value, False, root
+        scratch.labels, scratch.counts, reverse.edges, k, slot, row, value, 0.0, 0.0, value, False, task.end
     )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def best_additions(forward, reverse, tables, load, start, end, max_hops, scratch, found, price):
-    """Find the paths from `start` to `end` along which one more unit is worth most.
+def best_additions(board, load, task, scratch, found, price):
+    """Find the paths along which one more unit at the start is worth most.
 
     Parameters
     ----------
@@ -57,6 +57,8 @@ def best_additions(forward, reverse, tables, load, start, end, max_hops, scratch
     int
         Number of rows filled.
     """
+    forward, reverse, tables = board.forward, board.reverse, board.tables
+    start, end, max_hops = task.start, task.end, task.max_hops
     for e in range(forward.first[start], forward.first[start + 1]):
         scratch.near[forward.edges[e]["other"]] = True
     sizes = np.zeros(max_hops + 1, np.int64)
@@ -74,7 +76,7 @@ def best_additions(forward, reverse, tables, load, start, end, max_hops, scratch
                     u = reverse.edges[row]["other"]
                     if u == end or (k == max_hops - 2 and u != start and not scratch.near[u]):
                         continue
-                    if _extend(k, v * LABELS + s, row, reverse, tables, load, end, scratch):
+                    if _extend(k, v * LABELS + s, row, reverse, tables, load, task, scratch):
                         scratch.touched[k + 1, sizes[k + 1]] = u
                         sizes[k + 1] += 1
     k = max_hops - 1
@@ -82,7 +84,7 @@ def best_additions(forward, reverse, tables, load, start, end, max_hops, scratch
         v = forward.edges[e]["other"]
         for s in range(scratch.counts[k, v]):
             row = forward.edges[e]["twin"]
-            if _extend(k, v * LABELS + s, row, reverse, tables, load, end, scratch):
+            if _extend(k, v * LABELS + s, row, reverse, tables, load, task, scratch):
                 scratch.touched[max_hops, 0] = start
                 sizes[max_hops] = 1
     total = 0

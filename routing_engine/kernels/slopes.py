@@ -9,6 +9,9 @@ from numba import njit
 from routing_engine.kernels.curves import PIECES, X0, Y0, A, B, C, last_row_at_most
 from routing_engine.kernels.shapes import shape_out
 
+TANGENT_STEPS = 24
+"""Bisections for a point on a formula: relative error 1e-6 of the input, which moves a tangent's value far less."""
+
 STEP = 1e-4
 """Relative step of the central differences by which formulas without pieces are differentiated."""
 
@@ -35,41 +38,48 @@ def derivatives(edge, tables, x):
 
 
 @njit(cache=True, nogil=True)
-def initial_slope(edge):
-    """Largest average price of an edge: its marginal price at zero, for a lane with a flat fee that of its line."""
-    return edge["a"] / edge["b"]
+def gas_of(edge, gas):
+    """Worth of the gas of a swap that stays in the first piece, in units of the target."""
+    return edge["gas"] * gas[edge["chain"]]
 
 
 @njit(cache=True, nogil=True)
-def best_net_rate(edge, tables, price_out, cost, most):
-    """Largest of ``(price_out * y(f) - cost) / f`` over inputs f up to `most`: an upper bound that is tight for pieces.
+def _point(edge, row, tables):
+    if edge["n_pieces"] == 1:
+        return edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
+    p = tables.pieces[row]
+    return p[X0], p[Y0], p[A], p[B], p[C]
 
-    The worth of one unit of input at which an edge with a fixed cost just stops to be of use.
+
+@njit(cache=True, nogil=True)
+def net_rate(edge, tables, worth, cost, most):
+    """Upper bound of ``(worth * y(f) - cost) / f`` over inputs f up to `most`; tight where the curve is concave.
+
+    The worth of one unit of input at which an edge with a fixed cost just stops to be of use. Geometrically the slope
+    of the tangent to the curve from the point (0, cost / worth).
     """
     most = min(most, edge["x_max"])
-    if price_out <= 0.0 or most <= 0.0 or most < edge["x_min"]:
+    if worth <= 0.0 or most <= 0.0 or most < edge["x_min"]:
         return 0.0
+    ceiling = max(0.0, worth * edge["steepest"] - cost / most)
+    if cost <= 0.0 or edge["concave"] == 0 or ceiling == 0.0:
+        return ceiling
     if edge["shape"] != PIECES:
-        return max(0.0, price_out * edge["a"] / edge["b"] - cost / most)
-    if cost <= 0.0 and edge["y0"] >= 0.0 and edge["x0"] == 0.0:
-        return price_out * edge["a"] / edge["b"]
-    need = cost / price_out  # the tangent from (0, need) touches where y - f * y' = need
-    count, row = edge["n_pieces"], edge["piece"]
-    if count == 1:
-        x0, y0, a, b, c = edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
-        end = most
-    else:
-        low, high = row, row + count
-        while high - low > 1:
-            middle = (low + high) // 2
-            p = tables.pieces[middle]
-            if p[X0] < most and p[Y0] - p[X0] * p[A] / p[B] <= need:
-                low = middle
-            else:
-                high = middle
-        p = tables.pieces[low]
-        x0, y0, a, b, c = p[X0], p[Y0], p[A], p[B], p[C]
-        end = min(most, tables.pieces[low + 1, X0]) if low + 1 < row + count else most
+        return min(ceiling, _tangent_of_shape(edge, tables, worth, cost, most))
+    need = cost / worth
+    low = edge["piece"]
+    high = end_row = low + edge["n_pieces"]
+    while high - low > 1:  # the last piece that begins where the tangent still lies below `need`
+        middle = (low + high) // 2
+        p = tables.pieces[middle]
+        if p[X0] < most and p[Y0] - p[X0] * p[A] / p[B] <= need:
+            low = middle
+        else:
+            high = middle
+    x0, y0, a, b, c = _point(edge, low, tables)
+    end = most
+    if low + 1 < end_row:
+        end = min(most, tables.pieces[low + 1, X0])
     f = end
     if c > 0.0:
         # (y0 - need + a / c) q^2 - (2 a b / c) q + a b (b / c - x0) = 0 with q = b + c (f - x0)
@@ -79,6 +89,64 @@ def best_net_rate(edge, tables, price_out, cost, most):
             f = x0 + ((-k1 + math.sqrt(square)) / (2.0 * k2) - b) / c
     f = min(max(f, x0, edge["x_min"]), end)
     if f <= 0.0:
-        return price_out * a / b
+        return ceiling
     y = y0 + a * (f - x0) / (b + c * (f - x0))
-    return max(0.0, (price_out * y - cost) / f)
+    return min(ceiling, max(0.0, (worth * y - cost) / f))
+
+
+@njit(cache=True, nogil=True)
+def _tangent_of_shape(edge, tables, worth, cost, most):
+    """`net_rate` of a concave formula, by bisection on where its tangent meets the axis."""
+    y, slope, _ = derivatives(edge, tables, most)
+    if worth * (y - slope * most) <= cost:
+        return max(0.0, (worth * y - cost) / most)
+    low, high = max(edge["x_min"], 1e-12 * most), most
+    for _ in range(TANGENT_STEPS):
+        middle = math.sqrt(low * high)
+        y, slope, _ = derivatives(edge, tables, middle)
+        if worth * (y - slope * middle) <= cost:
+            low = middle
+        else:
+            high = middle
+    # The tangents at both sides together lie above the curve, and so does the line through the point they cut out.
+    _, slope, _ = derivatives(edge, tables, low)
+    return worth * slope
+
+
+@njit(cache=True, nogil=True)
+def arbitrage(edge, tables, worth, price, most):
+    """Largest ``worth * y(f) - price * f`` over inputs f up to `most`, and an f that reaches it, for a concave edge."""
+    most = min(most, edge["x_max"])
+    if most <= 0.0 or most < edge["x_min"] or worth * edge["steepest"] <= price:
+        return 0.0, 0.0
+    if edge["shape"] != PIECES:
+        low, high = max(edge["x_min"], 1e-12 * most), most
+        for _ in range(TANGENT_STEPS):
+            middle = math.sqrt(low * high)
+            _, slope, _ = derivatives(edge, tables, middle)
+            if worth * slope > price:
+                low = middle
+            else:
+                high = middle
+        f = high
+        y, _, _ = derivatives(edge, tables, f)
+        return max(0.0, worth * y - price * f), f
+    low = edge["piece"]
+    high = end_row = low + edge["n_pieces"]
+    while high - low > 1:
+        middle = (low + high) // 2
+        p = tables.pieces[middle]
+        if p[X0] < most and worth * p[A] / p[B] > price:
+            low = middle
+        else:
+            high = middle
+    x0, y0, a, b, c = _point(edge, low, tables)
+    end = most
+    if low + 1 < end_row:
+        end = min(most, tables.pieces[low + 1, X0])
+    f = end
+    if c > 0.0:
+        f = x0 + (math.sqrt(worth * a * b / price) - b) / c if price > 0.0 else end
+    f = min(max(f, x0, edge["x_min"]), end)
+    y = y0 + a * (f - x0) / (b + c * (f - x0))
+    return max(0.0, worth * y - price * f), f

@@ -161,6 +161,7 @@ class BalancerV1Pool:
             gas=float(self.gas),
             # Where a series takes one term more, the output rises by up to 1e-10 of itself.
             concave=exponent.is_integer(),
+            ceiling=self.spot_price(token_in, token_out) * (1.0 + 1e-9),
         )
 
     def to_record(self) -> dict[str, Any]:

@@ -101,9 +101,7 @@ class CryptoDirection:
 
     def spot_price(self) -> float:
         """Marginal price after the fee, smallest units."""
-        p = self.params
-        slope = p[kernel.SLOPE] * p[kernel.SCALE_IN] * p[kernel.SCALE_OUT]
-        return float(slope * kernel.kept_share(p, 0, 0.0, 0.0))
+        return self._bare_price() * float(kernel.kept_share(self.params, 0, 0.0, 0.0))
 
     def curve(self, gas: float) -> Curve:
         """Return the float64 curve; its fee shrinks towards balance, so that it is not concave."""
@@ -117,7 +115,13 @@ class CryptoDirection:
             x_max=float(self.most),
             gas=gas,
             concave=False,
+            ceiling=self._bare_price() * (1.0 - min(self.rules.mid_fee, self.rules.out_fee) / FEE_SCALE),
         )
+
+    def _bare_price(self) -> float:
+        """Marginal price without the fee: the invariant's curve is concave, so no average price exceeds it."""
+        p = self.params
+        return float(p[kernel.SLOPE] * p[kernel.SCALE_IN] * p[kernel.SCALE_OUT])
 
     def _marginal(self, at: int) -> float:
         """Return the marginal price at an input, but at least what makes a step towards another output bounded."""

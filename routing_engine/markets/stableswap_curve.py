@@ -33,4 +33,5 @@ def direction_curve(direction: Direction, gas: float) -> Curve:
         return curve
     pieces = curve.pieces.copy()
     pieces[:, A] *= kept_share(direction.params, 0, 0.0, 0.0)
-    return replace(curve, shape=Shape.STABLE_FEE, params=direction.params, pieces=pieces)
+    ceiling = marginal_price(params) * (1.0 - params[FEE])
+    return replace(curve, shape=Shape.STABLE_FEE, params=direction.params, pieces=pieces, ceiling=ceiling)

@@ -1,0 +1,205 @@
+"""Certificates: an upper bound of what any division over routes of few hops can give, gas counted, by duality.
+
+Let ``w`` be prices: ``w(k, v | u)`` is what a unit of token v is worth with k hops left, to a route that came from u.
+Let each market be allowed to earn ``extra`` beside its gas. If at these prices no edge earns more than its gas and its
+market's extra, then no division nets more than the start's price times the amount, plus all extras: at every market the
+value that comes out exceeds the value that goes in by no more than what was allowed. (Weak Lagrangian duality; the
+fixed cost of gas needs no convexity, as each market is used or not.)
+
+Backwards from the target, `dearest` finds the least such prices for given extras: the price of a token is the best net
+average price over its edges. What a route came from matters so that a price never counts a way straight back: with at
+most four hops, and ends that are visited once, exactly the simple paths are left.
+
+`certify` chooses the extras: what the markets in use earn at the marginal prices of the division, and then, where
+a market that is not in use drives the start's price, what it would earn at the division's prices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routing_engine.kernels.slopes import arbitrage, derivatives, gas_of
+from routing_engine.kernels.worths import clear_worths, dearest, dearest_path
+
+REFINEMENTS = 24
+
+CLOSE = 1e-7
+"""Relative gap at which a bound is good enough."""
+
+BESIDE = 2e-4
+"""How far beside a flow, relatively, marginal prices are compared to see a kink."""
+
+KINK = 1e-2
+"""Relative drop of the marginal price that counts as a kink."""
+
+
+@njit(cache=True, nogil=True)
+def _slopes(edge, tables, flow):
+    """Marginal prices just below and just above a flow: they differ at a kink, and above the largest input it is 0."""
+    _, below, _ = derivatives(edge, tables, flow * (1.0 - BESIDE))
+    above = 0.0
+    if flow * (1.0 + BESIDE) <= edge["x_max"]:
+        _, above, _ = derivatives(edge, tables, flow * (1.0 + BESIDE))
+    return below, above
+
+
+@njit(cache=True, nogil=True)
+def _target_prices(count, network, board, task, worths, lowest):
+    """Fill `worths.target`, by hops left and token, with prices of the division's paths.
+
+    They are marginal prices, or where gas outweighs, average ones. An edge that ends at a kink of its curve says little
+    about the price of what it takes, so first the others speak, backwards from the end, then what it costs to get
+    there, forwards; what is unknown then is taken from the kinks.
+    """
+    target, step, hops = worths.target, network.step, task.max_hops
+    edges, source, tables = board.forward.edges, board.source, board.tables
+    target[0, task.end] = 1.0
+    for turn in range(2):
+        for k in range(1, hops + 1):
+            for p in range(count):
+                if _length(step, p) < k:
+                    continue
+                i = step[p, _length(step, p) - k]
+                edge, flow = edges[network.edge[i]], network.flow[i]
+                u, worth = source[network.edge[i]], target[k - 1, edge["other"]]
+                below, above = _slopes(edge, tables, flow)
+                kink = below > above * (1.0 + KINK)
+                if worth == 0.0 or kink != (turn == 1) or (turn == 1 and target[k, u] > 0.0):
+                    continue
+                slope = network.slope[i]
+                if kink:
+                    slope = below if lowest else max(above, 1e-6 * below)
+                rate = min(slope * worth, (worth * network.out[i] - gas_of(edge, task.gas)) / flow)
+                if rate > 0.0 and target[k, u] == 0.0:
+                    target[k, u] = rate
+                elif rate > 0.0:
+                    target[k, u] = min(target[k, u], rate) if lowest else max(target[k, u], rate)
+        # Shorter and longer paths are worth the same at the start.
+        level = target[1:, task.start].max()
+        if level == 0.0:
+            level = network.price[:count].min()
+        for k in range(1, hops + 1):
+            if target[k, task.start] == 0.0:
+                target[k, task.start] = level
+        for k in range(hops, 1, -1):
+            for p in range(count):
+                if _length(step, p) < k:
+                    continue
+                i = step[p, _length(step, p) - k]
+                edge = edges[network.edge[i]]
+                u, v = source[network.edge[i]], edge["other"]
+                if target[k - 1, v] == 0.0 and target[k, u] > 0.0:
+                    below, above = _slopes(edge, tables, network.flow[i])
+                    if below <= above * (1.0 + KINK):
+                        target[k - 1, v] = target[k, u] / network.slope[i]
+
+
+@njit(cache=True, nogil=True)
+def _length(step, p):
+    """Number of hops of path p."""
+    length = 0
+    while length < step.shape[1] and step[p, length] >= 0:
+        length += 1
+    return length
+
+
+@njit(cache=True, nogil=True)
+def _allow(count, total, network, board, task, load, worths):
+    """Allow each market in use what it earns at the target prices; return the sum."""
+    edges, source = board.forward.edges, board.source
+    for k in range(1, task.max_hops + 1):
+        for p in range(count):
+            if _length(network.step, p) < k:
+                continue
+            i = network.step[p, _length(network.step, p) - k]
+            edge = edges[network.edge[i]]
+            u, v = source[network.edge[i]], edge["other"]
+            earned = worths.target[k - 1, v] * network.out[i] - worths.target[k, u] * network.flow[i]
+            market = edge["market"]
+            load.extra[market] = max(load.extra[market], earned - gas_of(edge, task.gas))
+    together = 0.0
+    for i in range(total):
+        together += load.extra[edges[network.edge[i]]["market"]]
+    return together
+
+
+@njit(cache=True, nogil=True)
+def _forget(count, total, network, board, task, load, worths):
+    """Undo `_target_prices` and `_allow`."""
+    edges, source = board.forward.edges, board.source
+    for i in range(total):
+        load.extra[edges[network.edge[i]]["market"]] = 0.0
+        for k in range(task.max_hops + 1):
+            worths.target[k, source[network.edge[i]]] = 0.0
+    worths.target[0, task.end] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _cheapest_payment(length, path, worth, board, task, load, worths):
+    """Return what to allow more, and to which market, so that the dearest path's price falls to the target's."""
+    edges, source, tables = board.forward.edges, board.source, board.tables
+    least, where, here = np.inf, -1, 0.0
+    for i in range(length):
+        edge = edges[path[i]]
+        u = source[path[i]]
+        known = worths.target[length - i, u]
+        if known == 0.0:
+            known = worths.target[:, u].max()
+        here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["steepest"]
+        if here <= 0.0 or edge["concave"] == 0:
+            continue
+        earned, _ = arbitrage(edge, tables, worth[i], here, load.most[u])
+        more = earned - gas_of(edge, task.gas) - load.extra[edge["market"]]
+        if 0.0 < more < least:
+            least, where = more, edge["market"]
+    return least * (1.0 + 1e-9), where
+
+
+@njit(cache=True, nogil=True)
+def certify(board, load, task, worths, near, count, total, network, amount, floor):
+    """Return an upper bound of the net output of every division of `amount`, in units of the target.
+
+    Parameters
+    ----------
+    load : Load
+        With `most` filled for the amount.
+    count, total, network : int, int, Network
+        The division that is to be judged: paths, edges, and their flows after `divide`.
+    floor : float
+        Its net output; a bound that is as good as this is not improved further.
+    """
+    forward, edges = board.forward, board.forward.edges
+    start, max_hops = task.start, task.max_hops
+    path, worth = np.zeros(max_hops, np.int64), np.zeros(max_hops)
+    paid = np.zeros(REFINEMENTS, np.int64)
+    for e in range(forward.first[start], forward.first[start + 1]):
+        near[edges[e]["other"]] = True
+    least = np.inf
+    for rule in range(2):
+        _target_prices(count, network, board, task, worths, rule == 1)
+        extras = _allow(count, total, network, board, task, load, worths)
+        for turn in range(REFINEMENTS):
+            price = dearest(board, load, task, worths, near)
+            least = min(least, price * amount + extras)
+            length = dearest_path(worths, edges, max_hops, start, path, worth) if price > 0.0 else 0
+            clear_worths(worths)
+            paid[turn] = -1
+            if length == 0 or least <= floor * (1.0 + CLOSE):
+                break
+            more, where = _cheapest_payment(length, path, worth, board, task, load, worths)
+            if where < 0 or more > price * amount:
+                break
+            load.extra[where] += more
+            extras += more
+            paid[turn] = where
+        for turn in range(REFINEMENTS):
+            if paid[turn] < 0:
+                break
+            load.extra[paid[turn]] = 0.0
+        _forget(count, total, network, board, task, load, worths)
+        if least <= floor * (1.0 + CLOSE):
+            break
+    for e in range(forward.first[start], forward.first[start + 1]):
+        near[edges[e]["other"]] = False
+    return least

@@ -1,0 +1,205 @@
+"""Splits: which paths to use, and how much to send down each, gas counted.
+
+Column generation: divide the amount over the present paths until marginal prices are equal, price the whole market with
+these marginal prices, add the paths that are worth more than they cost, drop those that no longer earn their gas, and
+go on while the net output grows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routing_engine.kernels.bound import certify
+from routing_engine.kernels.layout import FULL
+from routing_engine.kernels.network import crosses, merge, new_network, sort_by
+from routing_engine.kernels.paths import LABELS
+from routing_engine.kernels.pricing import best_additions
+from routing_engine.kernels.pruning import FINE, ROUGH, optimise, prune
+
+GAIN = 1e-10
+"""Relative growth of the net output that counts as one."""
+
+SEED_SHARE = 0.15
+"""Share that a path is given to start with where it cannot start from nothing, as on a lane with a minimum."""
+
+ATTEMPTS = 6
+"""Ways to add: all paths that promise something at once, then one by one, then the best with a share to start."""
+
+FAILURES = 8
+"""Additions in a row that may fail before the search ends."""
+
+ENOUGH = 1.5e-5
+"""Relative gap to the certificate at which the search ends without trying again."""
+
+
+@njit(cache=True, nogil=True)
+def _contains(paths, count, path):
+    for p in range(count):
+        same = True
+        for step in range(paths.shape[1]):
+            if paths[p, step] != path[step]:
+                same = False
+                break
+        if same:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def put_on(count, edges, total, network, load):
+    """Write the network's flows and marginal prices into `load`; return the least marginal price of its paths.
+
+    A full edge is given the price at which the best path over it is worth no more than the others: what is better than
+    that path may take its place.
+    """
+    level = np.inf
+    for p in range(count):
+        level = min(level, network.price[p])
+    for i in range(total):
+        e = network.edge[i]
+        load.flow[e] = network.flow[i]
+        load.slope[e] = network.slope[i]
+        load.owner[edges[e]["market"]] = e
+        if network.flow[i] >= edges[e]["x_max"] * FULL:
+            best = level
+            for p in range(count):
+                if crosses(network, p, i) >= 0:
+                    best = max(best, network.price[p])
+            load.slope[e] *= level / best
+    return level
+
+
+@njit(cache=True, nogil=True)
+def take_off(edges, used, load):
+    """Undo `put_on`."""
+    for e in used:
+        load.flow[e] = 0.0
+        load.owner[edges[e]["market"]] = -1
+
+
+@njit(cache=True, nogil=True)
+def _append(paths, count, x, amount, path, share):
+    """Add a path with a share of the amount, taken from all others alike."""
+    x[:count] *= 1.0 - share
+    paths[count] = path
+    x[count] = amount * share
+    return count + 1
+
+
+@njit(cache=True, nogil=True)
+def _extended(paths, count, x, amount, found, price, rows, level, attempt, board, network):
+    """Add found paths that promise more than `level`: all that go together, or one of them; return the new count."""
+    size, passed = count, 0
+    for row in range(rows):
+        if price[row] <= level * (1.0 + GAIN) or size == paths.shape[0]:
+            break
+        if _contains(paths, size, found[row]):
+            continue
+        passed += 1
+        if 0 < attempt < ATTEMPTS - 1 and attempt != passed:
+            continue
+        before = size
+        size = _append(paths, size, x, amount, found[row], SEED_SHARE if attempt == ATTEMPTS - 1 else 0.0)
+        if merge(paths, size, board, network) < 0:
+            size = before
+        elif attempt > 0:
+            break
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _find(board, load, task, scratch, found, price):
+    """Find additions to what `put_on` has written, the best first; return their number."""
+    fresh, worth = np.full(found.shape, -1, np.int32), np.zeros(price.size)
+    rows = best_additions(board, load, task, scratch, fresh, worth)
+    order = np.argsort(-worth[:rows])
+    for row in range(rows):
+        found[row], price[row] = fresh[order[row]], worth[order[row]]
+    return rows
+
+
+@njit(cache=True, nogil=True)
+def _grow(paths, count, amount, x, net, found, price, rows, level, board, task, network):
+    """Try the found paths in several ways until the net output grows; return it and the number of paths."""
+    trial_paths, trial_x = np.empty_like(paths), np.empty_like(x)
+    for attempt in range(ATTEMPTS):
+        trial_paths[:count], trial_x[:count] = paths[:count], x[:count]
+        size = _extended(trial_paths, count, trial_x, amount, found, price, rows, level, attempt, board, network)
+        if size == count:
+            continue
+        trial_net, left, _ = optimise(trial_paths, size, amount, trial_x, board, task, network, ROUGH)
+        if trial_net > -np.inf:
+            trial_net, left = prune(trial_paths, left, amount, trial_x, trial_net, board, task, network)
+        if trial_net > net + GAIN * abs(net):
+            paths[:left], x[:left] = trial_paths[:left], trial_x[:left]
+            return trial_net, left
+    return net, count
+
+
+@njit(cache=True, nogil=True)
+def _first_new(path, used, load):
+    """The first edge of a path that is neither in use nor shut, or -1."""
+    for e in path:
+        if e >= 0 and not load.shut[e] and not (used == e).any():
+            return e
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds):
+    """Grow a division, beginning with the `count` paths given, and judge it.
+
+    Parameters
+    ----------
+    paths : int32 array, shape (room, max_hops)
+        Forward edges, -1 past the end; changed in place.
+    x : float64 array, shape (room,)
+        Input of each path; changed in place.
+    load : Load
+        With `most` filled for the amount.
+    rounds : int
+        Additions that may be tried; 0 judges the paths as they are.
+
+    Returns
+    -------
+    net : float
+        Net output; -inf if the first paths are not feasible.
+    count : int
+        Paths in use.
+    bound : float
+        What no division of the amount over routes of at most `task.max_hops` hops exceeds.
+    """
+    network = new_network(paths.shape[0], task.max_hops)
+    found = np.empty((task.max_hops * LABELS, task.max_hops), np.int32)
+    price = np.zeros(task.max_hops * LABELS)
+    shut, failures, bound = np.zeros(FAILURES, np.int64), 0, np.inf
+    net, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
+    if net == -np.inf:
+        return net, count, bound
+    for _ in range(rounds):
+        used = network.edge[:total].copy()
+        level = put_on(count, board.forward.edges, total, network, load)
+        rows = _find(board, load, task, scratch, found, price)
+        take_off(board.forward.edges, used, load)
+        before = net
+        if rows > 0 and price[0] > level * (1.0 + GAIN):
+            net, count = _grow(paths, count, amount, x, net, found, price, rows, level, board, task, network)
+        elif failures == 0:
+            break
+        _, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
+        if net > before:
+            bound = np.inf
+            continue
+        if bound == np.inf:
+            bound = certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
+        fresh = _first_new(found[0], used, load) if rows > 0 else -1
+        if bound <= net * (1.0 + ENOUGH) or failures == FAILURES or fresh < 0:
+            break
+        load.shut[fresh] = True
+        shut[failures] = fresh
+        failures += 1
+    for i in range(failures):
+        load.shut[shut[i]] = False
+    net, count, total = optimise(paths, count, amount, x, board, task, network, FINE)
+    return net, count, certify(board, load, task, worths, scratch.near, count, total, network, amount, net)

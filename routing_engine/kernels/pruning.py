@@ -1,0 +1,152 @@
+"""The division over paths that earn their gas: divide, drop what brings nothing, drop what costs more than it brings."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routing_engine.kernels.curves import PIECES, X0, last_row_at_most
+from routing_engine.kernels.division import divide
+from routing_engine.kernels.network import INFEASIBLE, merge, new_network
+from routing_engine.kernels.slopes import gas_of
+
+NEGLIGIBLE = 1e-9
+"""Share of the amount below which a path is dropped."""
+
+PRUNED = 3
+"""Paths in a row that are tried for dropping in vain."""
+
+ROUGH, FINE = 1e-9, 1e-15
+"""Progress at which a division ends while paths are tried, and at the end."""
+
+
+@njit(cache=True, nogil=True)
+def net_output(value, board, total, network, task):
+    """Output less the gas of all edges in use, in units of the target."""
+    for i in range(total):
+        if network.flow[i] <= 0.0:
+            continue
+        edge = board.forward.edges[network.edge[i]]
+        value -= gas_of(edge, task.gas)
+        piece_cost = edge["gas_per_piece"] * task.gas[edge["chain"]]
+        if edge["shape"] == PIECES and edge["n_pieces"] > 1 and piece_cost > 0.0:
+            row = last_row_at_most(board.tables.pieces, X0, edge["piece"], edge["n_pieces"], network.flow[i])
+            value -= piece_cost * (row - edge["piece"])
+    return value
+
+
+@njit(cache=True, nogil=True)
+def optimise(paths, count, amount, x, board, task, network, progress):
+    """Divide the amount over paths, dropping those that get nothing; `paths` and `x` are changed in place.
+
+    Returns
+    -------
+    net : float
+        Net output; -inf if the paths do not go together.
+    count : int
+        Paths that are left.
+    total : int
+        Edges of the network.
+    """
+    while True:
+        total = merge(paths, count, board, network)
+        if total < 0:
+            return -np.inf, count, total
+        value = divide(count, amount, x[:count], board, total, network, progress)
+        if value == INFEASIBLE:
+            return -np.inf, count, total
+        kept, share = 0, 0.0
+        for p in range(count):
+            if x[p] > NEGLIGIBLE * amount:
+                paths[kept] = paths[p]
+                x[kept] = x[p]
+                share += x[p]
+                kept += 1
+        if kept == count:
+            return net_output(value, board, total, network, task), count, total
+        x[:kept] *= amount / share
+        count = kept
+
+
+@njit(cache=True, nogil=True)
+def _doubtful(count, board, network, task, margin):
+    """Fill `margin` with what dropping each path would save in gas, less what it would cost at least; return the best.
+
+    What a path's own edges earn at the present prices is lost with it, by duality at least that.
+    """
+    best = 0
+    for p in range(count):
+        margin[p] = 0.0
+        worth = network.price[p]
+        for s in range(network.step.shape[1]):
+            i = network.step[p, s]
+            if i < 0:
+                break
+            if network.slope[i] <= 0.0:
+                continue
+            worth /= network.slope[i]  # of what the edge gives
+            if network.first[i + 1] - network.first[i] == 1:
+                margin[p] += gas_of(board.forward.edges[network.edge[i]], task.gas)
+                margin[p] -= worth * (network.out[i] - network.slope[i] * network.flow[i])
+        if margin[p] > margin[best]:
+            best = p
+    return best
+
+
+@njit(cache=True, nogil=True)
+def prune(paths, count, amount, x, net, board, task, network):
+    """Drop paths while the net output grows by it, the most doubtful first; the network is that of these paths."""
+    trial_paths, trial_x = np.empty_like(paths), np.empty_like(x)
+    margin = np.zeros(x.size)
+    tries, p = 0, _doubtful(count, board, network, task, margin)
+    while count > 1 and margin[p] > 0.0 and tries < PRUNED:
+        kept = 0
+        for q in range(count):
+            if q != p:
+                trial_paths[kept] = paths[q]
+                trial_x[kept] = x[q]
+                kept += 1
+        trial_x[:kept] *= amount / (amount - x[p])
+        trial_net, left, _ = optimise(trial_paths, kept, amount, trial_x, board, task, network, ROUGH)
+        if trial_net > net:
+            net, count, tries = trial_net, left, 0
+            paths[:count] = trial_paths[:count]
+            x[:count] = trial_x[:count]
+            p = _doubtful(count, board, network, task, margin)
+        else:
+            tries += 1
+            margin[p] = 0.0
+            p = np.argmax(margin[:count])
+    return net, count
+
+
+@njit(cache=True, nogil=True)
+def redivide(paths, count, amount, x, board, order, flow):
+    """Divide another amount over the same paths, beginning with the present proportions.
+
+    Parameters
+    ----------
+    order, flow : arrays of `MAX_EDGES`
+        Filled with the network's edges, in an order in which they can run, and their inputs.
+
+    Returns
+    -------
+    total : int
+        Number of edges; 0 if the paths do not go together.
+    value, price : float
+        Output, and its growth by one more unit of input.
+    """
+    network = new_network(count, paths.shape[1])
+    total = merge(paths, count, board, network)
+    if total < 0:
+        return 0, 0.0, 0.0
+    x[:count] *= amount / x[:count].sum()
+    value = divide(count, amount, x[:count], board, total, network, FINE)
+    if value == INFEASIBLE:
+        return 0, 0.0, 0.0
+    order[:total] = network.edge[:total]
+    flow[:total] = network.flow[:total]
+    price = 0.0
+    for p in range(count):
+        price += network.price[p] * x[p] / amount
+    return total, value, price

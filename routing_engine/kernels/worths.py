@@ -1,0 +1,118 @@
+"""What tokens are worth at most, by hops left: the prices on which certificates rest; see `bound`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from routing_engine.kernels.slopes import gas_of, net_rate
+
+
+class Worths(NamedTuple):
+    """Prices by hops left and token: the best, the edge that it follows, and the best over another next token.
+
+    Memory of one thread, all zero between requests.
+    """
+
+    best: npt.NDArray[np.float64]
+    via: npt.NDArray[np.int32]
+    other: npt.NDArray[np.float64]
+    other_via: npt.NDArray[np.int32]
+    touched: npt.NDArray[np.int32]
+    sizes: npt.NDArray[np.int64]
+    target: npt.NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def _price(worths, edges, k, v, u):
+    """Worth of v with k hops left to a route that came from u."""
+    if k > 0 and edges[worths.via[k, v]]["other"] == u:
+        return worths.other[k, v]
+    return worths.best[k, v]
+
+
+@njit(cache=True, nogil=True)
+def _note(worths, edges, k, u, e, v, rate):
+    """Keep the price that edge e to token v gives u; whether it is the first one."""
+    best = worths.best[k, u]
+    if best == 0.0:
+        worths.best[k, u], worths.via[k, u] = rate, e
+        return True
+    same = edges[worths.via[k, u]]["other"] == v
+    if rate > best:
+        if not same:
+            worths.other[k, u], worths.other_via[k, u] = best, worths.via[k, u]
+        worths.best[k, u], worths.via[k, u] = rate, e
+    elif not same and rate > worths.other[k, u]:
+        worths.other[k, u], worths.other_via[k, u] = rate, e
+    return False
+
+
+@njit(cache=True, nogil=True)
+def dearest(board, load, task, worths, near):
+    """Fill `worths` for the present extras; return the price of a unit at the start, 0 if nothing leads on."""
+    start, end, max_hops = task.start, task.end, task.max_hops
+    edges, reverse = board.forward.edges, board.reverse
+    worths.touched[0, 0] = end
+    worths.sizes[0] = 1
+    worths.best[0, end] = 1.0
+    for k in range(max_hops):
+        size = 0
+        for i in range(worths.sizes[k]):
+            v = worths.touched[k, i]
+            if v == start:
+                continue
+            for row in range(reverse.first[v], reverse.first[v + 1]):
+                edge = reverse.edges[row]
+                u = edge["other"]
+                most = load.most[u]
+                if u == end or most <= 0.0 or most < edge["x_min"] or not task.allowed[edge["market"]]:
+                    continue
+                if u != start and (k == max_hops - 1 or (k == max_hops - 2 and not near[u])):
+                    continue
+                worth = _price(worths, edges, k, v, u)
+                floor = worths.other[k + 1, u]
+                if worth * edge["steepest"] <= floor:
+                    continue
+                cost = gas_of(edge, task.gas) + load.extra[edge["market"]]
+                rate = net_rate(edge, board.tables, worth, cost, most)
+                if rate > floor and _note(worths, edges, k + 1, u, edge["twin"], v, rate):
+                    worths.touched[k + 1, size] = u
+                    size += 1
+        worths.sizes[k + 1] = size
+    price = 0.0
+    for k in range(1, max_hops + 1):
+        price = max(price, worths.best[k, start])
+    return price
+
+
+@njit(cache=True, nogil=True)
+def clear_worths(worths):
+    """Undo `dearest`."""
+    for k in range(worths.sizes.size):
+        for i in range(worths.sizes[k]):
+            v = worths.touched[k, i]
+            worths.best[k, v] = worths.other[k, v] = 0.0
+        worths.sizes[k] = 0
+
+
+@njit(cache=True, nogil=True)
+def dearest_path(worths, edges, max_hops, start, path, worth):
+    """Write the edges of the path that sets the start's price, and the worth of what each gives; return its length."""
+    k = 1
+    for h in range(2, max_hops + 1):
+        if worths.best[h, start] > worths.best[k, start]:
+            k = h
+    length, u, came = k, start, -1
+    for i in range(length):
+        e = worths.via[k, u]
+        if i > 0 and edges[e]["other"] == came:
+            e = worths.other_via[k, u]
+        path[i] = e
+        came, u = u, edges[e]["other"]
+        k -= 1
+        worth[i] = _price(worths, edges, k, u, came) if k > 0 else 1.0
+    return length
