@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from routing_engine.certificate import Certificate
 from routing_engine.errors import (
     InsufficientLiquidity,
     InvalidRequest,
@@ -161,6 +162,9 @@ class RouteResult:
         When all that was found has too high a price impact: these routes, best first.
     is_complete : bool
         Whether the search ended by itself, and not with its budget of time.
+    certificate : Certificate or None
+        How far the best route's net amount can be from the best there is; None where nothing was judged, as in what a
+        stream gives first.
     """
 
     request: RouteRequest
@@ -170,6 +174,7 @@ class RouteResult:
     unavailable: tuple[Unavailable, ...] = ()
     refused: tuple[Route, ...] = ()
     is_complete: bool = True
+    certificate: Certificate | None = None
 
     @property
     def failure(self) -> Unroutable | None:

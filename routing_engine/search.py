@@ -54,12 +54,12 @@ class Search:
     graph : Graph
         What to search.
     memory_of : Search, optional
-        On an earlier graph of as many tokens, whose memory for threads may serve this one too.
+        On an earlier graph of the same size, whose memory for threads may serve this one too.
     """
 
     def __init__(self, graph: Graph, memory_of: Search | None = None) -> None:
         self.graph = graph
-        fits = memory_of is not None and len(memory_of.graph.tokens) == len(graph.tokens)
+        fits = memory_of is not None and memory_of._sizes == self._sizes
         self._threads: threading.local = memory_of._threads if memory_of and fits else threading.local()
 
     def candidates(
@@ -118,10 +118,13 @@ class Search:
         """Return this thread's memory for kernels."""
         workspace: Workspace | None = getattr(self._threads, "workspace", None)
         if workspace is None:
-            graph = self.graph
-            sizes = len(graph.tokens), len(graph.markets), graph.source.size
-            workspace = self._threads.workspace = new_workspace(*sizes, MAX_HOPS)
+            workspace = self._threads.workspace = new_workspace(*self._sizes, MAX_HOPS)
         return workspace
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        graph = self.graph
+        return len(graph.tokens), len(graph.markets), graph.source.size
 
 
 def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:

@@ -1,8 +1,8 @@
-"""Division of an amount over many paths: the kernel's network, replayed in exact integers."""
+"""Division of an amount over many paths, and a bound on what any division can give."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,8 @@ from routing_engine.kernels.network import MAX_EDGES
 from routing_engine.kernels.pruning import redivide
 from routing_engine.kernels.reach import clear_most, fill_most
 from routing_engine.kernels.workspace import Workspace
-from routing_engine.model import Hop, Token
+from routing_engine.model import Hop
+from routing_engine.network import Network, least
 from routing_engine.request import RouteRequest
 from routing_engine.route import Side
 
@@ -24,44 +25,37 @@ ROUNDS = 60
 MATCHES = 12
 """Newton iterations by which the input of an exact-out network is found; three or four do."""
 
+TURNS, CLOSE = 4, 1e-8
+"""How often the worth of gas is corrected in the bound of an exact-out network, and when it is right."""
+
+Paths = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Start = tuple[Sequence[int], int]
+
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """Forward edges in an order in which they can run, and what each takes, in floats."""
+class Division:
+    """Paths, and the input of each.
 
-    edges: tuple[int, ...]
-    flows: tuple[float, ...]
+    Parameters
+    ----------
+    paths : int32 array, shape (room, max_hops)
+        Forward edges, -1 past the end; the first `count` rows are in use.
+    x : float64 array, shape (room,)
+        Inputs.
+    count : int
+        Paths in use.
+    bound : float
+        No division of the same input has a larger net output, in units of the target.
+    slope : float
+        What a unit less of input takes off the bound.
+    """
 
-    def replay(self, graph: Graph, token_in: Token, amount: int) -> tuple[Hop, ...]:
-        """Run the network in exact integers.
-
-        At each token what has arrived is divided in the proportions of the flows, and the last market takes what is
-        left: no unit is lost, and none is spent twice.
-
-        Raises
-        ------
-        QuoteRefused
-            By the first market that declines.
-        """
-        here = {token_in: amount}
-        waiting: dict[Token, int] = {}
-        for edge in self.edges:
-            token = graph.edge_ends(edge)[1]
-            waiting[token] = waiting.get(token, 0) + self._weight(edge)
-        hops = []
-        for edge in self.edges:
-            market, source, target = graph.edge_ends(edge)
-            weight = self._weight(edge)
-            part = here[source] * weight // waiting[source]
-            hop, _ = market.swap_exact_in(source, target, part)
-            waiting[source] -= weight
-            here[source] -= part
-            here[target] = here.get(target, 0) + hop.amount_out
-            hops.append(hop)
-        return tuple(hops)
-
-    def _weight(self, edge: int) -> int:
-        return max(1, int(self.flows[self.edges.index(edge)]))
+    paths: Paths
+    x: Floats
+    count: int
+    bound: float
+    slope: float
 
 
 class Splitter:
@@ -91,99 +85,104 @@ class Splitter:
     ) -> None:
         self._graph, self._request, self._workspace = graph, request, workspace
         start, end = graph.index[request.token_in], graph.index[request.token_out]
+        self._gas_cost = gas_cost
         self._task = Task(
             allowed=allowed, gas=gas_cost * graph.units[end], start=start, end=end, max_hops=request.max_hops
         )
 
-    def split(self, edges: Iterable[int], amount_in: int) -> tuple[Hop, ...] | None:
-        """Divide over more paths than the one given, while the net output grows.
+    def divide(self, starts: Sequence[Start]) -> Division:
+        """Divide over more paths than those given, while the net output grows.
 
         Parameters
         ----------
-        edges : iterable of int
-            Forward edges of the best single path.
-        amount_in : int
-            Its input; for exact-out the network's will be less.
-
-        Returns
-        -------
-        tuple of Hop, or None
-            None where more paths bring nothing, or a market declines its exact part.
+        starts : sequence of (edges, amount_in)
+            Forward edges and input of the paths to begin with, at most as many as may be used: the best single path,
+            or several that only together take the amount. For exact-out the inputs of the result will be less.
         """
+        return self._improved(starts, self._task, self._request.max_splits, ROUNDS)
+
+    def judge(self, starts: Sequence[Start]) -> Division:
+        """Return a division over just these paths, with its bound."""
+        return self._improved(starts, self._task, len(starts), 0)
+
+    def hops(self, division: Division) -> tuple[Hop, ...] | None:
+        """Replay a division in exact integers; None where a market declines its exact part."""
         request, graph = self._request, self._graph
-        paths = np.full((request.max_splits, request.max_hops), -1, np.int32)
-        first = list(edges)
-        paths[0, : len(first)] = first
-        x = np.zeros(request.max_splits)
-        x[0] = amount_in
-        scratch, load, worths = self._workspace
-        reached = fill_most(graph.board, load, self._task, float(amount_in), scratch.near)
-        net, count, bound = improve(
-            paths, 1, float(amount_in), x, graph.board, load, self._task, scratch, worths, ROUNDS
-        )
-        clear_most(load, reached)
-        self.net,self.bound = net,bound
-        if count < 2:
-            return None
+        amount_in = float(division.x[: division.count].sum())
         try:
             if request.side == Side.EXACT_OUT:
-                return self._exact_out(paths, count, x, float(amount_in))
-            return self._network(paths, count, x, float(amount_in)).replay(graph, request.token_in, amount_in)
+                return self._exact_out(division, amount_in)
+            return self._network(division, request.amount).replay(graph, request.token_in, request.amount)
         except QuoteRefused:
             return None
 
-    def _network(self, paths: npt.NDArray[np.int32], count: int, x: npt.NDArray[np.float64], amount: float) -> Network:
-        graph = self._graph
+    def least_input(self, division: Division, gross: float) -> float:
+        """Return what no route that gives the request's output costs less than, gas valued in the input.
+
+        Parameters
+        ----------
+        division : Division
+            That gives the output.
+        gross : float
+            Its input and gas.
+
+        With gas priced at `worth` units of output for one of input, a bound ``out - worth * gas <= slope * in + rest``
+        says that ``in + gas >= (out - rest) / max(slope, worth)``. It is tightest where the two are equal.
+        """
+        parts = division.x[: division.count]
+        scaled = parts * (gross / parts.sum())
+        rows = [[edge for edge in row if edge >= 0] for row in division.paths[: division.count].tolist()]
+        starts = list(zip(rows, scaled.tolist(), strict=True))
+        worth, most = division.slope, 0.0
+        for _ in range(TURNS):
+            if worth <= 0.0:
+                break
+            task = self._task._replace(gas=self._gas_cost * self._graph.units[self._task.start] * worth)
+            judged = self._improved(starts, task, division.count, 0)
+            rest = judged.bound - judged.slope * gross
+            most = max(most, (self._request.amount - rest) / max(judged.slope, worth))
+            if abs(judged.slope - worth) <= CLOSE * worth:
+                break
+            worth = judged.slope
+        return most
+
+    def _improved(self, starts: Sequence[tuple[Sequence[int], float]], task: Task, room: int, rounds: int) -> Division:
+        scratch, load, worths = self._workspace
+        paths, x = np.full((room, task.max_hops), -1, np.int32), np.zeros(room)
+        for place, (edges, part) in enumerate(starts):
+            paths[place, : len(edges)] = edges
+            x[place] = part
+        amount, board = float(x.sum()), self._graph.board
+        reached = fill_most(board, load, task, amount, scratch.near)
+        _, count, bound, slope = improve(paths, len(starts), amount, x, board, load, task, scratch, worths, rounds)
+        clear_most(load, reached)
+        return Division(paths, x, count, bound, slope)
+
+    def _network(self, division: Division, amount: float) -> Network:
         order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
-        total, _, _ = redivide(paths, count, amount, x, graph.board, order, flow)
+        x = division.x.copy()
+        total, _, _ = redivide(division.paths, division.count, float(amount), x, self._graph.board, order, flow)
         used = [(edge, part) for edge, part in zip(order[:total].tolist(), flow[:total].tolist(), strict=True) if part]
         return Network(tuple(edge for edge, _ in used), tuple(part for _, part in used))
 
-    def _exact_out(
-        self, paths: npt.NDArray[np.int32], count: int, x: npt.NDArray[np.float64], amount: float
-    ) -> tuple[Hop, ...] | None:
+    def _exact_out(self, division: Division, amount: float) -> tuple[Hop, ...] | None:
         """Find the least input for which the network, in its proportions, gives what is asked."""
         graph, request = self._graph, self._request
         order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
+        x = division.x
         for _ in range(MATCHES):
-            _, value, price = redivide(paths, count, amount, x, graph.board, order, flow)
+            _, value, price = redivide(division.paths, division.count, amount, x, graph.board, order, flow)
             if value <= 0 or price <= 0:
                 return None
             step = (request.amount - value) / price
             amount += step
             if abs(step) < 1e-12 * amount:
                 break
-        network = self._network(paths, count, x, amount)
+        network = self._network(division, amount)
 
         def run(amount_in: int) -> tuple[Hop, ...] | None:
             hops = network.replay(graph, request.token_in, amount_in)
             got = sum(hop.amount_out for hop in hops if hop.token_out == request.token_out)
             return hops if got >= request.amount else None
 
-        return _least(run, int(amount))
-
-
-def _least(run: Callable[[int], tuple[Hop, ...] | None], guess: int) -> tuple[Hop, ...] | None:
-    """Return what `run` gives for the least amount at which it gives anything, searching around a close guess."""
-    step = max(1, guess // 10**12)
-    low, high, hops = guess, guess, run(guess)
-    if hops is None:
-        while hops is None:
-            low, high = high, high + step
-            step *= 4
-            if step > guess:
-                return None
-            hops = run(high)
-    else:
-        while low > 0 and (fewer := run(max(0, low - step))) is not None:
-            low, hops = max(0, low - step), fewer
-            high, step = low, step * 4
-        low = max(0, low - step)
-    while high - low > 1:
-        middle = (low + high) // 2
-        found = run(middle)
-        if found is None:
-            low = middle
-        else:
-            high, hops = middle, found
-    return hops
+        return least(run, int(amount))

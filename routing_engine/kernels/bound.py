@@ -97,7 +97,7 @@ def _target_prices(count, network, board, task, worths, lowest):
 
 @njit(cache=True, nogil=True)
 def _length(step, p):
-    """Number of hops of path p."""
+    """Count the hops of path p."""
     length = 0
     while length < step.shape[1] and step[p, length] >= 0:
         length += 1
@@ -158,7 +158,7 @@ def _cheapest_payment(length, path, worth, board, task, load, worths):
 
 @njit(cache=True, nogil=True)
 def certify(board, load, task, worths, near, count, total, network, amount, floor):
-    """Return an upper bound of the net output of every division of `amount`, in units of the target.
+    """Bound the net output of every division of at most `amount`.
 
     Parameters
     ----------
@@ -168,6 +168,13 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
         The division that is to be judged: paths, edges, and their flows after `divide`.
     floor : float
         Its net output; a bound that is as good as this is not improved further.
+
+    Returns
+    -------
+    bound : float
+        Of the net output of the whole amount, in units of the target.
+    price : float
+        What less of the amount takes off the bound, for each unit.
     """
     forward, edges = board.forward, board.forward.edges
     start, max_hops = task.start, task.max_hops
@@ -175,13 +182,14 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
     paid = np.zeros(REFINEMENTS, np.int64)
     for e in range(forward.first[start], forward.first[start + 1]):
         near[edges[e]["other"]] = True
-    least = np.inf
+    least, slope = np.inf, 0.0
     for rule in range(2):
         _target_prices(count, network, board, task, worths, rule == 1)
         extras = _allow(count, total, network, board, task, load, worths)
         for turn in range(REFINEMENTS):
             price = dearest(board, load, task, worths, near)
-            least = min(least, price * amount + extras)
+            if price * amount + extras < least:
+                least, slope = price * amount + extras, price
             length = dearest_path(worths, edges, max_hops, start, path, worth) if price > 0.0 else 0
             clear_worths(worths)
             paid[turn] = -1
@@ -202,4 +210,4 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
             break
     for e in range(forward.first[start], forward.first[start + 1]):
         near[edges[e]["other"]] = False
-    return least
+    return least, slope

@@ -12,7 +12,7 @@ from numba import njit
 
 from routing_engine.kernels.bound import certify
 from routing_engine.kernels.layout import FULL
-from routing_engine.kernels.network import crosses, merge, new_network, sort_by
+from routing_engine.kernels.network import crosses, merge, new_network
 from routing_engine.kernels.paths import LABELS
 from routing_engine.kernels.pricing import best_additions
 from routing_engine.kernels.pruning import FINE, ROUGH, optimise, prune
@@ -139,7 +139,7 @@ def _grow(paths, count, amount, x, net, found, price, rows, level, board, task, 
 
 @njit(cache=True, nogil=True)
 def _first_new(path, used, load):
-    """The first edge of a path that is neither in use nor shut, or -1."""
+    """Return the first edge of a path that is neither in use nor shut, or -1."""
     for e in path:
         if e >= 0 and not load.shut[e] and not (used == e).any():
             return e
@@ -169,6 +169,8 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
         Paths in use.
     bound : float
         What no division of the amount over routes of at most `task.max_hops` hops exceeds.
+    slope : float
+        What less of the amount takes off the bound, for each unit.
     """
     network = new_network(paths.shape[0], task.max_hops)
     found = np.empty((task.max_hops * LABELS, task.max_hops), np.int32)
@@ -176,7 +178,7 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
     shut, failures, bound = np.zeros(FAILURES, np.int64), 0, np.inf
     net, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
     if net == -np.inf:
-        return net, count, bound
+        return net, count, bound, 0.0
     for _ in range(rounds):
         used = network.edge[:total].copy()
         level = put_on(count, board.forward.edges, total, network, load)
@@ -192,7 +194,7 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
             bound = np.inf
             continue
         if bound == np.inf:
-            bound = certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
+            bound, _ = certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
         fresh = _first_new(found[0], used, load) if rows > 0 else -1
         if bound <= net * (1.0 + ENOUGH) or failures == FAILURES or fresh < 0:
             break
@@ -202,4 +204,5 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
     for i in range(failures):
         load.shut[shut[i]] = False
     net, count, total = optimise(paths, count, amount, x, board, task, network, FINE)
-    return net, count, certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
+    bound, slope = certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
+    return net, count, bound, slope

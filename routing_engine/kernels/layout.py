@@ -109,9 +109,10 @@ class Scratch(NamedTuple):
 class Load(NamedTuple):
     """What limits new flows beside the present ones; memory of one thread, all zero (`owner` -1) between requests.
 
-    `flow` and `slope` are the input and the marginal price of each forward edge in use, `owner` the edge that uses each market or -1, `shut` the edges that
-    are left out for a while, `extra` what a market is allowed to earn beside its gas (see `bound`), `most` the most
-    that can be at each token, and `reached` the tokens where it is positive.
+    `flow` and `slope` are the input and the marginal price of each forward edge in use, `owner` the edge that uses each
+    market or -1, `shut` the edges that are left out for a while, `extra` what a market is allowed to earn beside its
+    gas (see `bound`), `most` the most that can be at each token, `rounds` the same after each number of hops while it
+    is found, and `reached` the tokens where it is positive.
     """
 
     flow: npt.NDArray[np.float64]

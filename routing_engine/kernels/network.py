@@ -76,7 +76,7 @@ def sort_by(keys, values, count):
 
 @njit(cache=True, nogil=True)
 def _gather(paths, count, edges, network):
-    """List the different edges of the paths; return their number, -1 if a market is used in two ways or they are many."""
+    """List the different edges; return their number, -1 if a market is used in two ways or they are too many."""
     market = np.empty(MAX_EDGES, np.int64)
     total = 0
     for p in range(count):
@@ -208,10 +208,10 @@ def evaluate(count, x, board, total, network):
 @njit(cache=True, nogil=True)
 def wastes(board, total, network):
     """Whether some edge is given more than it takes."""
+    found = False
     for i in range(total):
-        if network.flow[i] > board.forward.edges[network.edge[i]]["x_max"]:
-            return True
-    return False
+        found |= network.flow[i] > board.forward.edges[network.edge[i]]["x_max"]
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -231,10 +231,10 @@ def find_full(board, total, network, full):
 @njit(cache=True, nogil=True)
 def crosses(network, p, i):
     """Whether path p crosses edge i of the network."""
+    found = False
     for s in range(network.step.shape[1]):
-        if network.step[p, s] == i:
-            return True
-    return False
+        found |= network.step[p, s] == i
+    return found
 
 
 @njit(cache=True, nogil=True)

@@ -13,6 +13,7 @@ from numba import njit
 from routing_engine.kernels.paths import LABELS, insert
 from routing_engine.kernels.slopes import gas_of, net_rate
 
+
 @njit(cache=True, nogil=True)
 def _extend(k, slot, row, reverse, tables, load, task, scratch):
     """Extend label `slot` of round k over a reverse edge; whether the token reached has its first label by it."""

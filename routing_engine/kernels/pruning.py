@@ -1,4 +1,4 @@
-"""The division over paths that earn their gas: divide, drop what brings nothing, drop what costs more than it brings."""
+"""Divisions over paths that earn their gas: divide, drop what brings nothing, drop what costs more than it brings."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def fill_most(board, load, task, amount, near):
-    """Fill `load.most`: the amount times the best product of average prices, over any number of hops; 0 where no path is.
+    """Fill `load.most`: the amount times the best product of average prices over up to the most hops, 0 without a path.
 
     Returns
     -------
