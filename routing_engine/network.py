@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from routing_engine.graph import Graph
 from routing_engine.model import Hop, Token
 
+HALF = 0.5
+"""Edges that are not even half full are not put into another order."""
+
+ROOM = 1.0 - 1e-12
+"""Share of a cap, which is a float, that is surely not more than the cap."""
+
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Forward edges in an order in which they can run, and what each takes, in floats."""
+    """Forward edges in an order in which they can run, and what each takes.
+
+    Parameters
+    ----------
+    edges : tuple of int
+        Those that leave one token: the fullest first, so that what rounding leaves over finds room.
+    flows : tuple of float
+        What each takes of a certain amount; of another amount, the same proportions.
+    caps : tuple of float
+        What each can take at most.
+    """
 
     edges: tuple[int, ...]
     flows: tuple[float, ...]
+    caps: tuple[float, ...]
+
+    @classmethod
+    def of(cls, graph: Graph, flows: Iterable[tuple[int, float]]) -> Network:
+        """Put edges with flows, given in an order in which they can run, into the order that this class wants."""
+        used = [(edge, flow) for edge, flow in flows if flow > 0.0]
+        x_max = graph.forward.edges["x_max"]
+        leaving: dict[int, list[tuple[int, float]]] = {}
+        for edge, flow in used:
+            leaving.setdefault(int(graph.source[edge]), []).append((edge, flow))
+        for rows in leaving.values():
+            rows.sort(key=lambda row: min(-HALF, -row[1] / x_max[row[0]]))
+        following = {token: iter(rows) for token, rows in leaving.items()}
+        ordered = [next(following[int(graph.source[edge])]) for edge, _ in used]
+        edges = tuple(edge for edge, _ in ordered)
+        return cls(edges, tuple(flow for _, flow in ordered), tuple(x_max[list(edges)].tolist()))
 
     def replay(self, graph: Graph, token_in: Token, amount: int) -> tuple[Hop, ...]:
         """Run the network in exact integers.
 
-        At each token what has arrived is divided in the proportions of the flows, and the last market takes what is
-        left: no unit is lost, and none is spent twice.
+        At each token what has arrived is divided in the proportions of the flows, as far as a market takes it, and the
+        last one takes what is left: no unit is lost, and none is spent twice.
 
         Raises
         ------
@@ -34,8 +66,10 @@ class Network:
         for (_, source, _), weight in zip(ends, weights, strict=True):
             waiting[source] = waiting.get(source, 0) + weight
         hops = []
-        for (market, source, target), weight in zip(ends, weights, strict=True):
+        for (market, source, target), weight, cap in zip(ends, weights, self.caps, strict=True):
             part = here[source] * weight // waiting[source]
+            if weight < waiting[source] and part > cap * ROOM:
+                part = int(cap * ROOM)
             hop, _ = market.swap_exact_in(source, target, part)
             waiting[source] -= weight
             here[source] -= part

@@ -50,7 +50,7 @@ class Answer:
     @property
     def gap_bps(self) -> float | None:
         """How far the best route can be from the best there is; None where nothing is proven."""
-        certificate = getattr(self.result, "certificate", None)
+        certificate = self.result.certificate
         return certificate.gap_bps if certificate else None
 
 

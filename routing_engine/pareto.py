@@ -68,17 +68,22 @@ def pareto_set(query: Query) -> ParetoSet:
         while waiting and not query.budget.is_spent():
             markets = waiting.pop()
             single = query.single(markets, query.request.max_hops)
-            best = single.route if single else query.spread(markets)
+            best = single.route if single else _spread(query, markets)
             if best is None:
                 continue
             if found.add(best) and single:
-                for route in query.divided(single, markets):
+                for route in query.divided(single, markets).routes:
                     found.add(route)
             for less in _faster(query, best, markets, in_series=single is not None):
                 if less.tobytes() not in seen:
                     seen.add(less.tobytes())
                     waiting.append(less)
     return found
+
+
+def _spread(query: Query, allowed: Mask) -> Route | None:
+    answer = query.spread(allowed)
+    return answer.routes[0] if answer else None
 
 
 def _faster(query: Query, route: Route, allowed: Mask, *, in_series: bool) -> Iterator[Mask]:

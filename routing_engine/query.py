@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.budget import Budget
+from routing_engine.certificate import Certificate
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
 from routing_engine.model import Hop
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search import Candidate, Search, allowed_markets, replay, replay_best
-from routing_engine.split import Splitter
+from routing_engine.split import Division, Splitter
 from routing_engine.valuation import Valuation
 
 REPEATS = 4
@@ -46,6 +47,14 @@ class Single:
     route: Route
     edges: tuple[int, ...]
     others: tuple[Candidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Routes of a request, best first, and how far the first can be from the best there is."""
+
+    routes: list[Route]
+    certificate: Certificate
 
 
 class Query:
@@ -93,14 +102,17 @@ class Query:
             allowed = self.without(allowed, refused)
         return None
 
-    def divided(self, single: Single, allowed: Mask) -> list[Route]:
+    def divided(self, single: Single, allowed: Mask) -> Answer:
         """Return the single path's route, and before it a network of several paths where that is better."""
-        if self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent():
-            return [single.route]
-        hops = self._splitter(allowed).split([(single.edges, single.route.amount_in)])
-        return self.ranked([self._route(hops), single.route]) if hops else [single.route]
+        splitter = self._splitter(allowed)
+        starts = [(single.edges, single.route.amount_in)]
+        whole = self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent()
+        division = splitter.judge(starts) if whole else splitter.divide(starts)
+        hops = splitter.hops(division) if division.count > 1 else None
+        routes = self.ranked([self._route(hops), single.route]) if hops else [single.route]
+        return Answer(routes, self._certificate(splitter, division, routes[0]))
 
-    def spread(self, allowed: Mask) -> Route | None:
+    def spread(self, allowed: Mask) -> Answer | None:
         """Return a division where no single path takes the whole amount; None where none is found.
 
         Paths are collected until together they could take it, each used less than it could be. The market that limits
@@ -127,8 +139,14 @@ class Query:
             parts = [(edges, self._input(edges, amount * self.request.amount // together)) for edges, amount in most]
         except QuoteRefused:
             return None
-        hops = self._splitter(allowed).split(parts)
-        return self._route(hops) if hops else None
+        splitter = self._splitter(allowed)
+        # Where markets are full they take no more: the parts leave room, and may serve as they are.
+        for division in (splitter.divide(parts), splitter.judge(parts)):
+            hops = splitter.hops(division)
+            if hops:
+                route = self._route(hops)
+                return Answer([route], self._certificate(splitter, division, route))
+        return None
 
     def _most(self, single: Single, part: int) -> tuple[int, list[str]]:
         """Return the most that the path of `part` takes, as far as it matters, and the market that declines more."""
@@ -145,6 +163,13 @@ class Query:
     def _input(self, edges: tuple[int, ...], amount: int) -> int:
         """Return what a path spends to serve an amount."""
         return replay(self.graph.edges_ends(edges), self.request.side, amount)[0].amount_in
+
+    def _certificate(self, splitter: Splitter, division: Division, route: Route) -> Certificate:
+        max_hops, gas_aware = self.request.max_hops, route.gas_priced
+        if route.side is Side.EXACT_OUT:
+            least = splitter.least_input(division, float(route.amount_in_gross))
+            return Certificate.of_input(float(route.amount_in_gross), least, max_hops, gas_aware=gas_aware)
+        return Certificate.of_output(float(route.amount_out_net), division.bound, max_hops, gas_aware=gas_aware)
 
     def replayed(self, candidate: Candidate) -> list[Route]:
         """Return a candidate as an exact route; nothing where a market declines."""
@@ -169,7 +194,7 @@ class Query:
         return self._objective.rank(route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT)
 
     def _splitter(self, allowed: Mask) -> Splitter:
-        return Splitter(self.graph, self.request, self._valuation.gas_cost, allowed, self._search.scratch())
+        return Splitter(self.graph, self.request, self._valuation.gas_cost, allowed, self._search.workspace())
 
     def _route(self, hops: tuple[Hop, ...]) -> Route:
         return self._valuation.route(Side(self.request.side), hops)

@@ -10,6 +10,7 @@ from typing import Any
 
 from routing_engine.alternatives import alternatives
 from routing_engine.budget import Budget, Clock
+from routing_engine.certificate import Certificate
 from routing_engine.diagnosis import explain
 from routing_engine.errors import Refusal
 from routing_engine.graph import Graph
@@ -157,14 +158,17 @@ class Router:
     def _finished(self, query: Query, single: Single) -> RouteResult:
         """Make the most of the best single path: a division, alternatives."""
         count = query.request.alternatives
-        routes = query.divided(single, query.allowed)
+        answer = query.divided(single, query.allowed)
+        routes = answer.routes
         if count or not _accepted(query.request, routes):
             others = alternatives(query, single, count or MAX_ALTERNATIVES)
             routes = [routes[0], *(route for route in others if route != routes[0])]
-        return self._result(query, routes, 1 + count)
+        return self._result(query, routes, 1 + count, answer.certificate)
 
-    def _result(self, query: Query, routes: Sequence[Route], most: int) -> RouteResult:
-        """Return the first of `routes`, or what is wrong with all of them."""
+    def _result(
+        self, query: Query, routes: Sequence[Route], most: int, certificate: Certificate | None = None
+    ) -> RouteResult:
+        """Return the first of `routes`, or what is wrong with all of them; the certificate is the very first one's."""
         accepted = _accepted(query.request, routes)
         return RouteResult(
             request=query.request,
@@ -173,15 +177,16 @@ class Router:
             routes=tuple(accepted[:most]),
             refused=() if accepted else tuple(routes),
             is_complete=not query.budget.was_spent,
+            certificate=certificate if accepted[:1] == [*routes[:1]] else None,
         )
 
     def _without_single(self, query: Query) -> RouteResult:
         """Return a division where no single path takes the whole amount, or say why there is none either."""
         status, unavailable = explain(self.graph, query.request, query.allowed)
         if query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable):
-            route = query.spread(query.allowed)
-            if route:
-                return self._result(query, [route], 1)
+            answer = query.spread(query.allowed)
+            if answer:
+                return self._result(query, answer.routes, 1, answer.certificate)
         return RouteResult(
             request=query.request,
             snapshot_id=self._snapshot_id,

@@ -162,16 +162,19 @@ class Splitter:
         order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
         x = division.x.copy()
         total, _, _ = redivide(division.paths, division.count, float(amount), x, self._graph.board, order, flow)
-        used = [(edge, part) for edge, part in zip(order[:total].tolist(), flow[:total].tolist(), strict=True) if part]
-        return Network(tuple(edge for edge, _ in used), tuple(part for _, part in used))
+        return Network.of(self._graph, zip(order[:total].tolist(), flow[:total].tolist(), strict=True))
 
     def _exact_out(self, division: Division, amount: float) -> tuple[Hop, ...] | None:
         """Find the least input for which the network, in its proportions, gives what is asked."""
         graph, request = self._graph, self._request
         order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
-        x = division.x
+        x, shares = division.x, division.x.copy()
         for _ in range(MATCHES):
-            _, value, price = redivide(division.paths, division.count, amount, x, graph.board, order, flow)
+            for _ in range(2):
+                _, value, price = redivide(division.paths, division.count, amount, x, graph.board, order, flow)
+                if value > 0:
+                    break
+                x[:] = shares  # the last division filled a market
             if value <= 0 or price <= 0:
                 return None
             step = (request.amount - value) / price

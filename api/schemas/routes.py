@@ -171,11 +171,11 @@ class AlternativeSchema(Schema):
     gas = fields.String(metadata={"description": "Gas units of all steps, an estimate"})
     expiresAt = fields.String(metadata={"description": "ISO 8601, UTC; 60 s after the answer"})
     snapshotId = fields.String(metadata={"description": "Content hash of the market data that the route rests on"})
-    optimalityGapBps = fields.Integer(
+    optimalityGapBps = fields.Float(
         allow_none=True,
         metadata={
-            "description": "How much better, in 1/10000, any other route could be, proven. Null: nothing is proven, "
-            "which is so for every route at present."
+            "description": "How much better, in 1/10000, any other route of as many hops could be net of gas, proven; "
+            "over any number of parallel paths. Null: nothing is proven, as for alternatives."
         },
     )
 

@@ -39,8 +39,8 @@ class RouteWriter:
     gas_prices: Mapping[int, int]
     at: datetime
 
-    def route(self, route: Route) -> dict[str, Any]:
-        """Return the interface's route, under a new id."""
+    def route(self, route: Route, gap_bps: float | None = None) -> dict[str, Any]:
+        """Return the interface's route, under a new id; `gap_bps` is what its certificate says."""
         return {
             "id": new_id(IdPrefix.ROUTE, self.at),
             "steps": self.steps(route),
@@ -54,7 +54,7 @@ class RouteWriter:
             "gas": str(route.gas),
             "expiresAt": iso(self.at + VALID_FOR),
             "snapshotId": self.snapshot_id,
-            "optimalityGapBps": None,
+            "optimalityGapBps": None if gap_bps is None else round(gap_bps, 4),
         }
 
     def steps(self, route: Route) -> list[dict[str, Any]]:

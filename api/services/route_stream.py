@@ -35,7 +35,8 @@ def stream_routes(
     best = ""
     for seq, result in enumerate(router.stream(query.request)):
         writer = route_writer(context, router, query)
-        route = write_routes(writer, query, require_routes(result, missing))
+        require_routes(result, missing)
+        route = write_routes(writer, result)
         best = route["id"]
         yield {"type": "route", "seq": seq, "route": route}
         if stopwatch() >= deadline:

@@ -30,8 +30,9 @@ def find_routes(context: Context, query: RouteQuery) -> dict[str, Any]:
     """
     router, sources = context.market.current()
     missing = left_out(sources)
-    routes = require_routes(router.find_routes(query.request), missing)
-    body = write_routes(route_writer(context, router, query), query, routes)
+    result = router.find_routes(query.request)
+    require_routes(result, missing)
+    body = write_routes(route_writer(context, router, query), result)
     return {**body, "unavailable": missing} if missing else body
 
 
@@ -43,10 +44,11 @@ def route_writer(context: Context, router: Router, query: RouteQuery) -> RouteWr
     )  # fmt: skip
 
 
-def write_routes(writer: RouteWriter, query: RouteQuery, routes: Sequence[Route]) -> dict[str, Any]:
-    """Return the first of `routes`, with the others as its `alternatives` if they were asked for."""
-    best, *others = map(writer.route, routes)
-    return {**best, "alternatives": others} if query.request.alternatives else best
+def write_routes(writer: RouteWriter, result: RouteResult) -> dict[str, Any]:
+    """Return the first of the routes found, with the others as its `alternatives` if they were asked for."""
+    first, *others = result.routes
+    best = writer.route(first, result.certificate.gap_bps if result.certificate else None)
+    return {**best, "alternatives": [*map(writer.route, others)]} if result.request.alternatives else best
 
 
 def require_routes(result: RouteResult, missing: Sequence[Mapping[str, str]] = ()) -> tuple[Route, ...]:

@@ -29,8 +29,11 @@ ATTEMPTS = 6
 FAILURES = 8
 """Additions in a row that may fail before the search ends."""
 
-ENOUGH = 1.5e-5
-"""Relative gap to the certificate at which the search ends without trying again."""
+ENOUGH, ENOUGH_WITHOUT_GAS = 1e-5, 1e-7
+"""Relative gaps to the certificate at which the search ends without trying again.
+
+Where gas counts, the certificate is rarely tighter than that, and trying again rarely finds anything.
+"""
 
 
 @njit(cache=True, nogil=True)
@@ -176,6 +179,7 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
     found = np.empty((task.max_hops * LABELS, task.max_hops), np.int32)
     price = np.zeros(task.max_hops * LABELS)
     shut, failures, bound = np.zeros(FAILURES, np.int64), 0, np.inf
+    enough = ENOUGH if task.gas.any() else ENOUGH_WITHOUT_GAS
     net, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
     if net == -np.inf:
         return net, count, bound, 0.0
@@ -196,7 +200,7 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
         if bound == np.inf:
             bound, _ = certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
         fresh = _first_new(found[0], used, load) if rows > 0 else -1
-        if bound <= net * (1.0 + ENOUGH) or failures == FAILURES or fresh < 0:
+        if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
         load.shut[fresh] = True
         shut[failures] = fresh
