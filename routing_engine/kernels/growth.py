@@ -116,7 +116,7 @@ def _find(board, load, task, scratch, found, price):
     """Find additions to what `put_on` has written, the best first; return their number."""
     fresh, worth = np.full(found.shape, -1, np.int32), np.zeros(price.size)
     rows = best_additions(board, load, task, scratch, fresh, worth)
-    order = np.argsort(-worth[:rows])
+    order = np.argsort(-worth[:rows], kind="mergesort")
     for row in range(rows):
         found[row], price[row] = fresh[order[row]], worth[order[row]]
     return rows

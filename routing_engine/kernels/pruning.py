@@ -14,7 +14,7 @@ NEGLIGIBLE = 1e-9
 """Share of the amount below which a path is dropped."""
 
 PRUNED = 3
-"""Paths in a row that are tried for dropping in vain."""
+"""Paths that are tried for dropping, of which the best is dropped."""
 
 ROUGH, FINE = 1e-9, 1e-15
 """Progress at which a division ends while paths are tried, and at the end."""
@@ -72,12 +72,13 @@ def optimise(paths, count, amount, x, board, task, network, progress):
 def _doubtful(count, board, network, task, margin):
     """Fill `margin` with what dropping each path would save in gas, less what it would cost at least; return the best.
 
-    What a path's own edges earn at the present prices is lost with it, by duality at least that.
+    What a path's own edges earn at the present prices is lost with it, by duality at least that. Where a full edge
+    makes a path's price larger than that of others, it is taken to be worth what they are.
     """
-    best = 0
+    best, level = 0, network.price[:count].min()
     for p in range(count):
         margin[p] = 0.0
-        worth = network.price[p]
+        worth = level
         for s in range(network.step.shape[1]):
             i = network.step[p, s]
             if i < 0:
@@ -95,28 +96,37 @@ def _doubtful(count, board, network, task, margin):
 
 @njit(cache=True, nogil=True)
 def prune(paths, count, amount, x, net, board, task, network):
-    """Drop paths while the net output grows by it, the most doubtful first; the network is that of these paths."""
+    """Drop paths while the net output grows by it: each time, of the most doubtful, the one that brings most.
+
+    The network is that of these paths.
+    """
     trial_paths, trial_x = np.empty_like(paths), np.empty_like(x)
+    best_paths, best_x = np.empty_like(paths), np.empty_like(x)
     margin = np.zeros(x.size)
-    tries, p = 0, _doubtful(count, board, network, task, margin)
-    while count > 1 and margin[p] > 0.0 and tries < PRUNED:
-        kept = 0
-        for q in range(count):
-            if q != p:
-                trial_paths[kept] = paths[q]
-                trial_x[kept] = x[q]
-                kept += 1
-        trial_x[:kept] *= amount / (amount - x[p])
-        trial_net, left, _ = optimise(trial_paths, kept, amount, trial_x, board, task, network, ROUGH)
-        if trial_net > net:
-            net, count, tries = trial_net, left, 0
-            paths[:count] = trial_paths[:count]
-            x[:count] = trial_x[:count]
-            p = _doubtful(count, board, network, task, margin)
-        else:
-            tries += 1
+    while count > 1:
+        p = _doubtful(count, board, network, task, margin)
+        before, best_count = net, count
+        for _ in range(PRUNED):
+            if margin[p] <= 0.0:
+                break
+            kept = 0
+            for q in range(count):
+                if q != p:
+                    trial_paths[kept] = paths[q]
+                    trial_x[kept] = x[q]
+                    kept += 1
+            trial_x[:kept] *= amount / (amount - x[p])
+            trial_net, left, _ = optimise(trial_paths, kept, amount, trial_x, board, task, network, ROUGH)
+            if trial_net > net:
+                net, best_count = trial_net, left
+                best_paths[:left], best_x[:left] = trial_paths[:left], trial_x[:left]
             margin[p] = 0.0
             p = np.argmax(margin[:count])
+        if net <= before:
+            break
+        count = best_count
+        paths[:count], x[:count] = best_paths[:count], best_x[:count]
+        net, count, _ = optimise(paths, count, amount, x, board, task, network, ROUGH)
     return net, count
 
 
