@@ -7,25 +7,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from routing_engine.cli.snapshot_commands import describe
-from routing_engine.cli.terminal import JSON, TABLE, note, plain_table, reported, write_json, write_rich
+from routing_engine.cli.terminal import JSON, TABLE, note, plain_table, printable, reported, write_json, write_rich
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from adapters.capture import Captured, ChainReport
     from adapters.chain.protocol import AnyProtocol
+    from adapters.endpoint import EndpointHealth
+    from adapters.listing import Checked, Installed
 
 EXIT_INCOMPLETE = 1
+F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = click.Choice([TABLE, JSON])
 FILE = click.Path(path_type=Path)
 LONGEST_URL = 2000
 MEGABYTE = 10**6
+EVERY = "all"
 
 
 def endpoints_given(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[int, list[str]]:
@@ -41,16 +46,21 @@ def endpoints_given(ctx: click.Context, param: click.Parameter, values: Sequence
     return found
 
 
+def rpc_option(*, required: bool) -> Callable[[F], F]:
+    """Return the option ``--rpc``."""
+    return click.option(
+        "--rpc",
+        "urls",
+        metavar="CHAIN=URL",
+        multiple=True,
+        required=required,
+        callback=endpoints_given,
+        help="A chain's endpoint; repeatable, also for one chain.",
+    )
+
+
 @click.command()
-@click.option(
-    "--rpc",
-    "urls",
-    metavar="CHAIN=URL",
-    multiple=True,
-    required=True,
-    callback=endpoints_given,
-    help="A chain's endpoint; repeatable, also for one chain.",
-)
+@rpc_option(required=True)
 @click.option("--out", required=True, type=FILE, help="File to write; compressed if it ends in .gz.")
 @click.option("--tokens", "token_file", type=FILE, help="Token list (JSON) to look for pools of.  [default: built in]")
 @click.option("--protocol", "names", multiple=True, help="Only this protocol; repeatable.  [default: all installed]")
@@ -172,3 +182,57 @@ def _complaints(captured: Captured) -> Iterator[str]:
             yield f"{chain}: {line}"
     for reason, count in sorted(captured.snapshot.refused.items()):
         yield f"{count:,} pools left out: {reason}"
+
+
+@click.command()
+@rpc_option(required=False)
+@click.option("--check", "wanted", multiple=True, metavar="NAME", help="Read this adapter once, or 'all'; repeatable.")
+@click.option("--format", "output_format", type=FORMATS, default=TABLE, show_default=True)
+def adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_format: str) -> None:
+    """List the installed adapters and protocols, and the health of endpoints.
+
+    Exit codes: 0 all well, 1 something is in trouble, 2 wrong usage.
+    """
+    from adapters import listing
+
+    found = list(listing.installed())
+    names = [each.name for each in found if each.kind == listing.SERVICE]
+    for name in wanted:
+        if name not in (*names, EVERY):
+            raise click.UsageError(f"--check: {name!r} is not installed; there are {', '.join(names)}")
+    health = list(listing.endpoints(urls))
+    results = list(listing.checked(names if EVERY in wanted else wanted, urls))
+    if output_format == JSON:
+        write_json(
+            {
+                "installed": [asdict(each) for each in found],
+                "endpoints": [{"chain_id": chain_id, **asdict(each)} for chain_id, each in health],
+                "checked": [asdict(each) for each in results],
+            }
+        )
+    else:
+        write_rich(*_listing_tables(found, health, results))
+    if any(each.fault for _, each in health) or any(each.trouble for each in results):
+        raise click.exceptions.Exit(EXIT_INCOMPLETE)
+
+
+def _listing_tables(
+    found: Sequence[Installed], health: Sequence[tuple[int, EndpointHealth]], results: Sequence[Checked]
+) -> Iterator[Table]:
+    table = plain_table("Installed", "name", "kind", "chains", "where", text_columns=4)
+    for each in found:
+        table.add_row(printable(each.name), each.kind, ", ".join(map(str, each.chains)), printable(each.where))
+    yield table
+    if health:
+        table = plain_table("Endpoints", "chain", "host", "state", "fault", "block", text_columns=4)
+        for chain_id, endpoint in health:
+            state = endpoint.state if endpoint.in_step else "out of step"
+            head = f"{endpoint.head:,}" if endpoint.head is not None else ""
+            table.add_row(str(chain_id), printable(endpoint.host), state, printable(endpoint.fault), head)
+        yield table
+    if results:
+        table = plain_table("Read once", "source", "trouble", "reason", "markets", "seconds", text_columns=3)
+        for result in results:
+            row = (result.name, result.trouble, result.reason)
+            table.add_row(*map(printable, row), f"{result.markets:,}", f"{result.seconds:.1f}")
+        yield table
