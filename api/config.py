@@ -12,7 +12,7 @@ from marshmallow import validate
 
 from adapters.plan import Plan
 from api.domain.confirmations import Confirmations
-from api.market_settings import read_plan
+from api.market_settings import read_endpoints, read_plan
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -42,7 +42,10 @@ class Config:
     market_file : Path or None
         Market to route on; the built-in sandbox market without it.
     market : Plan
-        Adapters that give a live market instead, and what they need.
+        Adapters that give a live market instead, and what they need. Its `rpc_urls` are also the chains on which live
+        orders are paid, with or without adapters.
+    test_rpc_urls : mapping of int to tuple of str
+        Chains on which test orders are paid, by the same rules; without any they are paid on the simulated ledger.
     web_threads, web_workers : int
         Threads for each HTTP process, and HTTP processes.
     rate_limit_key, rate_limit_routing, rate_limit_keyless : int
@@ -64,6 +67,7 @@ class Config:
     allow_local_webhooks: bool = False
     market_file: Path | None = None
     market: Plan = field(default_factory=Plan)
+    test_rpc_urls: Mapping[int, tuple[str, ...]] = field(default_factory=dict, repr=False)
     web_threads: int = 16
     web_workers: int = 1
     rate_limit_key: int = 300
@@ -112,6 +116,7 @@ class Config:
             allow_local_webhooks=env.bool("ALLOW_LOCAL_WEBHOOKS", False),
             market_file=Path(market_file).expanduser().absolute() if market_file else None,
             market=market,
+            test_rpc_urls=_endpoints("TEST_RPC_URLS", env.str("TEST_RPC_URLS", "")),
             web_threads=env.int("WEB_THREADS", 16, validate=positive),
             web_workers=env.int("WEB_WORKERS", 1, validate=positive),
             rate_limit_key=env.int("RATE_LIMIT_KEY", 300, validate=positive),
@@ -145,6 +150,13 @@ def _market(env: Env) -> Plan:
     names = ("ADAPTERS", "RPC_URLS", "ADAPTER_OPTIONS", "SOURCE_INTERVALS", "SOURCE_MAX_AGES")
     try:
         return read_plan({name: env.str(name, "") for name in names})
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _endpoints(setting: str, text: str) -> Mapping[int, tuple[str, ...]]:
+    try:
+        return read_endpoints(setting, text)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 

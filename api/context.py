@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from flask import Flask, current_app
 
 from api.config import Config
 from api.domain.clock import Clock, SystemClock
+from api.domain.env import EnvMode
+from api.domain.ledger import Ledger
 from api.net.resolver import Resolver, SystemResolver
+from api.services.chain_ledger import connect
 from api.services.market import MarketService
 from api.services.market_supply import supply_for
 from api.services.payment_world import Worlds, worlds_for
@@ -25,6 +29,8 @@ class Context:
     ----------
     worlds : mapping of EnvMode to PaymentWorld
         The real chains that payers' transactions are built for; none for an environment with simulated chains.
+    ledgers : mapping of EnvMode to Ledger
+        The real chains that are watched for payments, likewise.
     """
 
     config: Config
@@ -33,6 +39,7 @@ class Context:
     resolver: Resolver = field(default_factory=SystemResolver)
     market: MarketService
     worlds: Worlds = field(default_factory=dict)
+    ledgers: Mapping[EnvMode, Ledger] = field(default_factory=dict)
 
 
 def build_context(config: Config, *, clock: Clock | None = None) -> Context:
@@ -44,7 +51,13 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
         database=Database(config.database_url),
         market=MarketService(supply_for(config, clock), clock),
         worlds=worlds_for(config.market),
+        ledgers=_ledgers(config, clock),
     )
+
+
+def _ledgers(config: Config, clock: Clock) -> Mapping[EnvMode, Ledger]:
+    urls = {EnvMode.TEST: config.test_rpc_urls, EnvMode.LIVE: config.market.rpc_urls}
+    return {env_mode: connect(each, env_mode, clock) for env_mode, each in urls.items() if each}
 
 
 def attach(app: Flask, context: Context) -> None:

@@ -38,11 +38,22 @@ def read_plan(settings: Mapping[str, str]) -> Plan:
         options.setdefault(adapter, {})[option] = value
     return Plan(
         adapters=adapters,
-        rpc_urls={_chain(name): urls for name, urls in _pairs("RPC_URLS", settings, _urls).items()},
+        rpc_urls=read_endpoints("RPC_URLS", settings["RPC_URLS"]),
         options=options,
         intervals_s=_pairs("SOURCE_INTERVALS", settings, _seconds),
         max_ages_s=_pairs("SOURCE_MAX_AGES", settings, _seconds),
     )
+
+
+def read_endpoints(setting: str, text: str) -> dict[int, tuple[str, ...]]:
+    """Read the endpoints of chains, such as ``1=https://…,https://…;10=https://…``.
+
+    Raises
+    ------
+    ValueError
+        Naming the setting and the remedy; never showing a URL.
+    """
+    return {_chain(setting, name): urls for name, urls in _pairs(setting, {setting: text}, _urls).items()}
 
 
 def _pairs(setting: str, settings: Mapping[str, str], read: Callable[[str], Value]) -> dict[str, Value]:
@@ -62,9 +73,9 @@ def _pairs(setting: str, settings: Mapping[str, str], read: Callable[[str], Valu
     return found
 
 
-def _chain(text: str) -> int:
+def _chain(setting: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal()):
-        raise ValueError(f"RPC_URLS: {text} is no chain id; write 1=https://…")
+        raise ValueError(f"{setting}: {text} is no chain id; write 1=https://…")
     return int(text)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from api.checkout_page.amounts import money
 from api.checkout_page.redirects import with_outcome
 from api.checkout_page.strings import Strings, fill
-from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.order_view import NO_ACCOUNT, PublicOrder
 from api.services.simulation import Action
@@ -109,7 +108,7 @@ class PageState:
     text: str
     banner: Mapping[str, str] | None
     steps: tuple[Mapping[str, str], ...]
-    transactions: tuple[Mapping[str, str | None], ...]
+    transactions: tuple[Mapping[str, str | bool | None], ...]
     return_url: str | None
     redirect_after_s: int | None
     asks_if_paid: bool
@@ -161,11 +160,7 @@ def _effective(order: PublicOrder, now: datetime) -> tuple[OrderStatus, StatusRe
 
 
 def _is_unpayable(order: PublicOrder, status: OrderStatus) -> bool:
-    return status == _S.CREATED and not _takes_money(order)
-
-
-def _takes_money(order: PublicOrder) -> bool:
-    return order.payable and order.env_mode == EnvMode.TEST
+    return status == _S.CREATED and not order.payable
 
 
 def _is_short(order: PublicOrder) -> bool:
@@ -175,9 +170,9 @@ def _is_short(order: PublicOrder) -> bool:
 
 def _panel(order: PublicOrder, status: OrderStatus) -> Panel:
     if status == _S.CREATED:
-        return Panel.PAY if _takes_money(order) else Panel.OUTCOME
+        return Panel.PAY if order.payable else Panel.OUTCOME
     if status == _S.PROCESSING:
-        return Panel.PAY if _takes_money(order) and _is_short(order) else Panel.PROGRESS
+        return Panel.PAY if order.payable and _is_short(order) else Panel.PROGRESS
     return Panel.OUTCOME
 
 
@@ -208,14 +203,15 @@ def _steps(order: PublicOrder, status: OrderStatus, strings: Strings) -> Iterato
         yield {"label": words[name], "state": state, "state_text": words[state]}
 
 
-def _transactions(order: PublicOrder) -> Iterator[Mapping[str, str | None]]:
+def _transactions(order: PublicOrder) -> Iterator[Mapping[str, str | bool | None]]:
     for row in order.transactions:
         chain = CHAINS.get(row["chain_id"])
-        is_real = order.env_mode == EnvMode.LIVE and chain is not None
+        is_real = not order.is_simulated and chain is not None
         yield {
             "chain": chain.name if chain else str(row["chain_id"]),
             "hash": row["hash"],
             "explorer_url": chain.explorer_url(row["hash"]) if is_real and chain else None,
+            "is_simulated": order.is_simulated,
         }
 
 
@@ -232,7 +228,7 @@ def _callback(order: PublicOrder, status: OrderStatus) -> str:
 
 
 def _test_actions(order: PublicOrder, status: OrderStatus, strings: Strings) -> Iterator[Mapping[str, str]]:
-    if not _takes_money(order):
+    if not (order.payable and order.is_simulated):
         return
     for action in _ACTIONS.get(status, ()):
         yield {"action": action, **strings.simulate[action]}

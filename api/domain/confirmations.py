@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Self
 
+from routing_engine.chains import CHAINS
+
 _RULE = re.compile(r"(\*|[0-9]{1,16}):((?:[0-9]{1,15}=[0-9]{1,6})(?:,[0-9]{1,15}=[0-9]{1,6})*)", re.ASCII)
 
 Steps = tuple[tuple[int, int], ...]
+
+FINAL_AFTER_S = 1_500
+"""What counts as final on a chain whose nodes do not say: more than the quarter of an hour that Ethereum takes, on
+which the others rely."""
+UNKNOWN_BLOCK_TIME_S = 12.0
+
+
+def finality_blocks(chain_id: int) -> int:
+    """Return how deep a block lies that nothing changes any more, on a chain whose nodes do not say."""
+    block_time_s = CHAINS[chain_id].block_time_s if chain_id in CHAINS else UNKNOWN_BLOCK_TIME_S
+    return math.ceil(FINAL_AFTER_S / block_time_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +49,11 @@ class Confirmations:
             return None
         steps = self.by_chain.get(chain_id, self.default)
         return next((blocks for limit, blocks in steps if dollars <= limit), None)
+
+    @property
+    def deepest(self) -> int:
+        """The largest number of blocks that any value waits for, short of finality."""
+        return max((blocks for steps in (self.default, *self.by_chain.values()) for _, blocks in steps), default=0)
 
     @classmethod
     def parse(cls, text: str) -> Self:

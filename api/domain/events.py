@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from api.domain.orders import OrderStatus
+from api.domain.orders import OrderStatus, StatusReason
 
 
 class EventType(StrEnum):
@@ -28,3 +28,14 @@ EVENT_OF: Mapping[OrderStatus, EventType] = MappingProxyType(
     }
 )
 """A refund has no event: the vendor asked for it and has the answer."""
+
+
+def event_of(status: OrderStatus, reason: StatusReason) -> EventType | None:
+    """Return the event that tells of a change, or None.
+
+    An order that has succeeded and whose payment its chain has lost since is told of as a failure: the vendor must not
+    deliver for it, or must act if it has.
+    """
+    if status == OrderStatus.SUCCESS and reason == StatusReason.REORGED:
+        return EventType.FAILED
+    return EVENT_OF.get(status)

@@ -13,12 +13,21 @@ class TransferKind(StrEnum):
     """What a transfer means to an order.
 
     ``payment`` reached a settlement address; ``deposit`` went into a bridge on the chain the payer paid from;
-    ``bridge_refund`` came back out of it there because the route failed.
+    ``bridge_refund`` came back out of it there because the route failed; ``refund`` is what the merchant sent back.
     """
 
     PAYMENT = "payment"
     DEPOSIT = "deposit"
     BRIDGE_REFUND = "bridge_refund"
+    REFUND = "refund"
+
+
+COIN_TRANSFER = -1
+"""`Transfer.log_index` of the chain's own coin, sent along with a transaction: no event tells of it."""
+
+
+class ChainUnavailable(Exception):
+    """A chain can't be read just now, or changed while it was read; the next look does it again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +53,21 @@ class Transfer:
 
     Parameters
     ----------
+    log_index : int
+        Of the event that tells of it, or `COIN_TRANSFER`.
     token_address, sender, recipient : str
-        In lower case.
+        In lower case; the sender is whoever paid, not the contract through which it came.
     amount : int
         Smallest units.
-    reference : bytes or None
-        The 16 bytes at the end of the paying transaction's calldata, or in the bridge's message.
+    references : tuple of bytes
+        What may be an order's 16 bytes: appended to the transaction's calldata or to that of a call within it, or
+        carried in the bridge's message. Several where a wallet pays in a batch.
+    bridge_id : str
+        What a bridge's own events call this deposit, and what left it for that deposit elsewhere; else empty.
+    fill_deadline : datetime or None
+        Of a deposit: the bridge delivers until then, or gives it back.
     source_chain_id, source_tx_hash : int and str, or None
-        For what left a bridge: the deposit that it answers, as the bridge proves it.
+        For what left a bridge: the deposit that it answers, where the chain itself names it.
     """
 
     kind: TransferKind
@@ -63,7 +79,9 @@ class Transfer:
     sender: str
     recipient: str
     amount: int
-    reference: bytes | None = None
+    references: tuple[bytes, ...] = ()
+    bridge_id: str = ""
+    fill_deadline: datetime | None = None
     source_chain_id: int | None = None
     source_tx_hash: str | None = None
 
@@ -72,7 +90,8 @@ class Ledger(Protocol):
     """Chains that can be watched.
 
     No method takes an order: the cost of watching does not depend on how many are open. A chain that does not answer
-    is left out of `heads`; the other methods are asked about chains that did.
+    is left out of `heads`; the other methods are asked about chains that did, and raise `ChainUnavailable` if they
+    have stopped answering since.
     """
 
     span: int

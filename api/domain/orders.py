@@ -89,12 +89,15 @@ class OrderState:
     ----------
     amount : int or None
         Settlement token's smallest units that the merchant must receive; None where nothing can be paid.
+    refund_amount : int or None
+        What the merchant wants to send back; None where no refund was asked for.
     """
 
     status: OrderStatus
     reason: StatusReason
     amount: int | None
     expires_at: datetime
+    refund_amount: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +132,10 @@ def change(order: OrderState, status: OrderStatus, reason: StatusReason = Status
 
 def takes_payment(order: OrderState, mined_at: datetime) -> bool:
     """Whether a payment of this moment still counts for the order."""
-    if order.amount is None or order.status not in OPEN:
+    if order.amount is None:
         return False
+    if order.status not in OPEN:
+        return order.status == OrderStatus.SUCCESS and order.reason == StatusReason.REORGED
     return order.status != OrderStatus.EXPIRED or mined_at <= order.expires_at + LATE_WINDOW
 
 
@@ -145,7 +150,19 @@ def _next(order: OrderState, funds: Funds, now: datetime) -> Step | None:
         case OrderStatus.PROCESSING:
             step = _settle(order, funds, now)
             return None if step == Step(status=order.status, reason=order.reason) else step
+        case OrderStatus.SUCCESS:
+            return _after_success(order, funds)
     return None
+
+
+def _after_success(order: OrderState, funds: Funds) -> Step | None:
+    """Follow what was promised: the chain may lose a payment that had the blocks its value asked for."""
+    if order.refund_amount is not None and funds.refunded >= order.refund_amount:
+        return Step(status=OrderStatus.REFUNDED, reason=StatusReason.NONE)
+    is_paid = order.amount is None or funds.final >= order.amount
+    if is_paid == (order.reason != StatusReason.REORGED):
+        return None
+    return Step(status=OrderStatus.SUCCESS, reason=_reason(order, funds) if is_paid else StatusReason.REORGED)
 
 
 def _settle(order: OrderState, funds: Funds, now: datetime) -> Step:
@@ -165,6 +182,8 @@ def _failure(order: OrderState, funds: Funds, now: datetime) -> StatusReason | N
         return None
     if funds.seen == 0 and funds.returned:
         return StatusReason.ROUTE_FAILED
+    if funds.seen == 0 and funds.rejected_final:
+        return StatusReason.SCREENING_REJECTED
     if funds.seen == 0 and funds.foreign_final:
         return StatusReason.WRONG_TOKEN
     deadline = order.expires_at + LATE_WINDOW if _is_late(order, funds) else order.expires_at
@@ -174,6 +193,8 @@ def _failure(order: OrderState, funds: Funds, now: datetime) -> StatusReason | N
 
 
 def _reason(order: OrderState, funds: Funds) -> StatusReason:
+    if _is_short(order, funds) and funds.rejected and not funds.seen:
+        return StatusReason.SCREENING_REJECTED
     if _is_short(order, funds) and (funds.seen or funds.foreign):
         return StatusReason.UNDERPAID if funds.seen else StatusReason.WRONG_TOKEN
     if _is_late(order, funds):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 import structlog
@@ -16,14 +16,25 @@ from api.domain.currencies import DOLLAR_TOKENS
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, Head, Transfer, TransferKind
 from api.domain.money import ceil_whole
-from api.domain.orders import OrderStatus, takes_payment
+from api.domain.orders import takes_payment
+from api.services.claims import Claim, Key, claims_of, deliveries_waiting, is_worth_keeping, key_of, reported_since
 from api.services.order_store import PaymentState, lock_all, payments_of, settle, state_of
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder
 
 log = structlog.get_logger(__name__)
 
-Key = tuple[str, int]
+DOUBT = timedelta(minutes=30)
+"""How long past a deposit's deadline its delivery may still show up: in blocks that are read again."""
+
+COPIED = (
+    *("chain_id", "tx_hash", "log_index", "token_address", "amount", "sender", "recipient"),
+    *("source_chain_id", "source_tx_hash", "bridge_id", "fill_deadline"),
+)
+"""What a payment has from its transfer as it is."""
+
+CHECKED = frozenset({PaymentState.SEEN, PaymentState.CONFIRMED})
+"""What a chain may still take back."""
 
 
 class Unmatched(StrEnum):
@@ -44,6 +55,12 @@ class Sighting:
         The blocks by which payments seen earlier are checked.
     transfers : tuple of Transfer
         Those of the blocks that were read; some may be known already.
+    reached_at : datetime
+        When the last block that has been read was mined.
+    recipients : frozenset of str
+        Where vendors receive.
+    rejected : frozenset of str
+        Senders from whom nothing is taken.
     """
 
     env_mode: EnvMode
@@ -51,6 +68,9 @@ class Sighting:
     head: Head
     canonical: Mapping[int, Block]
     transfers: tuple[Transfer, ...]
+    reached_at: datetime
+    recipients: frozenset[str]
+    rejected: frozenset[str] = frozenset()
 
     def confirmations(self, block_number: int) -> int:
         """Return how many blocks there are from this one to the head, both counted."""
@@ -60,31 +80,40 @@ class Sighting:
 def credit(session: Session, sighting: Sighting, confirmations: Confirmations, now: datetime) -> None:
     """Write what was seen, and bring every order that it concerns up to date.
 
-    The caller holds the chain's cursor. A payment becomes final in a later look than the one that found it, so its
-    block is always checked once more before anything is promised.
+    The caller holds the chain's cursor. A payment counts in a later look than the one that found it, so its block is
+    always checked once more before anything is promised.
     """
     checked = _checked(session, sighting)
     known = _known(session, sighting)
-    fresh = [row for row in sighting.transfers if (row.tx_hash, row.log_index) not in known]
-    claims = _claims(session, sighting.env_mode, fresh)
-    concerned = {row.order_id for row in (*checked, *known.values()) if row.order_id} | set(claims.values())
-    orders = lock_all(session, concerned)
+    fresh = [row for row in sighting.transfers if key_of(row) not in known]
+    claims = claims_of(session, sighting.env_mode, fresh, sighting.recipients)
+    waiting = deliveries_waiting(session, sighting.env_mode, claims)
+    reported = reported_since(session, sighting.env_mode, sighting.chain_id)
+    overdue = _overdue(session, sighting)
+    concerned = {row.order_id for row in (*checked, *known.values(), *overdue)} | {each.order_id for each in claims}
+    orders = lock_all(session, {order_id for order_id in (*concerned, *reported.values()) if order_id})
     for row in checked:
         _check(row, sighting, orders.get(row.order_id or ""), confirmations, now)
     for transfer in sighting.transfers:
-        if (transfer.tx_hash, transfer.log_index) in known:
-            _move(known[transfer.tx_hash, transfer.log_index], transfer, now)
-    for transfer in fresh:
-        _add(session, sighting, transfer, orders.get(claims.get((transfer.tx_hash, transfer.log_index), "")), now)
+        if key_of(transfer) in known:
+            _move(known[key_of(transfer)], transfer, now)
+    for claim in claims:
+        _add(session, sighting, claim, orders.get(claim.order_id or ""), now)
+    for row_id, deposit in waiting.items():
+        _adopt(session.get_one(Payment, row_id), orders.get(deposit.order_id or ""), now, deposit.transfer)
+    for row_id, order_id in reported.items():
+        _adopt(session.get_one(Payment, row_id), orders.get(order_id), now)
+    for row in overdue:
+        row.is_overdue, row.updated_at = True, now
     session.flush()
-    payments = payments_of(session, concerned)
+    payments = payments_of(session, orders)
     for order in orders.values():
         settle(session, order, payments.get(order.id, ()), now)
 
 
 def _checked(session: Session, sighting: Sighting) -> Sequence[Payment]:
     query = select(Payment).where(
-        Payment.state == PaymentState.SEEN,
+        Payment.state.in_(CHECKED),
         Payment.chain_id == sighting.chain_id,
         Payment.env_mode == sighting.env_mode,
         Payment.block_number.in_(sighting.canonical),
@@ -99,39 +128,19 @@ def _known(session: Session, sighting: Sighting) -> Mapping[Key, Payment]:
     return {(row.tx_hash, row.log_index): row for row in rows}
 
 
-def _claims(session: Session, env_mode: EnvMode, transfers: Collection[Transfer]) -> Mapping[Key, str]:
-    """Return which order each transfer is meant for: by its reference, or else by recipient, token and amount."""
-    references = {row.reference for row in transfers if row.reference is not None}
-    query = select(PaymentOrder.payment_reference, PaymentOrder.id).where(
-        PaymentOrder.payment_reference.in_(references), PaymentOrder.env_mode == env_mode
+def _overdue(session: Session, sighting: Sighting) -> Sequence[Payment]:
+    """Return the deposits whose delivery on this chain has become impossible: it has been read past their deadline."""
+    query = (
+        select(Payment)
+        .join(PaymentOrder, PaymentOrder.id == Payment.order_id)
+        .where(
+            Payment.fill_deadline < sighting.reached_at - DOUBT,
+            Payment.is_overdue.is_(False),
+            Payment.env_mode == sighting.env_mode,
+            PaymentOrder.settlement_chain_id == sighting.chain_id,
+        )
     )
-    by_reference = {row[0]: row[1] for row in session.execute(query)} if references else {}
-    claims: dict[Key, str] = {}
-    for transfer in transfers:
-        if transfer.reference is not None:
-            order_id = by_reference.get(transfer.reference)
-        else:
-            order_id = _only_order_waiting_for(session, env_mode, transfer)
-            # Of two equal payments without a reference, the second is nobody's.
-            order_id = None if order_id in claims.values() else order_id
-        if order_id is not None:
-            claims[transfer.tx_hash, transfer.log_index] = order_id
-    return claims
-
-
-def _only_order_waiting_for(session: Session, env_mode: EnvMode, transfer: Transfer) -> str | None:
-    """Return the order that waits for just this amount of this token at this address, if there is exactly one."""
-    query = select(PaymentOrder.id).where(
-        PaymentOrder.settlement_chain_id == transfer.chain_id,
-        PaymentOrder.settlement_address == transfer.recipient,
-        PaymentOrder.settlement_token_address == transfer.token_address,
-        PaymentOrder.env_mode == env_mode,
-        PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
-        PaymentOrder.amount_due == transfer.amount,
-        PaymentOrder.created_at <= transfer.block.mined_at,
-    )
-    found = session.scalars(query.limit(2)).all()
-    return found[0] if len(found) == 1 else None
+    return session.scalars(query.order_by(Payment.id).with_for_update(of=Payment)).all()
 
 
 def _check(
@@ -139,15 +148,20 @@ def _check(
 ) -> None:
     """Count the blocks above a payment, or note that its own block is gone."""
     number = row.block_number or 0
-    if sighting.canonical[number].hash != row.block_hash:
-        log.warning("payment_reorged", chain_id=row.chain_id, tx_hash=row.tx_hash, order_id=row.order_id)
-        row.state, row.block_number, row.block_hash, row.confirmations = PaymentState.REORGED, None, None, 0
-    else:
-        row.confirmations = sighting.confirmations(number)
-        needed = confirmations.blocks(row.chain_id, None if order is None else _dollars(order))
-        if number <= sighting.head.final_number or (needed is not None and row.confirmations >= needed):
-            row.state = PaymentState.FINAL
     row.updated_at = now
+    if sighting.canonical[number].hash != row.block_hash:
+        has_counted = row.state == PaymentState.CONFIRMED
+        name = "payment_lost" if has_counted else "payment_reorged"
+        log.warning(name, chain_id=row.chain_id, tx_hash=row.tx_hash, order_id=row.order_id)
+        row.state = PaymentState.LOST if has_counted else PaymentState.REORGED
+        row.block_number, row.block_hash, row.confirmations = None, None, 0
+        return
+    row.confirmations = sighting.confirmations(number)
+    needed = confirmations.blocks(row.chain_id, None if order is None else _dollars(order))
+    if number <= sighting.head.final_number:
+        row.state = PaymentState.FINAL
+    elif needed is not None and row.confirmations >= needed:
+        row.state = PaymentState.CONFIRMED
 
 
 def _dollars(order: PaymentOrder) -> int | None:
@@ -165,34 +179,39 @@ def _move(row: Payment, transfer: Transfer, now: datetime) -> None:
         row.mined_at = transfer.block.mined_at
 
 
-def _add(session: Session, sighting: Sighting, transfer: Transfer, order: PaymentOrder | None, now: datetime) -> None:
+def _adopt(row: Payment, order: PaymentOrder | None, now: datetime, deposit: Transfer | None = None) -> None:
+    """Give an order a payment that was seen before it was known to be the order's."""
+    if order is None or row.recipient != order.settlement_address or not takes_payment(state_of(order), row.mined_at):
+        return
+    row.order_id, row.claimed_order_id, row.unmatched_reason, row.updated_at = order.id, order.id, "", now
+    if deposit is not None:
+        row.source_chain_id, row.source_tx_hash = deposit.chain_id, deposit.tx_hash
+
+
+def _add(session: Session, sighting: Sighting, claim: Claim, order: PaymentOrder | None, now: datetime) -> None:
+    transfer = claim.transfer
     unmatched = _refusal(transfer, order)
     if unmatched is not None and transfer.kind != TransferKind.PAYMENT:
         return  # what goes in and out of a bridge concerns nobody but its order
+    if unmatched is not None and not is_worth_keeping(session, sighting.env_mode, claim):
+        return
     values = {
-        "chain_id": transfer.chain_id,
-        "tx_hash": transfer.tx_hash,
-        "log_index": transfer.log_index,
         "kind": transfer.kind,
         "order_id": order.id if order is not None and unmatched is None else None,
         "claimed_order_id": order.id if order is not None else None,
         "unmatched_reason": unmatched or "",
         "env_mode": sighting.env_mode,
-        "token_address": transfer.token_address,
-        "amount": transfer.amount,
-        "sender": transfer.sender,
-        "recipient": transfer.recipient,
-        "source_chain_id": transfer.source_chain_id,
-        "source_tx_hash": transfer.source_tx_hash,
+        "is_overdue": False,
+        "is_rejected": transfer.kind != TransferKind.REFUND and transfer.sender in sighting.rejected,
         "block_number": transfer.block.number,
         "block_hash": transfer.block.hash,
         "mined_at": transfer.block.mined_at,
-        "confirmations": sighting.confirmations(transfer.block.number),
+        "confirmations": 0,
         "state": PaymentState.SEEN,
         "seen_at": now,
         "updated_at": now,
     }
-    insert_new(session, Payment, values)
+    insert_new(session, Payment, values | {field: getattr(transfer, field) for field in COPIED})
     if unmatched is not None:
         log.warning("payment_unmatched", chain_id=transfer.chain_id, tx_hash=transfer.tx_hash, reason=unmatched)
 
@@ -203,6 +222,8 @@ def _refusal(transfer: Transfer, order: PaymentOrder | None) -> Unmatched | None
         return Unmatched.NO_ORDER
     if transfer.kind == TransferKind.PAYMENT and transfer.recipient != order.settlement_address:
         return Unmatched.OTHER_RECIPIENT
+    if transfer.kind == TransferKind.REFUND:
+        return None
     if not takes_payment(state_of(order), transfer.block.mined_at):
         return Unmatched.ORDER_CLOSED
     return None

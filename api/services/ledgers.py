@@ -11,13 +11,17 @@ from api.services.simulated_ledger import SimulatedLedger
 
 
 def ledgers(context: Context) -> Mapping[EnvMode, Ledger]:
-    """Return the ledger of each environment that has one.
-
-    The live environment gets one when real chains can be connected; until then its orders say that nobody can pay them.
-    """
-    return {EnvMode.TEST: SimulatedLedger(context.database, context.clock)}
+    """Return the ledger of each environment that has one."""
+    if not is_simulated(context, EnvMode.TEST):
+        return context.ledgers
+    return {EnvMode.TEST: SimulatedLedger(context.database, context.clock), **context.ledgers}
 
 
 def ledger_for(context: Context, env_mode: EnvMode) -> Ledger | None:
     """Return an environment's ledger, or None where no chain is connected."""
     return ledgers(context).get(env_mode)
+
+
+def is_simulated(context: Context, env_mode: EnvMode) -> bool:
+    """Whether an environment's payments move on the simulated ledger: the test environment's, unless it has chains."""
+    return env_mode == EnvMode.TEST and env_mode not in context.ledgers

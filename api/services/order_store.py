@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
-from api.domain.events import EVENT_OF
+from api.domain.events import event_of
 from api.domain.funds import Credit, add_up
 from api.domain.ledger import TransferKind
 from api.domain.orders import OrderState, OrderStatus, StatusReason, Step, advance
@@ -25,11 +25,23 @@ Payments = Sequence[Payment]
 
 
 class PaymentState(StrEnum):
-    """Where a transfer stands on its chain."""
+    """Where a transfer stands on its chain.
+
+    ``confirmed`` has the blocks that its value asks for, and counts; it is checked on until its chain can't lose it
+    any more, and it is ``final``. One that its chain has taken back is ``reorged``, or ``lost`` if it had counted.
+    """
 
     SEEN = "seen"
+    CONFIRMED = "confirmed"
     FINAL = "final"
     REORGED = "reorged"
+    LOST = "lost"
+
+
+COUNTED = frozenset({PaymentState.CONFIRMED, PaymentState.FINAL})
+"""What an order can succeed with."""
+GONE = frozenset({PaymentState.REORGED, PaymentState.LOST})
+"""What is in no canonical block."""
 
 
 def find(session: Session, vendor_id: str, env_mode: EnvMode, order_id: str, *, lock: bool = False) -> PaymentOrder:
@@ -65,7 +77,7 @@ def lock_all(session: Session, order_ids: Collection[str]) -> Mapping[str, Payme
 
 def payments_of(session: Session, order_ids: Collection[str]) -> Mapping[str, Payments]:
     """Return the payments of these orders that are in a canonical block, oldest first."""
-    query = select(Payment).where(Payment.order_id.in_(order_ids), Payment.state != PaymentState.REORGED)
+    query = select(Payment).where(Payment.order_id.in_(order_ids), Payment.state.not_in(GONE))
     found: dict[str, list[Payment]] = defaultdict(list)
     for row in session.scalars(query.order_by(Payment.mined_at, Payment.id)):
         found[row.order_id or ""].append(row)
@@ -79,6 +91,7 @@ def state_of(order: PaymentOrder) -> OrderState:
         reason=StatusReason(order.status_reason),
         amount=order.settlement_amount,
         expires_at=order.expires_at,
+        refund_amount=order.refund_amount,
     )
 
 
@@ -135,14 +148,14 @@ def record(
             transaction_hash=order.transaction_hash if tx_hash is None else tx_hash,
         )
     )
-    event_type = EVENT_OF.get(OrderStatus(order.status))
+    event_type = event_of(OrderStatus(order.status), StatusReason(order.status_reason))
     if event_type is not None:
         publish(session, _event(order, payments, event_type, now))
 
 
 def payers_hash(payments: Payments) -> str:
     """Return the payer's first transaction, on the chain it paid from; empty before there is one."""
-    return next((row.source_tx_hash or row.tx_hash for row in payments), "")
+    return next((row.source_tx_hash or row.tx_hash for row in payments if row.kind != TransferKind.REFUND), "")
 
 
 def transactions(payments: Payments) -> list[dict[str, Any]]:
@@ -158,10 +171,12 @@ def _credit(order: PaymentOrder, payment: Payment) -> Credit:
         kind=TransferKind(payment.kind),
         amount=payment.amount,
         is_settlement_token=is_credited(order, payment),
-        is_final=payment.state == PaymentState.FINAL,
+        is_final=payment.state in COUNTED,
         tx_hash=payment.tx_hash,
         source_tx_hash=payment.source_tx_hash,
         mined_at=payment.mined_at,
+        is_overdue=payment.is_overdue,
+        is_rejected=payment.is_rejected,
     )
 
 

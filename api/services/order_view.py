@@ -16,8 +16,9 @@ from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.ledgers import ledger_for
+from api.services.ledgers import is_simulated, ledger_for
 from api.services.order_store import Payments, payments_of, transactions
+from api.services.vendors import simulated_address
 from api.storage.tables import PaymentOrder, TimelineEntry, Vendor
 
 NO_ACCOUNT = "no_settlement_account"
@@ -32,6 +33,8 @@ class PublicOrder:
     ----------
     price_amount, price_decimals : int
         The price in units of ``10**-price_decimals`` of `price_currency`.
+    is_simulated : bool
+        Whether payments move on the simulated ledger only.
     not_payable_reason : str
         Empty, or `NO_ACCOUNT` or `NO_CHAIN`.
     settlement_… : int or str, or None
@@ -57,6 +60,7 @@ class PublicOrder:
     price_amount: int
     price_decimals: int
     price_rounded_up: bool
+    is_simulated: bool
     payable: bool
     not_payable_reason: str
     settlement_chain_id: int | None
@@ -124,7 +128,10 @@ def not_payable_reason(context: Context, order: PaymentOrder) -> str:
     """Say why nobody can pay an order, whatever its status; empty if one could."""
     if order.settlement_chain_id is None:
         return NO_ACCOUNT
-    ledger = ledger_for(context, EnvMode(order.env_mode))
+    env_mode = EnvMode(order.env_mode)
+    if not is_simulated(context, env_mode) and order.settlement_address == simulated_address(order.vendor_id):
+        return NO_ACCOUNT  # an address that was made up for the simulated ledger: nobody has its key
+    ledger = ledger_for(context, env_mode)
     return "" if ledger is not None and order.settlement_chain_id in ledger.chain_ids else NO_CHAIN
 
 
@@ -193,6 +200,7 @@ def _public(
         price_amount=order.price_amount,
         price_decimals=order.price_decimals,
         price_rounded_up=order.price_rounded_up,
+        is_simulated=is_simulated(context, EnvMode(order.env_mode)),
         payable=not reason,
         not_payable_reason=reason,
         settlement_chain_id=order.settlement_chain_id,

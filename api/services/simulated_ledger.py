@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.clock import Clock
 from api.domain.ledger import Block, Head, Transfer, TransferKind
-from api.services.order_store import PaymentState
+from api.services.order_store import COUNTED
 from api.services.simulated_chain import (
     CHAIN_IDS,
     FINALITY_BLOCKS,
@@ -112,7 +112,7 @@ def _spare_final(session: Session, doomed: Sequence[SimulatedTransfer]) -> None:
     if not hashes:
         return
     query = select(Payment.chain_id, Payment.tx_hash, Payment.log_index)
-    final = session.execute(query.where(Payment.tx_hash.in_(hashes), Payment.state == PaymentState.FINAL)).all()
+    final = session.execute(query.where(Payment.tx_hash.in_(hashes), Payment.state.in_(COUNTED))).all()
     for row in doomed:
         row.reorg_when_seen = (row.chain_id, row.tx_hash, row.log_index) not in final
 
@@ -128,7 +128,7 @@ def _transfer(row: SimulatedTransfer) -> Transfer:
         sender=row.sender,
         recipient=row.recipient,
         amount=row.amount,
-        reference=row.reference,
+        references=() if row.reference is None else (row.reference,),
         source_chain_id=row.source_chain_id,
         source_tx_hash=row.source_tx_hash,
     )

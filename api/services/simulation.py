@@ -17,6 +17,7 @@ from api.domain.errors import Conflict, NotFound, Problem
 from api.domain.money import UINT256_MAX
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.services import simulated_wallet as wallet
+from api.services.ledgers import is_simulated
 from api.services.order_store import Payments, find, lock_all, payments_of, settle
 from api.services.order_view import PublicOrder, describe
 from api.services.simulated_chain import FINALITY_BLOCKS, hold
@@ -75,7 +76,7 @@ class _Scene:
 
 def allowed_actions(order: PublicOrder) -> tuple[Action, ...]:
     """Return what can happen to an order in its present status; none for a live one or one that nobody can pay."""
-    if order.env_mode != EnvMode.TEST or not order.payable:
+    if not order.is_simulated or not order.payable:
         return ()
     fitting = (action for action in Action if order.status in FITS[action])
     return tuple(action for action in fitting if order.amount_due or action not in _NEEDS_DUE)
@@ -96,6 +97,7 @@ def simulate(context: Context, order_id: str, action: Action, quote_id: str | No
     Conflict
         If it is a live order, or its present state does not allow the action.
     """
+    _require_simulated(context)
     with context.database.write() as session:
         order = lock_all(session, [order_id]).get(order_id)
         if order is None:
@@ -107,11 +109,17 @@ def simulate_for(
     context: Context, vendor_id: str, env_mode: EnvMode, order_id: str, action: Action, quote_id: str | None
 ) -> Mapping[str, Any]:
     """Let `action` happen to a vendor's order, and return the order as it is then; the worker moves it on."""
+    _require_simulated(context)
     with context.database.write() as session:
         order = find(session, vendor_id, env_mode, order_id, lock=True)
         _run(session, order, action, quote_id, context.clock.now())
         session.flush()
         return describe(context, session, [order])[0]
+
+
+def _require_simulated(context: Context) -> None:
+    if not is_simulated(context, EnvMode.TEST):
+        raise Conflict("Test orders are paid on real chains here (TEST_RPC_URLS); send a transaction instead")
 
 
 def _run(session: Session, order: PaymentOrder, action: Action, quote_id: str | None, now: datetime) -> None:

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound
 from api.domain.orders import takes_payment
-from api.services.order_store import PaymentState, is_credited, lock_all, payments_of, settle, state_of
+from api.services.order_store import GONE, PaymentState, is_credited, lock_all, payments_of, settle, state_of
 from api.storage.tables import Payment
+
+LOST = "lost"
+"""Reason of a payment that an order has succeeded with, and that is on its chain no more."""
 
 
 def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
-    """Describe the payments of an environment that are on their chain and belong to no order, oldest first."""
-    query = select(Payment).where(
-        Payment.order_id.is_(None), Payment.env_mode == env_mode, Payment.state != PaymentState.REORGED
-    )
+    """Describe the payments of an environment that need the operator, oldest first.
+
+    They are on their chain and belong to no order, or they were counted for one, and their chain has lost them since.
+    """
+    is_unmatched = and_(Payment.order_id.is_(None), Payment.state.not_in(GONE))
+    query = select(Payment).where(Payment.env_mode == env_mode, or_(is_unmatched, Payment.state == PaymentState.LOST))
     return [
         {
             "payment_id": str(row.id),
-            "reason": row.unmatched_reason,
-            "claimed_order_id": row.claimed_order_id or "",
+            "reason": LOST if row.state == PaymentState.LOST else row.unmatched_reason,
+            "claimed_order_id": row.order_id or row.claimed_order_id or "",
             "chain_id": str(row.chain_id),
             "transaction_hash": row.tx_hash,
             "token_address": row.token_address,
@@ -55,7 +60,7 @@ def assign(session: Session, payment_id: int, order_id: str, now: datetime) -> s
         raise NotFound(f"There is no payment order {order_id!r} in the {payment.env_mode} environment")
     if payment.order_id is not None:
         raise Conflict(f"Payment {payment_id} belongs to {payment.order_id} already")
-    if payment.state == PaymentState.REORGED:
+    if payment.state in GONE:
         raise Conflict(f"Payment {payment_id} is not on its chain any more")
     if payment.recipient != order.settlement_address or not is_credited(order, payment):
         raise Conflict("The payment has another token, chain or recipient than the order; the merchant can refund it")

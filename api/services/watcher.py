@@ -12,21 +12,28 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import structlog
-from sqlalchemy import and_, func, or_, select, union
+from sqlalchemy import ColumnElement, and_, func, or_, select, union
 from sqlalchemy.orm import Session
 
 from api.context import Context
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, Head, Ledger, Transfer
+from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Transfer
 from api.domain.orders import LATE_WINDOW, OrderStatus
-from api.services.crediting import Sighting, credit
+from api.services.crediting import CHECKED, Sighting, credit
 from api.services.ledgers import ledgers
 from api.services.order_store import PaymentState
 from api.storage.db import insert_new
-from api.storage.tables import Payment, PaymentOrder, SettlementAccount, WatchCursor
+from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount, WatchCursor
 
 CURSOR_EVERY = timedelta(seconds=10)
 """How long a chain on which nothing happens keeps its old cursor; the blocks since are read again meanwhile."""
+
+MOST_PIECES = 50
+"""How far one run reads on a chain that is behind, before the other chains have their turn again."""
+FRESH = timedelta(hours=1)
+"""Orders of this age count whatever their status, on a chain that was never read."""
+GIVEN_BACK_WITHIN = timedelta(days=7)
+"""How long after its deadline a bridge is expected to give a deposit back."""
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +47,8 @@ class _Chain:
     recipients : frozenset of str
         Every address at which a vendor of the environment may receive, on whichever chain: a payment on the wrong one
         is found too.
+    others : frozenset of str
+        Who else may be sent something that matters: payers who are to get money back.
     """
 
     context: Context
@@ -48,35 +57,48 @@ class _Chain:
     chain_id: int
     head: Head
     recipients: frozenset[str]
+    others: frozenset[str]
 
 
 def watch(context: Context) -> None:
-    """Look at every chain of every environment once."""
+    """Look at every chain of every environment once; one that can't be read is left for the next run."""
     for env_mode, ledger in ledgers(context).items():
         heads = ledger.heads()
         with context.database.read() as session:
             recipients = _recipients(context, session, env_mode)
+            others = _awaiting_money_back(context, session, env_mode)
         for chain_id, head in heads.items():
-            _watch_chain(
-                _Chain(
-                    context=context,
-                    ledger=ledger,
-                    env_mode=env_mode,
-                    chain_id=chain_id,
-                    head=head,
-                    recipients=recipients,
-                )
+            chain = _Chain(
+                context=context,
+                ledger=ledger,
+                env_mode=env_mode,
+                chain_id=chain_id,
+                head=head,
+                recipients=recipients,
+                others=others,
             )
+            try:
+                _watch_chain(chain)
+            except ChainUnavailable as fault:
+                log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
 
 
 def _watch_chain(chain: _Chain) -> None:
     with chain.context.database.read() as session:
         cursor = session.get(WatchCursor, (chain.env_mode, chain.chain_id))
-        checked = _checked_numbers(chain, session)
+        due, checked = _due_and_checked(chain, session)
         first = _first_unknown(chain, session) if cursor is None else 0
-    canonical = chain.ledger.blocks(chain.chain_id, checked | ({cursor.block_number} if cursor else set()))
+    if cursor is not None and chain.head.block.number < cursor.block_number:
+        return  # a node that is behind; what it does not know yet says nothing
     if cursor is not None:
-        first = _first_new(chain, cursor, canonical)
+        canonical = chain.ledger.blocks(chain.chain_id, due | {cursor.block_number})
+        if _is_on_chain(cursor, canonical):
+            first = cursor.block_number + 1
+        else:
+            log.info("chain_reorganised", chain_id=chain.chain_id, block_number=cursor.block_number)
+            first, canonical = cursor.final_number + 1, chain.ledger.blocks(chain.chain_id, checked)
+    else:
+        canonical = chain.ledger.blocks(chain.chain_id, checked)
     is_quiet = cursor is not None and not checked and chain.context.clock.now() - cursor.updated_at < CURSOR_EVERY
     for reached, transfers in _read(chain, first):
         if transfers or not is_quiet:
@@ -86,46 +108,68 @@ def _watch_chain(chain: _Chain) -> None:
 
 def _recipients(context: Context, session: Session, env_mode: EnvMode) -> frozenset[str]:
     """Return where money may arrive: present accounts, and those that open orders were made with."""
-    late = context.clock.now() - LATE_WINDOW
-    is_open = or_(
-        PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
-        and_(PaymentOrder.status == OrderStatus.EXPIRED, PaymentOrder.expires_at >= late),
-    )
     accounts = select(SettlementAccount.address).where(SettlementAccount.env_mode == env_mode)
     orders = select(PaymentOrder.settlement_address).where(
-        PaymentOrder.env_mode == env_mode, PaymentOrder.settlement_address.is_not(None), is_open
+        PaymentOrder.env_mode == env_mode, PaymentOrder.settlement_address.is_not(None), _is_open(context)
     )
     return frozenset(session.scalars(union(accounts, orders)))
 
 
-def _checked_numbers(chain: _Chain, session: Session) -> set[int]:
-    """Return the blocks of the payments that are not final yet."""
-    query = (
-        select(Payment.block_number)
-        .where(
-            Payment.state == PaymentState.SEEN,
-            Payment.chain_id == chain.chain_id,
-            Payment.env_mode == chain.env_mode,
-        )
-        .distinct()
+def _is_open(context: Context) -> ColumnElement[bool]:
+    late = context.clock.now() - LATE_WINDOW
+    return or_(
+        PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
+        and_(PaymentOrder.status == OrderStatus.EXPIRED, PaymentOrder.expires_at >= late),
     )
-    return {number for number in session.scalars(query) if number is not None}
+
+
+def _awaiting_money_back(context: Context, session: Session, env_mode: EnvMode) -> frozenset[str]:
+    """Return the payers whom a merchant is to refund, and those whose deposits a bridge is to give back."""
+    refunded = (
+        select(Refund.recipient)
+        .join(PaymentOrder, PaymentOrder.id == Refund.order_id)
+        .where(PaymentOrder.env_mode == env_mode, PaymentOrder.status == OrderStatus.SUCCESS)
+    )
+    stranded = select(Payment.sender).where(
+        Payment.env_mode == env_mode,
+        Payment.is_overdue,
+        Payment.fill_deadline >= context.clock.now() - GIVEN_BACK_WITHIN,
+    )
+    return frozenset(session.scalars(union(refunded, stranded)))
+
+
+def _due_and_checked(chain: _Chain, session: Session) -> tuple[set[int], set[int]]:
+    """Return the blocks by which a payment may count or become final now, and those of all that can still be lost.
+
+    As long as the cursor's block is canonical so is everything below it; what waits for nothing but time is not asked
+    about again.
+    """
+    query = select(Payment.block_number, Payment.confirmations, Payment.state).where(
+        Payment.state.in_(CHECKED), Payment.chain_id == chain.chain_id, Payment.env_mode == chain.env_mode
+    )
+    deepest, final = chain.context.config.confirmations.deepest, chain.head.final_number
+    due, checked = set(), set()
+    for number, depth, state in session.execute(query.distinct()):
+        if number is not None:
+            checked.add(number)
+            if number <= final or (state == PaymentState.SEEN and depth < deepest):
+                due.add(number)
+    return due, checked
 
 
 def _first_unknown(chain: _Chain, session: Session) -> int:
-    """Return where to begin on a chain that was never read: when the oldest order was made."""
-    oldest = session.scalar(select(func.min(PaymentOrder.created_at)).where(PaymentOrder.env_mode == chain.env_mode))
-    head = chain.head.block.number
+    """Return where to begin on a chain that was never read: when the oldest order that may have been paid was made."""
+    is_fresh = PaymentOrder.created_at >= chain.context.clock.now() - FRESH
+    query = select(func.min(PaymentOrder.created_at)).where(
+        PaymentOrder.env_mode == chain.env_mode, or_(_is_open(chain.context), is_fresh)
+    )
+    oldest, head = session.scalar(query), chain.head.block.number
     return head if oldest is None else min(head, chain.ledger.block_at(chain.chain_id, oldest))
 
 
-def _first_new(chain: _Chain, cursor: WatchCursor, canonical: Mapping[int, Block]) -> int:
-    """Return the first block to read: after the cursor, or after what was final by then if the chain has changed."""
+def _is_on_chain(cursor: WatchCursor, canonical: Mapping[int, Block]) -> bool:
     block = canonical.get(cursor.block_number)
-    if block is not None and block.hash == cursor.block_hash:
-        return cursor.block_number + 1
-    log.info("chain_reorganised", chain_id=chain.chain_id, block_number=cursor.block_number)
-    return cursor.final_number + 1
+    return block is not None and block.hash == cursor.block_hash
 
 
 def _read(chain: _Chain, first: int) -> Iterator[tuple[Block, tuple[Transfer, ...]]]:
@@ -137,10 +181,14 @@ def _read(chain: _Chain, first: int) -> Iterator[tuple[Block, tuple[Transfer, ..
     head = chain.head.block
     if first > head.number:
         yield head, ()
-    while first <= head.number:
+    for _ in range(MOST_PIECES):
+        if first > head.number:
+            return
         last = min(head.number, first + chain.ledger.span - 1)
-        reached = head if last == head.number else chain.ledger.blocks(chain.chain_id, [last])[last]
-        yield reached, chain.ledger.transfers(chain.chain_id, first, last, chain.recipients)
+        reached = head if last == head.number else chain.ledger.blocks(chain.chain_id, [last]).get(last)
+        if reached is None:
+            raise ChainUnavailable(f"block {last} is gone")
+        yield reached, chain.ledger.transfers(chain.chain_id, first, last, chain.recipients | chain.others)
         first = last + 1
 
 
@@ -151,6 +199,8 @@ def _write(chain: _Chain, canonical: Mapping[int, Block], transfers: tuple[Trans
         head=chain.head,
         canonical=canonical,
         transfers=transfers,
+        reached_at=reached.mined_at,
+        recipients=chain.recipients,
     )
     now = chain.context.clock.now()
     with chain.context.database.write() as session:

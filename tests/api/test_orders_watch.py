@@ -14,6 +14,7 @@ from sqlalchemy import select
 
 from api.cli import main
 from api.domain.confirmations import Confirmations
+from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound
 from api.domain.ledger import Block, Head, TransferKind
 from api.services import expiry, watcher
@@ -22,7 +23,7 @@ from api.services.expiry import expire_orders
 from api.services.simulated_chain import BLOCK_TIME, FINALITY_BLOCKS, NewTransfer, append, hold, reorganise
 from api.services.simulated_ledger import SimulatedLedger
 from api.services.simulated_wallet import PAYER
-from api.services.unmatched import assign
+from api.services.unmatched import assign, list_unmatched
 from api.services.watcher import watch
 from api.storage.tables import Payment, PaymentOrder, SimulatedTransfer, WatchCursor
 from tests.api.conftest import START, Merchant
@@ -371,11 +372,48 @@ def test_a_reorganisation_after_expiry_ends_the_order(shop: Shop) -> None:
 def test_a_block_is_checked_until_the_payment_is_final_and_not_after(shop: Shop) -> None:
     order_id = shop.create()
     send(shop, order_id, 10**6)
-    shop.wait(2)
+    shop.wait(5)
     assert shop.history(order_id)[-1] == "success/"
     reorg(shop, shop.payments()[0].block_number or 0, row_of(shop, order_id).payment_reference)
     shop.wait(5)
     assert shop.history(order_id)[-1] == "success/"
+
+
+def lose(shop: Shop, order_id: str) -> Payment:
+    """Let the chain lose the payment of an order that has just succeeded."""
+    send(shop, order_id, 10**6)
+    shop.wait(2)
+    assert shop.history(order_id)[-1] == "success/"
+    payment = shop.payments()[0]
+    reorg(shop, payment.block_number or 0, row_of(shop, order_id).payment_reference)
+    shop.wait(1)
+    return payment
+
+
+def test_a_payment_lost_after_success_is_told_to_vendor_and_operator(shop: Shop) -> None:
+    order_id = shop.create()
+    payment = lose(shop, order_id)
+    order, event = shop.order(order_id), shop.events(order_id)[-1]
+    assert (order["payment_order_status"], order["status_reason"]) == ("success", "reorged")
+    assert (order["amount_due"], order["amount_received"]) == ("1000000", "0")
+    assert (event["type"], event["data"]["payment_order_status"]) == ("payment_failed", "success")
+    with shop.context.database.read() as session:
+        (listed,) = list_unmatched(session, EnvMode.TEST)
+    assert (listed["reason"], listed["claimed_order_id"]) == ("lost", order_id)
+    assert listed["transaction_hash"] == payment.tx_hash
+
+
+def test_an_order_whose_payment_was_lost_takes_another(shop: Shop) -> None:
+    order_id = shop.create()
+    lose(shop, order_id)
+    send(shop, order_id, 10**6)
+    shop.wait(2)
+    assert shop.history(order_id)[-3:] == ["success/", "success/reorged", "success/"]
+    assert [event["type"] for event in shop.events(order_id)][-3:] == [
+        "payment_success",
+        "payment_failed",
+        "payment_success",
+    ]
 
 
 def test_a_ledger_that_is_behind_neither_loses_nor_doubles(shop: Shop) -> None:
@@ -385,7 +423,15 @@ def test_a_ledger_that_is_behind_neither_loses_nor_doubles(shop: Shop) -> None:
     shop.wait(1)
     payment = shop.payments()[0]
     old = Head(block=Block(number=5, hash="0x05", mined_at=START), final_number=0)
-    behind = Sighting(env_mode="test", chain_id=8453, head=old, canonical={}, transfers=())
+    behind = Sighting(
+        env_mode="test",
+        chain_id=8453,
+        head=old,
+        canonical={},
+        transfers=(),
+        reached_at=shop.clock.now(),
+        recipients=frozenset(),
+    )
     with shop.context.database.write() as session:
         credit(session, behind, Confirmations(), shop.clock.now())
     assert shop.payments()[0].state == payment.state == "seen"

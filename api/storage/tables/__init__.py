@@ -2,7 +2,7 @@
 
 from api.storage.base import Base
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
-from api.storage.tables.orders import Payment, PaymentOrder, TimelineEntry
+from api.storage.tables.orders import Payment, PaymentOrder, Refund, TimelineEntry
 from api.storage.tables.reports import PaymentReport
 from api.storage.tables.system import IdempotencyKey, JobSlot, StoredQuote, WatchCursor
 from api.storage.tables.vendors import ApiKeyRow, SettlementAccount, Vendor
@@ -17,6 +17,7 @@ __all__ = [
     "Payment",
     "PaymentOrder",
     "PaymentReport",
+    "Refund",
     "SettlementAccount",
     "SimulatedChain",
     "SimulatedReorg",

@@ -16,9 +16,9 @@ class PaymentOrder(Base):
     """What a customer is asked to pay.
 
     The `settlement_…` columns are a copy of the vendor's account at creation, all empty where the order is not
-    payable. `settlement_amount` is the whole price, `amount_due` what is still missing of it and `amount_received` what
-    came, in the settlement token's smallest units. `version` makes a concurrent change fail instead of being
-    overwritten.
+    payable. `settlement_amount` is the whole price, `amount_due` what is still missing of it, `amount_received` what
+    came and `refund_amount` what the vendor wants to send back from its wallet, in the settlement token's smallest
+    units. `version` makes a concurrent change fail instead of being overwritten.
     """
 
     __tablename__ = "payment_orders"
@@ -45,6 +45,7 @@ class PaymentOrder(Base):
     amount_due: Mapped[int | None] = mapped_column(Uint256)
     price_rounded_up: Mapped[bool] = mapped_column(default=False)
     amount_received: Mapped[int] = mapped_column(Uint256, default=0)
+    refund_amount: Mapped[int | None] = mapped_column(Uint256)
     payment_reference: Mapped[bytes] = mapped_column(LargeBinary(16), unique=True)
     transaction_hash: Mapped[str] = mapped_column(String(66), default="")
     expires_at: Mapped[datetime]
@@ -56,7 +57,7 @@ class PaymentOrder(Base):
     __table_args__ = (
         Index(None, "vendor_id", "env_mode", "id"),
         Index(None, "status", "expires_at"),
-        Index(None, "settlement_chain_id", "settlement_address"),
+        Index(None, "settlement_chain_id", "settlement_address", "amount_due"),
     )
 
     @property
@@ -85,6 +86,9 @@ class Payment(Base):
     The unique key credits it once. Without an order it is an unmatched payment, for the operator to assign;
     `unmatched_reason` says why, and `claimed_order_id` which order its reference named.
     `state` follows the transfer through confirmations; a reorganised transfer keeps its row and loses its block.
+    `confirmations` is how deep it lay when its block was last compared. `bridge_id` is the bridge's own name of a
+    deposit and of what answers it. A deposit whose `fill_deadline` has passed for certain, as the chain to be paid on
+    shows, is overdue. `is_rejected`: screening refused its sender.
     """
 
     __tablename__ = "payments"
@@ -104,6 +108,10 @@ class Payment(Base):
     recipient: Mapped[str] = mapped_column(String(42))
     source_chain_id: Mapped[int | None] = mapped_column(BigInteger)
     source_tx_hash: Mapped[str | None] = mapped_column(String(66))
+    bridge_id: Mapped[str] = mapped_column(String(96), default="", index=True)
+    fill_deadline: Mapped[datetime | None] = mapped_column(index=True)
+    is_overdue: Mapped[bool] = mapped_column(default=False)
+    is_rejected: Mapped[bool] = mapped_column(default=False)
     block_number: Mapped[int | None] = mapped_column(BigInteger)
     block_hash: Mapped[str | None] = mapped_column(String(66))
     mined_at: Mapped[datetime]
@@ -113,3 +121,23 @@ class Payment(Base):
     updated_at: Mapped[datetime]
 
     __table_args__ = (UniqueConstraint("chain_id", "tx_hash", "log_index"), Index(None, "state", "chain_id"))
+
+
+class Refund(Base):
+    """One transfer that a merchant's wallet is asked to make: what a payment brought, back to who paid it.
+
+    `reference` stands behind its calldata, as an order's does behind a payment's.
+    """
+
+    __tablename__ = "refunds"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    order_id: Mapped[str] = mapped_column(ForeignKey("payment_orders.id"), index=True)
+    payment_id: Mapped[int] = mapped_column(BigKey, ForeignKey("payments.id"), unique=True)
+    chain_id: Mapped[int] = mapped_column(BigInteger)
+    token_address: Mapped[str] = mapped_column(String(42))
+    sender: Mapped[str] = mapped_column(String(42))
+    recipient: Mapped[str] = mapped_column(String(42))
+    amount: Mapped[int] = mapped_column(Uint256)
+    reference: Mapped[bytes] = mapped_column(LargeBinary(16), unique=True)
+    created_at: Mapped[datetime]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.domain.errors import Conflict
-from api.domain.events import EVENT_OF, EventType
+from api.domain.events import EVENT_OF, EventType, event_of
 from api.domain.funds import NO_FUNDS, Credit, Funds, add_up
 from api.domain.ledger import TransferKind
 from api.domain.orders import (
@@ -31,6 +31,10 @@ EXPIRY = START + timedelta(hours=24)
 SOON = START + timedelta(minutes=5)
 LATE = EXPIRY + timedelta(hours=1)
 TERMINAL = frozenset(OrderStatus) - OPEN - {OrderStatus.SUCCESS}
+
+
+REASON_CHANGES = frozenset({OrderStatus.PROCESSING, OrderStatus.SUCCESS})
+"""Statuses whose reason may change while they stay."""
 
 
 def order(status: str = "created", reason: str = "", amount: int | None = 100) -> OrderState:
@@ -87,6 +91,20 @@ CASES: dict[str, tuple[OrderState, Funds, datetime, list[str]]] = {
         SOON,
         ["success/"],
     ),
+    "success, lost": (order("success"), NO_FUNDS, SOON, ["success/reorged"]),
+    "success, in part lost": (order("success", "overpaid"), paid(99), SOON, ["success/reorged"]),
+    "success, still lost": (order("success", "reorged"), paid(100, final=False), SOON, []),
+    "success, lost and found": (order("success", "reorged"), paid(100), SOON, ["success/"]),
+    "refund under way": (replace(order("success"), refund_amount=100), replace(paid(100), refunded=99), SOON, []),
+    "refunded": (replace(order("success"), refund_amount=100), replace(paid(100), refunded=100), SOON, ["refunded/"]),
+    "refund not asked for": (order("success"), replace(paid(100), refunded=100), SOON, []),
+    "rejected": (order(), Funds(first_at=SOON, rejected=True), SOON, ["processing/screening_rejected"]),
+    "rejected, final": (
+        order("processing", "screening_rejected"),
+        Funds(first_at=SOON, rejected=True, rejected_final=True),
+        SOON,
+        ["failed/screening_rejected"],
+    ),
 }
 
 
@@ -127,6 +145,12 @@ def test_what_still_takes_a_payment() -> None:
     assert not takes_payment(order("expired"), last + timedelta(seconds=1))
     assert not takes_payment(order(amount=None), SOON)
     assert not any(takes_payment(order(status), SOON) for status in TERMINAL | {OrderStatus.SUCCESS})
+    assert takes_payment(order("success", "reorged"), SOON)
+
+
+def test_a_lost_payment_is_told_as_a_failure() -> None:
+    assert event_of(OrderStatus.SUCCESS, StatusReason.REORGED) == EventType.FAILED
+    assert event_of(OrderStatus.SUCCESS, StatusReason.OVERPAID) == EventType.SUCCESS
 
 
 def test_each_status_but_refunded_has_its_event() -> None:
@@ -169,16 +193,19 @@ def test_whatever_happens_only_allowed_changes_are_made(
         funds = add_up(credits)
         before = state
         for step in advance(state, funds, now):
-            allowed = step.status in TRANSITIONS[state.status] or step.status == state.status == OrderStatus.PROCESSING
+            allowed = step.status in TRANSITIONS[state.status] or step.status == state.status in REASON_CHANGES
             assert allowed, (state, step)
             assert step != Step(status=state.status, reason=state.reason)
             state = replace(state, status=step.status, reason=step.reason)
-            if state.status == OrderStatus.SUCCESS:
+            if state.status == OrderStatus.SUCCESS and state.reason != StatusReason.REORGED:
                 assert sum(row.amount for row in credits if _counts(row) and row.is_final) >= amount
             if state.status == OrderStatus.FAILED:
                 assert sum(row.amount for row in credits if _counts(row)) < amount
-        if before.status in TERMINAL | {OrderStatus.SUCCESS}:
+        if before.status in TERMINAL:
             assert state == before
+        if before.status == OrderStatus.SUCCESS:
+            assert state.status == OrderStatus.SUCCESS
+            assert (state.reason == StatusReason.REORGED) == (funds.final < amount)
         assert advance(state, funds, now) == ()
 
 
@@ -187,7 +214,8 @@ def test_money_is_counted_once_and_only_if_it_reached_the_merchant(credits: list
     funds = add_up(credits)
     assert funds.seen == sum(row.amount for row in credits if _counts(row))
     assert 0 <= funds.final <= funds.seen
-    assert (funds.first_at is None) == (not credits)
+    assert (funds.first_at is None) == all(row.kind == TransferKind.REFUND for row in credits)
+    assert funds.refunded == sum(row.amount for row in credits if row.kind == TransferKind.REFUND and row.is_final)
 
 
 @given(credits=st.permutations([*range(4)]), data=st.data())
@@ -213,6 +241,39 @@ def test_a_deposit_is_in_flight_until_it_is_answered() -> None:
     assert not add_up([deposit, refund]).in_flight
     assert add_up([deposit, replace(refund, is_final=False)]).in_flight
     assert add_up([deposit, replace(fill, source_tx_hash="0xother")]).in_flight
+
+
+def test_an_overdue_deposit_is_as_good_as_given_back_unless_it_was_delivered() -> None:
+    deposit = Credit(
+        kind=TransferKind.DEPOSIT,
+        amount=7,
+        is_settlement_token=False,
+        is_final=True,
+        tx_hash="0xd",
+        source_tx_hash=None,
+        mined_at=SOON,
+        is_overdue=True,
+    )
+    fill = replace(deposit, kind=TransferKind.PAYMENT, is_settlement_token=True, tx_hash="0xf", source_tx_hash="0xd")
+    assert add_up([deposit]).returned
+    assert not add_up([deposit]).in_flight
+    assert not add_up([replace(deposit, is_final=False)]).returned
+    assert not add_up([deposit, fill]).returned
+
+
+def test_what_is_rejected_does_not_count() -> None:
+    payment = Credit(
+        kind=TransferKind.PAYMENT,
+        amount=7,
+        is_settlement_token=True,
+        is_final=True,
+        tx_hash="0xp",
+        source_tx_hash=None,
+        mined_at=SOON,
+        is_rejected=True,
+    )
+    funds = add_up([payment])
+    assert (funds.seen, funds.final, funds.rejected, funds.rejected_final) == (0, 0, True, True)
 
 
 def _counts(row: Credit) -> bool:

@@ -122,6 +122,7 @@ def upgrade() -> None:
     sa.Column('amount_due', types.Uint256(), nullable=True),
     sa.Column('price_rounded_up', sa.Boolean(), nullable=False),
     sa.Column('amount_received', types.Uint256(), nullable=False),
+    sa.Column('refund_amount', types.Uint256(), nullable=True),
     sa.Column('payment_reference', sa.LargeBinary(length=16), nullable=False),
     sa.Column('transaction_hash', sa.String(length=66), nullable=False),
     sa.Column('expires_at', types.UtcDateTime(), nullable=False),
@@ -132,7 +133,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('pk_payment_orders')),
     sa.UniqueConstraint('payment_reference', name=op.f('uq_payment_orders_payment_reference'))
     )
-    op.create_index(op.f('ix_payment_orders_settlement_chain_id_settlement_address'), 'payment_orders', ['settlement_chain_id', 'settlement_address'], unique=False)
+    op.create_index(op.f('ix_payment_orders_settlement_chain_id_settlement_address_amount_due'), 'payment_orders', ['settlement_chain_id', 'settlement_address', 'amount_due'], unique=False)
     op.create_index(op.f('ix_payment_orders_status_expires_at'), 'payment_orders', ['status', 'expires_at'], unique=False)
     op.create_index(op.f('ix_payment_orders_vendor_id_env_mode_id'), 'payment_orders', ['vendor_id', 'env_mode', 'id'], unique=False)
     op.create_table('settlement_accounts',
@@ -211,6 +212,10 @@ def upgrade() -> None:
     sa.Column('recipient', sa.String(length=42), nullable=False),
     sa.Column('source_chain_id', sa.BigInteger(), nullable=True),
     sa.Column('source_tx_hash', sa.String(length=66), nullable=True),
+    sa.Column('bridge_id', sa.String(length=96), nullable=False),
+    sa.Column('fill_deadline', types.UtcDateTime(), nullable=True),
+    sa.Column('is_overdue', sa.Boolean(), nullable=False),
+    sa.Column('is_rejected', sa.Boolean(), nullable=False),
     sa.Column('block_number', sa.BigInteger(), nullable=True),
     sa.Column('block_hash', sa.String(length=66), nullable=True),
     sa.Column('mined_at', types.UtcDateTime(), nullable=False),
@@ -223,8 +228,28 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id', name=op.f('pk_payments')),
     sa.UniqueConstraint('chain_id', 'tx_hash', 'log_index', name=op.f('uq_payments_chain_id_tx_hash_log_index'))
     )
+    op.create_index(op.f('ix_payments_bridge_id'), 'payments', ['bridge_id'], unique=False)
+    op.create_index(op.f('ix_payments_fill_deadline'), 'payments', ['fill_deadline'], unique=False)
     op.create_index(op.f('ix_payments_order_id'), 'payments', ['order_id'], unique=False)
     op.create_index(op.f('ix_payments_state_chain_id'), 'payments', ['state', 'chain_id'], unique=False)
+    op.create_table('refunds',
+    sa.Column('id', sa.BigInteger().with_variant(sa.Integer(), 'sqlite'), nullable=False),
+    sa.Column('order_id', sa.String(length=64), nullable=False),
+    sa.Column('payment_id', sa.BigInteger().with_variant(sa.Integer(), 'sqlite'), nullable=False),
+    sa.Column('chain_id', sa.BigInteger(), nullable=False),
+    sa.Column('token_address', sa.String(length=42), nullable=False),
+    sa.Column('sender', sa.String(length=42), nullable=False),
+    sa.Column('recipient', sa.String(length=42), nullable=False),
+    sa.Column('amount', types.Uint256(), nullable=False),
+    sa.Column('reference', sa.LargeBinary(length=16), nullable=False),
+    sa.Column('created_at', types.UtcDateTime(), nullable=False),
+    sa.ForeignKeyConstraint(['order_id'], ['payment_orders.id'], name=op.f('fk_refunds_order_id')),
+    sa.ForeignKeyConstraint(['payment_id'], ['payments.id'], name=op.f('fk_refunds_payment_id')),
+    sa.PrimaryKeyConstraint('id', name=op.f('pk_refunds')),
+    sa.UniqueConstraint('payment_id', name=op.f('uq_refunds_payment_id')),
+    sa.UniqueConstraint('reference', name=op.f('uq_refunds_reference'))
+    )
+    op.create_index(op.f('ix_refunds_order_id'), 'refunds', ['order_id'], unique=False)
     op.create_table('payment_reports',
     sa.Column('order_id', sa.String(length=64), nullable=False),
     sa.Column('chain_id', sa.BigInteger(), autoincrement=False, nullable=False),
@@ -297,8 +322,12 @@ def downgrade() -> None:
     op.drop_table('quotes')
     op.drop_index(op.f('ix_payment_reports_chain_id_tx_hash'), table_name='payment_reports')
     op.drop_table('payment_reports')
+    op.drop_index(op.f('ix_refunds_order_id'), table_name='refunds')
+    op.drop_table('refunds')
     op.drop_index(op.f('ix_payments_state_chain_id'), table_name='payments')
     op.drop_index(op.f('ix_payments_order_id'), table_name='payments')
+    op.drop_index(op.f('ix_payments_fill_deadline'), table_name='payments')
+    op.drop_index(op.f('ix_payments_bridge_id'), table_name='payments')
     op.drop_table('payments')
     op.drop_index(op.f('ix_order_timeline_order_id'), table_name='order_timeline')
     op.drop_table('order_timeline')
@@ -310,7 +339,7 @@ def downgrade() -> None:
     op.drop_table('settlement_accounts')
     op.drop_index(op.f('ix_payment_orders_vendor_id_env_mode_id'), table_name='payment_orders')
     op.drop_index(op.f('ix_payment_orders_status_expires_at'), table_name='payment_orders')
-    op.drop_index(op.f('ix_payment_orders_settlement_chain_id_settlement_address'), table_name='payment_orders')
+    op.drop_index(op.f('ix_payment_orders_settlement_chain_id_settlement_address_amount_due'), table_name='payment_orders')
     op.drop_table('payment_orders')
     op.drop_index(op.f('ix_idempotency_keys_expires_at'), table_name='idempotency_keys')
     op.drop_table('idempotency_keys')

@@ -1,0 +1,202 @@
+"""One real chain: what moved in a range of blocks, read so that every answer belongs to the same fork.
+
+A range costs the same however many orders wait: its blocks, one search of events for the addresses and one for the
+bridges, and the receipts of the transactions that were found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from adapters.base import AdapterError, BadPayload
+from adapters.endpoint import Answer, Question, RpcRefused
+from adapters.rpc import Block as Header
+from adapters.rpc import RpcPool
+from api.domain.confirmations import finality_blocks
+from api.domain.ledger import Block, ChainUnavailable, Head, Transfer
+from api.services.chain_ledger_bridges import Bridge
+from api.services.chain_ledger_records import (
+    FoundLog,
+    FullBlock,
+    Receipt,
+    read_found_log,
+    read_full_block,
+    read_header,
+    read_receipt,
+    read_transaction,
+    references_in,
+)
+from api.services.chain_ledger_transfers import TRANSFER_TOPIC, Mined, topic_of, transfers_of
+
+AT_ONCE = 10
+"""Whole blocks in one request: a full one has some hundred kilobytes."""
+MOST_RECIPIENTS = 500
+"""Addresses in one search of events."""
+
+Item = TypeVar("Item")
+Parsed = TypeVar("Parsed")
+
+
+class ChainReader:
+    """Reads one chain.
+
+    Parameters
+    ----------
+    rpc : RpcPool
+        Of the chain.
+    bridges : sequence of Bridge
+        Whose events count on it.
+    """
+
+    def __init__(self, rpc: RpcPool, bridges: Sequence[Bridge]) -> None:
+        self._rpc, self._bridges = rpc, tuple(bridges)
+        self._at: Header | None = None
+
+    def head(self) -> Head:
+        """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
+
+        Raises
+        ------
+        ChainUnavailable
+            If no endpoint answers.
+        """
+        newest = self._at = self._guarded(self._rpc.head)
+        final = self._ask([("eth_getBlockByNumber", ["finalized", False])], _read_final)
+        deep = newest.number - finality_blocks(self._rpc.chain_id)
+        mined_at = datetime.fromtimestamp(newest.timestamp, UTC)
+        return Head(
+            block=Block(number=newest.number, hash=newest.hash, mined_at=mined_at),
+            final_number=deep if final is None else min(final, newest.number),
+        )
+
+    def blocks(self, numbers: Collection[int]) -> dict[int, Block]:
+        """Return the canonical blocks with these numbers; one beyond the head is left out."""
+        questions = [("eth_getBlockByNumber", [hex(number), False]) for number in sorted(numbers) if number >= 0]
+        found = self._ask(questions, _read_headers) if questions else []
+        return {block.number: block for block in found}
+
+    def block_at(self, moment: datetime, newest: int) -> int:
+        """Return the number of the first block mined at `moment` or later, searching below `newest`."""
+        low, high = 0, newest
+        while low < high:
+            middle = (low + high) // 2
+            block = self.blocks([middle]).get(middle)
+            if block is not None and block.mined_at < moment:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def transfers(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what moved to `recipients`, and into bridges and back, oldest first."""
+        return self._guarded(lambda: self._read(first, last, frozenset(recipients)))
+
+    def _read(self, first: int, last: int, wanted: frozenset[str]) -> tuple[Transfer, ...]:
+        blocks = self._full_blocks(first, last)
+        hashes = self._coin_payments(blocks, wanted)
+        for found_log in self._token_logs(first, last, wanted):
+            hashes[found_log.tx_hash] = self._block_of(found_log, blocks)
+        for found_log in self._bridge_logs(first, last):
+            block = self._block_of(found_log, blocks)
+            if found_log.names(wanted) or _has_reference(block, found_log.tx_hash):
+                hashes[found_log.tx_hash] = block
+        found: list[Transfer] = []
+        for mined in self._mined(hashes):
+            found += transfers_of(mined, wanted, self._bridges)
+        return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
+
+    def _full_blocks(self, first: int, last: int) -> dict[int, FullBlock]:
+        found: dict[int, FullBlock] = {}
+        for numbers in _portions(range(first, last + 1), AT_ONCE):
+            questions: list[Question] = [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
+
+            def parse(answers: list[Answer], numbers: Sequence[int] = numbers) -> list[FullBlock]:
+                return [read_full_block(answer, number) for answer, number in zip(answers, numbers, strict=True)]
+
+            for block in self._ask(questions, parse):
+                before = found.get(block.block.number - 1)
+                if before is not None and before.block.hash != block.parent_hash:
+                    raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {block.block.number}")
+                found[block.block.number] = block
+        return found
+
+    def _coin_payments(self, blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
+        """Return the transactions that send the chain's coin to one of the addresses."""
+        return {
+            tx_hash: block
+            for block in blocks.values()
+            for tx_hash, record in block.records.items()
+            if str(record.get("to")).lower() in wanted and record.get("value") not in (None, "0x0")
+        }
+
+    def _token_logs(self, first: int, last: int, wanted: frozenset[str]) -> Iterator[FoundLog]:
+        for portion in _portions(sorted(wanted), MOST_RECIPIENTS):
+            topics = [TRANSFER_TOPIC, None, [topic_of(each) for each in portion]]
+            yield from self._logs({"fromBlock": hex(first), "toBlock": hex(last), "topics": topics})
+
+    def _bridge_logs(self, first: int, last: int) -> list[FoundLog]:
+        contracts = sorted({address for bridge in self._bridges for address in bridge.contracts})
+        topics = [sorted({topic for bridge in self._bridges for topic in bridge.topics})]
+        wanted = {"fromBlock": hex(first), "toBlock": hex(last), "address": contracts, "topics": topics}
+        return self._logs(wanted) if contracts else []
+
+    def _block_of(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
+        block = blocks.get(found.log.block_number)
+        if block is None or block.block.hash != found.log.block_hash or found.tx_hash not in block.records:
+            raise ChainUnavailable(f"chain {self._rpc.chain_id} changed while it was read")
+        return block
+
+    def _logs(self, wanted: Mapping[str, object]) -> list[FoundLog]:
+        def parse(answers: list[Answer]) -> list[FoundLog]:
+            if isinstance(answers[0], RpcRefused):
+                raise answers[0]
+            if not isinstance(answers[0], list):
+                raise BadPayload(f"eth_getLogs must give a list, not {type(answers[0]).__name__}")
+            return [read_found_log(record) for record in answers[0]]
+
+        return self._ask([("eth_getLogs", [dict(wanted)])], parse)
+
+    def _mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
+        """Read the receipts of these transactions, and give those that succeeded."""
+        asked = list(hashes)
+        questions: list[Question] = [("eth_getTransactionReceipt", [tx_hash]) for tx_hash in asked]
+
+        def parse(answers: list[Answer]) -> list[Receipt]:
+            return [read_receipt(answer, tx_hash) for answer, tx_hash in zip(answers, asked, strict=True)]
+
+        for receipt in self._ask(questions, parse) if questions else ():
+            block = hashes[receipt.tx_hash]
+            if receipt.block_hash != block.block.hash:
+                raise ChainUnavailable(f"chain {self._rpc.chain_id}: {receipt.tx_hash} moved while it was read")
+            if receipt.is_successful:
+                transaction = read_transaction(block.records[receipt.tx_hash])
+                yield Mined(chain_id=self._rpc.chain_id, block=block.block, transaction=transaction, receipt=receipt)
+
+    def _ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
+        return self._guarded(lambda: self._rpc.ask(questions, parse, self._at))
+
+    def _guarded(self, ask: Callable[[], Parsed]) -> Parsed:
+        try:
+            return ask()
+        except AdapterError as fault:
+            raise ChainUnavailable(str(fault)) from fault
+
+
+def _read_headers(answers: list[Answer]) -> list[Block]:
+    return [read_header(answer) for answer in answers if answer is not None]
+
+
+def _read_final(answers: list[Answer]) -> int | None:
+    """Return the number of the final block, or None from a node that knows no such thing."""
+    return None if isinstance(answers[0], RpcRefused) or answers[0] is None else read_header(answers[0]).number
+
+
+def _has_reference(block: FullBlock, tx_hash: str) -> bool:
+    return bool(references_in(read_transaction(block.records[tx_hash]).calldata))
+
+
+def _portions(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -1,0 +1,297 @@
+"""Orders paid on chains with the main nets' contracts: what becomes of each kind of payment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eth_abi import encode
+
+from adapters.multicall import MULTICALL3
+from api.domain.clock import iso
+from api.domain.env import EnvMode
+from api.services.chain_ledger import connect
+from api.services.payment_reports import report_payment
+from api.services.watcher import watch
+from tests.support.main_net import MainNet, _mock_token, running_main_net
+from tests.support.npm import ACROSS, artifact
+from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody, transfer_data
+from tests.support.shop import LINK
+
+BASE, ETHEREUM = 8453, 1
+CALLBACKS = ("success_callback_url", "cancel_callback_url", "failure_callback_url")
+
+
+@pytest.fixture(scope="module")
+def nets() -> Iterator[Mapping[int, MainNet]]:
+    with running_main_net(BASE) as base, running_main_net(ETHEREUM) as ethereum:
+        yield {BASE: base, ETHEREUM: ethereum}
+
+
+@pytest.fixture
+def shop(nets: Mapping[int, MainNet], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ChainShop]:
+    with chain_shop(nets, tmp_path, request.node.name) as opened:
+        yield opened
+
+
+def test_a_transfer_with_the_reference_pays_the_order(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    tx_hash = shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    assert shop.outcome(order_id) == "success/"
+    assert shop.balance(BASE) == PRICE
+    assert shop.shop.order(order_id)["transaction_hash"] == tx_hash
+    assert [event["data"]["transaction_hash"] for event in shop.shop.events(order_id)] == ["", tx_hash, tx_hash]
+
+
+def test_the_coin_itself_pays_an_order(shop: ChainShop) -> None:
+    order_id, reference = shop.order(order_price={"currency": "ETH", "amount": 25, "decimals": 3})
+    shop.customer(BASE).send(shop.address, reference, value=25 * 10**15)
+    shop.look()
+    assert shop.outcome(order_id) == "processing/"  # of unknown value in dollars: its chain's finality is waited for
+    shop.finalise()
+    assert shop.outcome(order_id) == "success/"
+    assert shop.balance(BASE, "ETH") == 25 * 10**15
+
+
+def test_a_swap_that_delivers_to_the_merchant_pays_the_order(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    net = shop.nets[BASE]
+    net.pair("WETH", 10**21, "USDC", 4_000_000 * PRICE)
+    path = [net.tokens[symbol].address for symbol in ("WETH", "USDC")]
+    swap = net.v2_router.functions["swapETHForExactTokens"]
+    data = swap.selector + encode(swap.inputs, (PRICE, path, shop.address, 2**255))
+    customer = shop.customer(BASE)
+    customer.send(net.v2_router.address, data + reference, value=10**16)
+    shop.look()
+    assert shop.outcome(order_id) == "success/"
+    assert shop.balance(BASE) == PRICE
+    assert shop.shop.payments()[0].sender == customer.address  # not the pool, to which nothing can be refunded
+
+
+AMOUNTS = {
+    "short": (PRICE - 1, "processing/underpaid", 1),
+    "in full": (PRICE, "success/", 0),
+    "too much": (PRICE + 1, "success/overpaid", 0),
+}
+
+
+@pytest.mark.parametrize("name", AMOUNTS)
+def test_what_arrived_decides(shop: ChainShop, name: str) -> None:
+    amount, outcome, due = AMOUNTS[name]
+    order_id, reference = shop.order()
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, amount, reference)
+    shop.look()
+    assert shop.outcome(order_id) == outcome
+    assert shop.shop.order(order_id)["amount_due"] == str(due)
+
+
+def test_an_order_paid_by_two_transactions(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    customer = shop.customer(BASE)
+    customer.pay(shop.token(BASE), shop.address, PRICE // 4, reference)
+    shop.look()
+    assert shop.outcome(order_id) == "processing/underpaid"
+    customer.pay(shop.token(BASE), shop.address, PRICE - PRICE // 4, reference)
+    shop.look()
+    assert shop.outcome(order_id) == "success/"
+    assert len(shop.shop.order(order_id)["transactions"]) == 2
+
+
+def test_one_transaction_counts_for_one_order_whoever_reports_it(shop: ChainShop) -> None:
+    (first, reference), (second, _) = shop.order(), shop.order()
+    customer = shop.customer(BASE)
+    tx_hash = customer.pay(shop.token(BASE), shop.address, PRICE, reference)
+    report_payment(shop.shop.context, second, chain_id=BASE, tx_hash=tx_hash, payer=customer.address)
+    shop.look()
+    assert (shop.outcome(first), shop.outcome(second)) == ("success/", "created/")
+    assert shop.unmatched() == []
+
+
+def test_a_batch_pays_two_orders_at_once(shop: ChainShop) -> None:
+    """A wallet that sends calls in one transaction: each call has its own reference."""
+    (first, one), (second, two) = shop.order(), shop.order(order_price={**LINK["order_price"], "amount": 3 * 10**18})
+    customer = shop.customer(BASE)
+    token, aggregate = shop.token(BASE), shop.nets[BASE].chain.at(MULTICALL3, _multicall_abi()).functions["aggregate3"]
+    shop.nets[BASE].fund(MULTICALL3, "USDC", 4 * PRICE)
+    calls = [
+        (token, False, transfer_data(shop.address, amount) + reference)
+        for amount, reference in ((PRICE, one), (3 * PRICE, two))
+    ]
+    customer.send(MULTICALL3, aggregate.selector + encode(aggregate.inputs, (calls,)))
+    shop.look()
+    assert (shop.outcome(first), shop.outcome(second)) == ("success/", "success/")
+
+
+def test_a_payment_without_reference_is_matched_by_the_wallets_report(shop: ChainShop) -> None:
+    first, second = shop.order()[0], shop.order()[0]
+    customer = shop.customer(BASE)
+    tx_hash = customer.pay(shop.token(BASE), shop.address, PRICE)
+    report_payment(shop.shop.context, second, chain_id=BASE, tx_hash=tx_hash, payer=customer.address)
+    shop.look()
+    assert (shop.outcome(first), shop.outcome(second)) == ("created/", "success/")
+
+
+def test_a_report_that_comes_after_the_payment_was_seen_still_counts(shop: ChainShop) -> None:
+    first, second = shop.order()[0], shop.order()[0]
+    customer = shop.customer(BASE)
+    tx_hash = customer.pay(shop.token(BASE), shop.address, PRICE)
+    shop.look()
+    assert shop.unmatched() == [("no_order", "")]
+    report_payment(shop.shop.context, first, chain_id=BASE, tx_hash=tx_hash, payer=customer.address)
+    shop.look()
+    assert (shop.outcome(first), shop.outcome(second), shop.unmatched()) == ("success/", "created/", [])
+
+
+def test_a_report_of_somebody_elses_payment_is_no_payment(shop: ChainShop) -> None:
+    order_id = shop.order()[0]
+    shop.order()
+    tx_hash = shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE)
+    report_payment(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash, payer=somebody("thief"))
+    shop.look()
+    assert shop.outcome(order_id) == "created/"
+    assert shop.unmatched() == [("no_order", "")]
+
+
+def test_a_late_payment_is_taken_and_called_late(shop: ChainShop) -> None:
+    order_id, reference = shop.order(expires_at=iso(shop.clock.now() + timedelta(minutes=31)))
+    shop.look()
+    shop.pass_time(32 * 60)
+    shop.look()
+    assert shop.outcome(order_id) == "expired/expired"
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    assert shop.outcome(order_id) == "success/paid_late"
+
+
+def test_a_payment_for_a_cancelled_order_is_kept_for_the_operator(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    shop.shop.post(f"/api/v1/payment/{order_id}/cancel")
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    assert shop.outcome(order_id) == "cancelled/cancelled_by_vendor"
+    assert shop.unmatched() == [("order_closed", order_id)]
+
+
+@pytest.mark.parametrize(("chain_id", "symbol"), [(BASE, "DAI"), (ETHEREUM, "USDC")])
+def test_another_token_or_chain_is_the_wrong_token(shop: ChainShop, chain_id: int, symbol: str) -> None:
+    order_id, reference = shop.order()
+    customer = shop.customer(chain_id, **{symbol: PRICE})
+    customer.pay(shop.token(chain_id, symbol), shop.address, PRICE, reference)
+    shop.look(1)
+    assert shop.outcome(order_id) == "processing/wrong_token"
+    shop.look()
+    assert shop.outcome(order_id) == "failed/wrong_token"
+
+
+def test_coin_instead_of_the_token_is_the_wrong_token(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    shop.customer(BASE).send(shop.address, reference, value=10**15)
+    shop.look()
+    shop.finalise()
+    assert shop.outcome(order_id) == "failed/wrong_token"
+
+
+def test_tokens_that_mean_nothing_are_not_even_listed(shop: ChainShop) -> None:
+    shop.order()
+    spam = shop.nets[BASE].chain.deploy(_mock_token(), "Visit me", "USDC", 6)
+    spam("mint", shop.address, 10**12)
+    shop.nets[BASE].tokens["USDC"]("transfer", shop.address, 0)
+    shop.look()
+    assert shop.shop.payments() == []
+
+
+def test_a_transaction_that_reverts_pays_nothing(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    customer = shop.customer(BASE)
+    tx_hash = customer.pay(shop.token(BASE), shop.address, 2**200, reference)
+    shop.look()
+    assert shop.nets[BASE].chain.rpc("eth_getTransactionReceipt", tx_hash)["status"] == "0x0"
+    assert (shop.outcome(order_id), shop.shop.payments()) == ("created/", [])
+
+
+def test_a_replaced_transaction_is_found_under_its_new_hash(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    customer = shop.customer(BASE)
+    nonce = shop.nets[BASE].chain.rpc("eth_getTransactionCount", customer.address, "latest")
+    slow = customer.pay(shop.token(BASE), shop.address, PRICE, reference, mine=False, nonce=nonce, gasPrice="0x1")
+    report_payment(shop.shop.context, order_id, chain_id=BASE, tx_hash=slow, payer=customer.address)
+    fast = customer.pay(shop.token(BASE), shop.address, PRICE, reference, nonce=nonce, gasPrice="0x10")
+    shop.look()
+    assert shop.nets[BASE].chain.rpc("eth_getTransactionReceipt", slow) is None
+    assert shop.outcome(order_id) == "success/"
+    assert shop.shop.order(order_id)["transaction_hash"] == fast
+
+
+def test_a_reorganisation_before_confirmation_takes_the_payment_back(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    customer = shop.customer(BASE)
+    customer.pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look(1)
+    assert shop.outcome(order_id) == "processing/"
+    shop.nets[BASE].chain.rpc("anvil_reorg", 4, [])
+    shop.look()
+    assert shop.outcome(order_id) == "created/reorged"
+    customer.pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    assert shop.outcome(order_id) == "success/"
+    assert shop.balance(BASE) == PRICE
+
+
+def test_a_reorganisation_after_success_is_told_until_the_payment_is_back(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    customer = shop.customer(BASE)
+    customer.pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    assert shop.outcome(order_id) == "success/"
+    shop.nets[BASE].chain.rpc("anvil_reorg", 6, [])
+    shop.look()
+    assert shop.outcome(order_id) == "success/reorged"
+    assert shop.unmatched() == [("lost", order_id)]
+    assert shop.shop.events(order_id)[-1]["type"] == "payment_failed"
+    customer.pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    assert shop.outcome(order_id) == "success/"
+    assert shop.shop.events(order_id)[-1]["type"] == "payment_success"
+
+
+def test_after_finality_nothing_is_asked_about_a_payment(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    shop.finalise()
+    assert shop.outcome(order_id) == "success/"
+    assert [row.state for row in shop.shop.payments()] == ["final"]
+
+
+def test_a_chain_that_does_not_answer_is_waited_for(shop: ChainShop, nets: Mapping[int, MainNet]) -> None:
+    order_id, reference = shop.order()
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
+    urls = {BASE: (nets[BASE].chain.url,), ETHEREUM: ("http://127.0.0.1:9",)}
+    half = replace(shop.shop.context, ledgers={EnvMode.TEST: connect(urls, EnvMode.TEST, shop.clock)})
+    shop.pass_time(2)
+    watch(half)
+    shop.pass_time(2)
+    watch(half)
+    assert shop.outcome(order_id) == "success/"
+
+
+def test_an_order_on_a_chain_that_is_not_connected_says_so(shop: ChainShop) -> None:
+    order_id = shop.shop.create(order_price={"currency": "USDT", "amount": 1, "decimals": 0})
+    order = shop.shop.order(order_id)
+    assert (order["payable"], order["not_payable_reason"]) == (False, "no_settlement_account")
+    live = shop.shop.create(env_mode="live", **{name: f"https://shop.example/{name}" for name in CALLBACKS})
+    assert not shop.shop.order(live, env_mode="live")["payable"]
+
+
+def test_nothing_is_simulated_on_real_chains(shop: ChainShop) -> None:
+    assert shop.shop.act(shop.order()[0], "pay").status_code == 409
+
+
+def _multicall_abi() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = artifact(ACROSS, "dist/evm/artifacts/Multicall3.sol/Multicall3.json")["abi"]
+    return found

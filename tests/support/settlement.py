@@ -1,0 +1,185 @@
+"""A shop whose customers pay on real chains: anvils with the contracts of the main nets, and the service watching."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from api.app import build_app
+from api.config import Config
+from api.context import Context
+from api.domain.clock import SettableClock
+from api.domain.confirmations import Confirmations
+from api.domain.env import EnvMode
+from api.services.chain_ledger import connect
+from api.services.expiry import expire_orders
+from api.services.market import MarketService
+from api.services.market_supply import offline
+from api.services.unmatched import list_unmatched
+from api.services.vendors import Account, create_vendor, set_account
+from api.services.watcher import watch
+from api.storage.db import Database
+from api.storage.migrations import upgrade
+from api.storage.tables import PaymentOrder
+from routing_engine import registry
+from routing_engine.model import NATIVE_ADDRESS
+from tests.api.conftest import Merchant
+from tests.support.chain import GAS, Chain
+from tests.support.main_net import MainNet
+from tests.support.shop import Shop
+
+PRICE = 1_000_000
+"""One dollar of USDC."""
+FINAL_BLOCKS = 70
+"""Anvil calls final what is 64 blocks deep."""
+
+
+def somebody(name: str) -> str:
+    """Make an address up."""
+    return "0x" + hashlib.sha256(name.encode()).hexdigest()[:40]
+
+
+@dataclass(frozen=True)
+class Wallet:
+    """Somebody on one chain, who signs whatever the test says."""
+
+    chain: Chain
+    address: str
+
+    def send(self, to: str, data: bytes = b"", *, value: int = 0, mine: bool = True, **fields: str) -> str:
+        """Send a transaction, and mine it unless it is to wait; return its hash."""
+        sent = {"from": self.address, "to": to, "data": "0x" + data.hex(), "value": hex(value), "gas": hex(GAS)}
+        self.chain.rpc("anvil_impersonateAccount", self.address)
+        tx_hash = str(self.chain.rpc("eth_sendTransaction", sent | fields))
+        if mine:
+            self.chain.mine()
+        return tx_hash
+
+    def pay(self, token: str, recipient: str, amount: int, reference: bytes = b"", **options: Any) -> str:
+        """Transfer a token, with something behind the arguments."""
+        return self.send(token, transfer_data(recipient, amount) + reference, **options)
+
+
+def transfer_data(recipient: str, amount: int) -> bytes:
+    """Return the calldata of ``transfer``."""
+    return bytes.fromhex("a9059cbb") + bytes(12) + bytes.fromhex(recipient[2:]) + amount.to_bytes(32)
+
+
+@dataclass(frozen=True)
+class ChainShop:
+    """A merchant who is paid on real chains."""
+
+    shop: Shop
+    nets: Mapping[int, MainNet]
+    address: str
+
+    @property
+    def clock(self) -> SettableClock:
+        return self.shop.clock
+
+    def token(self, chain_id: int, symbol: str = "USDC") -> str:
+        """Return a token's address."""
+        return NATIVE_ADDRESS if symbol == "ETH" else registry.token(symbol, chain_id).address
+
+    def customer(self, chain_id: int, name: str = "customer", **funds: int) -> Wallet:
+        """Return a customer's wallet, with gas money and some tokens."""
+        net, wallet = self.nets[chain_id], Wallet(self.nets[chain_id].chain, somebody(name))
+        net.fund(wallet.address, "ETH", 10**20)
+        for symbol, amount in ({"USDC": 100 * PRICE} | funds).items():
+            net.fund(wallet.address, symbol, amount)
+        return wallet
+
+    def wallet(self, chain_id: int) -> Wallet:
+        """Return the merchant's own wallet."""
+        self.nets[chain_id].fund(self.address, "ETH", 10**20)
+        return Wallet(self.nets[chain_id].chain, self.address)
+
+    def order(self, **changes: object) -> tuple[str, bytes]:
+        """Create an order of one dollar unless told otherwise; return its id and its reference."""
+        order_id = self.shop.create(**changes)
+        with self.shop.context.database.read() as session:
+            return order_id, session.get_one(PaymentOrder, order_id).payment_reference
+
+    def look(self, times: int = 2) -> None:
+        """Let blocks be mined a few seconds apart on every chain, and the worker look at each."""
+        for _ in range(times):
+            self.pass_time(2)
+            watch(self.shop.context)
+            expire_orders(self.shop.context)
+
+    def pass_time(self, seconds: float, blocks: int = 1) -> None:
+        """Let time pass on the chains and on the clock."""
+        newest = max(net.chain.now() for net in self.nets.values())
+        now = max(self.clock.now().timestamp(), newest) + seconds
+        self.clock.set(datetime.fromtimestamp(now, UTC))
+        for net in self.nets.values():
+            net.chain.rpc("evm_setNextBlockTimestamp", int(now))
+            net.chain.mine()
+            if blocks > 1:
+                net.chain.mine(blocks - 1)
+        self.clock.set(datetime.fromtimestamp(max(net.chain.now() for net in self.nets.values()), UTC))
+
+    def finalise(self) -> None:
+        """Let everything become final, and the worker see it."""
+        self.pass_time(2, FINAL_BLOCKS)
+        self.look()
+
+    def balance(self, chain_id: int, symbol: str = "USDC") -> int:
+        """Return what the merchant has."""
+        return self.nets[chain_id].balance(self.address, symbol)
+
+    def outcome(self, order_id: str) -> str:
+        """Return an order's status and its reason."""
+        order = self.shop.order(order_id)
+        return f"{order['payment_order_status']}/{order['status_reason']}"
+
+    def unmatched(self) -> list[tuple[str, str]]:
+        """Return why payments are on the operator's list, and for which order they were meant."""
+        with self.shop.context.database.read() as session:
+            return [(row["reason"], row["claimed_order_id"]) for row in list_unmatched(session, EnvMode.TEST)]
+
+
+@contextmanager
+def chain_shop(nets: Mapping[int, MainNet], folder: Path, name: str) -> Iterator[ChainShop]:
+    """Open a shop of a new merchant, with a database of its own, on chains that run already."""
+    clock = SettableClock(datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC))
+    urls = {chain_id: (net.chain.url,) for chain_id, net in nets.items()}
+    config = Config(
+        data_dir=folder,
+        database_url=f"sqlite:///{folder / 'checkout.db'}",
+        base_url="https://pay.example",
+        rate_limit_key=100_000,
+        test_rpc_urls=urls,
+        confirmations=Confirmations.parse("*:100=1,1000=6;1:100=2,1000=6"),
+    )
+    context = Context(
+        config=config,
+        clock=clock,
+        database=Database(config.database_url),
+        market=MarketService(offline(None), clock),
+        ledgers={EnvMode.TEST: connect(urls, EnvMode.TEST, clock)},
+    )
+    upgrade(context.database.engine)
+    address = somebody(f"merchant of {name}")
+    with context.database.write() as session:
+        vendor = create_vendor(session, "Tea & Co", clock.now())
+        for symbol in ("USDC", "ETH"):
+            token = registry.token(symbol, 8453)
+            account = Account(
+                currency=symbol,
+                chain_id=8453,
+                token_address=token.address,
+                token_decimals=token.decimals,
+                address=address,
+            )
+            set_account(session, vendor.vendor_id, EnvMode.TEST, account, clock.now())
+    shop = Shop(client=build_app(context).test_client(), context=context, clock=clock, merchant=Merchant(vendor))
+    try:
+        yield ChainShop(shop=shop, nets=nets, address=address)
+    finally:
+        context.database.close()
