@@ -79,7 +79,7 @@ def check_parsing(adapter: Adapter[Any], payload: Any, *, seed: int = 0, **marke
     contents = adapter.parse(payload)
     _require(payload == before, adapter, "parse changes its payload")
     _require(adapter.parse(payload) == contents, adapter, "parse gives something else the second time")
-    _require(bool(contents.markets), adapter, "gives no market")
+    _require(bool(contents.markets or contents.gas_prices), adapter, "gives neither market nor gas price")
     _check_ids(adapter, contents)
     for market in contents.markets:
         check_market(market, seed=seed, **market_options)

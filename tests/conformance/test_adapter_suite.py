@@ -137,7 +137,7 @@ def test_a_good_adapter_passes() -> None:
         (AsksWhileParsing, "parse asks the client"),
         (ChangesItsPayload, "parse changes its payload"),
         (GivesSomethingElse, "gives something else the second time"),
-        (GivesNothing, "gives no market"),
+        (GivesNothing, "gives neither market nor gas price"),
         (GivesTheSameTwice, "two markets with the id 1:a"),
         (CountsInTwoWays, "has two numbers of decimals"),
         (Cheats, "at once"),
