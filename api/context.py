@@ -50,7 +50,7 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
         clock=clock,
         database=Database(config.database_url),
         market=MarketService(supply_for(config, clock), clock),
-        worlds=worlds_for(config.market),
+        worlds=worlds_for(config, clock),
         ledgers=_ledgers(config, clock),
     )
 

@@ -70,10 +70,13 @@ class ChainLedger:
 
 def connect(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> ChainLedger:
     """Return the ledger of the chains that endpoints are configured for."""
+    return ChainLedger(pools(urls, env_mode, clock))
+
+
+def pools(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> dict[int, RpcPool]:
+    """Return the endpoints of an environment's chains, of which a test chain may stand still."""
     oldest_s = QUIET_CHAIN_S if env_mode == EnvMode.TEST else MAX_HEAD_AGE_S
-    return ChainLedger(
-        {
-            chain_id: RpcPool(chain_id, each, max_head_age_s=oldest_s, clock=lambda: clock.now().timestamp())
-            for chain_id, each in urls.items()
-        }
-    )
+    return {
+        chain_id: RpcPool(chain_id, each, max_head_age_s=oldest_s, clock=lambda: clock.now().timestamp())
+        for chain_id, each in urls.items()
+    }

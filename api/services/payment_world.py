@@ -11,10 +11,12 @@ from adapters.base import FirmQuote
 from adapters.firm import FirmDesk
 from adapters.http import JsonClient
 from adapters.plan import Plan
-from adapters.rpc import RpcPool
 from adapters.transactions.desk import PaymentDesk
 from adapters.transactions.simulation import PaymentChain
+from api.config import Config
+from api.domain.clock import Clock
 from api.domain.env import EnvMode
+from api.services.chain_ledger import pools
 from routing_engine import Hop
 
 
@@ -63,9 +65,15 @@ class _LazyDesk:
         return self._desk.firm(hop, sender=sender, recipient=recipient)
 
 
-def worlds_for(plan: Plan) -> Worlds:
-    """Return the live world, on the chains that endpoints are configured for."""
-    if not plan.rpc_urls:
-        return {}
-    chains = {chain_id: PaymentChain(RpcPool(chain_id, urls)) for chain_id, urls in plan.rpc_urls.items()}
-    return {EnvMode.LIVE: PaymentWorld(chains=chains, desk=PaymentDesk.deployed(), firm=_LazyDesk(plan))}
+def worlds_for(config: Config, clock: Clock) -> Worlds:
+    """Return the world of each environment that endpoints are configured for."""
+    urls = {EnvMode.TEST: config.test_rpc_urls, EnvMode.LIVE: config.market.rpc_urls}
+    return {
+        env_mode: PaymentWorld(
+            chains={chain_id: PaymentChain(pool) for chain_id, pool in pools(each, env_mode, clock).items()},
+            desk=PaymentDesk.deployed(),
+            firm=_LazyDesk(config.market),
+        )
+        for env_mode, each in urls.items()
+        if each
+    }
