@@ -25,12 +25,12 @@ PATIENCE_S = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One block of one chain; `timestamp` in seconds since 1970, `base_fee` in wei, 0 where blocks have none."""
+    """One block of one chain; `timestamp` in seconds since 1970, `parent` the hash of the block before."""
 
     number: int
     hash: str
     timestamp: int
-    base_fee: int = 0
+    parent: str = ""
 
 
 class RpcPool:
@@ -207,5 +207,5 @@ def parse_block(record: object) -> Block:
         number=quantity(record, "number"),
         hash="0x" + hex_data(record.get("hash"), "hash", 32).hex(),
         timestamp=quantity(record, "timestamp"),
-        base_fee=quantity(record, "baseFeePerGas", 128) if "baseFeePerGas" in record else 0,
+        parent="0x" + hex_data(record.get("parentHash"), "parentHash", 32).hex(),
     )

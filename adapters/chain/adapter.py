@@ -157,6 +157,8 @@ class OnChainAdapter:
         last = self.memory.head
         if head.number < last.number:
             raise VenueUnavailable(f"{self.name}: went back from block {last.number} to {head.number}")
+        if head.parent == last.hash:
+            return last
         for block, _ in reversed(self.memory.journal.steps):
             found = head if block.number == head.number else self._rpc.block(block.number)
             if found is not None and found.hash == block.hash:

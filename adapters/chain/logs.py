@@ -50,9 +50,7 @@ class LogReader:
         BadPayload
             If a log comes twice.
         """
-        found: list[Log] = []
-        for each in _by_addresses(replace(wanted, last_block=min(wanted.last_block, at.number))):
-            found += self._read_range(each, at)
+        found = self._read_range(replace(wanted, last_block=min(wanted.last_block, at.number)), at)
         logs = tuple(sorted(found, key=_place))
         if any(_place(first) == _place(second) for first, second in pairwise(logs)):
             raise BadPayload(f"chain {self._rpc.chain_id}: a log came twice")
@@ -80,13 +78,15 @@ class LogReader:
         return found
 
     def _ask(self, wanted: LogFilter, at: Block) -> list[Log]:
-        def parse(answers: list[Answer]) -> list[Log]:
-            if isinstance(answers[0], RpcRefused):
-                raise answers[0]
-            return _parse(answers[0], wanted)
+        parts = tuple(_by_addresses(wanted))
 
-        question = ("eth_getLogs", [_parameters(wanted)])
-        return self._rpc.ask([question], parse, at)
+        def parse(answers: list[Answer]) -> list[Log]:
+            for answer in answers:
+                if isinstance(answer, RpcRefused):
+                    raise answer
+            return [log for part, answer in zip(parts, answers, strict=True) for log in _parse(answer, part)]
+
+        return self._rpc.ask([("eth_getLogs", [_parameters(part)]) for part in parts], parse, at)
 
 
 def _by_addresses(wanted: LogFilter) -> Iterator[LogFilter]:

@@ -131,13 +131,13 @@ def reply_from_json(document: list[Any]) -> Reply:
 
 def block_to_json(block: Block) -> list[Any]:
     """Return a JSON-ready block."""
-    return [block.number, block.hash, block.timestamp, str(block.base_fee)]
+    return [block.number, block.hash, block.timestamp, block.parent]
 
 
 def block_from_json(document: list[Any]) -> Block:
     """Inverse of `block_to_json`."""
-    number, hash_, timestamp, base_fee = document
-    return Block(number=int(number), hash=str(hash_), timestamp=int(timestamp), base_fee=int(base_fee))
+    number, hash_, timestamp, parent = document
+    return Block(number=int(number), hash=str(hash_), timestamp=int(timestamp), parent=str(parent))
 
 
 def _log_to_json(log: Log) -> list[Any]:

@@ -116,7 +116,7 @@ def test_a_capture_of_an_abandoned_block_begins_anew(venues, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"{", b"\xff\xfe", b'{"version":9}\n', b'{"version":1,"block":[1,"0x",1,"0"]}\n']
+    "damage", [b"", b"{", b"\xff\xfe", b'{"version":9}\n', b'{"version":1,"block":[1,"0x",1,""]}\n']
 )
 def test_a_damaged_journal_costs_only_time(venues, tmp_path, damage):
     out = tmp_path / "market.json"

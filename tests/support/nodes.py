@@ -28,7 +28,7 @@ def block_hash(number: int, fork: str = "a") -> str:
 
 
 def at(number: int, fork: str = "a") -> Block:
-    return Block(number=number, hash=block_hash(number, fork), timestamp=NOW)
+    return Block(number=number, hash=block_hash(number, fork), timestamp=NOW, parent=block_hash(number - 1, fork))
 
 
 class Node:
@@ -90,7 +90,8 @@ class Node:
         if number > self.head:
             return None
         timestamp = hex(self.timestamp - 12 * (self.head - number))
-        return {"number": hex(number), "hash": block_hash(number, self.fork), "timestamp": timestamp}
+        hashes = {"hash": block_hash(number, self.fork), "parentHash": block_hash(number - 1, self.fork)}
+        return {"number": hex(number), "timestamp": timestamp, **hashes}
 
     def _call(self, call: dict[str, str]) -> str:
         data = bytes.fromhex(call["data"][2:])
