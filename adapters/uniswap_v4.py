@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
 
 from adapters.base import BadPayload
 from adapters.chain.abi import CallFailed, Event, Function, Log
@@ -21,7 +20,7 @@ from routing_engine.amm.concentrated import MAX_AMOUNT_V4
 from routing_engine.fixed_point import PIPS
 from routing_engine.formats.neutral_pools.pool_key import pool_id
 from routing_engine.markets import ConcentratedPool
-from routing_engine.model import ZERO_ADDRESS, Token
+from routing_engine.model import Token
 
 SLOT0 = Function("getSlot0(bytes32)", "uint160", "int24", "uint24", "uint24")
 LIQUIDITY = Function("getLiquidity(bytes32)", "uint128")
@@ -71,8 +70,7 @@ class UniswapV4:
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Look for every pair of listed tokens, the native coin among them, at the usual fees."""
-        ordered = sorted(tokens, key=lambda token: int(_currency(token), 16))
-        pools = [_pool(pair, fee, spacing) for pair in combinations(ordered, 2) for fee, spacing in TIERS]
+        pools = [_pool(pair, fee, spacing) for pair in tokens.pairs(native=True) for fee, spacing in TIERS]
         calls = [SLOT0(self._view, _id(pool.key)) for pool in pools]
         outcomes = yield from ask(calls)
         prices = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
@@ -138,10 +136,6 @@ class UniswapV4:
             protocol_fee1_pips=state.protocol_fee >> FEE_BITS,
             largest_amount=MAX_AMOUNT_V4,
         )
-
-
-def _currency(token: Token) -> str:
-    return ZERO_ADDRESS if token.is_native else token.address
 
 
 def _pool(pair: tuple[Token, Token], fee_pips: int, spacing: int) -> Pool:

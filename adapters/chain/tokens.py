@@ -10,6 +10,7 @@ from eth_abi.exceptions import DecodingError
 
 from adapters.chain.abi import Call, CallFailed, Function, Outcome
 from adapters.chain.reading import Reading, ask
+from routing_engine import registry
 from routing_engine.model import MAX_DECIMALS, NATIVE_ADDRESS, ZERO_ADDRESS, Token
 
 DECIMALS = Function("decimals()", "uint256")
@@ -17,6 +18,9 @@ SYMBOL = Function("symbol()", "bytes32")
 """Read raw: older contracts answer 32 bytes, later ones a string."""
 
 LONGEST_SYMBOL = 64
+MOST_IN_ALL_PAIRS = 150
+HUBS = frozenset(("native", "wrapped_native", "stablecoin"))
+"""Tags in the registry."""
 
 
 class ChainTokens:
@@ -55,11 +59,32 @@ class ChainTokens:
 
     def contracts(self) -> tuple[Token, ...]:
         """Return the tokens that have a contract, in the order in which pools sort them."""
-        return tuple(sorted((t for t in self if not t.is_native), key=lambda token: int(token.address, 16)))
+        return tuple(sorted((t for t in self if not t.is_native), key=_order))
 
-    def pairs(self) -> Iterator[tuple[Token, Token]]:
-        """Return every pair of contracts, each in the order in which pools sort them."""
-        return combinations(self.contracts(), 2)
+    def pairs(self, *, native: bool = False) -> Iterator[tuple[Token, Token]]:
+        """Return the pairs to look for pools of, each in the order in which pools sort them.
+
+        Of a long list these are only the pairs with a hub: a wrapped native coin or a dollar. All others would be
+        millions, nearly all without a pool.
+
+        Parameters
+        ----------
+        native : bool
+            Whether the native coin, which sorts first, is among them.
+        """
+        found = tuple(sorted((t for t in self if native or not t.is_native), key=_order))
+        hubs = {token for token in found if _is_hub(token)}
+        is_long = len(found) > MOST_IN_ALL_PAIRS
+        return (pair for pair in combinations(found, 2) if not is_long or not hubs.isdisjoint(pair))
+
+
+def _order(token: Token) -> int:
+    return 0 if token.is_native else int(token.address, 16)
+
+
+def _is_hub(token: Token) -> bool:
+    info = registry.info_of(token.chain_id, token.address)
+    return info is not None and not HUBS.isdisjoint(info.tags)
 
 
 def checked(tokens: ChainTokens) -> Reading[tuple[ChainTokens, tuple[str, ...]]]:
