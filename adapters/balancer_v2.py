@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from adapters.balancer_pools import PROTOCOL, PoolMarket, kind_of, stable, weighted
 from adapters.balancer_rates import read_scales
 from adapters.chain.abi import Call, CallFailed, Event, Function, Log, LogFilter
 from adapters.chain.deployments import deployments_of
 from adapters.chain.protocol import Pool, Refused, States, collected, market_id
 from adapters.chain.reading import Reading, ask_each, ask_logs
 from adapters.chain.tokens import ChainTokens
-from routing_engine.amm.balancer_stable import Invariant
-from routing_engine.markets import BalancerStablePool, WeightedPool
 
 POOL_ID = Function("getPoolId()", "bytes32")
 POOL_TOKENS = Function("getPoolTokens(bytes32)", "address[]", "uint256[]")
@@ -32,38 +30,6 @@ ADDRESS_DIGITS = 42
 MOST_DECIMALS = 18
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What distinguishes the pools of one factory.
-
-    Parameters
-    ----------
-    rates : str
-        How many fields `adapters.balancer_rates` finds: ``none``, ``price``, ``token`` or ``token_with_old``.
-    invariant : Invariant or None
-        Of stable pools: which version of the library they have.
-    multiplies_powers : bool
-        Of weighted pools: as in `WeightedPool`.
-    """
-
-    rates: str = "none"
-    invariant: Invariant | None = None
-    multiplies_powers: bool = False
-
-
-KINDS = {
-    "weighted_first": Kind(),
-    "weighted": Kind(multiplies_powers=True),
-    "stable_first": Kind(invariant=Invariant.UP),
-    "stable": Kind(invariant=Invariant.DOWN),
-    "meta_stable": Kind("price", Invariant.UP),
-    "phantom_stable": Kind("token", Invariant.UP),
-    "composable_stable": Kind("token_with_old", Invariant.DOWN),
-}
-
-PoolMarket = WeightedPool | BalancerStablePool
-
-
 class BalancerV2:
     """The vault's pools.
 
@@ -77,10 +43,10 @@ class BalancerV2:
     vault : str
         Address.
     kinds : mapping of str to str
-        Name in `KINDS` by factory.
+        Name in `balancer_pools.KINDS` by factory.
     """
 
-    name = "balancer_v2"
+    name = PROTOCOL
     factories: tuple[str, ...] = ()
     creations: tuple[str, ...] = ()
     topics = tuple(e.topic for e in (SWAP, BALANCE_CHANGED, BALANCE_MANAGED, FEE_CHANGED, PAUSED_CHANGED))
@@ -116,8 +82,8 @@ class BalancerV2:
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[PoolMarket]]:
         """Read balances, fees, weights or amplification, and rates."""
         answers = yield from ask_each(pools, self._calls)
-        stable = [pool for pool in pools if _kind(pool).invariant]
-        scales = yield from read_scales({pool: _kind(pool).rates for pool in stable})
+        rates = {pool: kind_of(pool).rates for pool in pools if kind_of(pool).invariant}
+        scales = yield from read_scales(rates)
 
         def state(pool: Pool) -> PoolMarket | Refused:
             (addresses, balances), (fee,), (last,), (paused,) = (
@@ -129,12 +95,13 @@ class BalancerV2:
             if not all(token.address in held for token in pool.tokens):
                 raise CallFailed(f"{pool.key}: the vault names other tokens than before")
             own = tuple(held[token.address] for token in pool.tokens)
-            if not _kind(pool).invariant:
-                return self._weighted(pool, own, fee, last)
+            identifier = market_id(self._chain_id, pool.key)
+            if not kind_of(pool).invariant:
+                return weighted(pool, identifier, own, fee, last)
             found = scales[pool]
             if isinstance(found, CallFailed):
                 raise found
-            return self._stable(pool, own, fee, last, found)
+            return stable(pool, identifier, own, fee, last, found)
 
         return collected(pools, state)
 
@@ -143,41 +110,16 @@ class BalancerV2:
 
     def refresh(self, held: Mapping[str, tuple[Pool, PoolMarket]]) -> Reading[States[PoolMarket]]:
         """Read stable pools again: their rates and amplification move without events."""
-        return self.read(tuple(pool for pool, _ in held.values() if _kind(pool).invariant))
+        return self.read(tuple(pool for pool, _ in held.values() if kind_of(pool).invariant))
 
     def market(self, pool: Pool, state: PoolMarket) -> PoolMarket:
         """Return the state, which is the market."""
         return state
 
     def _calls(self, pool: Pool) -> tuple[Call, ...]:
-        last = AMPLIFICATION if _kind(pool).invariant else WEIGHTS
+        last = AMPLIFICATION if kind_of(pool).invariant else WEIGHTS
         tokens = POOL_TOKENS(self._vault, bytes.fromhex(str(pool.facts[0])[2:]))
         return tokens, SWAP_FEE(pool.key), last(pool.key), PAUSED(pool.key)
-
-    def _weighted(self, pool: Pool, balances: tuple[int, ...], fee: int, weights: tuple[int, ...]) -> WeightedPool:
-        return WeightedPool(
-            id=market_id(self._chain_id, pool.key),
-            protocol=self.name,
-            tokens=pool.tokens,
-            balances=balances,
-            weights=tuple(weights),
-            fee_e18=fee,
-            multiplies_powers=_kind(pool).multiplies_powers,
-        )
-
-    def _stable(
-        self, pool: Pool, balances: tuple[int, ...], fee: int, amp: int, scales: tuple[int, ...]
-    ) -> BalancerStablePool:
-        return BalancerStablePool(
-            id=market_id(self._chain_id, pool.key),
-            protocol=self.name,
-            tokens=pool.tokens,
-            balances=balances,
-            scales=scales,
-            amp=amp,
-            fee_e18=fee,
-            invariant=_kind(pool).invariant or Invariant.DOWN,
-        )
 
 
 def _pool(address: str, identifier: bytes, kind: str, addresses: Sequence[str], tokens: ChainTokens) -> Pool | None:
@@ -187,10 +129,6 @@ def _pool(address: str, identifier: bytes, kind: str, addresses: Sequence[str], 
     if not found or max(token.decimals for token in found) > MOST_DECIMALS:
         return None
     return Pool(key=address, tokens=found, facts=("0x" + identifier.hex(), kind, place))
-
-
-def _kind(pool: Pool) -> Kind:
-    return KINDS[str(pool.facts[1])]
 
 
 def deployed(chain_id: int) -> Iterator[BalancerV2]:
