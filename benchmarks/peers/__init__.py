@@ -14,7 +14,7 @@ class Answer:
     paths : tuple of (int, tuple of str)
         Smallest units of the token sold, and market ids in series; empty where it found nothing.
     seconds : float
-        Time to decide, without setting up.
+        Time to decide, without setting up: of the processor for what runs in this process.
     """
 
     paths: tuple[tuple[int, tuple[str, ...]], ...]

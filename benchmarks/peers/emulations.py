@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
+from benchmarks.measure import clock
 from benchmarks.peers import Answer
 from benchmarks.peers.layered import Floats, Ints, Pools, best_path
 from routing_engine import Router, RouteRequest
@@ -31,7 +31,7 @@ class Emulations:
 
     def chunked(self, request: RouteRequest, chunks: int = CHUNKS) -> Answer:
         """Send equal chunks, each down the path that is best after those before it; pools may be used again."""
-        started = time.perf_counter()
+        started = clock()
         flow, closed = np.zeros(self._pools.other.size), np.zeros(self._pools.other.size, np.bool_)
         sizes: dict[tuple[int, ...], int] = {}
         for number in range(chunks):
@@ -45,14 +45,14 @@ class Emulations:
                 closed |= (self._pools.pool == self._pools.pool[row]) & (np.arange(closed.size) != row)
             key = tuple(path.tolist())
             sizes[key] = sizes.get(key, 0) + chunk
-        seconds = time.perf_counter() - started
+        seconds = clock() - started
         if sum(sizes.values()) != request.amount:
             return Answer(paths=(), seconds=seconds)
         return Answer(paths=tuple((size, self._ids(path)) for path, size in sizes.items()), seconds=seconds)
 
     def disjoint(self, request: RouteRequest, count: int = DISJOINT) -> Answer:
         """Take the best path, ban its pools, repeat; then divide so that marginal prices are equal."""
-        started = time.perf_counter()
+        started = clock()
         closed = np.zeros(self._pools.other.size, np.bool_)
         paths = []
         for _ in range(count):
@@ -62,7 +62,7 @@ class Emulations:
             paths.append(path)
             closed |= np.isin(self._pools.pool, self._pools.pool[path])
         parts = _divide([self._composed(path) for path in paths], request.amount) if paths else []
-        seconds = time.perf_counter() - started
+        seconds = clock() - started
         kept = [(part, self._ids(path.tolist())) for part, path in zip(parts, paths, strict=True) if part]
         return Answer(paths=tuple(kept), seconds=seconds)
 
