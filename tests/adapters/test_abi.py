@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from eth_abi import decode, encode
 from eth_abi.exceptions import DecodingError
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.base import BadPayload
 from adapters.chain.abi import CallFailed, Event, Function, Log, Outcome, hex_data, quantity
+
+REPEATABLE = settings(max_examples=100, deadline=None, derandomize=True)
 
 CONTRACT = "0x" + "c" * 40
 TYPES = st.lists(
@@ -19,6 +21,7 @@ TYPES = st.lists(
 )
 
 
+@REPEATABLE
 @given(TYPES, st.binary(max_size=200), st.booleans())
 def test_integers_are_decoded_as_the_abi_says(types, data, is_small):
     if is_small:
@@ -33,6 +36,7 @@ def test_integers_are_decoded_as_the_abi_says(types, data, is_small):
     assert call.decode(Outcome(data)) == expected
 
 
+@REPEATABLE
 @given(st.integers(-(2**23), 2**23 - 1), st.integers(0, 2**112 - 1))
 def test_negative_numbers_survive(tick, reserve):
     call = Function("f(int24)", "int24", "uint112")(CONTRACT, tick)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 from eth_abi import encode
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.base import AdapterError, BadPayload, VenueUnavailable
@@ -14,6 +14,8 @@ from adapters.chain.abi import Call, Function, Outcome
 from adapters.multicall import Multicall, decode_outcomes, encode_calls
 from adapters.rpc import RpcPool
 from tests.support.nodes import NOW, Network, Node, at, block_hash
+
+REPEATABLE = settings(max_examples=100, deadline=None, derandomize=True)
 
 ECHO = Function("echo(uint256)", "uint256")
 GOOD, GONE, GREEDY = ("0x" + digit * 40 for digit in "abc")
@@ -41,6 +43,7 @@ addresses = st.binary(min_size=20, max_size=20).map(lambda raw: "0x" + raw.hex()
 raw_calls = st.lists(st.tuples(addresses, st.binary(max_size=100)), max_size=12)
 
 
+@REPEATABLE
 @given(raw_calls)
 def test_calls_are_encoded_as_the_abi_says(raw):
     calls = [Call(to, data, ECHO) for to, data in raw]
@@ -48,6 +51,7 @@ def test_calls_are_encoded_as_the_abi_says(raw):
     assert encode_calls(calls) == expected
 
 
+@REPEATABLE
 @given(st.lists(st.tuples(st.booleans(), st.binary(max_size=100)), max_size=12))
 def test_outcomes_are_decoded_as_the_abi_says(raw):
     answer = encode(["(bool,bytes)[]"], [raw])
@@ -56,6 +60,7 @@ def test_outcomes_are_decoded_as_the_abi_says(raw):
         decode_outcomes(answer, len(raw) + 1)
 
 
+@REPEATABLE
 @given(st.lists(st.tuples(st.booleans(), st.binary(max_size=70)), min_size=1, max_size=5), st.data())
 def test_a_damaged_answer_is_refused_or_stays_within_itself(raw, data):
     answer = bytearray(encode(["(bool,bytes)[]"], [raw]))

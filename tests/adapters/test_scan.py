@@ -71,7 +71,7 @@ def reader(node: Node) -> ScanReader:
     return ScanReader(pool, Multicall(pool))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(RANGES)
 def test_the_program_gives_what_calls_give(scans):
     outcomes = split_result(MACHINE.run(program(scans)), scans)
@@ -92,7 +92,7 @@ def test_a_contract_that_is_not_there_fails():
     assert split_result(MACHINE.run(program((nobody,))), (nobody,)) == [Outcome(b"", reverted=True)]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.data())
 def test_what_the_program_cannot_have_returned_is_refused_or_in_range(data):
     scans = (scan(WORD_AT, MACHINE.to, numbers=range(20)), scan(WORD_AT, MACHINE.to, numbers=range(30)))
