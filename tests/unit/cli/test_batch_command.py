@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +12,7 @@ import pytest
 from click.testing import Result
 
 from routing_engine import Router, RouteRequest, Snapshot
+from tests.support.terminal import run_in_terminal
 from tests.unit.cli.conftest import DAI, USDC, WETH
 
 Run = Callable[..., Result]
@@ -136,17 +134,11 @@ def test_what_no_row_could_make_good_is_exit_code_two(
 
 def test_a_terminal_sees_a_bar_and_stdout_does_not(write: Write) -> None:
     row = {"token_in": "WETH@1", "token_out": "USDC@1", "amount": str(10**18)}
-    terminal, end = pty.openpty()
     command = [sys.executable, "-c", "from routing_engine.cli import main; main()", "batch"]
-    command += ["--requests", str(write("r.json", [row] * 3))]
-    environment = os.environ | {"TERM": "xterm-256color"}
-    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=end, env=environment, check=True)
-    os.close(end)
-    shown = os.read(terminal, 65536).decode()
-    os.close(terminal)
+    shown, stdout = run_in_terminal([*command, "--requests", str(write("r.json", [row] * 3))])
     assert "Routing" in shown
     assert "3/3" in shown
-    assert [json.loads(line)["row"] for line in result.stdout.splitlines()] == [0, 1, 2]
+    assert [json.loads(line)["row"] for line in stdout.splitlines()] == [0, 1, 2]
 
 
 @pytest.mark.shared_data

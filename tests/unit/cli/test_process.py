@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+
+from tests.support.terminal import run_in_terminal
 
 MAIN = "from routing_engine.cli import main; main()"
 HEAVY = ("numpy", "numba", "networkx", "rich")
@@ -102,12 +103,6 @@ def test_what_to_install_is_said(name: str) -> None:
 
 
 def test_a_terminal_sees_a_spinner_and_stdout_does_not() -> None:
-    terminal, end = pty.openpty()
-    command = [sys.executable, "-c", MAIN, "snapshot", "info", "--format", "json"]
-    environment = os.environ | {"TERM": "xterm-256color"}
-    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=end, env=environment, check=True)
-    os.close(end)
-    shown = os.read(terminal, 65536).decode()
-    os.close(terminal)
+    shown, stdout = run_in_terminal([sys.executable, "-c", MAIN, "snapshot", "info", "--format", "json"])
     assert "Loading the sandbox market" in shown
-    assert json.loads(result.stdout)["markets"] > 0
+    assert json.loads(stdout)["markets"] > 0
