@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from adapters.chain.abi import Call
-from adapters.chain.logs import LogReader
-from adapters.chain.reading import Reply, Request
+from adapters.chain.abi import Call, Log, LogFilter
+from adapters.chain.logs import LogReader, TooLong
+from adapters.chain.reading import Reply, Request, Unanswered
 from adapters.chain.scan import Scan
 from adapters.multicall import Multicall
 from adapters.rpc import Block, RpcPool
@@ -51,5 +51,11 @@ class ChainResponder:
         scanned = iter(self._reader.scans.read(scans, self._at))
         return Reply(
             outcomes=tuple(next(called if isinstance(call, Call) else scanned) for call in request.calls),
-            logs=tuple(self._reader.logs.read(each, self._at) for each in request.filters),
+            logs=tuple(self._logs(each) for each in request.filters),
         )
+
+    def _logs(self, wanted: LogFilter) -> tuple[Log, ...] | Unanswered:
+        try:
+            return self._reader.logs.read(wanted, self._at)
+        except TooLong as error:
+            return Unanswered(str(error))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from adapters.base import BadPayload, VenueUnavailable
+from adapters.base import AdapterError, BadPayload, VenueUnavailable
 from adapters.chain.abi import Log, LogFilter, hex_data, quantity
 from adapters.endpoint import Answer, RpcRefused
 from adapters.portion import Portion
@@ -16,8 +16,15 @@ from adapters.rpc import Block, RpcPool
 MOST_ADDRESSES = 1000
 MOST_TOPICS = 4
 PATIENCE = 2
+MOST_REQUESTS = 400
 WIDEST = 2**40
 """More blocks than any chain has: whether a range is too wide shows when it is asked for."""
+
+
+class TooLong(AdapterError):
+    """Reading a range would take more requests than anybody waits for: the endpoint allows narrow ranges only."""
+
+    code = "too_long"
 
 
 class LogReader:
@@ -49,6 +56,8 @@ class LogReader:
             If no endpoint answers properly for even a single block.
         BadPayload
             If a log comes twice.
+        TooLong
+            If it would take more than `MOST_REQUESTS`.
         """
         found = self._read_range(replace(wanted, last_block=min(wanted.last_block, at.number)), at)
         logs = tuple(sorted(found, key=_place))
@@ -71,11 +80,17 @@ class LogReader:
                 if first == last or patience < 0:
                     raise VenueUnavailable(f"logs of block {first}: {fault}") from fault
                 self._width.shrink(last - first + 1)
+                self._check_length(wanted.last_block - first + 1)
                 continue
             patience = PATIENCE
             self._width.grow(last - first + 1)
             first = last + 1
         return found
+
+    def _check_length(self, blocks: int) -> None:
+        if blocks > MOST_REQUESTS * self._width.size:
+            ranges = f"logs of {blocks} blocks in ranges of {self._width.size}"
+            raise TooLong(f"chain {self._rpc.chain_id}: {ranges} take too long; use an endpoint that allows wider ones")
 
     def _ask(self, wanted: LogFilter, at: Block) -> list[Log]:
         parts = tuple(_by_addresses(wanted))

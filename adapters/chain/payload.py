@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.base import BadPayload
 from adapters.chain.abi import Log, Outcome, hex_data
-from adapters.chain.reading import Reply, Request, Responder
+from adapters.chain.reading import Reply, Request, Responder, Unanswered
 from adapters.rpc import Block
 
 
@@ -117,7 +117,7 @@ class ReplayResponder:
 def reply_to_json(reply: Reply) -> list[Any]:
     """Return a JSON-ready reply: data in hex, a revert with an exclamation mark in front."""
     outcomes = [f"{'!' if outcome.reverted else ''}0x{outcome.data.hex()}" for outcome in reply.outcomes]
-    return [outcomes, [[_log_to_json(log) for log in logs] for logs in reply.logs]]
+    return [outcomes, [_logs_to_json(logs) for logs in reply.logs]]
 
 
 def reply_from_json(document: list[Any]) -> Reply:
@@ -125,7 +125,7 @@ def reply_from_json(document: list[Any]) -> Reply:
     outcomes, logs = document
     return Reply(
         outcomes=tuple(Outcome(hex_data(text.removeprefix("!"), "outcome"), text[:1] == "!") for text in outcomes),
-        logs=tuple(tuple(_log_from_json(log) for log in each) for each in logs),
+        logs=tuple(_logs_from_json(each) for each in logs),
     )
 
 
@@ -138,6 +138,14 @@ def block_from_json(document: list[Any]) -> Block:
     """Inverse of `block_to_json`."""
     number, hash_, timestamp, parent = document
     return Block(number=int(number), hash=str(hash_), timestamp=int(timestamp), parent=str(parent))
+
+
+def _logs_to_json(logs: tuple[Log, ...] | Unanswered) -> Any:
+    return logs.reason if isinstance(logs, Unanswered) else [_log_to_json(log) for log in logs]
+
+
+def _logs_from_json(document: Any) -> tuple[Log, ...] | Unanswered:
+    return Unanswered(document) if isinstance(document, str) else tuple(_log_from_json(log) for log in document)
 
 
 def _log_to_json(log: Log) -> list[Any]:

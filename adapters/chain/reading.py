@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Se
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from adapters.base import AdapterError
+from adapters.base import AdapterError, BadPayload
 from adapters.chain.abi import Call, Log, LogFilter, Outcome
 from adapters.chain.scan import Scan
 from routing_engine.errors import InvalidMarket
@@ -25,11 +25,18 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Why logs cannot be had, though the chain answers otherwise."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """One outcome for each call, and the logs of each filter in the order of the chain."""
 
     outcomes: tuple[Outcome, ...] = ()
-    logs: tuple[tuple[Log, ...], ...] = ()
+    logs: tuple[tuple[Log, ...] | Unanswered, ...] = ()
 
 
 class Responder(Protocol):
@@ -81,12 +88,23 @@ def ask_each(
 
 
 def ask_logs(filters: Iterable[LogFilter]) -> Reading[tuple[Log, ...]]:
-    """Ask for the logs of all filters, one after another."""
+    """Ask for the logs of all filters, one after another.
+
+    Raises
+    ------
+    BadPayload
+        If some cannot be had.
+    """
     wanted = tuple(filters)
     if not wanted:
         return ()
     reply = yield Request(filters=wanted)
-    return tuple(log for logs in reply.logs for log in logs)
+    found: list[Log] = []
+    for logs in reply.logs:
+        if isinstance(logs, Unanswered):
+            raise BadPayload(logs.reason)
+        found += logs
+    return tuple(found)
 
 
 def together(readings: Mapping[Key, Reading[Found]]) -> Reading[Mapping[Key, Found | AdapterError]]:

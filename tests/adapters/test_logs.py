@@ -9,7 +9,7 @@ import pytest
 
 from adapters.base import AdapterError, BadPayload, VenueUnavailable
 from adapters.chain.abi import Event, LogFilter
-from adapters.chain.logs import LogReader
+from adapters.chain.logs import LogReader, TooLong
 from adapters.rpc import RpcPool
 from tests.support.nodes import NOW, Network, Node, at, block_hash
 
@@ -120,3 +120,12 @@ def test_a_log_with_impossible_numbers_does_not_decode():
     (found,) = reader(log(4, data="0x" + "f" * 128))[0].read(wanted(), at(100))
     with pytest.raises(BadPayload, match="does not fit uint112"):
         SYNC.decode(found)
+
+
+def test_a_range_that_would_take_hours_is_refused_at_once():
+    found, node = reader(widest=3)
+    node.head = 10_000_000
+    with pytest.raises(TooLong, match="use an endpoint that allows wider ones"):
+        found.read(wanted(0, 10_000_000), at(10_000_000))
+    assert node.asked.count("eth_getLogs") < 20
+    assert found.read(wanted(9_999_500, 10_000_000), at(10_000_000)) == ()

@@ -10,10 +10,12 @@ import pytest
 
 from adapters import uniswap_v2
 from adapters.base import BadPayload, VenueUnavailable
+from adapters.chain.abi import LogFilter
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.payload import ChainPayload
+from adapters.chain.reading import ask_logs
 from adapters.chain.steps import RETRY_S
-from adapters.chain.tokens import DECIMALS, SYMBOL
+from adapters.chain.tokens import DECIMALS, SYMBOL, ChainTokens
 from adapters.testing import check_parsing
 from adapters.uniswap_v2 import UniswapV2
 from routing_engine.model import ZERO_ADDRESS
@@ -188,3 +190,22 @@ def test_a_damaged_recording_is_refused(script, damage):
     written = {**recorded(script)[0].to_json(), **damage} if damage else {}
     with pytest.raises(BadPayload):
         ChainPayload.from_json(written)
+
+
+class Scanning(UniswapV2):
+    """Finds its pairs by their events from the first block on."""
+
+    def discover(self, tokens: ChainTokens) -> Any:
+        yield from ask_logs([LogFilter(addresses=self.factories, topics=(self.creations,))])
+        return ()
+
+
+def test_a_protocol_whose_events_take_too_long_fails_alone(script):
+    script.head, script.widest = 10_000_000, 5
+    adapter, _ = adapter_of(script, protocols()[0], Scanning("scanning", 1, FACTORY, 3000))
+    payload = adapter.fetch()
+    assert len(adapter.parse(payload).markets) == 3
+    assert "use an endpoint that allows wider ones" in adapter.memory.faults["scanning"]
+    again = ChainPayload.from_json(json.loads(json.dumps(payload.to_json())))
+    other, _ = adapter_of(script, protocols()[0], Scanning("scanning", 1, FACTORY, 3000))
+    assert other.parse(again) == adapter.parse(payload)
