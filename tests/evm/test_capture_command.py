@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -13,8 +15,9 @@ import pytest
 from click.testing import CliRunner
 
 from adapters.base import VenueUnavailable
-from adapters.capture import Capture, Captured
+from adapters.capture import Capture, Captured, Progress
 from adapters.http import JsonClient
+from adapters.progress import shown_progress
 from adapters.rpc import RpcPool
 from adapters.uniswap_v2 import deployed
 from routing_engine import Snapshot
@@ -55,7 +58,9 @@ class FailingClient:
         return self._client.post(url, body)
 
 
-def captured(venues: list[Uniswap], out: Path, questions: int | None = None) -> tuple[Captured, Capture, int]:
+def captured(
+    venues: list[Uniswap], out: Path, questions: int | None = None, progress: Progress = lambda *_: None
+) -> tuple[Captured, Capture, int]:
     """Capture both chains, each for so many questions; return the number of calls made too."""
     by_chain = {venue.chain.chain_id: venue for venue in venues}
     clients: list[FailingClient] = []
@@ -72,6 +77,7 @@ def captured(venues: list[Uniswap], out: Path, questions: int | None = None) -> 
         out,
         make_rpc=make_rpc,
         portion=8,
+        progress=progress,
     )
     return job.run(), job, sum(client.calls for client in clients)
 
@@ -88,6 +94,40 @@ def test_a_capture_goes_on_where_it_was_interrupted(venues, tmp_path):
     assert made < needed / 2
     job.finish()
     assert not list(tmp_path.glob("market.json.gz*"))
+
+
+def test_ctrl_c_stops_all_chains_and_loses_nothing(venues, tmp_path):
+    whole, _, needed = captured(venues, tmp_path / "whole.json")
+    out = tmp_path / "market.json"
+
+    def press(chain_id: int, done: int, asked: int) -> None:
+        if chain_id == 1 and done > 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        captured(venues, out, progress=press)
+    found, _, made = captured(venues, out)
+    assert found.snapshot.id == whole.snapshot.id
+    assert made < needed
+
+
+def test_progress_grows_to_what_was_asked(venues, tmp_path, monkeypatch):
+    told: dict[int, list[tuple[int, int]]] = {}
+    captured(venues, tmp_path / "a", progress=lambda chain_id, *counts: told.setdefault(chain_id, []).append(counts))
+    for counts in told.values():
+        assert counts == sorted(counts)
+        assert counts[-1][0] == counts[-1][1] > 20
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stderr", Terminal())
+    with shown_progress() as progress:
+        captured(venues, tmp_path / "b", progress=progress)
+        shown = sys.stderr
+    assert "Ethereum" in shown.getvalue()
+    assert "Base" in shown.getvalue()
 
 
 def test_going_on_ends_at_the_newest_block(venues, tmp_path):
