@@ -99,7 +99,8 @@ class Direction(NamedTuple):
         pieces = self.pieces()
         limits = zip(self.pools, (self.withdrawable, self.borrowable), strict=True)
         most_out = sum(min(pool.real_out, limit) for pool, limit in limits)
-        by_output = _invert(pieces, unadjust(most_out, self.decimals_out) + 2) * MARGIN
+        # Each pool's output is rounded down twice: to adjusted units, then to smallest ones.
+        by_output = _invert(pieces, unadjust(most_out + 2, self.decimals_out) + 2) * MARGIN
         imaginary = unadjust(self.pools[0].imaginary_in + self.pools[1].imaginary_in, self.decimals_in)
         return int(min(by_output, pieces[-1][0] * MARGIN + imaginary * PRICE_REACH)) + self.quantum
 

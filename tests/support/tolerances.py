@@ -24,7 +24,8 @@ from routing_engine.markets import (
     WeightedPool,
 )
 from routing_engine.markets.fluid import OFF
-from routing_engine.model import Market
+from routing_engine.markets.stableswap import Accounting
+from routing_engine.model import Market, Token
 from tests.support.balancer_pools import linear_rounding, stable_rounding, v1_rounding, weighted_rounding
 from tests.support.stableswap import greatest_fee
 from tests.support.strategies import most_steps
@@ -62,11 +63,12 @@ def _(pool: BancorPool) -> Options:
 def _(pool: FluidPool) -> Options:
     """One adjusted unit, of either token, for each of two pools at each of four steps.
 
-    The contract divides an input between its two pools before it takes the fee: not quite the best division.
+    The contract divides an input between its two pools before it takes the fee: not quite the best division, by an
+    amount of the second order in the fee.
     """
     units = 8 * 10 ** max(0, pool.token0.decimals - 12, pool.token1.decimals - 12)
-    both_on = OFF not in (pool.collateral, pool.debt)
-    return {"rounding_units": units, "split_units": units, "split_gain": 1e-12 if both_on else 0.0}
+    both_on, gain = OFF not in (pool.collateral, pool.debt), 1e-12 + 1e-5 * (pool.fee_pips / PIPS) ** 2
+    return {"rounding_units": units, "split_units": units, "split_gain": gain if both_on else 0.0}
 
 
 @tolerances.register
@@ -80,9 +82,27 @@ def _(pool: EkuboPool) -> Options:
 
 @tolerances.register
 def _(pool: StableSwapPool) -> Options:
-    """D is rounded at every step of its iteration, and some contracts add one to each divisor on the way."""
+    """D is rounded at every step of its iteration, and some contracts add one to each divisor on the way.
+
+    The first lending pools round down both what they pay and what they count as left: a unit is lost between the two,
+    so that the balance left is dearer by what a unit costs there.
+    """
     dip = FEE_STEPS if pool.multiplier_e10 > FEE_SCALE else 0.0
-    return {"rounding_units": 16, "split_units": 16, "split_gain": greatest_fee(pool), "dip": dip}
+    lost = 2 * max(_last_unit(pool, *edge) for edge in pool.edges()) if pool.accounting is Accounting.INVARIANT else 0
+    return {
+        "rounding_units": 16,
+        "split_units": 16,
+        "split_gain": greatest_fee(pool),
+        "dip": dip,
+        "trip_units": lost,
+    }
+
+
+def _last_unit(market: Market, token_in: Token, token_out: Token) -> int:
+    """Return what the last unit that can be bought costs, the dearest one."""
+    most = market.limits(token_in, token_out).max_amount_in
+    bought = market.swap_exact_in(token_in, token_out, most)[0].amount_out
+    return most - market.swap_exact_out(token_in, token_out, bought - 1)[0].amount_in if bought > 1 else most
 
 
 @tolerances.register
@@ -113,9 +133,14 @@ def _(pool: BalancerV1Pool) -> Options:
 
 @tolerances.register
 def _(pool: BalancerLinearPool) -> Options:
-    """Main balances are rounded down, which can favour the trader by a unit, or by more when few shares remain."""
-    units = linear_rounding(pool)
-    return {"rounding_units": units, "split_units": units, "trip_units": 2 + max(pool.balances) // WAD}
+    """Main balances are rounded down, which favours the trader by a unit, or by more when few shares remain.
+
+    What remains when all main tokens are gone are the wrapped ones; a unit beside these moves the price of all shares.
+    """
+    units, main, wrapped = linear_rounding(pool), 10 ** (18 - pool.tokens[0].decimals), pool.balances[1]
+    left = wrapped * 10 ** (18 - pool.tokens[1].decimals) * pool.rate_e18 // WAD
+    trip = 2 + max(pool.balances) // WAD + 4 * max(pool.balances) * main // max(1, left)
+    return {"rounding_units": units, "split_units": units, "trip_units": trip}
 
 
 @tolerances.register

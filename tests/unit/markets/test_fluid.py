@@ -69,6 +69,18 @@ def test_refusals_say_why(change, amount, reason, detail):
     assert refused.value.reason is reason
 
 
+def test_the_largest_input_is_the_last_that_a_limit_serves():
+    """Outputs are counted in 12 decimals: 684.26 units of them are borrowable, and 684 are paid for many inputs."""
+    pool = replace(
+        POOL, token0=make_token(1, 12), fee_pips=10_000, center_price=10**23, collateral=OFF,
+        debt=(16790056414589, 362880999999, 10000033600112896, 999999999999), borrowable=(10**32, 684_260_061),
+    )  # fmt: skip
+    most = pool.limits(pool.token0, ETH).max_amount_in
+    assert pool.swap_exact_in(pool.token0, ETH, most)[0].amount_out == 684 * 10**6
+    with pytest.raises(QuoteRefused, match=str(Breach.BORROWABLE)):
+        pool.swap_exact_in(pool.token0, ETH, most + 1)
+
+
 def test_a_direction_of_which_nothing_can_be_taken_out_is_closed():
     pool = replace(POOL, withdrawable=(0, 10**24), borrowable=(0, 10**24))
     assert pool.edges() == ((WSTETH, ETH),)
