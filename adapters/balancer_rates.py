@@ -70,19 +70,26 @@ def read_scales(pools: Mapping[Pool, str]) -> Reading[Mapping[Pool, Scales | Cal
             RATE(each.provider),
         ),
     )
+    rates: dict[Pool, dict[int, Asked]] = {}
+    for each in wanted:
+        rates.setdefault(each.pool, {})[each.place] = answers[each]
     found: dict[Pool, Scales | CallFailed] = {}
-    for pool in pools:
+    for pool, kind in pools.items():
+        given = providers.get(pool, ())
         try:
-            rates = [WAD] * len(pool.tokens)
-            given = providers.get(pool, ())
-            if isinstance(given, CallFailed):
-                raise given
-            for each in (each for each in wanted if each.pool == pool):
-                rates[each.place] = _rate(answers[each], clock[rated[0]], is_late=pools[pool] == "token")
-            found[pool] = tuple(r * 10 ** (18 - t.decimals) for r, t in zip(rates, pool.tokens, strict=True))
+            found[pool] = _scales(pool, kind, given, rates.get(pool, {}), clock[rated[0]] if rated else ())
         except CallFailed as error:
             found[pool] = error
     return found
+
+
+def _scales(
+    pool: Pool, kind: str, providers: Sequence[str] | CallFailed, rates: Mapping[int, Asked], clock: Asked
+) -> Scales:
+    if isinstance(providers, CallFailed):
+        raise providers
+    known = {place: _rate(asked, clock, is_late=kind == "token") for place, asked in rates.items()}
+    return tuple(known.get(place, WAD) * 10 ** (18 - token.decimals) for place, token in enumerate(pool.tokens))
 
 
 def _providers(pool: Pool, asked: Asked) -> Sequence[str] | CallFailed:

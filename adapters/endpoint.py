@@ -22,15 +22,32 @@ FAILURES = 3
 WRONG_CHAIN_PAUSE_S = 300.0
 LONGEST_MESSAGE = 200
 
+REVERTED, REVERTED_WORD = 3, "reverted"
 OVERLOADED = (-32005, -32029, 429)
 OVERLOADED_WORDS = ("rate limit", "too many requests", "compute units", "daily request")
 BEHIND_WORDS = ("header not found", "unknown block", "block not found", "missing trie node", "pruned", "not available")
 
 
 class RpcRefused(AdapterError):
-    """The endpoint understood and refused: a revert, too wide a range, too large an answer."""
+    """The endpoint understood and refused: a revert, too wide a range, too large an answer.
+
+    Parameters
+    ----------
+    host : str
+        Who refused.
+    said : str
+        Its message.
+    number : int
+        The error's code.
+    data : object
+        What came with it: of a revert, the data that the contract returned.
+    """
 
     code = "rpc_refused"
+
+    def __init__(self, host: str, said: str, *, number: int = 0, data: Any = None) -> None:
+        super().__init__(f"{host}: {said} (code {number})")
+        self.said, self.number, self.data = said, number, data
 
 
 class LacksBlock(AdapterError):
@@ -187,10 +204,13 @@ class Endpoint:
                 raise VenueUnavailable(f"{self.host}: an answer has neither result nor error")
             return answer["result"]
         error = answer["error"] if isinstance(answer["error"], dict) else {"message": answer["error"]}
-        message = str(error.get("message", ""))[:LONGEST_MESSAGE]
+        message, number = str(error.get("message", ""))[:LONGEST_MESSAGE], error.get("code")
+        number = number if isinstance(number, int) else 0
         said = message.lower()
-        if error.get("code") in OVERLOADED or any(words in said for words in OVERLOADED_WORDS):
-            raise VenueUnavailable(f"{self.host}: overloaded ({message})")
-        if any(words in said for words in BEHIND_WORDS):
-            raise LacksBlock(f"{self.host}: lacks the block ({message})")
-        return RpcRefused(f"{self.host}: {message} (code {error.get('code')})")
+        # What stands behind "reverted" are a contract's words, which say nothing about the endpoint.
+        if number != REVERTED and REVERTED_WORD not in said:
+            if number in OVERLOADED or any(words in said for words in OVERLOADED_WORDS):
+                raise VenueUnavailable(f"{self.host}: overloaded ({message})")
+            if any(words in said for words in BEHIND_WORDS):
+                raise LacksBlock(f"{self.host}: lacks the block ({message})")
+        return RpcRefused(self.host, message, number=number, data=error.get("data"))

@@ -201,3 +201,14 @@ def test_blocks_with_impossible_numbers_are_refused():
         network.nodes["node"]._block = lambda _, number=number: {"number": number, "hash": "0x0", "timestamp": "0x1"}
         with pytest.raises(VenueUnavailable, match="number must be a hex quantity"):
             pool_of(network).head()
+
+
+def test_a_contracts_words_say_nothing_about_the_endpoint():
+    def shout(_: bytes) -> bytes:
+        raise NodeError("execution reverted: header not found, too many requests", 3)
+
+    network = Network(node=Node())
+    network.nodes["node"].contracts["0xc"] = shout
+    (answer,) = pool_of(network).ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(100)])], list)
+    assert isinstance(answer, RpcRefused)
+    assert answer.number == 3
