@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 DATA_DIR ?= .data
 
-.PHONY: serve test coverage lint bench clean constraints
+.PHONY: serve test coverage soak lint bench clean constraints
 
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
@@ -18,6 +18,11 @@ test: $(VENV)/.test-ready lint
 coverage: $(VENV)/.test-ready
 	$(BIN)/python -m tests.support.chromium
 	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term
+
+# A thousand orders are paid, expire and are reorganised while processes are killed, on each database; SEED=n throws
+# other dice.
+soak: $(VENV)/.test-ready
+	CHAOS_SCHEDULES=1000 CHAOS_SEED=$(or $(SEED),7) $(BIN)/pytest -p no:xdist -s --timeout 3600 tests/chaos/test_kill.py
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .

@@ -109,7 +109,7 @@ def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: 
         from api.services.settlement_accounts import check_account
         from api.services.vendors import find_vendor, set_account
 
-        checked = check_account(decimals=decimals, **account)
+        checked = check_account(decimals=decimals, screen=context.screen, **account)
         with context.database.write() as session:
             found = find_vendor(session, vendor)
             set_account(session, found.id, EnvMode(env_mode), checked, context.clock.now())

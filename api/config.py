@@ -54,6 +54,8 @@ class Config:
         Proxies, separated by commas, whose `X-Forwarded-For` is believed. Empty: none.
     confirmations : Confirmations
         Blocks that a payment waits for, by its dollars and its chain, such as ``*:100=1,1000=6;1:100=2,1000=6``.
+    screening : str or None
+        Installed check of payers' and merchants' addresses; see `api.services.screening`. Nobody is checked without it.
     metrics_token : str or None
         Bearer token that `/metrics` asks for; open without it.
     """
@@ -75,6 +77,7 @@ class Config:
     rate_limit_keyless: int = 50
     forwarded_allow_ips: str = ""
     confirmations: Confirmations = field(default_factory=Confirmations)
+    screening: str | None = None
     metrics_token: str | None = field(default=None, repr=False)
     log_level: str = "INFO"
 
@@ -124,6 +127,7 @@ class Config:
             rate_limit_keyless=env.int("RATE_LIMIT_KEYLESS", 50, validate=positive),
             forwarded_allow_ips=env.str("FORWARDED_ALLOW_IPS", ""),
             confirmations=_confirmations(env.str("CONFIRMATIONS", None)),
+            screening=env.str("SCREENING", None) or None,
             metrics_token=env.str("METRICS_TOKEN", None) or None,
             log_level=env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(LOG_LEVELS)),
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from flask import Flask, current_app
 
-from api.config import Config
+from api.config import Config, ConfigError
 from api.domain.clock import Clock, SystemClock
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
@@ -16,6 +16,7 @@ from api.services.chain_ledger import connect
 from api.services.market import MarketService
 from api.services.market_supply import supply_for
 from api.services.payment_world import Worlds, worlds_for
+from api.services.screening import Screen, nobody, screen_named
 from api.storage.db import Database
 
 EXTENSION = "checkout"
@@ -31,6 +32,8 @@ class Context:
         The real chains that payers' transactions are built for; none for an environment with simulated chains.
     ledgers : mapping of EnvMode to Ledger
         The real chains that are watched for payments, likewise.
+    screen : Screen
+        Says with which addresses nothing must be exchanged.
     """
 
     config: Config
@@ -40,10 +43,17 @@ class Context:
     market: MarketService
     worlds: Worlds = field(default_factory=dict)
     ledgers: Mapping[EnvMode, Ledger] = field(default_factory=dict)
+    screen: Screen = nobody
 
 
 def build_context(config: Config, *, clock: Clock | None = None) -> Context:
-    """Open the database and take the system's clock unless another is given; the market is loaded at its first use."""
+    """Open the database and take the system's clock unless another is given; the market is loaded at its first use.
+
+    Raises
+    ------
+    ConfigError
+        If the check of addresses that is configured is not installed.
+    """
     clock = clock or SystemClock()
     return Context(
         config=config,
@@ -52,7 +62,15 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
         market=MarketService(supply_for(config, clock), clock),
         worlds=worlds_for(config, clock),
         ledgers=_ledgers(config, clock),
+        screen=_screen(config),
     )
+
+
+def _screen(config: Config) -> Screen:
+    try:
+        return screen_named(config.screening)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def _ledgers(config: Config, clock: Clock) -> Mapping[EnvMode, Ledger]:

@@ -52,7 +52,11 @@ def cancel(order_id: str) -> Mapping[str, Any]:
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(409, NOT_NOW)
 def refund(order_id: str) -> Mapping[str, Any]:
-    """Send what was received for a paid order back to the payer; test orders only so far."""
+    """Send what was received for a paid order back to the payer.
+
+    On real chains `refund.transactions` are for the merchant's own wallet; the order becomes refunded once they are
+    final.
+    """
     key = caller_key()
     return orders.refund(context.current(), key.vendor_id, key.env_mode, order_id)
 

@@ -123,6 +123,41 @@ class TransactionAnswer(BaseSchema):
     timestamp = fields.String()
 
 
+class StrandedAnswer(BaseSchema):
+    """A payment that a bridge took in and could not deliver."""
+
+    chain_id = fields.Integer(metadata={"description": "Where the money is"})
+    token_address = fields.String()
+    amount = fields.String()
+    bridge = fields.String()
+    deposit_hash = fields.String()
+    owner = fields.String(metadata={"description": "Who gets it back"})
+    refund_hash = fields.String(metadata={"description": "The transaction that gave it back; empty until then"})
+    next_step = fields.String()
+
+
+class RefundTransactionAnswer(BaseSchema):
+    """A transaction for the wallet at the settlement address, as wallets take it."""
+
+    chain_id = fields.Integer()
+    sender = fields.String(data_key="from", attribute="from")
+    to = fields.String()
+    value = fields.String()
+    data = fields.String()
+    recipient = fields.String()
+    amount = fields.String()
+
+
+class RefundAnswer(BaseSchema):
+    """A refund that was asked for on real chains."""
+
+    amount = fields.String()
+    transactions = fields.List(
+        fields.Nested(RefundTransactionAnswer), metadata={"description": "What is left to be signed and sent"}
+    )
+    sent = fields.List(fields.String(), metadata={"description": "Hashes of what the chain has already"})
+
+
 class TimelineAnswer(BaseSchema):
     """One change of the order."""
 
@@ -153,6 +188,8 @@ class PaymentOrderAnswer(BaseSchema):
     amount_received = fields.String()
     settlement = fields.Nested(SettlementAnswer, allow_none=True)
     transactions = fields.List(fields.Nested(TransactionAnswer))
+    stranded = fields.List(fields.Nested(StrandedAnswer))
+    refund = fields.Nested(RefundAnswer, allow_none=True)
     timeline = fields.List(fields.Nested(TimelineAnswer))
     expires_at = fields.String()
     created_at = fields.String()

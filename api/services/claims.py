@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.ledger import Transfer, TransferKind
 from api.domain.orders import OrderStatus
+from api.services.bridge_deposits import OpenDeposits
 from api.services.order_store import GONE
 from api.storage.tables import Payment, PaymentOrder, PaymentReport, Refund, SettlementAccount
 from routing_engine import registry
@@ -53,13 +54,13 @@ def claims_of(
     orders = _orders_by_reference(session, env_mode, transfers)
     refunds = _refunds_by_reference(session, transfers)
     reports = _orders_by_report(session, env_mode, transfers)
-    deposits = _Deposits(session, env_mode, transfers)
+    deposits = OpenDeposits(session, env_mode, transfers)
     found: list[Claim] = []
     for transfer in transfers:
-        claim = _refund(transfer, refunds) or deposits.answered_by(transfer)
+        claim = _refund(transfer, refunds) or _answer(transfer, deposits)
         if claim is None and (transfer.kind != TransferKind.PAYMENT or transfer.recipient in recipients):
             order_id = _by_reference(transfer, orders) or reports.get((transfer.tx_hash, transfer.sender))
-            if order_id is None and not transfer.references and transfer.kind == TransferKind.PAYMENT:
+            if order_id is None and _is_anonymous(transfer):
                 order_id = _only_order_waiting_for(session, env_mode, transfer)
                 # Of two equal payments without a reference, the second is nobody's.
                 order_id = None if order_id in {claim.order_id for claim in found} else order_id
@@ -128,79 +129,13 @@ def is_worth_keeping(session: Session, env_mode: EnvMode, claim: Claim) -> bool:
     return session.scalar(query.limit(1)) is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Deposit:
-    """A deposit of one of our orders that nothing has answered yet."""
-
-    order_id: str
-    bridge_id: str
-    chain_id: int
-    tx_hash: str
-    token_address: str
-    sender: str
-    amount: int
-
-    def is_answered_by(self, transfer: Transfer) -> bool:
-        if transfer.kind == TransferKind.PAYMENT:
-            return transfer.bridge_id == self.bridge_id
-        if transfer.kind != TransferKind.BRIDGE_REFUND or transfer.source_tx_hash is not None:
-            return False
-        # Bridges give deposits back by address and token, several at once, and name none of them.
-        to_us = (transfer.chain_id, transfer.recipient, transfer.token_address)
-        return to_us == (self.chain_id, self.sender, self.token_address) and transfer.amount >= self.amount
-
-
-class _Deposits:
-    """Deposits into bridges that this look's transfers may answer: of earlier looks, and of this one."""
-
-    def __init__(self, session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]) -> None:
-        names = {row.bridge_id for row in transfers if row.bridge_id and row.kind == TransferKind.PAYMENT}
-        payers = {row.recipient for row in transfers if row.kind == TransferKind.BRIDGE_REFUND}
-        query = select(Payment).where(
-            Payment.kind == TransferKind.DEPOSIT,
-            Payment.env_mode == env_mode,
-            Payment.order_id.is_not(None),
-            Payment.state.not_in(GONE),
-        )
-        named = session.scalars(query.where(Payment.bridge_id.in_(names))).all() if names else ()
-        overdue = session.scalars(query.where(Payment.sender.in_(payers), Payment.is_overdue)).all() if payers else ()
-        rows = sorted({row.id: row for row in (*named, *overdue)}.values(), key=lambda row: row.id)
-        answered = _answered(session, {row.tx_hash for row in rows})
-        self._open: list[_Deposit] = []
-        for row in rows:
-            if (row.chain_id, row.tx_hash) not in answered:
-                self.add(row, row.order_id)
-
-    def add(self, row: Transfer | Payment, order_id: str | None) -> None:
-        """Remember a deposit of an order; anything else is passed over."""
-        if row.kind == TransferKind.DEPOSIT and row.bridge_id and order_id is not None:
-            self._open.append(
-                _Deposit(
-                    order_id=order_id,
-                    bridge_id=row.bridge_id,
-                    chain_id=row.chain_id,
-                    tx_hash=row.tx_hash,
-                    token_address=row.token_address,
-                    sender=row.sender,
-                    amount=row.amount,
-                )
-            )
-
-    def answered_by(self, transfer: Transfer) -> Claim | None:
-        """Return the claim of what a bridge delivered or gave back, or None where no deposit of ours is known."""
-        deposit = next((each for each in self._open if each.is_answered_by(transfer)), None)
-        if deposit is None:
-            return None
-        self._open.remove(deposit)
-        answer = replace(transfer, source_chain_id=deposit.chain_id, source_tx_hash=deposit.tx_hash)
-        return Claim(transfer=answer, order_id=deposit.order_id)
-
-
-def _answered(session: Session, hashes: Collection[str]) -> set[tuple[int | None, str | None]]:
-    query = select(Payment.source_chain_id, Payment.source_tx_hash).where(
-        Payment.source_tx_hash.in_(hashes), Payment.state.not_in(GONE)
-    )
-    return {(row[0], row[1]) for row in session.execute(query)} if hashes else set()
+def _answer(transfer: Transfer, deposits: OpenDeposits) -> Claim | None:
+    """Return the claim of what a bridge delivered or gave back, or None where no deposit of ours is known."""
+    deposit = deposits.answered_by(transfer)
+    if deposit is None:
+        return None
+    answer = replace(transfer, source_chain_id=deposit.chain_id, source_tx_hash=deposit.tx_hash)
+    return Claim(transfer=answer, order_id=deposit.order_id)
 
 
 def _orders_by_reference(
@@ -212,6 +147,11 @@ def _orders_by_reference(
         PaymentOrder.payment_reference.in_(references), PaymentOrder.env_mode == env_mode
     )
     return {row[0]: (row[1], row[2]) for row in session.execute(query)} if references else {}
+
+
+def _is_anonymous(transfer: Transfer) -> bool:
+    """Whether nothing but its amount can tell whose a payment is: no reference, and no deposit to wait for."""
+    return transfer.kind == TransferKind.PAYMENT and not transfer.references and not transfer.bridge_id
 
 
 def _orders_by_report(

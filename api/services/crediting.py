@@ -16,7 +16,7 @@ from api.domain.currencies import DOLLAR_TOKENS
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, Head, Transfer, TransferKind
 from api.domain.money import ceil_whole
-from api.domain.orders import takes_payment
+from api.domain.orders import OrderStatus, takes_payment
 from api.services.claims import Claim, Key, claims_of, deliveries_waiting, is_worth_keeping, key_of, reported_since
 from api.services.order_store import PaymentState, lock_all, payments_of, settle, state_of
 from api.storage.db import insert_new
@@ -223,6 +223,8 @@ def _refusal(transfer: Transfer, order: PaymentOrder | None) -> Unmatched | None
     if transfer.kind == TransferKind.PAYMENT and transfer.recipient != order.settlement_address:
         return Unmatched.OTHER_RECIPIENT
     if transfer.kind == TransferKind.REFUND:
+        return None
+    if transfer.kind == TransferKind.BRIDGE_REFUND and order.status == OrderStatus.FAILED:
         return None
     if not takes_payment(state_of(order), transfer.block.mined_at):
         return Unmatched.ORDER_CLOSED

@@ -18,6 +18,8 @@ from api.domain.errors import NotFound
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.ledgers import is_simulated, ledger_for
 from api.services.order_store import Payments, payments_of, transactions
+from api.services.refunds import describe_refund
+from api.services.stranded import stranded
 from api.services.vendors import simulated_address
 from api.storage.tables import PaymentOrder, TimelineEntry, Vendor
 
@@ -45,6 +47,8 @@ class PublicOrder:
         16 bytes that mark a payment as this order's.
     transactions : tuple of mapping
         ``chain_id``, ``hash`` and ``timestamp`` of each.
+    stranded : tuple of mapping
+        Where the money is that set out over a bridge and did not arrive; see `api.services.stranded`.
     timeline : tuple of mapping
         ``status``, ``status_reason``, ``at`` and ``transaction_hash``, oldest first.
     """
@@ -74,6 +78,7 @@ class PublicOrder:
     payment_reference: bytes
     transaction_hash: str
     transactions: tuple[Mapping[str, Any], ...]
+    stranded: tuple[Mapping[str, Any], ...]
     timeline: tuple[Mapping[str, str], ...]
     success_callback_url: str
     cancel_callback_url: str
@@ -101,11 +106,15 @@ def public_order(context: Context, order_id: str) -> PublicOrder:
 
 
 def describe(context: Context, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
-    """Describe orders to their vendor, with two more queries however many they are."""
+    """Describe orders to their vendor, with two more queries however many they are, and one for each refund."""
     rows = list(orders)
     ids = [row.id for row in rows]
     payments, entries = payments_of(session, ids), timelines(session, ids)
-    return [_private(context, row, payments.get(row.id, ()), entries[row.id]) for row in rows]
+    return [
+        _private(context, row, payments.get(row.id, ()), entries[row.id])
+        | {"refund": describe_refund(session, row, payments.get(row.id, ()))}
+        for row in rows
+    ]
 
 
 def timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
@@ -163,6 +172,7 @@ def _private(
         "amount_received": str(order.amount_received),
         "settlement": _settlement(order),
         "transactions": transactions(payments),
+        "stranded": stranded(order, payments),
         "timeline": timeline,
         "expires_at": iso(order.expires_at),
         "created_at": iso(order.created_at),
@@ -214,6 +224,7 @@ def _public(
         payment_reference=order.payment_reference,
         transaction_hash=order.transaction_hash,
         transactions=tuple(transactions(payments)),
+        stranded=tuple(stranded(order, payments)),
         timeline=tuple(timeline),
         success_callback_url=order.success_callback_url,
         cancel_callback_url=order.cancel_callback_url,

@@ -11,11 +11,13 @@ from sqlalchemy.orm import Session
 
 from api.context import Context
 from api.domain.env import EnvMode
-from api.domain.errors import Conflict, InvalidData
+from api.domain.errors import InvalidData
 from api.domain.orders import OrderStatus, StatusReason, change
+from api.services.ledgers import is_simulated
 from api.services.order_creation import NewLink, create_link
 from api.services.order_store import Payments, apply, find, lock_all, payments_of, state_of
 from api.services.order_view import PublicOrder, describe, public_order
+from api.services.refunds import request_refund
 from api.services.simulated_wallet import pay_back
 from api.storage.tables import PaymentOrder
 
@@ -108,15 +110,19 @@ def cancel_by_payer(context: Context, order_id: str) -> None:
 def refund(context: Context, vendor_id: str, env_mode: EnvMode, order_id: str) -> Mapping[str, Any]:
     """Send everything that was received for a paid order back to its payer.
 
+    On the simulated ledger it is done at once. On real chains the answer has the transactions for the merchant's own
+    wallet, and the order becomes refunded when they are final.
+
     Raises
     ------
     Conflict
-        If its status does not allow it, or the environment has no ledger that the service could pay on.
+        If its status does not allow it.
     """
 
     def give_back(session: Session, order: PaymentOrder, payments: Payments, now: datetime) -> None:
-        if env_mode == EnvMode.LIVE:
-            raise Conflict("Refunds of live orders are not available yet: send the money back from your own wallet")
+        if not is_simulated(context, env_mode):
+            request_refund(session, order, payments, now)
+            return
         step = change(state_of(order), OrderStatus.REFUNDED)
         tx_hash = pay_back(session, order, payments, now)
         apply(session, order, step, payments, now, tx_hash=tx_hash)

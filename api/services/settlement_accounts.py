@@ -8,6 +8,8 @@ from eth_utils.address import is_checksum_address, is_checksum_formatted_address
 
 from api.domain import currencies
 from api.domain.errors import InvalidData
+from api.domain.orders import StatusReason
+from api.services.screening import Screen, nobody
 from api.services.vendors import Account
 from routing_engine import registry
 from routing_engine.errors import UnknownToken
@@ -16,7 +18,9 @@ from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 
 
-def check_account(*, currency: str, chain_id: int, token: str, decimals: int | None, address: str) -> Account:
+def check_account(
+    *, currency: str, chain_id: int, token: str, decimals: int | None, address: str, screen: Screen = nobody
+) -> Account:
     """Return the account that an operator's words describe.
 
     Parameters
@@ -29,6 +33,8 @@ def check_account(*, currency: str, chain_id: int, token: str, decimals: int | N
         Needed for a token that is not listed.
     address : str
         Who receives; a mistyped mixed-case address is recognised by its checksum.
+    screen : Screen, optional
+        Says who must not be paid.
 
     Raises
     ------
@@ -42,6 +48,8 @@ def check_account(*, currency: str, chain_id: int, token: str, decimals: int | N
     recipient = _address("address", address)
     if recipient == ZERO_ADDRESS:
         raise InvalidData.at("address", "The zero address would burn the money")
+    if screen([recipient]):
+        raise InvalidData.at("address", f"Rejected by the check of addresses ({StatusReason.SCREENING_REJECTED})")
     return Account(
         currency=code,
         chain_id=chain_id,

@@ -110,14 +110,17 @@ def _recipients(context: Context, session: Session, env_mode: EnvMode) -> frozen
     """Return where money may arrive: present accounts, and those that open orders were made with."""
     accounts = select(SettlementAccount.address).where(SettlementAccount.env_mode == env_mode)
     orders = select(PaymentOrder.settlement_address).where(
-        PaymentOrder.env_mode == env_mode, PaymentOrder.settlement_address.is_not(None), _is_open(context)
+        PaymentOrder.env_mode == env_mode, PaymentOrder.settlement_address.is_not(None)
     )
-    return frozenset(session.scalars(union(accounts, orders)))
+    # Apart, each is answered from an index alone.
+    waiting, late = (orders.where(condition) for condition in _open_conditions(context))
+    return frozenset(session.scalars(union(accounts, waiting, late)))
 
 
-def _is_open(context: Context) -> ColumnElement[bool]:
+def _open_conditions(context: Context) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Return what holds for orders that wait for a payment, and for those that still take a late one."""
     late = context.clock.now() - LATE_WINDOW
-    return or_(
+    return (
         PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
         and_(PaymentOrder.status == OrderStatus.EXPIRED, PaymentOrder.expires_at >= late),
     )
@@ -161,7 +164,7 @@ def _first_unknown(chain: _Chain, session: Session) -> int:
     """Return where to begin on a chain that was never read: when the oldest order that may have been paid was made."""
     is_fresh = PaymentOrder.created_at >= chain.context.clock.now() - FRESH
     query = select(func.min(PaymentOrder.created_at)).where(
-        PaymentOrder.env_mode == chain.env_mode, or_(_is_open(chain.context), is_fresh)
+        PaymentOrder.env_mode == chain.env_mode, or_(*_open_conditions(chain.context), is_fresh)
     )
     oldest, head = session.scalar(query), chain.head.block.number
     return head if oldest is None else min(head, chain.ledger.block_at(chain.chain_id, oldest))
@@ -201,6 +204,7 @@ def _write(chain: _Chain, canonical: Mapping[int, Block], transfers: tuple[Trans
         transfers=transfers,
         reached_at=reached.mined_at,
         recipients=chain.recipients,
+        rejected=_rejected(chain, transfers),
     )
     now = chain.context.clock.now()
     with chain.context.database.write() as session:
@@ -208,6 +212,15 @@ def _write(chain: _Chain, canonical: Mapping[int, Block], transfers: tuple[Trans
         credit(session, sighting, chain.context.config.confirmations, now)
         cursor.block_number, cursor.block_hash, cursor.mined_at = reached.number, reached.hash, reached.mined_at
         cursor.final_number, cursor.updated_at = min(reached.number, chain.head.final_number), now
+
+
+def _rejected(chain: _Chain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
+    """Return the senders from whom nothing must be taken; without an answer the blocks are read again later."""
+    senders = {row.sender for row in transfers}
+    try:
+        return frozenset(chain.context.screen(senders)) if senders else frozenset()
+    except Exception as fault:  # a stranger's code: whatever goes wrong in it, no payment is taken unchecked
+        raise ChainUnavailable(f"screening does not answer: {fault!r}") from fault
 
 
 def _hold_cursor(chain: _Chain, session: Session) -> WatchCursor:

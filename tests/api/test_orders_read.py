@@ -167,11 +167,11 @@ def test_only_a_paid_order_can_be_refunded(shop: Shop, assert_error: Callable[..
     assert_error(shop.post(f"/api/v1/payment/{order_id}/refund"), 409)
 
 
-def test_a_live_refund_says_what_to_do(shop: Shop, assert_error: Callable[..., None]) -> None:
+def test_an_order_that_was_not_paid_is_not_refunded(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = shop.create(**LIVE)
     response = shop.post(f"/api/v1/payment/{order_id}/refund", env_mode="live")
     assert_error(response, 409)
-    assert "from your own wallet" in response.get_json()["message"]
+    assert "wait until it is paid" in response.get_json()["message"]
 
 
 def test_a_live_order_can_not_be_simulated(shop: Shop, assert_error: Callable[..., None]) -> None:

@@ -268,6 +268,33 @@ def test_after_finality_nothing_is_asked_about_a_payment(shop: ChainShop) -> Non
     assert [row.state for row in shop.shop.payments()] == ["final"]
 
 
+def test_a_refund_is_signed_by_the_merchant_and_found_on_the_chain(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    customer = shop.customer(BASE, "refunded")
+    before = shop.nets[BASE].balance(customer.address, "USDC")
+    customer.pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    answers = [shop.shop.post(f"/api/v1/payment/{order_id}/refund") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    refund = answers[0].get_json()["refund"]
+    assert answers[1].get_json()["refund"] == refund
+    (asked,) = refund["transactions"]
+    assert (asked["chain_id"], asked["from"], asked["recipient"]) == (BASE, shop.address, customer.address)
+    shop.look()
+    assert shop.outcome(order_id) == "success/"
+    tx_hash = shop.wallet(BASE).send(asked["to"], bytes.fromhex(asked["data"][2:]), value=int(asked["value"], 16))
+    shop.look()
+    order = shop.shop.order(order_id)
+    assert shop.outcome(order_id) == "refunded/"
+    assert order["refund"] == {"amount": str(PRICE), "transactions": [], "sent": [tx_hash]}
+    assert (shop.balance(BASE), shop.nets[BASE].balance(customer.address, "USDC")) == (0, before)
+    assert shop.unmatched() == []
+
+
+def test_an_unpaid_order_is_not_refunded(shop: ChainShop) -> None:
+    assert shop.shop.post(f"/api/v1/payment/{shop.order()[0]}/refund").status_code == 409
+
+
 def test_a_chain_that_does_not_answer_is_waited_for(shop: ChainShop, nets: Mapping[int, MainNet]) -> None:
     order_id, reference = shop.order()
     shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)

@@ -57,6 +57,7 @@ class PaymentOrder(Base):
     __table_args__ = (
         Index(None, "vendor_id", "env_mode", "id"),
         Index(None, "status", "expires_at"),
+        Index(None, "env_mode", "status", "settlement_address"),
         Index(None, "settlement_chain_id", "settlement_address", "amount_due"),
     )
 

@@ -134,6 +134,7 @@ def upgrade() -> None:
     sa.UniqueConstraint('payment_reference', name=op.f('uq_payment_orders_payment_reference'))
     )
     op.create_index(op.f('ix_payment_orders_settlement_chain_id_settlement_address_amount_due'), 'payment_orders', ['settlement_chain_id', 'settlement_address', 'amount_due'], unique=False)
+    op.create_index(op.f('ix_payment_orders_env_mode_status_settlement_address'), 'payment_orders', ['env_mode', 'status', 'settlement_address'], unique=False)
     op.create_index(op.f('ix_payment_orders_status_expires_at'), 'payment_orders', ['status', 'expires_at'], unique=False)
     op.create_index(op.f('ix_payment_orders_vendor_id_env_mode_id'), 'payment_orders', ['vendor_id', 'env_mode', 'id'], unique=False)
     op.create_table('settlement_accounts',
@@ -339,6 +340,7 @@ def downgrade() -> None:
     op.drop_table('settlement_accounts')
     op.drop_index(op.f('ix_payment_orders_vendor_id_env_mode_id'), table_name='payment_orders')
     op.drop_index(op.f('ix_payment_orders_status_expires_at'), table_name='payment_orders')
+    op.drop_index(op.f('ix_payment_orders_env_mode_status_settlement_address'), table_name='payment_orders')
     op.drop_index(op.f('ix_payment_orders_settlement_chain_id_settlement_address_amount_due'), table_name='payment_orders')
     op.drop_table('payment_orders')
     op.drop_index(op.f('ix_idempotency_keys_expires_at'), table_name='idempotency_keys')

@@ -1,0 +1,51 @@
+"""The seam for a check of addresses: who must not pay, and who must not be paid.
+
+Off by default. An operator who has to screen installs a package with an entry point in the group ``checkout.screening``
+and names it in ``SCREENING``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+from importlib.metadata import entry_points
+from typing import Protocol
+
+ENTRY_POINTS = "checkout.screening"
+
+
+class Screen(Protocol):
+    """What an entry point in the group ``checkout.screening`` names."""
+
+    def __call__(self, addresses: Collection[str]) -> Collection[str]:
+        """Return those of the addresses, all in lower case, with whom nothing must be exchanged.
+
+        Raises
+        ------
+        Exception
+            Of any kind, where it can't say now: payments wait until it can.
+        """
+        ...
+
+
+def nobody(addresses: Collection[str]) -> Collection[str]:
+    """Reject nobody: the screen of an operator who has none."""
+    return ()
+
+
+@lru_cache(maxsize=8)
+def screen_named(name: str | None) -> Screen:
+    """Return the installed screen of this name; without a name the one that rejects nobody.
+
+    Raises
+    ------
+    ValueError
+        Naming what is installed, if there is none of this name.
+    """
+    if name is None:
+        return nobody
+    installed = {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+    if name not in installed:
+        raise ValueError(f"SCREENING: {name!r} is not installed; there is {', '.join(sorted(installed)) or 'none'}")
+    screen: Screen = installed[name].load()
+    return screen

@@ -1,0 +1,246 @@
+"""Reading real chains: references in calldata, events of bridges, and nodes that lie or change their mind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from eth_abi import encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.base import BadPayload
+from adapters.chain.abi import Log
+from adapters.rpc import RpcPool
+from api.domain.confirmations import finality_blocks
+from api.domain.ledger import ChainUnavailable
+from api.services.chain_ledger_bridges import Across, Cctp, Delivery, Deposit, Stargate, bridges_on
+from api.services.chain_ledger_reader import ChainReader
+from api.services.chain_ledger_records import references_in
+from api.services.chain_ledger_transfers import TRANSFER_TOPIC, topic_of
+from tests.support.settlement import transfer_data
+
+REFERENCE = bytes(range(16))
+SHOP, PAYER, TOKEN = "0x" + "51" * 20, "0x" + "aa" * 20, "0x" + "cc" * 20
+NOW = 1_760_000_000
+
+
+def log(address: str, topics: tuple[str, ...], data: bytes) -> Log:
+    return Log(address=address, topics=topics, data=data, block_number=1, block_hash="0x" + "00" * 32, index=0)
+
+
+def word(address: str) -> bytes:
+    return bytes(12) + bytes.fromhex(address[2:])
+
+
+def nested(call: bytes, depth: int) -> bytes:
+    """Wrap a call as wallets do: a function that takes an address, a value and the call."""
+    for _ in range(depth):
+        call = b"\x01\x02\x03\x04" + encode(["address", "uint256", "bytes"], [PAYER, 0, call])
+    return call
+
+
+@pytest.mark.parametrize("depth", range(5))
+def test_a_reference_is_found_however_deep_the_call_lies(depth: int) -> None:
+    assert REFERENCE in references_in(nested(transfer_data(SHOP, 5) + REFERENCE, depth))
+
+
+def test_coin_sent_with_the_reference_alone() -> None:
+    assert references_in(REFERENCE) == (REFERENCE,)
+
+
+@pytest.mark.parametrize("calldata", [b"", transfer_data(SHOP, 5), nested(transfer_data(SHOP, 5), 2)])
+def test_ordinary_calls_have_no_reference(calldata: bytes) -> None:
+    assert references_in(calldata) == ()
+
+
+@given(calldata=st.binary(max_size=2_000))
+def test_any_calldata_is_searched_to_an_end(calldata: bytes) -> None:
+    assert all(len(reference) == 16 for reference in references_in(calldata))
+
+
+def test_calldata_that_unfolds_without_end_is_given_up() -> None:
+    assert len(references_in(b"\x01\x02\x03\x04" + (0x60).to_bytes(32) * 500)) <= 500
+
+
+def cctp(chain_id: int) -> Cctp:
+    return next(bridge for bridge in bridges_on(chain_id) if isinstance(bridge, Cctp))
+
+
+def test_a_burn_and_its_mint_have_the_same_name() -> None:
+    hook = b"hook" + REFERENCE
+    burnt = encode(
+        ["uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes"],
+        [1_000, word(SHOP), 6, bytes(32), bytes(32), 30, hook],
+    )
+    burn = log("0xb", (Cctp.BURN, topic_of(TOKEN), topic_of(PAYER), "0x" + "00" * 32), burnt)
+    words = (word(TOKEN), word(SHOP), (1_000).to_bytes(32), word(PAYER), (30).to_bytes(32), (7).to_bytes(32), bytes(32))
+    body = b"\0\0\0\1" + b"".join(words) + hook
+    message = encode(["uint32", "bytes32", "bytes"], [0, bytes(32), body])
+    mint = log("0xb", (Cctp.RECEIVED, topic_of(PAYER), "0x" + "01" * 32, "0x" + "00" * 32), message)
+    deposit, delivery = cctp(1).read(burn), cctp(8453).read(mint)
+    assert isinstance(deposit, Deposit)
+    assert isinstance(delivery, Delivery)
+    assert deposit.bridge_id == delivery.bridge_id
+    assert (deposit.amount, deposit.sender, delivery.amount, delivery.recipient) == (1_000, PAYER, 993, SHOP)
+    assert delivery.references == (REFERENCE,)
+    other = log("0xb", mint.topics, message.replace((1_000).to_bytes(32), (1_001).to_bytes(32)))
+    assert cctp(8453).read(other).bridge_id != deposit.bridge_id
+
+
+def test_a_message_that_is_no_burn_is_refused() -> None:
+    data = encode(["uint32", "bytes32", "bytes"], [0, bytes(32), b"short"])
+    with pytest.raises(BadPayload, match="is no burn"):
+        cctp(1).read(log("0xb", (Cctp.RECEIVED,), data))
+
+
+def test_stargate_names_its_messages() -> None:
+    guid, pool = "0x" + "ab" * 32, "0x" + "55" * 20
+    bridge = Stargate({pool: TOKEN})
+    sent = bridge.read(
+        log(pool, (Stargate.SENT, guid, topic_of(PAYER)), encode(["uint32", "uint256", "uint256"], [1, 90, 89]))
+    )
+    received = bridge.read(log(pool, (Stargate.RECEIVED, guid, topic_of(SHOP)), encode(["uint32", "uint256"], [1, 89])))
+    assert sent == Deposit(
+        bridge_id=f"stargate:{guid}", contract=pool, token_address=TOKEN, sender=PAYER, recipient="", amount=90
+    )
+    assert received == Delivery(bridge_id=f"stargate:{guid}", token_address=TOKEN, recipient=SHOP, amount=89)
+
+
+@pytest.mark.parametrize("event", [Across.DEPOSIT, Across.FILL])
+@pytest.mark.parametrize("topics", [1, 4])
+def test_an_event_that_is_cut_off_is_refused(event: str, topics: int) -> None:
+    cut = log(SHOP, (event, *("0x" + "00" * 32,) * 3)[:topics], b"\0" * 16)
+    with pytest.raises(BadPayload, match="too few"):
+        Across(8453, SHOP).read(cut)
+
+
+class Refusal(str):
+    """What a node says instead of an answer."""
+
+
+class Node:
+    """A node with three blocks, the middle one with a payment; `changes` replace its answers."""
+
+    def __init__(self, changes: Mapping[str, Any] | None = None) -> None:
+        self.changes = dict(changes or {})
+        self.tx_hash = "0x" + "77" * 32
+
+    def get(self, url: str, params: object = None) -> Any:
+        raise AssertionError(url)
+
+    def post(self, url: str, body: Any) -> Any:
+        if isinstance(body, list):
+            return [self.post(url, each) for each in body]
+        answer = self.changes.get(body["method"], self.answer(body["method"], body["params"]))
+        if callable(answer):
+            answer = answer(body["params"], self.answer(body["method"], body["params"]))
+        if isinstance(answer, Refusal):
+            return {"id": body["id"], "error": {"code": -32602, "message": answer}}
+        return {"id": body["id"], "result": answer}
+
+    def answer(self, method: str, params: list[Any]) -> Any:
+        if method == "eth_chainId":
+            return hex(8453)
+        if method == "eth_getBlockByNumber":
+            tags = {"latest": 3, "finalized": 1}
+            number = tags[params[0]] if params[0] in tags else int(params[0], 16)
+            return self.block(number) if number <= 3 else None
+        if method == "eth_getLogs":
+            return [self.log()] if params[0]["topics"][0] == TRANSFER_TOPIC else []
+        return {
+            "transactionHash": self.tx_hash,
+            "blockHash": self.hash(2),
+            "status": "0x1",
+            "logs": [self.log()],
+        }
+
+    def hash(self, number: int) -> str:
+        return f"0x{number:064x}"
+
+    def block(self, number: int) -> dict[str, Any]:
+        sent = {
+            "hash": self.tx_hash,
+            "from": PAYER,
+            "to": TOKEN,
+            "value": "0x0",
+            "input": "0x" + (transfer_data(SHOP, 5) + REFERENCE).hex(),
+        }
+        return {
+            "number": hex(number),
+            "hash": self.hash(number),
+            "parentHash": self.hash(number - 1),
+            "timestamp": hex(NOW + number),
+            "transactions": [sent] if number == 2 else [],
+        }
+
+    def log(self) -> dict[str, Any]:
+        return {
+            "address": TOKEN,
+            "topics": [TRANSFER_TOPIC, topic_of(PAYER), topic_of(SHOP)],
+            "data": f"0x{5:064x}",
+            "blockNumber": "0x2",
+            "blockHash": self.hash(2),
+            "transactionHash": self.tx_hash,
+            "logIndex": "0x4",
+        }
+
+
+def reader(node: Node) -> ChainReader:
+    pool = RpcPool(8453, ["http://node"], client=node, clock=lambda: NOW + 5.0, sleep=lambda seconds: None)
+    return ChainReader(pool, bridges_on(8453))
+
+
+def test_a_payment_is_read_with_everything_about_it() -> None:
+    asked = reader(Node())
+    head = asked.head()
+    (found,) = asked.transfers(1, 3, [SHOP])
+    assert (head.block.number, head.final_number) == (3, 1)
+    assert (found.amount, found.sender, found.recipient, found.log_index) == (5, PAYER, SHOP, 4)
+    assert (found.references, found.block.number) == ((REFERENCE,), 2)
+    assert found.block.mined_at == datetime.fromtimestamp(NOW + 2, UTC)
+
+
+@pytest.mark.parametrize("answer", [None, Refusal("unknown tag")])
+def test_a_node_that_knows_no_finality_is_believed_at_a_depth(answer: object) -> None:
+    def finalized(params: list[Any], block: Any) -> Any:
+        return answer if params[0] == "finalized" else block
+
+    head = reader(Node({"eth_getBlockByNumber": finalized})).head()
+    assert head.final_number == 3 - finality_blocks(8453) == 3 - 750
+
+
+def other_hash(params: list[Any], block: Any) -> Any:
+    return {**block, "hash": "0x" + "ee" * 32} if params[1] and block["number"] == "0x2" else block
+
+
+def other_receipt(params: list[Any], receipt: Any) -> Any:
+    return {**receipt, "blockHash": "0x" + "ee" * 32, "logs": []}
+
+
+LIES: dict[str, dict[str, Any]] = {
+    "the block is on another fork than its logs": {"eth_getBlockByNumber": other_hash},
+    "the receipt is on another fork": {"eth_getTransactionReceipt": other_receipt},
+    "there is no receipt": {"eth_getTransactionReceipt": None},
+    "another transaction's receipt": {
+        "eth_getTransactionReceipt": lambda params, receipt: {**receipt, "transactionHash": "0x" + "00" * 32}
+    },
+    "logs are no list": {"eth_getLogs": {}},
+    "logs are refused": {"eth_getLogs": Refusal("too many")},
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_what_does_not_fit_together_is_not_believed(lie: str) -> None:
+    asked = reader(Node(LIES[lie]))
+    asked.head()
+    with pytest.raises(ChainUnavailable):
+        asked.transfers(1, 3, [SHOP])
+
+
+def test_a_failed_transaction_moves_nothing_whatever_the_logs_say() -> None:
+    asked = reader(Node({"eth_getTransactionReceipt": lambda params, receipt: {**receipt, "status": "0x0"}}))
+    asked.head()
+    assert asked.transfers(1, 3, [SHOP]) == ()
