@@ -41,6 +41,7 @@ class Page:
     merchant_letter: str
     merchant_hue: int
     is_test: bool
+    is_simulated: bool
     price_amount: str
     price_currency: str
     items: tuple[Mapping[str, str], ...]
@@ -63,6 +64,7 @@ def build_page(order: PublicOrder, now: datetime, strings: Strings, base_url: st
         merchant_letter=letter(order.vendor_name),
         merchant_hue=hue(order.vendor_name),
         is_test=order.env_mode == EnvMode.TEST,
+        is_simulated=order.is_simulated,
         price_amount=whole_units(order.price_amount, order.price_decimals, min_places=min_places),
         price_currency=order.price_currency,
         items=tuple(_item(row, strings) for row in order.line_items),
@@ -108,5 +110,6 @@ def _for_script(order: PublicOrder, state: PageState, strings: Strings) -> dict[
         "path": f"/payment/{order.order_id}",
         "state": state.json(),
         "merchant": isolated(order.vendor_name),
+        "is_simulated": order.is_simulated,
         "strings": strings.script,
     }

@@ -7,6 +7,7 @@ from typing import Any
 from adapters.transactions.base import Transaction
 from api.checkout_page.amounts import money
 from api.checkout_page.strings import Strings
+from api.domain.env import EnvMode
 from api.services.payment_transactions import Payment, Shortage
 from routing_engine.chains import CHAINS
 
@@ -20,6 +21,7 @@ def payment_json(payment: Payment, strings: Strings) -> dict[str, Any]:
         "chain_id": quote.chain_id,
         "chain_hex": hex(quote.chain_id),
         "chain": CHAINS[quote.chain_id].name,
+        "explorer_url": CHAINS[quote.chain_id].explorer_tx_url if payment.env_mode == EnvMode.LIVE else None,
         "most_text": money(payment.amount_in_max, quote.token_decimals, quote.token_symbol),
         "has_reference": payment.has_reference,
         "transactions": [_transaction(each, payment, strings) for each in payment.transactions],

@@ -36,6 +36,7 @@ def quote_json(quote: OrderQuote, order: PublicOrder, now: datetime, strings: St
         "symbol": quote.token_symbol,
         "letter": letter(quote.token_symbol),
         "hue": hue(quote.token_symbol),
+        "chain_id": quote.chain_id,
         "chain": _chain_name(quote.chain_id),
         "receive_text": _received(quote, order),
         "steps": _steps(quote, order, strings),

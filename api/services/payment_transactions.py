@@ -12,6 +12,7 @@ from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Ter
 from adapters.transactions.desk import transactions, with_reference
 from adapters.transactions.simulation import PaymentChain, Refused, Simulation
 from api.context import Context
+from api.domain.env import EnvMode
 from api.domain.errors import Unavailable
 from api.services.order_quote import OrderQuote
 from api.services.order_quotes import OrderQuoteRefused, Refusal, get_order_quote, require_due
@@ -33,6 +34,8 @@ class Payment:
     ----------
     quote : OrderQuote
         What it pays as.
+    env_mode : EnvMode
+        The order's.
     payer : str
         Whose wallet, in lower case.
     transactions : tuple of Transaction
@@ -44,6 +47,7 @@ class Payment:
     """
 
     quote: OrderQuote
+    env_mode: EnvMode
     payer: str
     transactions: tuple[Transaction, ...]
     amount_in_max: int
@@ -158,6 +162,7 @@ def _tried(chain: PaymentChain, order: PublicOrder, quote: OrderQuote, call: Pay
     _require_arrival(quote, tried)
     return Payment(
         quote=quote,
+        env_mode=order.env_mode,
         payer=terms.payer,
         transactions=tried.transactions,
         amount_in_max=terms.amount_in_max,

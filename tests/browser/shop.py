@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,11 +20,13 @@ from api.config import Config
 from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
+from api.domain.ledger import Ledger
 from api.services.expiry import expire_orders
 from api.services.market import MarketService
 from api.services.market_supply import offline
 from api.services.order_creation import NewLink, create_link
 from api.services.order_view import PublicOrder, public_order
+from api.services.payment_world import Worlds
 from api.services.vendors import Account, NewVendor, create_vendor, set_account
 from api.services.watcher import watch
 from api.storage.db import Database
@@ -68,15 +70,13 @@ class Shop:
         }
         return create_link(self.context, vendor_id, NewLink(**{**link, **changes}))["payment_order_id"]
 
-    def live_order(self) -> str:
-        """Make an order in the live environment, of a vendor who has said where it receives."""
-        account = Account(
-            currency="USDC", chain_id=8453, token_address=USDC_ON_BASE, token_decimals=6, address=f"0x{'ab' * 20}"
-        )
+    def real_order(self, env_mode: EnvMode = EnvMode.LIVE, address: str = f"0x{'ab' * 20}") -> str:
+        """Make an order of a vendor who has said where on a real chain it receives."""
+        account = Account(currency="USDC", chain_id=8453, token_address=USDC_ON_BASE, token_decimals=6, address=address)
         vendor = self._merchant("Tea & Co")
         with self.context.database.write() as session:
-            set_account(session, vendor.vendor_id, EnvMode.LIVE, account, self.clock.now())
-        return self._link(vendor.vendor_id, env_mode=EnvMode.LIVE)
+            set_account(session, vendor.vendor_id, env_mode, account, self.clock.now())
+        return self._link(vendor.vendor_id, env_mode=env_mode)
 
     def url(self, order_id: str) -> str:
         return f"{self.context.config.base_url}/payment/{order_id}"
@@ -118,10 +118,18 @@ class Shop:
 
 
 @contextmanager
-def open_shop(folder: Path, **settings: Any) -> Iterator[Shop]:
-    """Serve on a free port until the block ends."""
-    clock, market_file = SettableClock(START), folder / "market.json.gz"
-    Snapshot.sandbox().save(market_file)
+def open_shop(
+    folder: Path,
+    *,
+    start: datetime = START,
+    snapshot: Snapshot | None = None,
+    worlds: Worlds | None = None,
+    ledgers: Mapping[EnvMode, Ledger] | None = None,
+    **settings: Any,
+) -> Iterator[Shop]:
+    """Serve on a free port until the block ends, on simulated chains and the sandbox's market unless given others."""
+    clock, market_file = SettableClock(start), folder / "market.json.gz"
+    (snapshot or Snapshot.sandbox()).save(market_file)
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
@@ -136,8 +144,10 @@ def open_shop(folder: Path, **settings: Any) -> Iterator[Shop]:
         upgrade(database.engine)
         market = MarketService(offline(market_file), clock)
         market.load()
-        _compile_kernels(market)
-        context = Context(config=config, clock=clock, database=database, market=market)
+        if snapshot is None:
+            _compile_kernels(market)
+        real = {"worlds": worlds or {}, "ledgers": ledgers or {}}
+        context = Context(config=config, clock=clock, database=database, market=market, **real)
         with _serving(context, listener):
             yield Shop(context=context, clock=clock, market_file=market_file)
         database.close()

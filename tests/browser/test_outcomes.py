@@ -194,7 +194,7 @@ def test_a_refund_is_no_way_to_the_success_page(tab: Tab) -> None:
 
 
 def test_a_live_order_says_that_it_cannot_be_paid_here(tab: Tab) -> None:
-    page = tab.visit(tab.shop.live_order())
+    page = tab.visit(tab.shop.real_order())
     heading(page, "Live payments are not available yet")
     expect(page.get_by_role("button", name=re.compile("^Pay"))).to_have_count(0)
     expect(page.get_by_text("Test mode")).to_have_count(0)

@@ -4,10 +4,11 @@ const TIMEOUT_MS = 20_000;
 
 export class Problem extends Error {
   /** @param {"network"|"busy"|"server"|"refused"} kind */
-  constructor(kind, { reason = "", retryAfterS = 0 } = {}) {
+  constructor(kind, { reason = "", explanation = "", retryAfterS = 0 } = {}) {
     super(reason || kind);
     this.kind = kind;
     this.reason = reason;
+    this.explanation = explanation;
     this.retryAfterS = retryAfterS;
   }
 }
@@ -21,6 +22,8 @@ export class Api {
   tokens() { return this.#send("GET", "tokens"); }
   quote(chainId, token) { return this.#send("POST", "quote", { chainId, token }); }
   pay(quoteId) { return this.#send("POST", "pay", { quote_id: quoteId }); }
+  transactions(quoteId, payer) { return this.#send("POST", "transactions", { quote_id: quoteId, payer }); }
+  report({ chainId, hash, payer }) { return this.#send("POST", "report", { chainId, hash, payer }); }
   simulate(action) { return this.#send("POST", "simulate", { action }); }
   cancel() { return this.#send("POST", "cancel", {}); }
 
@@ -47,5 +50,5 @@ function problemOf(response, content) {
   const retryAfterS = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0;
   if (response.status === 429) return new Problem("busy", { retryAfterS: retryAfterS || 10 });
   if (response.status >= 500) return new Problem("server", { retryAfterS });
-  return new Problem("refused", { reason: content.reason || content.message });
+  return new Problem("refused", { reason: content.reason || content.message, explanation: content.explanation });
 }

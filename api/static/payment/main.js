@@ -9,19 +9,24 @@ import { dropBrokenPictures, localiseTimes } from "./pictures.js";
 import { BUSY_MS, CALM_MS, Polling } from "./polling.js";
 import { showChooser, showPaying } from "./quote_view.js";
 import { Quoting } from "./quoting.js";
+import { Reporting } from "./reporting.js";
 import { Redirecting, go } from "./redirecting.js";
 import { Sent } from "./sent.js";
+import { WalletProblem } from "./wallet.js";
 import { TestControls } from "./test_controls.js";
+import { WalletPayment } from "./wallet_payment.js";
 
 const FINAL = ["success", "failed", "cancelled", "refunded"];
 
-const { path, state: firstState, merchant, strings } = JSON.parse(byId("checkout").dataset.page);
+const { path, state: firstState, merchant, strings, is_simulated: isSimulated } = JSON.parse(byId("checkout").dataset.page);
 const api = new Api(path);
 const sent = new Sent(firstState.payment_order_id);
 const polling = new Polling(() => api.status(), (state) => apply(state), showTrouble);
-const quoting = new Quoting(api, strings, (problem) => showProblem(problem, () => quoting.renew()));
+const reporting = new Reporting(api, sent);
+const quoting = new Quoting(api, strings, isSimulated, (problem) => showProblem(problem, () => quoting.renew()));
 const chooser = new Chooser(strings, (choice) => { hideProblem(); quoting.choose(choice); });
 const redirecting = new Redirecting(strings, merchant);
+const walletPayment = isSimulated ? null : new WalletPayment(api, strings);
 const controls = byId("test-controls") && new TestControls(api, strings, explain, onSimulated);
 
 let current = null;
@@ -52,6 +57,7 @@ function start() {
     if (state.payment_order_status === "cancelled") go(state.return_url);
   });
   apply(firstState);
+  reporting.start();
 }
 
 /** Show a state of the order and do what it asks for; the same state again changes nothing. */
@@ -93,7 +99,13 @@ function pace() {
 
 /** Show that a payment was sent which the server has not seen yet. */
 function showSent(state, text) {
-  showState({ ...state, panel: "progress", tone: "progress", title: strings.sent_title, text, can_cancel: false }, merchant);
+  const shown = { panel: "progress", tone: "progress", title: strings.sent_title, text, can_cancel: false };
+  showState({ ...state, ...shown, transactions: sentTransactions() }, merchant);
+}
+
+function sentTransactions() {
+  const transaction = sent.transaction;
+  return transaction ? [{ chain: transaction.chain, hash: transaction.hash, explorer_url: transaction.explorer_url, is_simulated: false }] : [];
 }
 
 /** Offer the tokens, which are fetched once. */
@@ -122,17 +134,37 @@ async function pay() {
   hideProblem();
   quoting.hold();
   showPaying(strings);
-  announce(strings.paying);
   try {
-    const state = await api.pay(quote.quote_id);
-    followPayment(state, strings.sent_text);
+    await (isSimulated ? payFromTestWallet(quote) : payFromWallet(quote));
   } catch (problem) {
     onPayFailed(problem);
+  } finally {
+    walletPayment?.end();
   }
 }
 
-function followPayment(state, text) {
-  sent.remember(current);
+async function payFromTestWallet(quote) {
+  announce(strings.paying);
+  const state = await api.pay(quote.quote_id);
+  followPayment(state, strings.sent_text);
+}
+
+/** Once the wallet has sent something, no failure is told as if nothing had been. */
+async function payFromWallet(quote) {
+  let isSent = false;
+  try {
+    await walletPayment.pay(quote, (report) => {
+      isSent = true;
+      followPayment(current, strings.sent_text, report.hash ? report : null);
+      reporting.start();
+    });
+  } catch (problem) {
+    if (!isSent || problem.kind === "reverted") throw problem;
+  }
+}
+
+function followPayment(state, text, report = null) {
+  sent.remember(current, report);
   apply(state);
   if (!showsSent) return;
   showSent(state, text);
@@ -141,7 +173,10 @@ function followPayment(state, text) {
 }
 
 function onPayFailed(problem) {
-  if (problem.reason === "quote_expired") {
+  if (problem instanceof WalletProblem) {
+    quoting.offerAgain();
+    showProblem(problem, null, false);
+  } else if (problem.reason === "quote_expired") {
     announce(strings.pay_refused_quote);
     quoting.renew();
   } else if (problem.kind === "refused") {
@@ -150,6 +185,9 @@ function onPayFailed(problem) {
   } else if (problem.kind === "busy") {
     quoting.offerAgain();
     showProblem(problem, pay, false);
+  } else if (!isSimulated) {
+    quoting.offerAgain();
+    showProblem(problem, null, false);
   } else {
     followPayment(current, strings.error_pay_unknown);
   }
@@ -162,14 +200,22 @@ function onSimulated(state) {
 }
 
 function explain(problem) {
+  if (problem instanceof WalletProblem) return explainWallet(problem);
+  if (problem.explanation) return problem.explanation;
   switch (problem.kind) {
     case "network": return strings.error_network;
     case "busy": return fill(strings.error_busy, { seconds: String(problem.retryAfterS) });
     case "server": return strings.error_server;
     default:
   }
+  if (problem.reason === "payment_would_fail") return strings.error_would_fail;
   if (problem.reason === "no_route") return fill(strings.error_no_route, { merchant });
   return problem.reason === "order_not_waiting_for_payment" ? strings.error_gone : problem.reason;
+}
+
+function explainWallet({ kind, detail }) {
+  const words = { chain: quoting.payable?.chain ?? "", detail };
+  return fill(strings[`wallet_${kind}`], words);
 }
 
 function showProblem(problem, again, takesFocus = true) {

@@ -51,7 +51,7 @@ function showTransactions(transactions) {
   fillList(byId("transactions").querySelector('[data-slot="transactions"]'), "transaction-row", transactions, (row, item) => {
     const link = row.querySelector("a");
     toggle(link, Boolean(item.explorer_url));
-    toggle(row.querySelector("[data-simulated]"), !item.explorer_url);
+    toggle(row.querySelector("[data-simulated]"), item.is_simulated);
     if (item.explorer_url) link.href = item.explorer_url;
   });
 }

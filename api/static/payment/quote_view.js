@@ -41,13 +41,13 @@ export function showQuote(quote, words) {
 }
 
 /** Offer to pay just this. */
-export function showPayButton(quote, words) {
+export function showPayButton(quote, words, isSimulated) {
   hideActions();
   const button = byId("pay-button");
   toggle(button, true);
   toggle(byId("pay-spinner"), false);
   button.removeAttribute("aria-disabled");
-  fillSlots(button, { pay_label: fill(words.pay_test_button, { amount: quote.pay_text }) });
+  fillSlots(button, { pay_label: fill(isSimulated ? words.pay_test_button : words.pay_button, { amount: quote.pay_text }) });
   toggle(byId("held"), true);
 }
 

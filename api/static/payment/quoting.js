@@ -17,11 +17,13 @@ export class Quoting {
 
   /**
    * @param {import("./api.js").Api} api
+   * @param {boolean} isSimulated whether the test wallet pays
    * @param {(problem: Error) => void} onProblem when no price could be had
    */
-  constructor(api, strings, onProblem) {
+  constructor(api, strings, isSimulated, onProblem) {
     this.api = api;
     this.strings = strings;
+    this.isSimulated = isSimulated;
     this.onProblem = onProblem;
     byId("accept").addEventListener("click", () => this.#accept());
     byId("refresh").addEventListener("click", () => this.renew());
@@ -108,7 +110,7 @@ export class Quoting {
   #show(quote) {
     const hadFocus = ["refresh", "pay-button"].includes(document.activeElement?.id);
     view.showQuote(quote, this.strings);
-    view.showPayButton(quote, this.strings);
+    view.showPayButton(quote, this.strings, this.isSimulated);
     if (hadFocus) byId("pay-button").focus();
     this.#run(quote);
   }
@@ -124,7 +126,7 @@ export class Quoting {
 
   #accept() {
     this.#agreed = this.#quote;
-    view.showPayButton(this.#quote, this.strings);
+    view.showPayButton(this.#quote, this.strings, this.isSimulated);
     announce(this.strings.quote_accepted);
     focusOn(byId("pay-button"));
   }

@@ -1,7 +1,8 @@
 // Remembers on this device that a payment was sent, until the server has news: a reload must not offer to pay twice.
-// A payment that nobody sees for a minute is given up here; the server still refuses to take two.
+// A payment that nobody sees is given up here after a while; the server still refuses to take two.
 
 const KEEP_MS = 60_000;
+const KEEP_HASH_MS = 30 * 60_000;
 
 export class Sent {
   constructor(orderId) {
@@ -10,13 +11,42 @@ export class Sent {
 
   /** Whether a payment was sent of which this state does not know yet. */
   isPending(state) {
-    const [at, changes] = (this.#storage((store) => store.getItem(this.key)) ?? "").split("/").map(Number);
-    return at > 0 && Date.now() - at < KEEP_MS && changes === state.changes;
+    const note = this.#note();
+    if (note === null || note.changes !== state.changes) return false;
+    return Date.now() - note.at < (note.report ? KEEP_HASH_MS : KEEP_MS);
   }
 
-  /** Note that a payment was sent while the order was in this state. */
-  remember(state) {
-    this.#storage((store) => store.setItem(this.key, `${Date.now()}/${state.changes}`));
+  /** Note that a payment was sent while the order was in this state, and what to report of it. */
+  remember(state, report = null) {
+    this.#write({ at: Date.now(), changes: state.changes, report, isReported: false });
+  }
+
+  /** What has to be reported still, or null. */
+  get unreported() {
+    const note = this.#note();
+    return note?.report && !note.isReported ? note.report : null;
+  }
+
+  /** The transaction that was sent last, or null. */
+  get transaction() {
+    return this.#note()?.report ?? null;
+  }
+
+  /** Note that the server knows. */
+  reported() {
+    this.#write({ ...this.#note(), isReported: true });
+  }
+
+  #note() {
+    try {
+      return JSON.parse(this.#storage((store) => store.getItem(this.key)));
+    } catch {
+      return null; // written by an older page
+    }
+  }
+
+  #write(note) {
+    this.#storage((store) => store.setItem(this.key, JSON.stringify(note)));
   }
 
   #storage(use) {

@@ -1,0 +1,222 @@
+"""Paying from a wallet in the browser, on a local chain with real contracts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import count
+
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import select
+
+from adapters.base import Declined, FirmQuote
+from adapters.transactions.desk import PaymentDesk
+from adapters.transactions.simulation import PaymentChain
+from api.domain.env import EnvMode
+from api.services.chain_ledger import ChainLedger
+from api.services.payment_world import PaymentWorld
+from api.storage.tables import PaymentReport
+from routing_engine import Hop, Snapshot
+from tests.browser.conftest import Tab
+from tests.browser.shop import Shop, open_shop
+from tests.browser.wallet import PAYER, TestWallet
+from tests.support.main_net import MainNet, running_main_net
+
+CHAIN = 8453
+PRICE = 42_500_000
+ADDRESSES = count(0xB0B000)
+"""Where merchants receive, each at its own."""
+
+
+class NoBridge:
+    """Confirms nothing: these payments stay on their chain."""
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        raise Declined("no bridge here", status=404)
+
+
+@pytest.fixture(scope="module")
+def net() -> Iterator[MainNet]:
+    """Base with a pool, and a customer who has a little of everything."""
+    with running_main_net(CHAIN) as net:
+        net.pool("WETH", 10**22, "USDC", 3 * 10**13, 500)
+        net.chain.rpc("anvil_impersonateAccount", PAYER)
+        yield net
+
+
+@pytest.fixture(scope="module")
+def shop(net: MainNet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """The service, whose test orders are paid on that chain."""
+    chains = {CHAIN: PaymentChain(net.rpc())}
+    world = PaymentWorld(chains=chains, desk=PaymentDesk.deployed(), firm=NoBridge())
+    start = datetime.fromtimestamp(net.chain.now(), UTC)
+    real = {"worlds": {EnvMode.TEST: world}, "ledgers": {EnvMode.TEST: ChainLedger({CHAIN: net.rpc()})}}
+    with open_shop(
+        tmp_path_factory.mktemp("chain-shop"), start=start, snapshot=Snapshot(net.markets()), **real
+    ) as shop:
+        yield shop
+
+
+@pytest.fixture
+def wallet(net: MainNet) -> Iterator[TestWallet]:
+    """The customer's wallet, on another chain at first; the chain is put back after the test."""
+    before = net.chain.rpc("evm_snapshot")
+    net.fund(PAYER, "ETH", 10**18)
+    net.fund(PAYER, "WETH", 10**18)
+    yield TestWallet(net)
+    net.chain.rpc("evm_revert", before)
+
+
+def choose(tab: Tab, symbol: str) -> Page:
+    """Make an order, and choose a token on Base."""
+    page = tab.visit(tab.shop.real_order(EnvMode.TEST, address=f"0x{next(ADDRESSES):040x}"))
+    page.get_by_role("radio", name="Base", exact=True).check(force=True)
+    page.get_by_role("button", name=re.compile(rf"^{symbol} ")).click()
+    expect(pay_button(page)).to_be_visible()
+    return page
+
+
+def pay_button(page: Page):
+    return page.get_by_role("button", name=re.compile(r"^Pay [\d.]+ \w+$"))
+
+
+def problem(page: Page, text: str) -> None:
+    expect(page.locator("#problem")).to_contain_text(text)
+
+
+def merchants_balance(tab: Tab, net: MainNet) -> int:
+    return net.balance(tab.shop.state(tab.order_id).settlement_address or "", "USDC")
+
+
+def reported(tab: Tab) -> list[tuple[int, str, str]]:
+    query = select(PaymentReport).where(PaymentReport.order_id == tab.order_id)
+    with tab.shop.context.database.read() as session:
+        return [(row.chain_id, row.tx_hash, row.payer) for row in session.scalars(query)]
+
+
+def test_a_permission_and_a_payment_are_signed_on_the_right_network(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
+    wallet.inject(tab.context, "Test Wallet")
+    page = choose(tab, "WETH")
+    expect(page.get_by_text("Payments on this page move test coins on test networks.")).to_be_visible()
+    expect(page.locator("#test-controls")).to_have_count(0)
+    tab.inspect("wallet-quote")
+    with page.expect_response("**/report"):
+        pay_button(page).click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_focused()
+    tab.inspect("wallet-sent")
+    methods = [method for _, method in wallet.asked if not method.startswith("eth_get")]
+    assert methods == [
+        "eth_requestAccounts", "eth_chainId", "wallet_switchEthereumChain", "eth_chainId",
+        "wallet_getCapabilities", "eth_sendTransaction", "eth_sendTransaction",
+    ]  # fmt: skip
+    assert merchants_balance(tab, net) == PRICE
+    ((chain_id, tx_hash, payer),) = reported(tab)
+    assert (chain_id, payer) == (CHAIN, PAYER)
+    expect(page.locator(".transaction")).to_contain_text(tx_hash)
+    expect(page.locator(".transaction").get_by_text("simulated")).to_be_hidden()
+    reference = tab.shop.state(tab.order_id).payment_reference
+    assert net.chain.rpc("eth_getTransactionByHash", tx_hash)["input"].endswith(reference.hex())
+    page.reload()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    expect(page.get_by_text(tx_hash)).to_be_visible()
+    tab.work()
+    expect(page.get_by_role("heading", name="Payment on its way")).to_be_visible()
+    net.chain.mine(3)
+    tab.work(rounds=2)
+    expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
+    tab.inspect("wallet-success")
+
+
+def test_a_wallet_that_can_takes_both_in_one(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
+    wallet.is_atomic, wallet.chain = True, hex(CHAIN)
+    wallet.inject(tab.context, "Smart Wallet")
+    page = choose(tab, "WETH")
+    with page.expect_response("**/report"):
+        pay_button(page).click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    assert [method for _, method in wallet.asked].count("wallet_sendCalls") == 1
+    assert "eth_sendTransaction" not in [method for _, method in wallet.asked]
+    assert merchants_balance(tab, net) == PRICE
+    assert [row[1] for row in reported(tab)] == [wallet.batches[f"0x{1:064x}"][-1]]
+
+
+@pytest.mark.parametrize(
+    ("declined", "symbol"),
+    [("eth_requestAccounts", "ETH"), ("wallet_switchEthereumChain", "ETH"), ("eth_sendTransaction", "ETH")],
+)
+def test_who_declines_has_paid_nothing_and_may_try_again(
+    tab: Tab, net: MainNet, wallet: TestWallet, declined: str, symbol: str
+) -> None:
+    wallet.inject(tab.context, "Test Wallet")
+    wallet.declines = {declined}
+    page = choose(tab, symbol)
+    pay_button(page).click()
+    problem(page, "You declined in your wallet. Nothing was paid.")
+    expect(pay_button(page)).to_be_focused()
+    tab.inspect(f"wallet-declined-{declined}")
+    assert merchants_balance(tab, net) == 0
+    wallet.declines = set()
+    with page.expect_response("**/report"):
+        pay_button(page).click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    assert merchants_balance(tab, net) == PRICE
+
+
+def test_without_a_wallet_the_page_says_what_to_do(tab: Tab) -> None:
+    page = choose(tab, "ETH")
+    pay_button(page).click()
+    problem(page, "No wallet was found in this browser.")
+    tab.inspect("wallet-none")
+
+
+def test_too_little_is_said_before_anything_is_signed(tab: Tab, wallet: TestWallet) -> None:
+    tab.expected.append("409")
+    wallet.inject(tab.context, "Test Wallet")
+    page = choose(tab, "USDC")
+    pay_button(page).click()
+    problem(page, "This wallet holds 0.00 USDC on Base, and 42.50 USDC are needed.")
+    tab.inspect("wallet-too-little")
+    assert "eth_sendTransaction" not in [method for _, method in wallet.asked]
+
+
+def test_a_network_that_the_wallet_does_not_know_is_named(tab: Tab, wallet: TestWallet) -> None:
+    wallet.knows = frozenset({"0x1"})
+    wallet.inject(tab.context, "Test Wallet")
+    page = choose(tab, "ETH")
+    pay_button(page).click()
+    problem(page, "Your wallet does not know Base. Add that network in the wallet")
+
+
+def test_of_several_wallets_the_customer_chooses(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
+    wallet.inject(tab.context, "Red Wallet", "Blue <b>Wallet</b>")
+    page = choose(tab, "ETH")
+    pay_button(page).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("button")).to_have_count(3)
+    tab.inspect("wallet-choice")
+    page.keyboard.press("Escape")
+    problem(page, "You declined in your wallet.")
+    pay_button(page).click()
+    with page.expect_response("**/report"):
+        dialog.get_by_role("button", name="Blue <b>Wallet</b>").click()
+    assert {name for name, _ in wallet.asked} == {"Blue <b>Wallet</b>"}
+    assert merchants_balance(tab, net) == PRICE
+
+
+def test_a_report_that_is_lost_is_repeated_and_the_payment_never_denied(
+    tab: Tab, net: MainNet, wallet: TestWallet
+) -> None:
+    tab.expected.append("Failed to load resource")
+    wallet.inject(tab.context, "Test Wallet")
+    page = choose(tab, "ETH")
+    page.route("**/report", lambda route: route.abort())
+    pay_button(page).click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    assert reported(tab) == []
+    page.unroute("**/report")
+    with page.expect_response("**/report"):
+        page.reload()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    assert len(reported(tab)) == 1

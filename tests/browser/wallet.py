@@ -1,0 +1,112 @@
+"""A browser wallet that signs with an account of a local chain, and does what the test tells it to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from playwright.sync_api import BrowserContext
+
+from tests.support.evm import Reverted
+from tests.support.main_net import MainNet
+
+PAYER = "0x" + "aa" * 20
+INJECTED = """
+for (const [number, name] of %s.entries()) {
+  const provider = {
+    async request({ method, params }) {
+      const told = JSON.parse(await window.askWallet(name, method, JSON.stringify(params ?? [])));
+      if (told.error) throw Object.assign(new Error(told.error.message), { code: told.error.code });
+      return told.result;
+    },
+  };
+  const info = { uuid: `wallet-${number}`, name, icon: "data:image/png;base64,", rdns: `test.wallet${number}` };
+  const announce = () => {
+    const detail = Object.freeze({ info, provider });
+    window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
+  };
+  window.addEventListener("eip6963:requestProvider", announce);
+  announce();
+}
+"""
+
+
+class WalletError(Exception):
+    """What a wallet throws: a code of EIP-1193 or JSON-RPC."""
+
+    def __init__(self, code: int, message: str = "no") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass
+class TestWallet:
+    """One account; `declines` are methods that its user refuses, `chains` those it knows besides its present one."""
+
+    __test__ = False
+
+    net: MainNet
+    chain: str = "0x1"
+    knows: frozenset[str] = frozenset({"0x1", "0x2105"})
+    is_atomic: bool = False
+    declines: set[str] = field(default_factory=set)
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    batches: dict[str, list[str]] = field(default_factory=dict)
+
+    def inject(self, context: BrowserContext, *names: str) -> None:
+        """Put the wallet into every page of a browser, under each of these names."""
+        context.expose_function("askWallet", self.answer)
+        context.add_init_script(INJECTED % json.dumps(names))
+
+    def answer(self, name: str, method: str, parameters: str) -> str:
+        """Answer the page."""
+        self.asked.append((name, method))
+        try:
+            if method in self.declines:
+                raise WalletError(4001, "User rejected the request.")
+            return json.dumps({"result": self._result(method, json.loads(parameters))})
+        except WalletError as error:
+            return json.dumps({"error": {"code": error.code, "message": str(error)}})
+        except Reverted as error:
+            return json.dumps({"error": {"code": -32603, "message": str(error)}})
+
+    def _result(self, method: str, parameters: list[Any]) -> Any:
+        match method:
+            case "eth_requestAccounts":
+                return [PAYER]
+            case "eth_chainId":
+                return self.chain
+            case "wallet_switchEthereumChain":
+                return self._switch(parameters[0]["chainId"])
+            case "eth_sendTransaction":
+                return self._send(parameters[0])
+            case "eth_getTransactionReceipt":
+                return self.net.chain.rpc(method, *parameters)
+            case "wallet_getCapabilities" if self.is_atomic:
+                return {self.chain: {"atomic": {"status": "supported"}}}
+            case "wallet_sendCalls" if self.is_atomic:
+                return self._send_all(parameters[0])
+            case "wallet_getCallsStatus":
+                receipts = [
+                    self.net.chain.rpc("eth_getTransactionReceipt", each) for each in self.batches[parameters[0]]
+                ]
+                return {"status": 200, "receipts": receipts}
+        raise WalletError(-32601, f"the method {method} does not exist")
+
+    def _switch(self, chain: str) -> None:
+        if chain not in self.knows:
+            raise WalletError(4902, "Unrecognized chain ID")
+        self.chain = chain
+
+    def _send(self, transaction: dict[str, str]) -> str:
+        assert self.chain == hex(self.net.chain.chain_id), "the page must have switched before"
+        sent: str = self.net.chain.rpc("eth_sendTransaction", {"gas": "0x4c4b40", **transaction, "gasPrice": "0x1"})
+        self.net.chain.mine()
+        return sent
+
+    def _send_all(self, order: dict[str, Any]) -> dict[str, str]:
+        assert (order["version"], order["atomicRequired"], order["chainId"]) == ("2.0.0", True, self.chain)
+        name = f"0x{len(self.batches) + 1:064x}"
+        self.batches[name] = [self._send({"from": order["from"], **call}) for call in order["calls"]]
+        return {"id": name}
