@@ -53,7 +53,7 @@ def gas_price(router: Router, query: Query) -> int:
 
 def gap_of(result: RouteResult) -> float:
     """Return the proven gap in bps; infinite where nothing is proven."""
-    certificate = getattr(result, "certificate", None)
+    certificate = result.certificate
     return float("inf") if certificate is None or certificate.gap_bps is None else certificate.gap_bps
 
 
