@@ -48,6 +48,7 @@ class Refusal(StrEnum):
     EXPIRED = "quote_expired"
     TOO_LITTLE = "balance_too_low"
     WOULD_FAIL = "payment_would_fail"
+    REJECTED = "wallet_rejected"
 
 
 class OrderQuoteRefused(Conflict):

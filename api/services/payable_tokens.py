@@ -45,7 +45,8 @@ def payable_tokens(context: Context, order_id: str) -> tuple[PayableChain, ...]:
 
     The settlement token's chain and, on it, the settlement token come first. Then the chain's own coin, the great
     dollars, other stablecoins, majors, and the rest by name. All but the first are listed tokens that the market
-    trades; whether a route can take the amount, the quote says.
+    trades; whether a route can take the amount, the quote says. Orders on real chains are paid on those only that can
+    be reached.
 
     Raises
     ------
@@ -57,7 +58,9 @@ def payable_tokens(context: Context, order_id: str) -> tuple[PayableChain, ...]:
     if not order.payable or settled is None:
         return ()
     by_chain = _listed(context.market.snapshot)
-    chains = sorted(CHAINS, key=lambda chain_id: chain_id != settled.chain_id)
+    world = context.worlds.get(order.env_mode)
+    reachable = CHAINS if world is None else CHAINS.keys() & world.chains.keys()
+    chains = sorted(reachable, key=lambda chain_id: (chain_id != settled.chain_id, list(CHAINS).index(chain_id)))
     grouped = (
         PayableChain(
             chain=chain_json(CHAINS[chain_id]), tokens=_first_settlement(settled, chain_id, by_chain.get(chain_id, ()))

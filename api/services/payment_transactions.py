@@ -78,7 +78,7 @@ def build_payment(context: Context, order_id: str, quote_id: str, payer: str) ->
         If there is no such order, or no such quote for it.
     OrderQuoteRefused
         If the quote has expired, the order takes no payment, the price does not hold any more, the wallet has too
-        little, or the payment would fail.
+        little or is not accepted, or the payment would fail.
     Unavailable
         If the chain or the bridge does not answer.
     """
@@ -90,6 +90,7 @@ def build_payment(context: Context, order_id: str, quote_id: str, payer: str) ->
     _, due = require_due(context, order)
     if due != quote.amount_out:
         raise OrderQuoteRefused(Refusal.EXPIRED, "Another amount is due by now; ask for a new quote")
+    _require_accepted(context, payer)
     terms = _terms(context, order, quote, payer)
     try:
         hops, terms = _confirmed(world, quote, terms)
@@ -103,6 +104,16 @@ def build_payment(context: Context, order_id: str, quote_id: str, payer: str) ->
         raise OrderQuoteRefused(Refusal.WOULD_FAIL, f"The payment would fail now: {error}") from error
     except AdapterError as error:
         raise Unavailable("The chain or the bridge does not answer; try again", retry_after_s=RETRY_S) from error
+
+
+def _require_accepted(context: Context, payer: str) -> None:
+    """Refuse a wallet that the operator's screen rejects, before it has sent anything."""
+    try:
+        rejected = context.screen([payer])
+    except Exception as error:  # whatever an installed screen raises: nothing is built until it can say
+        raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error
+    if rejected:
+        raise OrderQuoteRefused(Refusal.REJECTED, "Payments from this wallet are not accepted")
 
 
 def _terms(context: Context, order: PublicOrder, quote: OrderQuote, payer: str) -> Terms:

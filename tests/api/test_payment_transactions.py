@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -301,6 +301,28 @@ def test_a_payer_that_is_no_address_is_refused(till: Till, payer: object) -> Non
     order = till.order()
     status, body = till.ask(order, till.quote(order, USDC.address), payer=payer)
     assert (status, [row["path"] for row in body["error"]]) == (400, ["payer"])
+
+
+def test_a_wallet_that_the_screen_rejects_gets_nothing_to_sign(till: Till) -> None:
+    order = till.order()
+    quote = till.quote(order, USDC.address)
+
+    def broken(addresses: Collection[str]) -> Collection[str]:
+        raise TimeoutError("no answer")
+
+    outcomes = []
+    for screen in (lambda addresses: addresses, broken):
+        app = build_app(replace(till.shop.context, screen=screen))
+        body = {"quote_id": quote["quote_id"], "payer": PAYER}
+        answer = app.test_client().post(f"/payment/{order.order_id}/transactions", json=body)
+        outcomes.append((answer.status_code, answer.get_json().get("reason")))
+    assert outcomes == [(409, "wallet_rejected"), (503, None)]
+
+
+def test_only_chains_that_can_be_reached_are_offered(till: Till) -> None:
+    order = till.order()
+    found = till.client.get(f"/payment/{order.order_id}/tokens").get_json()["chains"]
+    assert [chain["chain_id"] for chain in found] == [CHAIN]
 
 
 def test_only_the_page_asks(till: Till) -> None:

@@ -208,6 +208,7 @@ function explain(problem) {
     case "server": return strings.error_server;
     default:
   }
+  if (problem.reason === "wallet_rejected") return fill(strings.error_wallet_rejected, { merchant });
   if (problem.reason === "payment_would_fail") return strings.error_would_fail;
   if (problem.reason === "no_route") return fill(strings.error_no_route, { merchant });
   return problem.reason === "order_not_waiting_for_payment" ? strings.error_gone : problem.reason;
