@@ -6,9 +6,12 @@ bridges, and the receipts of the transactions that were found.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
+
+import structlog
 
 from adapters.base import AdapterError, BadPayload
 from adapters.endpoint import Answer, Question, RpcRefused
@@ -17,6 +20,7 @@ from adapters.rpc import RpcPool
 from api.domain.confirmations import finality_blocks
 from api.domain.ledger import Block, ChainUnavailable, Head, Transfer
 from api.services.chain_ledger_bridges import Bridge
+from api.services.chain_ledger_coin import CoinDelivery, delivery, naming
 from api.services.chain_ledger_records import (
     FoundLog,
     FullBlock,
@@ -34,6 +38,8 @@ AT_ONCE = 10
 """Whole blocks in one request: a full one has some hundred kilobytes."""
 MOST_RECIPIENTS = 500
 """Addresses in one search of events."""
+
+log = structlog.get_logger(__name__)
 
 Item = TypeVar("Item")
 Parsed = TypeVar("Parsed")
@@ -53,6 +59,7 @@ class ChainReader:
     def __init__(self, rpc: RpcPool, bridges: Sequence[Bridge]) -> None:
         self._rpc, self._bridges = rpc, tuple(bridges)
         self._at: Header | None = None
+        self._can_trace = True
 
     def head(self) -> Head:
         """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
@@ -102,10 +109,51 @@ class ChainReader:
             block = self._block_of(found_log, blocks)
             if found_log.names(wanted) or _has_reference(block, found_log.tx_hash):
                 hashes[found_log.tx_hash] = block
+        hashes |= naming(blocks, wanted)
         found: list[Transfer] = []
+        paid_out: list[CoinDelivery] = []
         for mined in self._mined(hashes):
-            found += transfers_of(mined, wanted, self._bridges)
+            moved = transfers_of(mined, wanted, self._bridges)
+            coin = delivery(mined, hashes[mined.transaction.tx_hash], wanted)
+            if coin is not None and all(row.recipient != coin.recipient for row in moved):
+                paid_out.append(coin)
+            found += moved
+        found += self._coin_paid_out(paid_out, found)
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
+
+    def _coin_paid_out(self, paid_out: Sequence[CoinDelivery], found: Sequence[Transfer]) -> Iterator[Transfer]:
+        rivals = Counter((coin.recipient, coin.mined.block.number) for coin in paid_out)
+        for coin in paid_out:
+            amount = self._traced(coin)
+            is_proven = amount is not None or rivals[coin.recipient, coin.mined.block.number] == 1
+            if amount is None and not coin.has_spent:
+                amount = self._balance_rise(coin, found)
+            if amount is None:
+                log.warning("coin_delivery_not_provable", tx_hash=coin.mined.transaction.tx_hash)
+            elif amount:
+                yield coin.transfer(amount, is_proven=is_proven)
+
+    def _traced(self, coin: CoinDelivery) -> int | None:
+        def parse(answers: list[Answer]) -> int | None:
+            return coin.traced(answers[0])
+
+        if self._can_trace:
+            try:
+                amount = self._rpc.ask([coin.trace_question], parse, self._at)
+            except AdapterError:
+                amount = None
+            self._can_trace = amount is not None
+            return amount
+        return None
+
+    def _balance_rise(self, coin: CoinDelivery, found: Sequence[Transfer]) -> int | None:
+        def parse(answers: list[Answer]) -> int | None:
+            return coin.balance_rise(answers, found)
+
+        try:
+            return self._rpc.ask(coin.balance_questions, parse, self._at)
+        except AdapterError:  # a node keeps old balances for a while only
+            return None
 
     def _full_blocks(self, first: int, last: int) -> dict[int, FullBlock]:
         found: dict[int, FullBlock] = {}

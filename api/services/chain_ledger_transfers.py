@@ -54,6 +54,12 @@ def transfers_of(mined: Mined, recipients: Collection[str], bridges: Sequence[Br
     return [found[index] for index in sorted(found)]
 
 
+def coin_paid_out(mined: Mined, index: int, recipient: str, amount: int, references: tuple[bytes, ...]) -> Transfer:
+    """Return the transfer of coin that a contract made in a transaction, beside the event `index`."""
+    moved = _transfer(mined, index, TransferKind.PAYMENT, NATIVE_ADDRESS, mined.transaction.sender, recipient, amount)
+    return replace(moved, references=references)
+
+
 def topic_of(address: str) -> str:
     """Return an address as an event's topic."""
     return "0x" + "00" * 12 + address[2:]

@@ -15,6 +15,7 @@ from adapters.multicall import MULTICALL3
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.services.chain_ledger import connect
+from api.services.chain_ledger_coin import CoinDelivery
 from api.services.payment_reports import report_payment
 from api.services.watcher import watch
 from tests.support.main_net import MainNet, _mock_token, running_main_net
@@ -71,6 +72,28 @@ def test_a_swap_that_delivers_to_the_merchant_pays_the_order(shop: ChainShop) ->
     assert shop.outcome(order_id) == "success/"
     assert shop.balance(BASE) == PRICE
     assert shop.shop.payments()[0].sender == customer.address  # not the pool, to which nothing can be refunded
+
+
+@pytest.mark.parametrize("can_trace", [True, False])
+def test_a_swap_into_coin_pays_though_no_event_tells_of_it(
+    shop: ChainShop, monkeypatch: pytest.MonkeyPatch, can_trace: bool
+) -> None:
+    order_id, reference = shop.order(order_price={"currency": "ETH", "amount": 1, "decimals": 4})
+    net = shop.nets[BASE]
+    net.pair("WETH", 10**20, "USDC", 400_000 * PRICE)
+    customer = shop.customer(BASE)
+    approve, swap = bytes.fromhex("095ea7b3"), net.v2_router.functions["swapTokensForExactETH"]
+    customer.send(shop.token(BASE), approve + encode(["address", "uint256"], [net.v2_router.address, PRICE]))
+    path = [net.tokens[symbol].address for symbol in ("USDC", "WETH")]
+    data = swap.selector + encode(swap.inputs, (10**14, PRICE, path, shop.address, 2**255))
+    customer.send(net.v2_router.address, data + reference)
+    if not can_trace:
+        monkeypatch.setattr(CoinDelivery, "trace_question", ("debug_no_such_method", []))
+    shop.look()
+    shop.finalise()
+    assert shop.outcome(order_id) == "success/"
+    assert shop.balance(BASE, "ETH") == 10**14
+    assert [row.sender for row in shop.shop.payments()] == [customer.address]
 
 
 AMOUNTS = {
