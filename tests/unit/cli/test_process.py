@@ -89,8 +89,10 @@ def test_an_old_terminal_gets_question_marks() -> None:
 
 
 def test_the_interrupt_key_ends_with_its_own_code() -> None:
-    interrupt = "import signal; from routing_engine import Snapshot; "
-    interrupt += "Snapshot.sandbox = classmethod(lambda cls: signal.raise_signal(signal.SIGINT)); "
+    interrupt = "import signal, threading; from routing_engine import Snapshot; "
+    # The interpreter may take a moment to see the signal, so there is something to interrupt.
+    interrupt += "pressed = lambda cls: (signal.raise_signal(signal.SIGINT), threading.Event().wait(60)); "
+    interrupt += "Snapshot.sandbox = classmethod(pressed); "
     result = _run("snapshot", "info", code=interrupt + MAIN)
     assert (result.returncode, result.stderr.strip()) == (130, "interrupted")
 
