@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.base import AdapterError, BadPayload
 from adapters.chain.abi import Outcome, hex_data, quantity
-from adapters.endpoint import Answer, RpcRefused
+from adapters.endpoint import Answer, LacksBlock, RpcRefused
 from adapters.rpc import RpcPool
 from adapters.transactions.base import Spending, Transaction
 from adapters.transactions.erc20 import BALANCE_OF, allowance_call
@@ -103,11 +103,8 @@ class PaymentChain:
         head = self._rpc.head()
         calls = [_request(each, payer) for each in batch]
         block = {"blockOverrides": {"time": hex(head.timestamp + BLOCK_S)}, "calls": calls}
-        options = {"blockStateCalls": [block], "traceTransfers": True, "validation": False}
-        answer = self._rpc.ask(
-            [("eth_simulateV1", [options, "latest"])], lambda told: _block_calls(told[0], len(calls))
-        )
-        if isinstance(answer, RpcRefused):
+        answer = self._batch({"blockStateCalls": [block], "traceTransfers": True, "validation": False}, len(calls))
+        if answer is None:
             return self._first(batch, calls)
         for number, call in enumerate(answer):
             if call.get("status") != "0x1":
@@ -116,6 +113,14 @@ class PaymentChain:
             replace(each, gas=_limit(quantity(call, "gasUsed"))) for each, call in zip(batch, answer, strict=True)
         )
         return Simulation(transactions=tried, received=_received(answer[-1], recipient))
+
+    def _batch(self, options: dict[str, Any], count: int) -> list[dict[str, Any]] | None:
+        """Return what each call did, or None from nodes that know no such question; some say it is not available."""
+        try:
+            answer = self._rpc.ask([("eth_simulateV1", [options, "latest"])], lambda told: _block_calls(told[0], count))
+        except LacksBlock:
+            return None
+        return None if isinstance(answer, RpcRefused) else answer
 
     def _first(self, batch: Sequence[Transaction], calls: Sequence[dict[str, str]]) -> Simulation:
         answer = self._rpc.ask([("eth_estimateGas", [calls[0], "latest"])], lambda told: told[0])
