@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import requests
 
 from adapters.base import BadPayload, Declined, VenueUnavailable
 
 CHUNK_BYTES = 65_536
+MOST_NESTED = 200
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def read(response: requests.Response, host: str, most: int) -> bytes:
@@ -55,14 +58,32 @@ def document(host: str, status: int, retry_after: str | None, body: bytes) -> An
         raise VenueUnavailable(f"{host}: answered with status {status}", retry_after_s=_seconds(retry_after))
     if 200 <= status < 300:
         try:
-            return json.loads(body, parse_constant=_no_number)
+            return parse(body)
         except (ValueError, RecursionError) as error:
             raise BadPayload(f"{host}: the answer is not JSON: {error}") from error
     try:
-        refusal = json.loads(body, parse_constant=_no_number)
+        refusal = parse(body)
     except (ValueError, RecursionError):
         refusal = None
     raise Declined(f"{host}: declined with status {status}", status=status, body=refusal)
+
+
+def parse(body: bytes) -> Any:
+    """Return the document of a JSON text.
+
+    Python's own bound on nesting is its recursion limit, which any imported library may raise (web3 does), until a
+    text of brackets ends the process.
+
+    Raises
+    ------
+    ValueError
+        If it is not JSON, or nested deeper than `MOST_NESTED`; brackets within strings count.
+    """
+    brackets = np.frombuffer(body.translate(None, _NO_BRACKETS), np.uint8)
+    opening = (brackets == ord("[")) | (brackets == ord("{"))
+    if brackets.size > MOST_NESTED and np.where(opening, 1, -1).cumsum().max() > MOST_NESTED:
+        raise ValueError(f"nested deeper than {MOST_NESTED}")
+    return json.loads(body, parse_constant=_no_number)
 
 
 def _no_number(name: str) -> float:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-from web3.providers import JSONBaseProvider
-from web3.types import RPCEndpoint, RPCResponse
+_LIMIT = sys.getrecursionlimit()
 
-from adapters.base import AdapterError, Declined
-from adapters.endpoint import Answer, RpcRefused
-from adapters.rpc import RpcPool
+from web3.providers import JSONBaseProvider  # noqa: E402
+from web3.types import RPCEndpoint, RPCResponse  # noqa: E402
+
+# A library behind web3 raises Python's recursion limit a hundredfold, for pairings that nobody here computes; a deeply
+# nested JSON text then ends the process instead of raising an error.
+sys.setrecursionlimit(_LIMIT)
+
+from adapters.base import AdapterError, Declined  # noqa: E402
+from adapters.endpoint import Answer, RpcRefused  # noqa: E402
+from adapters.rpc import RpcPool  # noqa: E402
 
 READING = (
     "eth_call",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
-from web3 import Web3
-from web3.exceptions import ContractLogicError
 
 from adapters.base import Declined, VenueUnavailable
 from adapters.http import HttpLimits, JsonClient
@@ -15,6 +15,10 @@ from adapters.web3_provider import PoolProvider
 from tests.support.capture import Uniswap, adapter_of, running_uniswap
 from tests.support.evm import ACTOR
 from tests.support.uniswap import _v2_core
+
+# Behind adapters.web3_provider, which keeps Python's recursion limit where it is.
+from web3 import Web3  # isort: skip
+from web3.exceptions import ContractLogicError  # isort: skip
 
 NOBODY = "http://127.0.0.1:9/"
 
@@ -72,3 +76,10 @@ def test_without_an_endpoint_there_is_no_connection():
     assert not provider.is_connected()
     with pytest.raises(VenueUnavailable):
         provider.is_connected(show_traceback=True)
+
+
+def test_importing_it_leaves_pythons_recursion_limit_alone():
+    limit = "import sys; print(sys.getrecursionlimit())"
+    code = f"{limit}; import adapters.web3_provider; {limit}"
+    before, after = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split()
+    assert before == after
