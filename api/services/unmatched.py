@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import iso
@@ -40,6 +40,12 @@ def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
         }
         for row in session.scalars(query.order_by(Payment.id))
     ]
+
+
+def count_unmatched(session: Session) -> dict[str, int]:
+    """Count the payments of each environment that are on their chain and belong to no order."""
+    query = select(Payment.env_mode, func.count()).where(Payment.order_id.is_(None), Payment.state.not_in(GONE))
+    return {row[0]: row[1] for row in session.execute(query.group_by(Payment.env_mode))}
 
 
 def assign(session: Session, payment_id: int, order_id: str, now: datetime) -> str:
