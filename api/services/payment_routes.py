@@ -36,16 +36,11 @@ def find_payable(
 ) -> PayableRoute | None:
     """Return the best route that one transaction takes and that ends at the merchant, or None.
 
-    Coins that a contract sends leave no event behind, so that nobody could see them arrive; a settlement in the coin is
-    paid by a transfer only.
-
     Parameters
     ----------
     amount : int
         What must arrive, smallest units of `token_out`.
     """
-    if token_out.is_native:
-        return None
     found = [
         payable
         for family in desk.families

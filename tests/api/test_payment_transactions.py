@@ -167,6 +167,17 @@ def test_what_the_wallet_signs_brings_the_merchant_just_the_price(till: Till, sy
     assert quoted <= spent <= -(-quoted * 10_050 // 10_000) + MOST_GAS
 
 
+def test_an_order_in_the_coin_is_paid_by_a_swap_that_unwraps(till: Till) -> None:
+    price = 10**16 + 1
+    order = till.order(order_price={"currency": "ETH", "amount": price, "decimals": 18})
+    till.net.fund(PAYER, "USDC", 10**8)
+    body = till.prepared(order, USDC.address)
+    assert [each["purpose"] for each in body["transactions"]] == ["approve", "pay"]
+    owned = till.net.balance(to(order), "ETH")
+    till.send(body["transactions"])
+    assert till.net.balance(to(order), "ETH") - owned == price
+
+
 def test_allowances_are_exact_and_not_asked_for_twice(till: Till) -> None:
     order = till.order()
     till.net.fund(PAYER, "WETH", 10**18)
