@@ -18,7 +18,7 @@ def payments() -> None:
 @click.option("--env", "env_mode", type=ENV_MODES, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def unmatched(env_mode: str, as_json: bool) -> None:
-    """List the payments that arrived and belong to no order."""
+    """List the payments that belong to no order, and those that counted and were lost by their chain."""
     with operator() as context:
         from api.domain.env import EnvMode
         from api.services.unmatched import list_unmatched
@@ -28,7 +28,7 @@ def unmatched(env_mode: str, as_json: bool) -> None:
     for row in rows:
         click.echo(json.dumps(row) if as_json else "  ".join(row.values()))
     if not rows:
-        click.echo("Every payment belongs to an order.", err=True)
+        click.echo("Every payment belongs to an order, and is on its chain.", err=True)
 
 
 @payments.command("assign")
