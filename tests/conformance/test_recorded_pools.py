@@ -15,7 +15,7 @@ from tests.support.tolerances import tolerances
 
 EVERY = {
     "constant_product": 200, "concentrated": 80, "weighted": 40, "bancor": 30, "fluid": 8, "balancer_stable": 3,
-    "balancer_linear": 3, "stableswap": 2,
+    "balancer_linear": 3, "stableswap": 9, "cryptoswap": 3,
 }  # fmt: skip
 """Of these kinds one pool in so many, for time; a run over all of them passed."""
 
