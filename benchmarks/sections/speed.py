@@ -18,7 +18,7 @@ NETWORKX_QUERIES = 5
 def run(setting: Setting) -> Entries:
     """Measure on the large consistent market."""
     router = setting.router
-    asked = queries(router, 100 if setting.full else 30, SIZES)
+    asked = queries(router, 100 if setting.full else 12, SIZES)
     single = [request_of(query, max_hops=3, max_splits=1) for query in asked]
     ours = _seconds(router, single)
     yield at_most("best path, ≤ 3 hops, through the Python API, median", 1e6 * percentile(ours, 50), 60, "µs")

@@ -17,7 +17,7 @@ Case = tuple[Query, float, float]
 
 def run(setting: Setting) -> Entries:
     """Measure on both large markets."""
-    count = 100 if setting.full else 20
+    count = 100 if setting.full else 12
     router = setting.router
     asked = queries(router, count)
     cases = {hops: _cases(router, [(query, request_of(query, max_hops=hops)) for query in asked]) for hops in (3, 4)}
