@@ -57,8 +57,8 @@ class ChainLedger:
         return self._readers[chain_id].block_at(moment, self._heads[chain_id].block.number)
 
     def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
-        """Return what moved in these blocks."""
-        return self._readers[chain_id].transfers(first, last, recipients)
+        """Return what moved in these blocks; without recipients nothing is asked."""
+        return self._readers[chain_id].transfers(first, last, recipients) if recipients else ()
 
     def _head(self, chain_id: int) -> Head | None:
         try:
