@@ -130,17 +130,16 @@ def _known(session: Session, sighting: Sighting) -> Mapping[Key, Payment]:
 
 def _overdue(session: Session, sighting: Sighting) -> Sequence[Payment]:
     """Return the deposits whose delivery on this chain has become impossible: it has been read past their deadline."""
-    query = (
-        select(Payment)
-        .join(PaymentOrder, PaymentOrder.id == Payment.order_id)
-        .where(
-            Payment.fill_deadline < sighting.reached_at - DOUBT,
-            Payment.is_overdue.is_(False),
-            Payment.env_mode == sighting.env_mode,
-            PaymentOrder.settlement_chain_id == sighting.chain_id,
-        )
+    is_paid_here = select(PaymentOrder.id).where(
+        PaymentOrder.id == Payment.order_id, PaymentOrder.settlement_chain_id == sighting.chain_id
     )
-    return session.scalars(query.order_by(Payment.id).with_for_update(of=Payment)).all()
+    query = select(Payment).where(
+        Payment.fill_deadline < sighting.reached_at - DOUBT,
+        Payment.is_overdue.is_(False),
+        Payment.env_mode == sighting.env_mode,
+        is_paid_here.exists(),  # not a join, which would begin with all orders of the chain
+    )
+    return session.scalars(query.order_by(Payment.id).with_for_update()).all()
 
 
 def _check(
