@@ -218,7 +218,9 @@ def test_an_unknown_order_gets_a_page(client: FlaskClient, order_id: str) -> Non
 
 def test_transactions_of_real_chains_lead_to_their_explorer(context: Context, path: str) -> None:
     row = {"chain_id": 10, "hash": f"0x{'ab' * 32}", "timestamp": "2026-03-01T12:00:00.000Z"}
-    order = replace(public_order(context, path.rpartition("/")[2]), env_mode=EnvMode.LIVE, transactions=(row,))
+    order = replace(
+        public_order(context, path.rpartition("/")[2]), env_mode=EnvMode.LIVE, is_simulated=False, transactions=(row,)
+    )
     (shown,) = page_state(order, context.clock.now(), strings.load()).transactions
     assert shown["chain"] == "Optimism"
     assert shown["explorer_url"] == f"https://optimistic.etherscan.io/tx/0x{'ab' * 32}"
