@@ -13,6 +13,7 @@ from adapters.chain.deployments import Facts, deployments_of
 from adapters.chain.protocol import Pool, States
 from adapters.chain.reading import Reading, ask_each
 from adapters.chain.tokens import ChainTokens
+from adapters.stargate_abi import ORDER
 from routing_engine import registry
 from routing_engine.amm.stargate_fee import FeeTerms
 from routing_engine.chains import CHAINS
@@ -29,7 +30,6 @@ PROBE = 1_000
 """Whole tokens for which the pool's own quote is compared; a tenth, and so on, where its credit is less."""
 NOT_ENTERED = 1
 
-ORDER = "(uint32,bytes32,uint256,uint256,bytes,bytes,bytes)"
 ADDRESS_CONFIG = Function("getAddressConfig()", "address")
 STATUS = Function("status()", "uint8")
 PATHS = Function("paths(uint32)", "uint64")

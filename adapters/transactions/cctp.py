@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from adapters.cctp import DOMAINS
 from adapters.chain.abi import Function
 from adapters.chain.deployments import deployments_of
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
@@ -26,6 +25,8 @@ class CctpPayments:
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
         """Return the burn; the largest fee is all that may be lost of the amount. See `PaymentBuilder.build`."""
+        from adapters.cctp import DOMAINS  # here, since it loads the compiler
+
         if not self.can_build(hops):
             raise CannotBuild("cctp takes one burn")
         (hop,) = (each.hop for each in hops)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from adapters.chain.abi import Function
-from adapters.stargate import ORDER
+from adapters.stargate_abi import ORDER
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from routing_engine.fixed_point import rescale_up
 

@@ -15,10 +15,8 @@ from eth_abi.exceptions import DecodingError
 from eth_utils.crypto import keccak
 
 from adapters.base import BadPayload
-from adapters.cctp import DOMAINS
 from adapters.chain.abi import WORD, Log
 from adapters.chain.deployments import deployments_of
-from adapters.stargate import EIDS
 from api.services.chain_ledger_records import REFERENCE_BYTES
 from routing_engine import registry
 
@@ -138,6 +136,8 @@ class Cctp:
     """Of the burn message v2, without its hook's data: a version of 4 bytes, then seven words."""
 
     def __init__(self, chain_id: int, messenger: str, transmitter: str, coin: str) -> None:
+        from adapters.cctp import DOMAINS  # here, since it loads the compiler
+
         self._domain, self._coin = DOMAINS[chain_id], coin
         self.contracts = frozenset({messenger, transmitter})
 
@@ -204,6 +204,8 @@ def bridges_on(chain_id: int) -> tuple[Bridge, ...]:
 
 
 def _deployed(chain_id: int) -> Iterator[Bridge]:
+    from adapters.stargate import EIDS  # here, since it loads the compiler
+
     for facts in deployments_of("across", chain_id):
         yield Across(chain_id, facts.address("spoke_pool"))
     for facts in deployments_of("cctp", chain_id):

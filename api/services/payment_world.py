@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from adapters.base import FirmQuote
-from adapters.firm import FirmDesk
 from adapters.http import JsonClient
 from adapters.plan import Plan
 from adapters.transactions.desk import PaymentDesk
@@ -18,6 +17,9 @@ from api.domain.clock import Clock
 from api.domain.env import EnvMode
 from api.services.chain_ledger import pools
 from routing_engine import Hop
+
+if TYPE_CHECKING:
+    from adapters.firm import FirmDesk
 
 
 class Firm(Protocol):
@@ -61,6 +63,8 @@ class _LazyDesk:
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         with self._lock:
+            from adapters.firm import FirmDesk  # here, since it loads the compiler
+
             self._desk = self._desk or FirmDesk.of(self._plan, JsonClient())
         return self._desk.firm(hop, sender=sender, recipient=recipient)
 
