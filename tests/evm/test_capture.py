@@ -21,11 +21,18 @@ AMOUNTS = (1, 10**9, 3 * 10**18 + 7, 10**22, 10**27)
 UNIT = 10**18
 
 
+# One process, so that five chains run once, not once in each.
+pytestmark = pytest.mark.xdist_group("capture")
+
+
 @pytest.fixture(scope="module")
 def venues() -> Iterator[dict[int, Uniswap]]:
-    """All five chains at once."""
+    """All five chains at once, each with pools: no test relies on another's."""
     with ExitStack() as running:
-        yield {chain_id: running.enter_context(running_uniswap(chain_id)) for chain_id in CHAINS}
+        chains = {chain_id: running.enter_context(running_uniswap(chain_id)) for chain_id in CHAINS}
+        for venue in chains.values():
+            found_pools(venue)
+        yield chains
 
 
 def check_quotes(venue: Uniswap, contents: Contents) -> int:
@@ -55,7 +62,6 @@ def found_pools(venue: Uniswap) -> None:
 @pytest.mark.parametrize("chain_id", CHAINS)
 def test_every_step_is_followed_to_the_unit(venues, chain_id, record_property):
     venue = venues[chain_id]
-    found_pools(venue)
     counting = Counting()
     adapter = adapter_of(venue, counting)
     compared = check_quotes(venue, adapter.parse(adapter.fetch()))
