@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from adapters.chain.abi import Event, Function, Log
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, Refused, States, collected, market_id
+from adapters.chain.protocol import Pool, Refused, States, collected, market_id, named
 from adapters.chain.reading import Reading, ask, ask_each
 from adapters.chain.tokens import ChainTokens
 from routing_engine.fixed_point import PIPS
@@ -77,11 +77,15 @@ class Aerodrome:
             if address != ZERO_ADDRESS
         )
 
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PoolCreated."""
-        (*addresses, stable), (pool, _) = POOL_CREATED.decode(log)
-        found = tokens.all_at(addresses)
-        return Pool(key=pool, tokens=found, facts=(int(stable),)) if found else None
+
+        def pool_of(log: Log) -> Pool | None:
+            (*addresses, stable), (pool, _) = POOL_CREATED.decode(log)
+            found = tokens.all_at(addresses)
+            return Pool(key=pool, tokens=found, facts=(int(stable),)) if found else None
+
+        return named(logs, pool_of)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyState]]:
         """Read reserves and fees."""

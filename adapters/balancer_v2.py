@@ -33,8 +33,7 @@ MOST_DECIMALS = 18
 class BalancerV2:
     """The vault's pools.
 
-    A pool's facts are its id, its kind, and the place of its own token, which is not among its tokens, or -1. New pools
-    are found when everything is read anew: their event does not name their tokens.
+    A pool's facts are its id, its kind, and the place of its own token, which is not among its tokens, or -1.
 
     Parameters
     ----------
@@ -47,12 +46,12 @@ class BalancerV2:
     """
 
     name = PROTOCOL
-    factories: tuple[str, ...] = ()
-    creations: tuple[str, ...] = ()
+    creations = (POOL_CREATED.topic,)
     topics = tuple(e.topic for e in (SWAP, BALANCE_CHANGED, BALANCE_MANAGED, FEE_CHANGED, PAUSED_CHANGED))
 
     def __init__(self, chain_id: int, vault: str, kinds: Mapping[str, str]) -> None:
         self._chain_id, self._vault, self._kinds = chain_id, vault, kinds
+        self.factories = tuple(kinds)
 
     def emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the vault and the pool."""
@@ -64,7 +63,11 @@ class BalancerV2:
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read which pools the factories have made, and which tokens those hold."""
-        logs = yield from ask_logs([LogFilter(addresses=tuple(self._kinds), topics=((POOL_CREATED.topic,),))])
+        logs = yield from ask_logs([LogFilter(addresses=self.factories, topics=(self.creations,))])
+        return (yield from self.created(logs, tokens))
+
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Read which tokens new pools hold: their event names the pool only."""
         made = {POOL_CREATED.decode(log)[0][0]: self._kinds[log.address] for log in logs}
         asked = yield from ask_each(made, lambda address: (POOL_ID(address),))
         ids = {address: call.one(outcome) for address, ((call, outcome),) in asked.items() if not outcome.reverted}
@@ -74,10 +77,6 @@ class BalancerV2:
             for address, ((call, outcome),) in held.items()
         )
         return tuple(pool for pool in pools if pool is not None)
-
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
-        """Return nothing: no event is asked for."""
-        return None
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[PoolMarket]]:
         """Read balances, fees, weights or amplification, and rates."""

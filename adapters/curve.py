@@ -43,6 +43,15 @@ EVENTS = (
 )
 """What pools of all generations emit when their balances change."""
 
+CREATIONS = (
+    *(f"PlainPoolDeployed({coins},uint256,uint256,address)" for coins in ("address[4]", "address[]")),
+    "MetaPoolDeployed(address,address,uint256,uint256,address)",
+    f"CryptoPoolDeployed(address,address[2],{'uint256,' * 10}address)",
+    f"TwocryptoPoolDeployed(address,string,string,address[2],address,bytes32,uint256[2],{'uint256,' * 4}address)",
+    f"TricryptoPoolDeployed(address,string,string,address,address[3],address,bytes32,{'uint256,' * 5}address)",
+)
+"""What factories of all generations emit when they add a pool to their list."""
+
 
 @dataclass(frozen=True, slots=True)
 class CurveState:
@@ -55,7 +64,8 @@ class CurveState:
 class Curve:
     """The pools of one registry.
 
-    New pools are found when everything is read anew: their events name neither the pool nor all of its coins.
+    The provider's registry tells of new pools under an address that is not known beforehand; they are found when
+    everything is read anew. It has had none since factories exist.
 
     Parameters
     ----------
@@ -67,14 +77,14 @@ class Curve:
         Name in `KINDS`.
     """
 
-    factories: tuple[str, ...] = ()
-    creations: tuple[str, ...] = ()
+    creations = tuple(Event(signature).topic for signature in CREATIONS)
     topics = tuple(Event(signature).topic for signature in EVENTS)
 
     def __init__(self, chain_id: int, registry: str, kind: str) -> None:
         self.name = f"curve_{kind}"
         self._chain_id, self._registry, self._kind = chain_id, registry, KINDS[kind]
         self._is_behind_provider = kind == "registry"
+        self.factories = () if self._is_behind_provider else (registry,)
 
     def emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the pool."""
@@ -86,19 +96,24 @@ class Curve:
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the registry for its pools, and what coins they hold."""
-        registry, get_coins = self._registry, self._kind.get_coins
+        registry = self._registry
         if self._is_behind_provider:
             registry = yield from _one(GET_REGISTRY(registry))
         count = 0 if registry == ZERO_ADDRESS else min(MOST_POOLS, (yield from _one(POOL_COUNT(registry))))
-        listed = yield from ask_each(range(count), lambda place: (POOL_LIST(registry, place),))
+        return (yield from self._listed(registry, range(count), tokens))
+
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Ask for the end of the factory's list, which has grown by a pool with each event; few events name theirs."""
+        count = yield from _one(POOL_COUNT(self._registry))
+        return (yield from self._listed(self._registry, range(max(0, count - len(logs)), count), tokens))
+
+    def _listed(self, registry: str, places: range, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        get_coins = self._kind.get_coins
+        listed = yield from ask_each(places, lambda place: (POOL_LIST(registry, place),))
         addresses = dict.fromkeys(call.one(outcome) for ((call, outcome),) in listed.values())
         asked = yield from ask_each(addresses, lambda pool: (get_coins(registry, pool),))
         held = {pool: _tokens(call.decode(outcome), tokens) for pool, ((call, outcome),) in asked.items()}
         return tuple(Pool(key=pool, tokens=coins) for pool, coins in held.items() if coins)
-
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
-        """Return nothing: no event is asked for."""
-        return None
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[CurveState]]:
         """Read the pools, and compare what they quote."""

@@ -65,9 +65,10 @@ class Erc4626:
                 found.append(Pool(key=share.address, tokens=(asset, share)))
         return tuple(found)
 
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Return nothing: no event is asked for."""
-        return None
+        yield from ()
+        return ()
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[Vault]]:
         """Read prices, fees and limits."""

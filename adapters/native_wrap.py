@@ -46,9 +46,10 @@ class NativeWrapping:
         found = tokens.at(self._chain.wrapped_native)
         return (Pool(key=found.address, tokens=(self._chain.native_token, found)),) if found else ()
 
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Return nothing: no event is asked for."""
-        return None
+        yield from ()
+        return ()
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[NativeWrap]]:
         """See whether the contract is there."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from adapters.chain.abi import CallFailed, Event, Function, Log
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, Refused, States, market_id
+from adapters.chain.protocol import Pool, Refused, States, market_id, named
 from adapters.chain.reading import Reading, ask, ask_each
 from adapters.chain.ticks import TickState
 from adapters.chain.tokens import ChainTokens
@@ -64,11 +64,15 @@ class Slipstream:
             if address != ZERO_ADDRESS
         )
 
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PoolCreated."""
-        (*addresses, spacing), (pool,) = POOL_CREATED.decode(log)
-        found = tokens.all_at(addresses)
-        return Pool(key=pool, tokens=found, facts=(spacing,)) if found else None
+
+        def pool_of(log: Log) -> Pool | None:
+            (*addresses, spacing), (pool,) = POOL_CREATED.decode(log)
+            found = tokens.all_at(addresses)
+            return Pool(key=pool, tokens=found, facts=(spacing,)) if found else None
+
+        return named(logs, pool_of)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read the fee, then price, liquidity and all ticks."""

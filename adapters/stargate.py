@@ -85,9 +85,10 @@ class Stargate:
             if chain_id != self._chain_id and tokens.at(registry.token(symbol, self._chain_id).address)
         )
 
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Return nothing: pools are listed."""
-        return None
+        yield from ()
+        return ()
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[Path]]:
         """Read the state of each path."""

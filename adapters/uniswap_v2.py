@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from adapters.chain.abi import Event, Function, Log
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, States, collected, market_id, nothing_else
+from adapters.chain.protocol import Pool, States, collected, market_id, named, nothing_else
 from adapters.chain.reading import Reading, ask, ask_each
 from adapters.chain.tokens import ChainTokens
 from routing_engine.markets import ConstantProductPool
@@ -59,11 +59,15 @@ class UniswapV2:
         found = zip(addresses, pairs, strict=True)
         return tuple(Pool(key=address, tokens=pair) for address, pair in found if address != ZERO_ADDRESS)
 
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PairCreated."""
-        addresses, (pair, _) = PAIR_CREATED.decode(log)
-        found = tokens.all_at(addresses)
-        return Pool(key=pair, tokens=found) if found else None
+
+        def pool_of(log: Log) -> Pool | None:
+            addresses, (pair, _) = PAIR_CREATED.decode(log)
+            found = tokens.all_at(addresses)
+            return Pool(key=pair, tokens=found) if found else None
+
+        return named(logs, pool_of)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[ConstantProductPool]]:
         """Read the reserves."""

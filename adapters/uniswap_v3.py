@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from adapters.base import BadPayload
 from adapters.chain.abi import Call, CallFailed, Event, Function, Log, Outcome
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, States, collected, market_id, nothing_else
+from adapters.chain.protocol import Pool, States, collected, market_id, named, nothing_else
 from adapters.chain.reading import Reading, ask, ask_each
 from adapters.chain.scan import scan
 from adapters.chain.ticks import TickState, read_ticks
@@ -79,11 +79,15 @@ class UniswapV3:
             if address != ZERO_ADDRESS
         )
 
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PoolCreated."""
-        (*addresses, fee), (spacing, pool) = POOL_CREATED.decode(log)
-        found = tokens.all_at(addresses)
-        return Pool(key=pool, tokens=found, facts=(fee, spacing)) if found else None
+
+        def pool_of(log: Log) -> Pool | None:
+            (*addresses, fee), (spacing, pool) = POOL_CREATED.decode(log)
+            found = tokens.all_at(addresses)
+            return Pool(key=pool, tokens=found, facts=(fee, spacing)) if found else None
+
+        return named(logs, pool_of)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read price, liquidity and all ticks."""

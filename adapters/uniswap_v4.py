@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from adapters.base import BadPayload
-from adapters.chain.abi import CallFailed, Event, Function, Log
+from adapters.chain.abi import CallFailed, Event, Function, Log, LogFilter
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, States, collected, market_id, nothing_else
-from adapters.chain.reading import Reading, ask, ask_each
+from adapters.chain.protocol import Pool, States, collected, market_id, named, nothing_else
+from adapters.chain.reading import Reading, ask, ask_each, ask_logs
 from adapters.chain.scan import scan
 from adapters.chain.ticks import TickState, read_ticks
 from adapters.chain.tokens import ChainTokens
@@ -34,6 +34,7 @@ PROTOCOL_FEE = Event("ProtocolFeeUpdated(bytes32 indexed,uint24)")
 
 TIERS = ((100, 1), (500, 10), (3000, 60), (10_000, 200))
 """Fees with their usual spacings, to look for without hooks; any other pool is found by the event that creates it."""
+MOST_POOLS = 5_000
 
 SWAP_HOOKS = 1 << 7 | 1 << 6 | 1 << 3 | 1 << 2
 """Bits of a hook's address that mean that it is called around swaps (``Hooks``)."""
@@ -69,20 +70,40 @@ class UniswapV4:
         return log.topics[1] if len(log.topics) > 1 else ""
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Look for every pair of listed tokens, the native coin among them, at the usual fees."""
+        """Look for every pair of listed tokens, the native coin among them: at the usual fees, and by their events.
+
+        Of a long list, and where an endpoint allows narrow ranges of events only, there are just the usual fees.
+        """
         pools = [_pool(pair, fee, spacing) for pair in tokens.pairs(native=True) for fee, spacing in TIERS]
         calls = [SLOT0(self._view, _id(pool.key)) for pool in pools]
         outcomes = yield from ask(calls)
         prices = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
-        return tuple(pool for pool, price in zip(pools, prices, strict=True) if price)
+        usual = tuple(pool for pool, price in zip(pools, prices, strict=True) if price)
+        return (*usual, *(yield from self._initialized(tokens)))
 
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read Initialize; pools that cannot be quoted are none of ours."""
-        (_, *currencies), (fee, spacing, hooks, _, _) = INITIALIZE.decode(log)
-        found = tokens.all_at(currencies)
-        if found is None or fee >= PIPS or int(hooks, 16) & SWAP_HOOKS:
-            return None
-        return Pool(key=log.topics[1], tokens=found, facts=(fee, spacing))
+
+        def pool_of(log: Log) -> Pool | None:
+            (_, *currencies), (fee, spacing, hooks, _, _) = INITIALIZE.decode(log)
+            found = tokens.all_at(currencies)
+            if found is None or fee >= PIPS or int(hooks, 16) & SWAP_HOOKS:
+                return None
+            return Pool(key=log.topics[1], tokens=found, facts=(fee, spacing))
+
+        return named(logs, pool_of)
+
+    def _initialized(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Return the pools that the manager's events tell of, from the first block on."""
+        if tokens.is_long:
+            return ()
+        listed = tuple(f"0x{0 if token.is_native else int(token.address, 16):064x}" for token in tokens)
+        wanted = LogFilter(addresses=self.factories, topics=(self.creations, (), listed, listed))
+        try:
+            logs = yield from ask_logs([wanted])
+        except BadPayload:
+            return ()
+        return (yield from self.created(logs, tokens))[:MOST_POOLS]
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read price, fees, liquidity and all ticks."""

@@ -7,10 +7,12 @@ to ask, at which block, through whom, and what to do about reorganised chains is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from adapters.base import BadPayload
 from adapters.chain.abi import CallFailed, Log
 from adapters.chain.reading import Reading
 from adapters.chain.tokens import ChainTokens
@@ -93,8 +95,8 @@ class ChainProtocol(Protocol[State]):
         """Find the pools whose tokens are all listed."""
         ...
 
-    def created(self, log: Log, tokens: ChainTokens) -> Pool | None:
-        """Return the new pool that one of `creations` tells of, or None where a token is not listed."""
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Find the new pools that events of `creations` tell of, and whose tokens are all listed."""
         ...
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[State]]:
@@ -158,6 +160,16 @@ def nothing_else() -> Reading[States[Any]]:
     """Read nothing: the `refresh` of protocols whose every change is an event."""
     yield from ()
     return {}
+
+
+def named(logs: Iterable[Log], pool_of: Callable[[Log], Pool | None]) -> Reading[tuple[Pool, ...]]:
+    """Return the pools that events name in full: the `created` of protocols that need not ask."""
+    yield from ()
+    found: list[Pool | None] = []
+    for log in logs:
+        with suppress(BadPayload):
+            found.append(pool_of(log))
+    return tuple(pool for pool in found if pool is not None)
 
 
 def collected(pools: Iterable[Pool], build: Callable[[Pool], State | Refused]) -> dict[str, State | Refused]:

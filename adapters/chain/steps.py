@@ -13,7 +13,7 @@ from typing import Any
 from adapters.base import BadPayload
 from adapters.chain.abi import Log, LogFilter
 from adapters.chain.memory import Holding, Journal, Memory, is_possible
-from adapters.chain.protocol import AnyProtocol, Pool
+from adapters.chain.protocol import AnyProtocol
 from adapters.chain.reading import Reading, ask_logs, together
 from adapters.chain.tokens import ChainTokens, checked
 from adapters.rpc import Block
@@ -59,7 +59,10 @@ def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block)
     is_retry = head.timestamp - memory.retried >= RETRY_S
     for name in changes if is_retry else ():
         changes[name].again.update(memory.holdings[name].refused)
-    readings = {name: _settled(protocols[name], memory.holdings[name], change) for name, change in changes.items()}
+    readings = {
+        name: _settled(protocols[name], memory.holdings[name], change, memory.tokens)
+        for name, change in changes.items()
+    }
     if is_retry:
         missing = [name for name in protocols if name not in changes]
         readings |= {name: _discovered(protocols[name], memory.tokens) for name in missing}
@@ -73,7 +76,7 @@ def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block)
 class _Changes:
     """What a range of events did to one protocol's pools."""
 
-    created: dict[str, Pool] = field(default_factory=dict)
+    creations: list[Log] = field(default_factory=list)
     states: dict[str, Any] = field(default_factory=dict)
     again: set[str] = field(default_factory=set)
 
@@ -129,19 +132,10 @@ def _sorted_out(protocols: Protocols, memory: Memory, logs: tuple[Log, ...]) -> 
         for name in emitters.get(log.address, ()):
             protocol, holding = protocols[name], memory.holdings[name]
             if log.topics[0] in protocol.creations and log.address in protocol.factories:
-                pool = _created(protocol, log, memory.tokens)
-                if pool and pool.key not in holding.pools:
-                    changes[name].created[pool.key] = pool
+                changes[name].creations.append(log)
             if log.topics[0] in protocol.topics:
                 changes[name].note(protocol, holding, log)
     return changes
-
-
-def _created(protocol: AnyProtocol, log: Log, tokens: ChainTokens) -> Pool | None:
-    try:
-        return protocol.created(log, tokens)
-    except BadPayload:
-        return None
 
 
 def _discovered(protocol: AnyProtocol, tokens: ChainTokens) -> Reading[Holding]:
@@ -150,12 +144,14 @@ def _discovered(protocol: AnyProtocol, tokens: ChainTokens) -> Reading[Holding]:
     return Holding().updated(protocol, pools.values(), states)
 
 
-def _settled(protocol: AnyProtocol, holding: Holding, changes: _Changes) -> Reading[Holding]:
+def _settled(protocol: AnyProtocol, holding: Holding, changes: _Changes, tokens: ChainTokens) -> Reading[Holding]:
     """Read what must be read again or is new, and what changes without events."""
-    pools = {**holding.pools, **changes.created}
+    told = (yield from protocol.created(tuple(changes.creations), tokens)) if changes.creations else ()
+    created = {pool.key: pool for pool in told if pool.key not in holding.pools}
+    pools = {**holding.pools, **created}
     # A state that cannot be means that an event was missed.
     changes.again.update(key for key, state in changes.states.items() if not is_possible(protocol, pools[key], state))
-    again = {key: pools[key] for key in (*sorted(changes.again), *changes.created)}
+    again = {key: pools[key] for key in (*sorted(changes.again), *created)}
     held = {key: (pools[key], state) for key, state in {**holding.states, **changes.states}.items() if key not in again}
     parts = yield from together({"again": protocol.read(tuple(again.values())), "refresh": protocol.refresh(held)})
     states = {key: state for key, state in changes.states.items() if key not in again}

@@ -57,6 +57,11 @@ class ChainTokens:
         listed = tuple(token for token in found if token is not None)
         return listed if len(listed) == len(found) else None
 
+    @property
+    def is_long(self) -> bool:
+        """Whether there are too many tokens to look for pools of every pair."""
+        return len(self) > MOST_IN_ALL_PAIRS
+
     def contracts(self) -> tuple[Token, ...]:
         """Return the tokens that have a contract, in the order in which pools sort them."""
         return tuple(sorted((t for t in self if not t.is_native), key=_order))
@@ -74,8 +79,7 @@ class ChainTokens:
         """
         found = tuple(sorted((t for t in self if native or not t.is_native), key=_order))
         hubs = {token for token in found if _is_hub(token)}
-        is_long = len(found) > MOST_IN_ALL_PAIRS
-        return (pair for pair in combinations(found, 2) if not is_long or not hubs.isdisjoint(pair))
+        return (pair for pair in combinations(found, 2) if not self.is_long or not hubs.isdisjoint(pair))
 
 
 def _order(token: Token) -> int:

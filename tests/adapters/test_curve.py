@@ -159,6 +159,35 @@ def test_an_empty_pool_is_refused():
     assert captured("stable", replace(PLAIN, balances=(0, 0, 0))) == {"curve_stable:empty": 1}
 
 
+def test_new_pools_are_found_by_the_events_of_their_factory():
+    script = script_of("stable_ng", NG)
+    script.on(curve.POOL_COUNT(REGISTRY), 0)
+    adapter, counting = adapter_of(script, Curve(1, REGISTRY, "stable_ng"))
+    assert adapter.parse(adapter.fetch()).markets == ()
+    others, unlisted = 3, address(0xB)
+    for place, pool in enumerate((POOL, unlisted), start=others):
+        script.on(curve.POOL_LIST(REGISTRY, place), pool)
+        script.emit(curve.Event(curve.CREATIONS[1]), REGISTRY, [], [[], 0, 0, address(0)])
+    script.on(curve.POOL_COUNT(REGISTRY), others + 2)
+    script.on(KINDS["stable_ng"].get_coins(REGISTRY, unlisted), [token(1).address, address(9)])
+    assert adapter.parse(adapter.fetch()).markets == (NG,)
+    script.mine()
+    adapter.fetch()
+    assert counting.calls == 1, "the time only"
+
+
+def test_factories_of_all_generations_are_listened_to():
+    """First topics as explorers show them for the factories of Ethereum."""
+    assert set(Curve.creations) == {
+        "0x5b4a28c940282b5bf183df6a046b8119cf6edeb62859f75e835eb7ba834cce8d",
+        "0xd1d60d4611e4091bb2e5f699eeb79136c21ac2305ad609f3de569afc3471eecc",
+        "0x01f31cd2abdeb4e5e10ba500f2db0f937d9e8c735ab04681925441b4ea37eda5",
+        "0x0394cb40d7dbe28dad1d4ee890bdd35bbb0d89e17924a80a542535e83d54ba14",
+        "0x8152a3037e3dc54154ad0d2cadb1cf7e1d1b9e2b625faa3dfb4fe03d609102ca",
+        "0xa307f5d0802489baddec443058a63ce115756de9020e2b07d3e2cd2f21269e2a",
+    }
+
+
 def test_events_are_followed_at_once_and_rates_within_a_minute():
     script = script_of("stable_ng", NG)
     adapter, counting = adapter_of(script, Curve(1, REGISTRY, "stable_ng"))

@@ -6,13 +6,18 @@ import pytest
 from eth_abi import encode
 
 from adapters.chain.abi import Log
+from adapters.chain.payload import ReplayResponder
+from adapters.chain.protocol import Pool
+from adapters.chain.reading import run
 from adapters.chain.tokens import ChainTokens
-from adapters.uniswap_v4 import INITIALIZE, UniswapV4
+from adapters.uniswap_v4 import INITIALIZE, LIQUIDITY, SLOT0, TICK_BITMAP, UniswapV4
+from routing_engine.formats.neutral_pools.pool_key import pool_id
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
+from tests.support.scripts import Script, adapter_of
 
 TOKEN = Token(chain_id=1, address="0x" + "a" * 40, symbol="A", decimals=18)
 COIN = Token(chain_id=1, address=NATIVE_ADDRESS, symbol="ETH", decimals=18)
-MANAGER, KEY = "0x" + "1" * 40, "0x" + "2" * 64
+MANAGER, VIEW, KEY = "0x" + "1" * 40, "0x" + "3" * 40, "0x" + "2" * 64
 DYNAMIC = 0x800000
 
 
@@ -41,7 +46,34 @@ def hook(*bits: int) -> str:
     ],
 )
 def test_pools_whose_swaps_nobody_can_foresee_are_left_out(fee, hooks, currency, taken):
-    found = UniswapV4(1, MANAGER, MANAGER).created(created(fee, hooks, currency), ChainTokens([TOKEN, COIN]))
-    assert (found is not None) == taken
-    if found:
-        assert (found.key, found.tokens, found.facts) == (KEY, (COIN, TOKEN), (fee, 60))
+    reading = UniswapV4(1, MANAGER, MANAGER).created((created(fee, hooks, currency),), ChainTokens([TOKEN, COIN]))
+    found = run(reading, ReplayResponder(()))
+    assert found == ((Pool(key=KEY, tokens=(COIN, TOKEN), facts=(fee, 60)),) if taken else ())
+
+
+def test_pools_with_unusual_fees_are_found_by_their_events():
+    script = Script(TOKEN, COIN)
+    script.default(SLOT0, VIEW, 0, 0, 0, 0)
+    script.default(LIQUIDITY, VIEW, 0)
+    script.default(TICK_BITMAP, VIEW, 0)
+    script.emit(INITIALIZE, MANAGER, [bytes.fromhex(KEY[2:]), ZERO_ADDRESS, TOKEN.address], [77, 3, ZERO_ADDRESS, 1, 0])
+    assert pools_on(script) == {KEY}
+
+
+def test_where_events_cannot_be_had_the_usual_fees_are_looked_for():
+    script = Script(TOKEN, COIN)
+    script.default(SLOT0, VIEW, 0, 0, 0, 0)
+    usual = pool_id((COIN, TOKEN), 500, 10)
+    script.on(SLOT0(VIEW, bytes.fromhex(usual[2:])), 2**96, 0, 0, 500)
+    script.default(LIQUIDITY, VIEW, 0)
+    script.default(TICK_BITMAP, VIEW, 0)
+    script.head, script.widest = 10**6, 100
+    assert pools_on(script) == {usual}
+
+
+def pools_on(script: Script) -> set[str]:
+    adapter, _ = adapter_of(script, UniswapV4(1, MANAGER, VIEW))
+    adapter.fetch()
+    assert adapter.memory is not None
+    assert not adapter.memory.faults
+    return set(adapter.memory.holdings["uniswap_v4"].pools)

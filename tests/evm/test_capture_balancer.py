@@ -46,7 +46,9 @@ class Venue:
         self.factories = {name: self._factory(name) for name in FACTORIES}
         self.provider = "0x" + "7" * 40
         chain.set_code(self.provider, answering(11 * WAD // 10))
-        self.pools = {name: self._pool(name) for name in FACTORIES}
+        self.pools = {name: self.create(name) for name in FACTORIES}
+        for name, pool in self.pools.items():
+            self.fill(name, pool)
 
     @property
     def tokens(self) -> list[Token]:
@@ -64,8 +66,9 @@ class Venue:
             code = linked(code, QueryProcessor=library.address)
         return self.chain.deploy(code, *arguments)
 
-    def _pool(self, name: str) -> Pool:
-        tokens = self.contracts[:2] if name == "meta_stable" else self.contracts
+    def create(self, name: str) -> Pool:
+        """Let a factory create an empty pool."""
+        tokens = self._held(name)
         addresses = [contract.address for contract, _ in tokens]
         providers = [[self.provider, *[NOBODY] * (len(tokens) - 1)], [HOUR] * len(tokens)]
         shape = {
@@ -76,11 +79,16 @@ class Venue:
             "phantom_stable": [200, *providers, FEE],
             "composable_stable": [200, *providers, [False] * 3, FEE],
         }[name]
-        pool = self.vault.pool(self.factories[name]("create", "P", "P", addresses, *shape, ACTOR), ABI)
-        held = {contract.address.lower(): 10**decimals * 1000 for contract, decimals in tokens}
+        return self.vault.pool(self.factories[name]("create", "P", "P", addresses, *shape, ACTOR), ABI)
+
+    def fill(self, name: str, pool: Pool) -> None:
+        """Provide a new pool with a thousand of each token."""
+        held = {contract.address.lower(): 10**decimals * 1000 for contract, decimals in self._held(name)}
         registered = self.vault.contract("getPoolTokens", pool.id)[0]
         pool.join(registered, [held.get(address.lower(), 0) for address in registered])
-        return pool
+
+    def _held(self, name: str) -> list[tuple[Contract, int]]:
+        return self.contracts[:2] if name == "meta_stable" else self.contracts
 
     def wait(self, seconds: int) -> None:
         """Let time pass on the chain."""
@@ -106,17 +114,19 @@ class Venue:
 
 
 @pytest.fixture(scope="module")
-def venue() -> Iterator[Venue]:
+def deployed() -> Iterator[Venue]:
     with running_chain(1) as chain:
         yield Venue(chain)
 
 
+@pytest.fixture
+def venue(deployed: Venue) -> Iterator[Venue]:
+    with deployed.chain.undone():
+        yield deployed
+
+
 def test_every_step_is_followed_to_the_unit(venue, record_property):
-    counting = Counting()
-    kinds = {factory.address.lower(): name for name, factory in venue.factories.items()}
-    protocol = BalancerV2(1, venue.vault.contract.address.lower(), kinds)
-    rpc = RpcPool(1, [venue.chain.url], clock=venue.chain.now)
-    adapter = OnChainAdapter(rpc, [protocol], ChainTokens(venue.tokens), wrap=counting)
+    adapter, _ = adapter_on(venue, *FACTORIES)
     compared = venue.check(adapter.parse(adapter.fetch()))
     first, second, third = venue.tokens
     weighted, composable = venue.pools["weighted"], venue.pools["composable_stable"]
@@ -138,11 +148,33 @@ def test_every_step_is_followed_to_the_unit(venue, record_property):
     assert all(weighted_before[m.id] is m for m in adapter.parse(adapter.fetch()).markets), "nothing has changed"
 
 
-def test_a_paused_pool_is_left_out(venue):
-    kinds = {venue.factories["weighted"].address.lower(): "weighted"}
+def adapter_on(venue: Venue, *names: str) -> tuple[OnChainAdapter, Counting]:
+    """Return an adapter that knows these factories, and the counter of what it asks."""
+    kinds = {venue.factories[name].address.lower(): name for name in names}
     protocol = BalancerV2(1, venue.vault.contract.address.lower(), kinds)
-    rpc = RpcPool(1, [venue.chain.url], clock=venue.chain.now)
-    adapter = OnChainAdapter(rpc, [protocol], ChainTokens(venue.tokens))
+    rpc, counting = RpcPool(1, [venue.chain.url], clock=venue.chain.now), Counting()
+    return OnChainAdapter(rpc, [protocol], ChainTokens(venue.tokens), wrap=counting), counting
+
+
+def test_a_new_pool_is_found_by_its_event(venue):
+    adapter, counting = adapter_on(venue, "weighted", "meta_stable")
+    before = {market.id for market in adapter.parse(adapter.fetch()).markets}
+    pool = venue.create("weighted")
+    first, second, _ = venue.tokens
+    amount = 10**first.decimals
+    for step in ("created", "filled"):
+        if step == "filled":
+            venue.fill("weighted", pool)
+        markets = {market.id: market for market in adapter.parse(adapter.fetch()).markets}
+        assert counting.calls < 30, "only the new pool is read, and the rates of stable ones"
+        (new,) = markets.keys() - before
+        assert new == f"1:{pool.contract.address.lower()}"
+        wanted = pool.ask(GIVEN_IN, first, second, amount) if step == "filled" else None
+        assert quoted(markets[new], first, second, amount) == wanted
+
+
+def test_a_paused_pool_is_left_out(venue):
+    adapter, _ = adapter_on(venue, "weighted")
     pool = venue.pools["weighted"].contract
     authorizer = compiled("20210418-authorizer/Authorizer")["abi"]
     granted = venue.chain.at(venue.vault.contract("getAuthorizer"), authorizer)

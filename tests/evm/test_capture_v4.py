@@ -93,6 +93,8 @@ def test_every_step_is_followed_to_the_unit(chain, record_property):
     pools[pool_id(charged.tokens, 1234, 7)].provide(-700, 700, DEEP)
     compared += check_quotes(pools, adapter.parse(adapter.fetch()))
     assert counting.calls <= 6, "only the new pool is read"
+    anew = OnChainAdapter(rpc, [protocol], ChainTokens(tokens.values()))
+    compared += check_quotes(pools, anew.parse(anew.fetch()))
     v4.manager("initialize", (*charged.key[:2], 3000, 60, HOOK_AROUND_SWAPS), ONE_TO_ONE)
     check_quotes(pools, adapter.parse(adapter.fetch()))
     assert counting.calls == 0, "nobody can foresee swaps that a hook acts on"

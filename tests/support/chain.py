@@ -67,6 +67,15 @@ class Chain:
             self._is_gathering = False
             self.mine()
 
+    @contextmanager
+    def undone(self) -> Iterator[None]:
+        """Take back whatever happens within."""
+        before = self.rpc("evm_snapshot")
+        try:
+            yield
+        finally:
+            self.rpc("evm_revert", before)
+
     def deploy(self, compiled: dict[str, Any], *arguments: Any) -> Contract:
         """Deploy a compiled contract with its constructor's arguments."""
         abi = compiled["abi"]
