@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from routing_engine.formats import Contents  # loads the compiler, which processes that never route do without
 
 ENTRY_POINTS = "routing_engine.adapters"
+UNAVAILABLE = ":unavailable"
+"""In `Contents.refused`, behind the name of a protocol of which nothing could be read."""
 
 Payload = TypeVar("Payload")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,16 +12,15 @@ from threading import Event
 from adapters.base import AdapterError, VenueUnavailable
 from adapters.chain.adapter import MAX_GAP_S, OnChainAdapter
 from adapters.chain.journal import PORTION, CaptureJournal
-from adapters.chain.memory import Memory
+from adapters.chain.notes import oddities
 from adapters.chain.protocol import AnyProtocol
 from adapters.chain.tokens import ChainTokens
 from adapters.endpoint import EndpointHealth, LacksBlock
 from adapters.gas import GasAdapter
 from adapters.http import JsonClient, Traffic
-from adapters.prices import BOUND, Feed, PriceBook, feeds_on, native_price
+from adapters.prices import Feed, feeds_on
 from adapters.rpc import RPC_LIMITS, RpcPool
 from routing_engine import Snapshot
-from routing_engine.chains import CHAINS
 from routing_engine.formats import Contents
 from routing_engine.model import Token
 
@@ -167,12 +166,12 @@ class Capture:
             rpc.close()
             client.close()
         memory = adapter.memory
-        faults = dict(memory.faults) if memory else {}
+        faults, odd = (dict(memory.faults), oddities(memory, chain_id)) if memory else ({}, {})
         report = ChainReport(
             chain_id=chain_id,
             fault=fault,
             faults={**faults, "gas": gas_fault} if gas_fault else faults,
-            notes=(*memory.notes, *price_notes(memory, chain_id)) if memory else (),
+            notes=tuple(f"{about} {what}".rstrip() for about, what in odd.items()),
             endpoints=rpc.health(),
             traffic=client.traffic,
         )
@@ -207,20 +206,6 @@ def _read(adapter: OnChainAdapter, rpc: RpcPool, journal: CaptureJournal) -> Con
             # Nodes keep the state of recent blocks only: too late to go on.
             journal.remove()
     return adapter.parse(adapter.read(head))
-
-
-def price_notes(memory: Memory, chain_id: int) -> Iterator[str]:
-    """Say what is wrong with prices: feeds that cannot be used, pools in quarantine, a coin that its pools misprice."""
-    book = memory.book or PriceBook(read_at=0)
-    for name, fault in book.faults.items():
-        yield f"feed {name} is not used: {fault}"
-    for name, factor in memory.quarantined.items():
-        yield f"market {name} is left out: off the feeds' prices by a factor of {factor:.3g}"
-    if chain_id in CHAINS:
-        coin = CHAINS[chain_id].wrapped_native_token
-        told, fed = native_price(memory.markets().values(), book, chain_id), book.dollars.get(coin)
-        if told and fed and not 1 / (1 + BOUND) <= told / fed <= 1 + BOUND:
-            yield f"{coin} costs {told:,.2f} dollars by its pools, {fed:,.2f} by its feed"
 
 
 def _gas(rpc: RpcPool) -> Contents:

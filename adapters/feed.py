@@ -12,7 +12,7 @@ from typing import Any
 
 from adapters.base import Adapter, AdapterError, Source, VenueUnavailable
 from adapters.fold import Fold
-from adapters.state import Freshness, SourceReport, State
+from adapters.state import INCOMPLETE, Freshness, SourceReport, State
 from routing_engine.formats import Contents
 from routing_engine.model import Transfers
 
@@ -156,14 +156,7 @@ class Feed:
         slot.started_at = None
         report = replace(slot.report, readings=slot.report.readings + 1, seconds=now - began)
         if failure is None:
-            slot.report = replace(
-                report,
-                expires_at=began + slot.source.max_age_s,
-                trouble="",
-                reason="",
-                since=0.0,
-                gas_chains=self._fold.gas_chains(slot.name),
-            )
+            slot.report = self._after_success(report, began + slot.source.max_age_s, now)
             return
         logger.warning("source %s failed: %s", slot.name, failure)
         asked_s = failure.retry_after_s or 0.0 if isinstance(failure, VenueUnavailable) else 0.0
@@ -175,6 +168,18 @@ class Feed:
             reason=_printable(str(failure)),
             since=report.since or now,
         )
+
+    def _after_success(self, report: SourceReport, expires_at: float, now: float) -> SourceReport:
+        known = replace(
+            report,
+            expires_at=expires_at,
+            gas_chains=self._fold.gas_chains(report.name),
+            refused=self._fold.refused(report.name),
+        )
+        if not known.missing:
+            return replace(known, trouble="", reason="", since=0.0)
+        reason = _printable(f"cannot read {', '.join(known.missing)}")
+        return replace(known, trouble=INCOMPLETE, reason=reason, since=report.since or now)
 
 
 def refresh(adapters: Iterable[Adapter[Any]], accept: Collection[Transfers] = ()) -> State:

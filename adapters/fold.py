@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from adapters.base import BadPayload
-from adapters.state import without_gas_prices
+from adapters.state import LONGEST_REASON, MAX_REASONS, without_gas_prices
 from routing_engine import Snapshot, registry
 from routing_engine.formats import Contents, screen
 from routing_engine.model import Market, Token, Transfers
@@ -24,6 +24,7 @@ class _Given:
 
     markets: Mapping[str, Market] = field(default_factory=dict)
     gas_chains: tuple[int, ...] = ()
+    refused: Mapping[str, int] = field(default_factory=dict)
 
 
 class Fold:
@@ -62,6 +63,7 @@ class Fold:
         self._check_owners(source, changed)
         tokens = self._checked_tokens(source, changed)
         self._check_chains(source, contents)
+        _check_reasons(source, contents.refused)
 
         usable = screen(Contents(markets=tuple(changed)), self._accept).markets
         gone = (before.markets.keys() - markets.keys()) | {market.id for market in changed}
@@ -76,13 +78,17 @@ class Fold:
         self.snapshot = without_gas_prices(snapshot, set(before.gas_chains) - contents.gas_prices.keys())
         kept = {name: owner for name, owner in self.owners.items() if name not in gone} if gone else self.owners
         self.owners = {**kept, **dict.fromkeys((market.id for market in usable), source)}
-        self._given[source] = _Given(markets, tuple(contents.gas_prices))
+        self._given[source] = _Given(markets, tuple(contents.gas_prices), contents.refused)
         self._decimals |= tokens
         self.snapshot.id  # noqa: B018 - hashed once here, every later snapshot costs only what differs
 
     def gas_chains(self, source: str) -> tuple[int, ...]:
         """Return the chains whose gas price a source gave."""
         return self._given.get(source, _Given()).gas_chains
+
+    def refused(self, source: str) -> Mapping[str, int]:
+        """Return how many pools a source left out, by reason."""
+        return self._given.get(source, _Given()).refused
 
     def _check_owners(self, source: str, markets: Iterable[Market]) -> None:
         for market in markets:
@@ -111,3 +117,12 @@ class Fold:
         for chain_id, block in contents.blocks.items():
             if isinstance(block, bool) or not isinstance(block, int) or not 0 <= block <= MAX_BLOCK:
                 raise BadPayload(f"{source}: block of chain {chain_id} must be from 0 to {MAX_BLOCK}")
+
+
+def _check_reasons(source: str, refused: Mapping[str, int]) -> None:
+    """Refuse what a report could not pass on."""
+    if len(refused) > MAX_REASONS:
+        raise BadPayload(f"{source}: leaves pools out for {len(refused)} reasons; at most {MAX_REASONS} are expected")
+    for reason, pools in refused.items():
+        if len(reason) > LONGEST_REASON or not reason.isprintable() or not 0 <= pools <= MAX_BLOCK:
+            raise BadPayload(f"{source}: leaves out {pools} pools for {reason[:LONGEST_REASON]!r}, which is no reason")

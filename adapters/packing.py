@@ -16,7 +16,7 @@ from routing_engine import BadMarketFile, Snapshot
 from routing_engine.formats import Contents, native
 from routing_engine.model import Market
 
-MAGIC = b"checkout-market\x01"
+MAGIC = b"checkout-market\x02"
 """Its last byte is the version."""
 DIGEST_BYTES = 16
 MAX_BYTES = 2**29

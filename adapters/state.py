@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from adapters.base import BadPayload
+from adapters.base import UNAVAILABLE, BadPayload
 from adapters.bounds import Field
 from routing_engine import Snapshot
 
-STALE, PENDING = "stale", "pending"
+STALE, PENDING, INCOMPLETE = "stale", "pending", "incomplete"
 MAX_TIME = 10**11
 MAX_SOURCES = 10_000
+MAX_REASONS, LONGEST_REASON = 1_000, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +31,17 @@ class SourceReport:
     seconds : float
         How long the last reading took.
     trouble : str
-        What is wrong with it now: the `code` of an error, ``crashed``, ``hangs``, ``pending`` or ``stale``; empty where
-        all is well. What it gave is still used until it is stale.
+        What is wrong with it now: the `code` of an error, ``crashed``, ``hangs``, ``pending`` or ``stale``; or
+        ``incomplete`` where only protocols are `missing`; empty where all is well. What it gave is still used until it
+        is stale.
     reason : str
         The same in words, for the operator.
     since : float
         Since when something has been wrong, in seconds since 1970.
     gas_chains : tuple of int
         Chains whose gas price it gave.
+    refused : mapping of str to int
+        How many pools it left out at the last reading, by protocol and reason.
     is_left_out : bool
         Whether the state that this belongs to does without what it gave. Whoever makes a state says so; it is not
         written down.
@@ -52,7 +56,13 @@ class SourceReport:
     reason: str = ""
     since: float = 0.0
     gas_chains: tuple[int, ...] = ()
+    refused: Mapping[str, int] = field(default_factory=dict)
     is_left_out: bool = False
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The protocols of which it could read nothing, while it read others."""
+        return tuple(each.removesuffix(UNAVAILABLE) for each in self.refused if each.endswith(UNAVAILABLE))
 
     def is_stale(self, now: float) -> bool:
         """Whether nothing that it gave may be used now."""
@@ -70,6 +80,7 @@ class SourceReport:
             "reason": self.reason,
             "since": self.since,
             "gas_chains": list(self.gas_chains),
+            "refused": [{"reason": reason, "pools": pools} for reason, pools in self.refused.items()],
         }
 
     @classmethod
@@ -85,6 +96,10 @@ class SourceReport:
             reason=record.at("reason").text(2_000),
             since=float(record.at("since").decimal(0, MAX_TIME)),
             gas_chains=tuple(chain.integer(1, 2**63) for chain in record.at("gas_chains").items(MAX_SOURCES)),
+            refused={
+                row.at("reason").text(): row.at("pools").integer(0, 2**63)
+                for row in record.at("refused").items(MAX_REASONS)
+            },
         )
 
 

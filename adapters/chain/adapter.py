@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 from adapters.base import BadPayload, Source, Venues, VenueUnavailable
 from adapters.chain.live import ChainReader
 from adapters.chain.memory import Memory
+from adapters.chain.notes import oddities
 from adapters.chain.payload import ChainPayload, Recorder, ReplayResponder
 from adapters.chain.protocol import AnyProtocol, protocols_on
 from adapters.chain.reading import Reading, Responder, run
@@ -18,6 +20,8 @@ from adapters.prices import Feed, feeds_on, read_prices
 from adapters.rpc import Block, RpcPool
 from routing_engine.chains import block_time_s
 from routing_engine.formats import Contents
+
+logger = logging.getLogger(__name__)
 
 MAX_GAP_S = 3600
 RENEW_S = 6 * 3600
@@ -81,6 +85,7 @@ class OnChainAdapter:
         self._wrap, self._max_gap_s, self._renew_s = wrap, max_gap_s, renew_s
         self._feeds = tuple(feeds)
         self._last: _Step | None = None
+        self._told: frozenset[str] = frozenset()
 
     @classmethod
     def connect(cls, venues: Venues) -> tuple[Source, ...]:
@@ -118,6 +123,7 @@ class OnChainAdapter:
             raise VenueUnavailable(f"{self.name}: block {head.number} was replaced while it was read")
         payload = ChainPayload(chain_id=self._rpc.chain_id, head=head, follows=follows, replies=recorder.replies)
         self._last = _Step(payload, self.memory, after, _contents(payload, self.memory, after))
+        self._tell(after)
         return payload
 
     def parse(self, payload: ChainPayload) -> Contents:
@@ -147,6 +153,14 @@ class OnChainAdapter:
         if book is None or not 0 <= head.timestamp - book.read_at < PRICES_S:
             book = yield from read_prices(self._feeds, memory.tokens, head.timestamp)
         return memory.inspected(book)
+
+    def _tell(self, memory: Memory) -> None:
+        """Log what has gone wrong or odd since the last time."""
+        missing = {name: f"cannot be read: {fault}" for name, fault in memory.faults.items()}
+        told = {**missing, **oddities(memory, self._rpc.chain_id)}
+        for about in told.keys() - self._told:
+            logger.warning("%s: %s %s", self.name, about, told[about])
+        self._told = frozenset(told)
 
     def _last_canonical(self, head: Block) -> Block | None:
         """Return the last block read that is still part of the chain; None to read anew."""

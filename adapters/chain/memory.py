@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from adapters.base import AdapterError
+from adapters.base import UNAVAILABLE, AdapterError
 from adapters.chain.protocol import AnyProtocol, Pool, Refused, States
 from adapters.chain.tokens import ChainTokens
 from adapters.prices import PriceBook, off_price
@@ -141,7 +141,7 @@ class Memory:
         reasons = Counter(
             f"{name}:{reason}" for name, holding in self.holdings.items() for reason in holding.refused.values()
         )
-        reasons.update(f"{name}:unavailable" for name in self.faults)
+        reasons.update(f"{name}{UNAVAILABLE}" for name in self.faults)
         reasons.update(f"{name}:price_off" for name, market in self._all() if market.id in self.quarantined)
         return reasons
 

@@ -23,7 +23,7 @@ class MarketCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Write down what the sources' reports say."""
-        families = up, remaining, seconds, readings, failures = self._families()
+        families = up, remaining, seconds, readings, failures, refused = self._families()
         now = self._context.clock.now().timestamp()
         for source in self._context.market.sources:
             labels = [source.name]
@@ -32,11 +32,18 @@ class MarketCollector(Collector):
             seconds.add_metric(labels, source.seconds)
             readings.add_metric(labels, source.readings)
             failures.add_metric(labels, source.failures)
+            for reason, count in source.refused.items():
+                refused.add_metric([*labels, reason], count)
         return families
 
     @staticmethod
     def _families() -> tuple[
-        GaugeMetricFamily, GaugeMetricFamily, GaugeMetricFamily, CounterMetricFamily, CounterMetricFamily
+        GaugeMetricFamily,
+        GaugeMetricFamily,
+        GaugeMetricFamily,
+        CounterMetricFamily,
+        CounterMetricFamily,
+        GaugeMetricFamily,
     ]:
         label = ["source"]
         return (
@@ -45,4 +52,7 @@ class MarketCollector(Collector):
             GaugeMetricFamily("checkout_source_reading_seconds", "What its last reading took", labels=label),
             CounterMetricFamily("checkout_source_readings", "Readings", labels=label),
             CounterMetricFamily("checkout_source_failures", "Readings in vain", labels=label),
+            GaugeMetricFamily(
+                "checkout_source_refused_pools", "Pools left out, by protocol and reason", labels=[*label, "reason"]
+            ),
         )

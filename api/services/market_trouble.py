@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ WORDS = {
     "crashed": "it cannot be read",
     "declined": "it declines to answer",
     "hangs": "it does not answer",
+    "incomplete": "it cannot be read",
     "pending": "it has not answered yet",
     "stale": "its rates are too old",
     "venue_unavailable": "it does not answer",
@@ -25,11 +26,20 @@ WORDS = {
 
 
 def left_out(sources: Iterable[SourceReport]) -> list[dict[str, str]]:
-    """Return the sources that a market does without, each with the reason and since when.
+    """Return the sources, and the protocols of chains, that a market does without: each with the reason and since when.
 
     Sources in trouble whose last rates are still good are not among them: answers rest on them.
     """
-    return [{"protocol": each.name, "reason": f"STALE: {_words(each)}"} for each in sources if each.is_left_out]
+    return [told for each in sources for told in _told(each)]
+
+
+def _told(source: SourceReport) -> Iterator[dict[str, str]]:
+    if source.is_left_out:
+        yield {"protocol": source.name, "reason": f"STALE: {_words(source)}"}
+        return
+    _, _, chain = source.name.partition("@")
+    for name in source.missing:
+        yield {"protocol": f"{name}@{chain}" if chain else name, "reason": f"UNAVAILABLE: {_words(source)}"}
 
 
 def _words(source: SourceReport) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from adapters import prices, uniswap_v2
+from adapters.base import Source
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.tokens import ChainTokens
+from adapters.feed import Feed as Reader
 from adapters.prices import DECIMALS, LATEST_ROUND, MAX_AGE_S, Feed, PriceBook, feeds_on, native_price, off_price
 from adapters.rpc import RpcPool
 from adapters.uniswap_v2 import UniswapV2
@@ -109,6 +111,20 @@ def test_a_pool_goes_into_quarantine_and_comes_back():
     assert adapter.memory.quarantined[f"1:{address(0xA)}"] == pytest.approx(3000)
     chain.emit(uniswap_v2.SYNC, address(0xA), [], [3 * 10**12 + 7, 1000 * 10**18])
     assert ids(adapter) == both
+
+
+def test_quarantine_reaches_the_feeds_report_and_the_log_once(caplog):
+    chain = Chain()
+    feed = Reader([Source(adapter=chain.adapter(), interval_s=12, max_age_s=60)], clock=lambda: chain.timestamp)
+    feed.read_all()
+    chain.emit(uniswap_v2.SYNC, address(0xA), [], [10**9, 1000 * 10**18])
+    for _ in range(2):
+        state = feed.read_all()
+        assert set(state.snapshot.markets) == {f"1:{address(0xB)}"}
+        assert state.sources[0].refused == {"uniswap_v2:price_off": 1}
+        chain.mine()
+    told = [record.getMessage() for record in caplog.records]
+    assert told == [f"chain@1: market 1:{address(0xA)} is left out: off the feeds' prices by a factor of 3e+03"]
 
 
 def test_a_price_that_moves_moves_the_bound_within_a_minute():

@@ -27,6 +27,7 @@ class Told:
         self.name = name
         self.gives = gives
         self.gas = gas or {}
+        self.refused: Mapping[str, int] = {}
         self.fetched = 0
 
     def fetch(self) -> str:
@@ -34,7 +35,7 @@ class Told:
         return self.gives if isinstance(self.gives, str) else self.gives()
 
     def parse(self, payload: str) -> Contents:
-        return Contents(markets=tuple(market_of(payload)), gas_prices=self.gas)
+        return Contents(markets=tuple(market_of(payload)), gas_prices=self.gas, refused=self.refused)
 
     def source(self, interval_s: float = 10, max_age_s: float = 60) -> Source:
         return Source(adapter=self, interval_s=interval_s, max_age_s=max_age_s)

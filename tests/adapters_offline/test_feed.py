@@ -222,6 +222,10 @@ def pool(**changes: object) -> ConstantProductPool:
         (Contents(markets=(), gas_prices={10: -1}), "gas price of chain 10 must be"),
         (Contents(markets=(), gas_prices={10: 10**16}), "gas price of chain 10 must be"),
         (Contents(markets=(), blocks={10: -5}), "block of chain 10 must be"),
+        (Contents(markets=(), refused={f"r{number}": 1 for number in range(1001)}), "1001 reasons"),
+        (Contents(markets=(), refused={"a\nb": 1}), "is no reason"),
+        (Contents(markets=(), refused={"a" * 201: 1}), "is no reason"),
+        (Contents(markets=(), refused={"a": -1}), "is no reason"),
     ],
 )
 def test_a_lying_source_changes_nothing_of_the_others(clock: Clock, lie: Contents, reason: str) -> None:
@@ -234,6 +238,23 @@ def test_a_lying_source_changes_nothing_of_the_others(clock: Clock, lie: Content
     (report,) = state.missing
     assert (report.name, report.trouble) == ("liar", "bad_payload")
     assert reason in report.reason
+
+
+def test_protocols_that_a_source_could_not_read_are_told_and_the_others_used(clock: Clock) -> None:
+    adapter = Liar(Contents(markets=(pool(),), refused={"curve:unavailable": 1, "x:price_off": 2}))
+    feed = Feed([adapter.source()], clock=clock)
+    feed.read_all()
+    since = clock.now
+    clock.now += 20
+    state = feed.read_all()
+    (report,) = state.missing
+    assert state.snapshot.markets == {"lie": pool()}
+    assert (report.trouble, report.reason, report.since) == ("incomplete", "cannot read curve", since)
+    assert (report.missing, report.is_left_out) == (("curve",), False)
+    adapter.contents = Contents(markets=(pool(),), refused={"x:price_off": 1})
+    state = feed.read_all()
+    assert not state.degraded
+    assert state.sources[0].refused == {"x:price_off": 1}
 
 
 def test_a_lie_told_after_the_truth_leaves_the_truth(clock: Clock) -> None:

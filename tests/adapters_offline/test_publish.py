@@ -22,7 +22,7 @@ from tests.support.markets import market_of
 from tests.support.redis_server import redis_server
 
 SOURCES = (
-    SourceReport(name="a", expires_at=2e9, readings=3, seconds=0.25, gas_chains=(1, 10)),
+    SourceReport(name="a", expires_at=2e9, readings=3, seconds=0.25, gas_chains=(1, 10), refused={"x:y": 3}),
     SourceReport(name="b", expires_at=inf, trouble="bad_payload", reason="x must be y", since=1.5e9, failures=1),
 )
 

@@ -105,6 +105,24 @@ def test_and_the_end_of_a_stream(live: Context, live_client: FlaskClient, clock:
     assert told["protocol"] == "across"
 
 
+def test_protocols_that_a_chain_lacks_are_told_and_counted(
+    live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told
+) -> None:
+    bridges.refused = {"balancer_v2:unavailable": 1, "uniswap_v2:price_off": 3}
+    clock.advance(seconds=11)
+    live.market.refresh()
+    supply: Any = live.market._supply
+    assert supply._feed.wait_idle(WAIT_S)
+    live.market.refresh()
+    told = asker(live_client)().get_json()["unavailable"]
+    assert told == [
+        {"protocol": "balancer_v2", "reason": "UNAVAILABLE: it cannot be read since 2026-03-01T12:00:11.000Z"}
+    ]
+    text = live_client.get("/metrics").text
+    assert 'checkout_source_up{source="across"} 0.0' in text
+    assert 'checkout_source_refused_pools{reason="uniswap_v2:price_off",source="across"} 3.0' in text
+
+
 def test_metrics_tell_how_each_source_is_doing(
     live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told
 ) -> None:
