@@ -25,6 +25,8 @@ DOMAINS = {1: 0, 10: 2, 42161: 3, 8453: 6, 137: 7}
 MAX_FEE_BPS = 1_000
 MAX_ALLOWANCE = 10**12
 """In whole USDC: more than there is."""
+MAX_FORWARD_FEE = 10**9
+"""Smallest units: a thousand dollars for one transaction, which no chain has asked for yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class CctpAnswers:
 
 
 class CctpAdapter:
-    """A fast and a standard lane of USDC between all chains.
+    """Lanes of USDC between all chains, fast and standard, each with Circle's forwarding and without.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ class CctpAdapter:
     """
 
     name = "cctp"
-    protocols = ("cctp_fast", "cctp_standard")
+    protocols = ("cctp_fast", "cctp_standard", "cctp_fast_forwarded", "cctp_standard_forwarded")
 
     def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
         self._client, self._url = client, url
@@ -66,17 +68,17 @@ class CctpAdapter:
         return CctpAnswers(self._allowance(), ask_each(self._directions, self._fees))
 
     def parse(self, payload: CctpAnswers) -> Contents:
-        """Return up to two lanes for each direction."""
+        """Return up to four lanes for each direction."""
         allowance = allowance_of(payload.allowance)
         return Contents(markets=tuple(each for pair in payload.fees for each in lanes(*pair, allowance)))
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
-        """Ask for fees and allowance now; the terms are arguments of ``depositForBurn``. Addresses change nothing."""
+        """Ask for fees and allowance now; the terms are arguments of the burn. Addresses change nothing."""
         direction = Direction.of(hop)
         for lane in lanes(direction, self._fees(direction), allowance_of(self._allowance())):
             if lane.protocol == hop.protocol:
                 firm = confirmed(lane, hop)
-                finality = Finality.FAST if lane.protocol == "cctp_fast" else Finality.STANDARD
+                finality = Finality.FAST if lane.protocol.startswith("cctp_fast") else Finality.STANDARD
                 max_fee = firm.amount_in - firm.amount_out
                 return FirmQuote(hop=firm, terms={"maxFee": max_fee, "minFinalityThreshold": int(finality)})
         raise Declined(f"cctp {direction.path}: {hop.protocol} is not offered now", status=200)
@@ -86,7 +88,7 @@ class CctpAdapter:
 
     def _fees(self, direction: Direction) -> Any:
         ends = f"{DOMAINS[direction.token_in.chain_id]}/{DOMAINS[direction.token_out.chain_id]}"
-        return self._client.get(f"{self._url}/v2/burn/USDC/fees/{ends}")
+        return self._client.get(f"{self._url}/v2/burn/USDC/fees/{ends}", {"forward": "true"})
 
 
 def allowance_of(answer: Any) -> int:
@@ -97,7 +99,9 @@ def allowance_of(answer: Any) -> int:
 def lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[BridgeLane]:
     """Yield the lanes of an answer of ``/v2/burn/USDC/fees``; other thresholds than the two known are passed over.
 
-    Where the service does not state a fast transfer's time, there is no fast lane: the chain is final as soon.
+    Where the service does not state a fast transfer's time, there is no fast lane: the chain is final as soon. Where it
+    names what it takes for minting, a lane that it forwards is beside each. Of the three fees that it names the highest
+    is taken: it moves with the gas price until the mint, and what is not needed arrives.
     """
     ends = direction.token_in.chain_id, direction.token_out.chain_id
     times = {Finality.FAST: cctp_fast_fill_time(*ends), Finality.STANDARD: cctp_standard_fill_time(*ends)}
@@ -108,12 +112,15 @@ def lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[BridgeL
         if seconds is None:
             continue
         finality = Finality(threshold)
+        forwarding = row.at("forwardFee", "high").integer(0, MAX_FORWARD_FEE) if row.has("forwardFee") else None
         with sound(row.path):
-            yield cctp_lane(
-                direction.token_in,
-                direction.token_out,
-                finality=finality,
-                minimum_fee_bps=fee,
-                fill_time_s=seconds,
-                allowance=allowance if finality is Finality.FAST else None,
-            )
+            for forward_fee in dict.fromkeys((None, forwarding)):
+                yield cctp_lane(
+                    direction.token_in,
+                    direction.token_out,
+                    finality=finality,
+                    minimum_fee_bps=fee,
+                    fill_time_s=seconds,
+                    allowance=allowance if finality is Finality.FAST else None,
+                    forward_fee=forward_fee,
+                )

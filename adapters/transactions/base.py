@@ -55,6 +55,8 @@ class Terms:
         What must arrive, smallest units of the last token.
     deadline : int
         Seconds since 1970 after which contracts refuse.
+    reference : bytes
+        What names the order, for messages that carry it; whether or not it stands behind the calldata as well.
     firm : mapping of str to object
         What the bridge confirmed for this payment; see `adapters.base.FirmQuote.terms`. Empty without a bridge.
     """
@@ -64,6 +66,7 @@ class Terms:
     amount_in_max: int
     amount_out: int
     deadline: int
+    reference: bytes = b""
     firm: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -1,4 +1,4 @@
-"""Burns over Circle's CCTP v2: ``depositForBurn`` of ``TokenMessengerV2`` (circlefin/evm-cctp-contracts)."""
+"""Burns over Circle's CCTP v2: ``depositForBurnWithHook`` of ``TokenMessengerV2`` (circlefin/evm-cctp-contracts)."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ from adapters.chain.abi import Function
 from adapters.chain.deployments import deployments_of
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 
-BURN = Function("depositForBurn(uint256,uint32,bytes32,address,bytes32,uint256,uint32)")
-"""Amount, destination, recipient, token, who may mint, largest fee, finality; selector 8e0250ee."""
+BURN = Function("depositForBurnWithHook(uint256,uint32,bytes32,address,bytes32,uint256,uint32,bytes)")
+"""Amount, destination, recipient, token, who may mint, largest fee, finality, hook; selector 779b432d."""
 ANYBODY = bytes(32)
+FORWARD = b"cctp-forward".ljust(24, b"\0") + bytes(4) + bytes(4)
+"""Asks Circle to mint: its 24 bytes, version 0, no data of its own. Whatever stands behind it is ours."""
 
 
 class CctpPayments:
-    """Pays by burning: after Circle's attestation anybody may mint for the recipient, on the destination.
+    """Pays by burning: Circle attests the burn, and mints for the recipient on the other chain for a fee.
 
-    Somebody has to, with a transaction there; so this is not offered to payers, who would sign twice.
+    The recipient gets the amount less the fees, which are at most all that is above what is due. The order's reference
+    stands in the hook, so that no two orders' burns are alike.
     """
 
-    protocols = frozenset({"cctp_fast", "cctp_standard"})
+    protocols = frozenset({"cctp_fast_forwarded", "cctp_standard_forwarded"})
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
-        """Whether the hops are one burn."""
+        """Whether the hops are one burn that Circle forwards."""
         return len(hops) == 1 and hops[0].hop.protocol in self.protocols
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
@@ -28,13 +31,13 @@ class CctpPayments:
         from adapters.cctp import DOMAINS  # here, since it loads the compiler
 
         if not self.can_build(hops):
-            raise CannotBuild("cctp takes one burn")
+            raise CannotBuild("cctp takes one burn that is forwarded")
         (hop,) = (each.hop for each in hops)
         chain_id = hop.token_in.chain_id
         (messenger,) = (facts.address("token_messenger") for facts in deployments_of("cctp", chain_id))
         recipient = bytes(12) + bytes.fromhex(terms.recipient[2:])
         fee, finality = terms.amount_in_max - terms.amount_out, terms.firm["minFinalityThreshold"]
-        destination = DOMAINS[hop.token_out.chain_id]
-        order = (terms.amount_in_max, destination, recipient, hop.token_in.address, ANYBODY, fee, finality)
+        ends = DOMAINS[hop.token_out.chain_id], recipient, hop.token_in.address, ANYBODY
+        order = (terms.amount_in_max, *ends, fee, finality, FORWARD + terms.reference)
         spending = Spending(token=hop.token_in, spender=messenger, amount=terms.amount_in_max)
         return PaymentCall(chain_id=chain_id, to=messenger, data=BURN(messenger, *order).data, spending=spending)

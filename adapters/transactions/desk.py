@@ -17,6 +17,7 @@ from adapters.transactions.base import (
     Terms,
     Transaction,
 )
+from adapters.transactions.cctp import CctpPayments
 from adapters.transactions.erc20 import approvals, transfer
 from adapters.transactions.stargate import StargatePayments
 from routing_engine.model import Token
@@ -37,7 +38,8 @@ class PaymentDesk:
     @classmethod
     def deployed(cls) -> PaymentDesk:
         """Return the desk for everything that one signature pays and that delivers by itself."""
-        return cls([*uniswap_v3.deployed(), *uniswap_v2.deployed(), AcrossPayments(), StargatePayments()])
+        bridges = AcrossPayments(), CctpPayments(), StargatePayments()
+        return cls([*uniswap_v3.deployed(), *uniswap_v2.deployed(), *bridges])
 
     @property
     def families(self) -> tuple[frozenset[str], ...]:

@@ -60,8 +60,8 @@ class Transfer:
     amount : int
         Smallest units.
     references : tuple of bytes
-        What may be an order's 16 bytes: appended to the transaction's calldata or to that of a call within it, or
-        carried in the bridge's message. Several where a wallet pays in a batch.
+        What may be an order's 16 bytes: appended to the transaction's calldata or to that of a call within it. Several
+        where a wallet pays in a batch.
     bridge_id : str
         What a bridge's own events call this deposit, and what left it for that deposit elsewhere; else empty.
     fill_deadline : datetime or None

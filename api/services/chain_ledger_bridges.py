@@ -17,7 +17,6 @@ from eth_utils.crypto import keccak
 from adapters.base import BadPayload
 from adapters.chain.abi import WORD, Log
 from adapters.chain.deployments import deployments_of
-from api.services.chain_ledger_records import REFERENCE_BYTES
 from routing_engine import registry
 
 
@@ -42,7 +41,6 @@ class Delivery:
     token_address: str
     recipient: str
     amount: int
-    references: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +124,7 @@ class Cctp:
     """CCTP v2: events of ``TokenMessengerV2`` and ``MessageTransmitterV2`` (circlefin/evm-cctp-contracts).
 
     Circle gives a message its number off the chain, so the burn's event does not have it. What both chains have is the
-    message's body; of two burns with the same body either may be answered first. A hook's data may carry a reference.
+    message's body; of two burns with the same body either may be answered first. Ours have the order in the hook.
     """
 
     BURN = _topic("DepositForBurn(address,uint256,address,bytes32,uint32,bytes32,bytes32,uint256,uint32,bytes)")
@@ -166,7 +164,6 @@ class Cctp:
             token_address=self._coin,
             recipient=_address(recipient),
             amount=burned - min(burned, int.from_bytes(taken)),
-            references=(hook[-REFERENCE_BYTES:],) if len(hook) >= REFERENCE_BYTES else (),
         )
 
 

@@ -110,16 +110,15 @@ def _mark_delivered(mined: Mined, found: dict[int, Transfer], index: int, event:
         and not moved.bridge_id
         and (moved.token_address, moved.recipient, moved.amount) == (event.token_address, event.recipient, event.amount)
     ]
-    references = event.references
     if fits:
         nearest = min(fits, key=lambda place: abs(place - index))
         # A relayer's calldata is the relayer's business: only the bridge says whose money this is.
-        found[nearest] = replace(found[nearest], bridge_id=event.bridge_id, references=references)
+        found[nearest] = replace(found[nearest], bridge_id=event.bridge_id, references=())
     elif _pays_coin(mined.chain_id, event.token_address):
         moved = _transfer(
             mined, index, TransferKind.PAYMENT, NATIVE_ADDRESS, mined.transaction.sender, event.recipient, event.amount
         )
-        found[index] = replace(moved, bridge_id=event.bridge_id, references=references)
+        found[index] = replace(moved, bridge_id=event.bridge_id)
 
 
 def _pays_coin(chain_id: int, token_address: str) -> bool:

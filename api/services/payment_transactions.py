@@ -124,6 +124,7 @@ def _terms(context: Context, order: PublicOrder, quote: OrderQuote, payer: str) 
         amount_in_max=quote.amount_in_max,
         amount_out=quote.amount_out,
         deadline=math.ceil(deadline.timestamp()),
+        reference=order.payment_reference,
     )
 
 

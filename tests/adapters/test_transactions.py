@@ -10,7 +10,6 @@ from eth_abi import decode
 from adapters.chain.deployments import deployments_of
 from adapters.transactions.across import AcrossPayments
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Purpose, Spending, Terms
-from adapters.transactions.cctp import CctpPayments
 from adapters.transactions.desk import PaymentDesk, transactions, with_reference
 from adapters.transactions.erc20 import approvals
 from adapters.transactions.paths import path_of
@@ -84,14 +83,16 @@ def test_across_is_not_asked_for_wrapped_coins_since_wallets_get_the_coin():
         AcrossPayments().build((hop("across", WETH, WETH_ON_BASE),), terms(firm=ACROSS_TERMS))
 
 
-def test_a_burn_may_lose_no_more_than_the_fee():
-    burn = (hop("cctp_fast", USDC, USDC_ON_BASE),)
-    call = CctpPayments().build(burn, terms(firm={"maxFee": 10, "minFinalityThreshold": 1000}))
-    types = ("uint256", "uint32", "bytes32", "address", "bytes32", "uint256", "uint32")
-    assert call.data[:4].hex() == "8e0250ee"
-    assert arguments(call, *types) == (110, 6, as_word(MERCHANT), USDC.address, bytes(32), 10, 1000)
+def test_a_burn_may_lose_no_more_than_the_fee_and_asks_circle_to_mint():
+    burn = (hop("cctp_fast_forwarded", USDC, USDC_ON_BASE),)
+    firm = {"maxFee": 10, "minFinalityThreshold": 1000}
+    call = DESK.call(burn, USDC, terms(firm=firm, reference=REFERENCE))
+    types = ("uint256", "uint32", "bytes32", "address", "bytes32", "uint256", "uint32", "bytes")
+    hook = b"cctp-forward".ljust(32, b"\0") + REFERENCE
+    assert call.data[:4].hex() == "779b432d"
+    assert arguments(call, *types) == (110, 6, as_word(MERCHANT), USDC.address, bytes(32), 10, 1000, hook)
     assert call.spending == Spending(token=USDC, spender=call.to, amount=110)
-    assert not DESK.can_build(burn), "somebody would have to mint on the other chain"
+    assert not DESK.can_build((hop("cctp_fast", USDC, USDC_ON_BASE),)), "somebody would have to mint on the other chain"
 
 
 @pytest.mark.parametrize(("token", "value"), [(USDC, 7), (COIN, 117)])

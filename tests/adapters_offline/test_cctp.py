@@ -17,12 +17,13 @@ from tests.adapters_offline.conftest import Samples
 URL = "https://iris.test"
 HERE, THERE = registry.token("USDC", 1), registry.token("USDC", 8453)
 BOTH = [{"finalityThreshold": 1000, "minimumFee": 1}, {"finalityThreshold": 2000, "minimumFee": 0}]
+FORWARDED = [row | {"forwardFee": {"low": 190_000, "med": 200_000, "high": 210_000}} for row in BOTH]
 ACCOUNT = "0x" + "12" * 20
 
 
 def answers() -> dict[str, Any]:
     fees = {
-        f"{URL}/v2/burn/USDC/fees/{source}/{target}": BOTH
+        f"{URL}/v2/burn/USDC/fees/{source}/{target}?forward=true": FORWARDED
         for source in DOMAINS.values()
         for target in DOMAINS.values()
         if source != target
@@ -35,6 +36,17 @@ def test_it_conforms(tokens: tuple[Token, ...]) -> None:
     by_protocol = [market.protocol for market in contents.markets]
     assert by_protocol.count("cctp_standard") == 20
     assert by_protocol.count("cctp_fast") == 16, "Polygon is final so soon that there is no fast transfer from it"
+    assert by_protocol.count("cctp_standard_forwarded") == 20
+    assert by_protocol.count("cctp_fast_forwarded") == 16
+
+
+def test_circle_takes_a_fee_of_its_own_for_minting() -> None:
+    fast, forwarded, _, slow = lanes(Direction(HERE, THERE), FORWARDED, 5 * 10**12)
+    kept = [10**9 - lane.swap_exact_in(HERE, THERE, 10**9)[0].amount_out for lane in (fast, forwarded, slow)]
+    assert kept == [100_000, 310_000, 210_000]
+    assert [fee.name for fee in forwarded.fees] == ["protocol_fee", "destination_gas_fee"]
+    assert (forwarded.protocol, forwarded.fill_time_s) == ("cctp_fast_forwarded", fast.fill_time_s)
+    assert forwarded.max_amount_in == 5 * 10**12
 
 
 def test_fees_times_and_the_allowance() -> None:
@@ -62,6 +74,8 @@ def test_the_allowance_is_rounded_down_to_units(allowance: object, units: int) -
         ([{"finalityThreshold": 1000, "minimumFee": 9_999}], r"\[0\]: minimumFee"),
         ([{"finalityThreshold": "fast", "minimumFee": 1}], r"\[0\]: finalityThreshold"),
         (BOTH * 9, ""),
+        ([BOTH[0] | {"forwardFee": {"low": 1}}], r"\[0\]: forwardFee.high"),
+        ([BOTH[0] | {"forwardFee": {"high": 10**10}}], r"\[0\]: forwardFee.high"),
     ],
 )
 def test_a_changed_field_is_named(answer: Any, field: str) -> None:
@@ -77,7 +91,7 @@ def test_unknown_thresholds_are_passed_over() -> None:
 def test_a_firm_quote_asks_again(tokens: tuple[Token, ...]) -> None:
     fast, standard = lanes(Direction(HERE, THERE), BOTH, 10**12)
     hop, _ = fast.swap_exact_in(HERE, THERE, 10**9)
-    question = f"{URL}/v2/burn/USDC/fees/0/6"
+    question = f"{URL}/v2/burn/USDC/fees/0/6?forward=true"
     dearer = answers() | {question: [{"finalityThreshold": 1000, "minimumFee": 1.3}]}
     adapter = CctpAdapter(ReplayClient(dearer), tokens, URL)
     quote = adapter.firm(hop, sender=ACCOUNT, recipient=ACCOUNT)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import Any
 
+from eth_abi import encode
+from eth_utils.abi import collapse_if_tuple
+
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.deployments import deployments_of
 from adapters.chain.tokens import ChainTokens
@@ -54,7 +57,7 @@ class MainNet:
     @classmethod
     def deploy(cls, chain: Chain, symbols: tuple[str, ...] = ("USDC", "USDT", "DAI")) -> MainNet:
         weth_at = CHAINS[chain.chain_id].wrapped_native
-        weth = _placed(chain, weth_at, _v2_periphery("WETH9"))
+        weth = placed(chain, weth_at, _v2_periphery("WETH9"))
         chain.rpc("anvil_setStorageAt", weth_at, "0x2", _word(18))
         v2_factory, v3_factory = (
             chain.deploy(_v2_core("UniswapV2Factory"), ACTOR),
@@ -64,10 +67,10 @@ class MainNet:
         routers = {each: fact(each, chain.chain_id, "router") for each in ("uniswap_v2", "uniswap_v3")}
         compiled = artifact(SWAP_ROUTER, "artifacts/contracts/SwapRouter02.sol/SwapRouter02.json")
         uniswap = (v2_factory.address, v3_factory.address, positions.address, weth_at)
-        _placed(chain, routers["uniswap_v3"], compiled, *uniswap)
+        placed(chain, routers["uniswap_v3"], compiled, *uniswap)
         chain.rpc("anvil_setStorageAt", routers["uniswap_v3"], "0x0", _word(UNCACHED))
-        v2_router = _placed(chain, routers["uniswap_v2"], _v2_periphery("UniswapV2Router02"), uniswap[0], weth_at)
-        spoke_pool = _placed(
+        v2_router = placed(chain, routers["uniswap_v2"], _v2_periphery("UniswapV2Router02"), uniswap[0], weth_at)
+        spoke_pool = placed(
             chain,
             fact("across", chain.chain_id, "spoke_pool"),
             artifact(ACROSS, "dist/evm/artifacts/Ethereum_SpokePool.sol/Ethereum_SpokePool.json"),
@@ -131,7 +134,7 @@ class MainNet:
 
     def _token(self, symbol: str) -> Contract:
         known = registry.token(symbol, self.chain.chain_id)
-        contract = _placed(self.chain, known.address, _mock_token(), symbol, symbol, known.decimals)
+        contract = placed(self.chain, known.address, _mock_token(), symbol, symbol, known.decimals)
         contract("mint", ACTOR, MINTED)
         return contract
 
@@ -154,10 +157,19 @@ def fact(protocol: str, chain_id: int, field: str) -> str:
     return next(facts.address(field) for facts in deployments_of(protocol, chain_id) if facts.text("name") == protocol)
 
 
-def _placed(chain: Chain, address: str, compiled: dict[str, Any], *arguments: Any) -> Contract:
-    """Deploy a contract and put its code, its immutable values with it, at another address."""
+def placed(chain: Chain, address: str, compiled: dict[str, Any], *arguments: Any) -> Contract:
+    """Deploy a contract and put its code, its immutable values with it, at another address: as behind a proxy."""
     made = chain.deploy(compiled, *arguments)
     chain.set_code(address, chain.code(made.address))
+    return chain.at(address, compiled["abi"])
+
+
+def constructed(chain: Chain, address: str, compiled: dict[str, Any], *arguments: Any) -> Contract:
+    """Construct a contract at an address, with its storage and whatever its constructor makes."""
+    inputs = next((entry["inputs"] for entry in compiled["abi"] if entry["type"] == "constructor"), [])
+    data = encode([collapse_if_tuple(item) for item in inputs], arguments)
+    chain.set_code(address, bytes.fromhex(compiled["bytecode"].removeprefix("0x")) + data)
+    chain.set_code(address, chain.send(address, b""))
     return chain.at(address, compiled["abi"])
 
 

@@ -85,6 +85,11 @@ STARGATE = Package(
     "2.0.6",
     "sha512-62PAwn7u+r0F1DGE6AmQxI/HDwajzayVyE3CylEswb9JRtY+taESA1Wqn6zKixJGAa0AitieUSNSVIiiGTfluw==",
 )
+LAYER_ZERO = Package(
+    "@layerzerolabs/lz-evm-protocol-v2",
+    "3.0.168",
+    "sha512-1m9uZDcROJrFjjFZ06J6kmXIqFoJ4r2VH95bL5wsKjkmffNrRYyxbTr2pael7EP8dcq55HpCKc9dg4G1SfTOVQ==",
+)
 CONNEXT = Package(
     "@connext/smart-contracts",
     "2.4.0",

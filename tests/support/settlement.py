@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from adapters.transactions.desk import PaymentDesk
+from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
 from api.config import Config
 from api.context import Context
@@ -20,13 +22,14 @@ from api.services.chain_ledger import connect
 from api.services.expiry import expire_orders
 from api.services.market import MarketService
 from api.services.market_supply import offline
+from api.services.payment_world import Firm, PaymentWorld, Worlds
 from api.services.unmatched import list_unmatched
 from api.services.vendors import Account, create_vendor, set_account
 from api.services.watcher import watch
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import PaymentOrder
-from routing_engine import registry
+from routing_engine import Market, Snapshot, registry
 from routing_engine.model import NATIVE_ADDRESS
 from tests.api.conftest import Merchant
 from tests.support.chain import GAS, Chain
@@ -58,6 +61,16 @@ class Wallet:
         tx_hash = str(self.chain.rpc("eth_sendTransaction", sent | fields))
         if mine:
             self.chain.mine()
+        return tx_hash
+
+    def sign(self, transactions: Iterable[Mapping[str, Any]]) -> str:
+        """Send what the page asks for, with its gas limits; return the last hash."""
+        tx_hash = ""
+        for each in transactions:
+            data = bytes.fromhex(each["data"][2:])
+            tx_hash = self.send(each["to"], data, value=int(each["value"], 16), gas=each["gas"])
+            receipt = self.chain.rpc("eth_getTransactionReceipt", tx_hash)
+            assert receipt["status"] == "0x1", each["purpose"]
         return tx_hash
 
     def pay(self, token: str, recipient: str, amount: int, reference: bytes = b"", **options: Any) -> str:
@@ -93,6 +106,23 @@ class ChainShop:
         for symbol, amount in ({"USDC": 100 * PRICE} | funds).items():
             net.fund(wallet.address, symbol, amount)
         return wallet
+
+    def quote(self, order_id: str, chain_id: int, symbol: str) -> dict[str, Any]:
+        """Ask, as the page does, what paying in a token takes."""
+        body = {"chainId": chain_id, "token": self.token(chain_id, symbol)}
+        return self._asked(order_id, "quote", body)
+
+    def transactions(self, order_id: str, quote: Mapping[str, Any], customer: Wallet) -> list[dict[str, Any]]:
+        """Ask, as the page does, what the customer's wallet is to sign."""
+        body = {"quote_id": quote["quote_id"], "payer": customer.address}
+        found: list[dict[str, Any]] = self._asked(order_id, "transactions", body)["transactions"]
+        return found
+
+    def _asked(self, order_id: str, what: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        answer = self.shop.client.post(f"/payment/{order_id}/{what}", json=body)
+        assert answer.status_code == 200, answer.get_json()
+        found: dict[str, Any] = answer.get_json()
+        return found
 
     def wallet(self, chain_id: int) -> Wallet:
         """Return the merchant's own wallet."""
@@ -145,8 +175,13 @@ class ChainShop:
 
 
 @contextmanager
-def chain_shop(nets: Mapping[int, MainNet], folder: Path, name: str) -> Iterator[ChainShop]:
-    """Open a shop of a new merchant, with a database of its own, on chains that run already."""
+def chain_shop(
+    nets: Mapping[int, MainNet], folder: Path, name: str, markets: Iterable[Market] = (), firm: Firm | None = None
+) -> Iterator[ChainShop]:
+    """Open a shop of a new merchant, with a database of its own, on chains that run already.
+
+    With markets its page pays over them, and `firm` confirms those that are bridges.
+    """
     clock = SettableClock(datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC))
     urls = {chain_id: (net.chain.url,) for chain_id, net in nets.items()}
     config = Config(
@@ -161,7 +196,8 @@ def chain_shop(nets: Mapping[int, MainNet], folder: Path, name: str) -> Iterator
         config=config,
         clock=clock,
         database=Database(config.database_url),
-        market=MarketService(offline(None), clock),
+        market=MarketService(offline(_market_file(folder, markets)), clock),
+        worlds=_worlds(nets, firm),
         ledgers={EnvMode.TEST: connect(urls, EnvMode.TEST, clock)},
     )
     upgrade(context.database.engine)
@@ -183,3 +219,18 @@ def chain_shop(nets: Mapping[int, MainNet], folder: Path, name: str) -> Iterator
         yield ChainShop(shop=shop, nets=nets, address=address)
     finally:
         context.database.close()
+
+
+def _market_file(folder: Path, markets: Iterable[Market]) -> Path | None:
+    found = tuple(markets)
+    if not found:
+        return None
+    Snapshot(found).save(file := folder / "market.json.gz")
+    return file
+
+
+def _worlds(nets: Mapping[int, MainNet], firm: Firm | None) -> Worlds:
+    if firm is None:
+        return {}
+    chains = {chain_id: PaymentChain(net.rpc()) for chain_id, net in nets.items()}
+    return {EnvMode.TEST: PaymentWorld(chains=chains, desk=PaymentDesk.deployed(), firm=firm)}

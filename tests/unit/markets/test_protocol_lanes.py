@@ -79,7 +79,8 @@ def test_cctps_fee_is_rounded_up_and_may_have_decimals(bps, fee):
 def test_cctps_fast_lane_is_bounded_by_its_allowance_and_the_standard_one_is_not():
     fast = cctp_lane(USDC, THERE, finality=Finality.FAST, minimum_fee_bps=1, fill_time_s=20, allowance=10**9)
     slow = cctp_lane(USDC, THERE, finality=Finality.STANDARD, minimum_fee_bps=0, fill_time_s=1_080)
-    assert (fast.protocol, slow.protocol) == ("cctp_fast", "cctp_standard")
+    minted = cctp_lane(USDC, THERE, finality=Finality.FAST, minimum_fee_bps=1, fill_time_s=20, forward_fee=200_000)
+    assert (fast.protocol, minted.protocol, slow.protocol) == ("cctp_fast", "cctp_fast_forwarded", "cctp_standard")
     assert fast.id != slow.id
     assert slow.limits(USDC, THERE).max_amount_in == UNLIMITED
     assert slow.swap_exact_in(USDC, THERE, 10**12)[0].amount_out == 10**12

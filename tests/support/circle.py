@@ -1,0 +1,68 @@
+"""CCTP v2 on local chains: contracts that stand for Circle's, and Circle itself, who attests and forwards."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from eth_abi import decode
+
+from adapters.cctp import DOMAINS
+from adapters.chain.deployments import deployments_of
+from tests.support.chain import Chain
+from tests.support.evm import Contract
+from tests.support.main_net import MainNet, placed
+
+BURNT = ["uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes"]
+"""What the burn's event has beside its topics."""
+
+
+@cache
+def _compiled() -> dict[str, Any]:
+    import vyper  # here, since it takes half a second
+
+    source = Path(__file__).with_suffix(".vy").read_text()
+    made = vyper.compile_code(source, output_formats=["abi", "bytecode"])
+    return {"abi": made["abi"], "bytecode": made["bytecode"]}
+
+
+def deploy_circle(net: MainNet) -> None:
+    """Put CCTP's contracts where they are on the main net."""
+    (facts,) = deployments_of("cctp", net.chain.chain_id)
+    for field in ("token_messenger", "message_transmitter"):
+        placed(net.chain, facts.address(field), _compiled(), net.tokens["USDC"].address)
+
+
+def burn_of(chain: Chain, tx_hash: str) -> tuple[bytes, int, tuple[Any, ...]]:
+    """Return who burnt in a transaction, with what finality, and the event's other values."""
+    (facts,) = deployments_of("cctp", chain.chain_id)
+    receipt = chain.rpc("eth_getTransactionReceipt", tx_hash)
+    (log,) = (row for row in receipt["logs"] if row["address"] == facts.address("token_messenger"))
+    values = decode(BURNT, bytes.fromhex(log["data"][2:]))
+    return bytes.fromhex(log["topics"][2][2:]), int(log["topics"][3], 16), values
+
+
+def forward(origin: MainNet, destination: MainNet, tx_hash: str, fee: int) -> str:
+    """Do what Circle does for a burn that asks for it: attest it, and mint all but its fees; return that hash."""
+    sender, finality, (amount, recipient, domain, messenger, caller, most, hook) = burn_of(origin.chain, tx_hash)
+    assert (domain, caller) == (DOMAINS[destination.chain.chain_id], bytes(32))
+    assert hook[:32] == b"cctp-forward".ljust(32, b"\0"), "nobody asked Circle to mint"
+    assert fee <= most
+    token = bytes(12) + bytes.fromhex(origin.tokens["USDC"].address[2:])
+    words = (token, recipient, _word(amount), sender, _word(most), _word(fee), _word(0))
+    body = bytes.fromhex("00000001") + b"".join(words) + hook
+    ends = (1).to_bytes(4) + DOMAINS[origin.chain.chain_id].to_bytes(4) + domain.to_bytes(4)
+    nonce = bytes.fromhex(tx_hash[2:])
+    message = ends + nonce + messenger * 2 + caller + finality.to_bytes(4) * 2 + body
+    _transmitter(destination)("receiveMessage", message, bytes(65))
+    return str(destination.chain.rpc("eth_getBlockByNumber", "latest", False)["transactions"][-1])
+
+
+def _transmitter(net: MainNet) -> Contract:
+    (facts,) = deployments_of("cctp", net.chain.chain_id)
+    return net.chain.at(facts.address("message_transmitter"), _compiled()["abi"])
+
+
+def _word(number: int) -> bytes:
+    return number.to_bytes(32)
