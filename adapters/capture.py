@@ -171,7 +171,7 @@ class Capture:
             chain_id=chain_id,
             fault=fault,
             faults={**faults, "gas": gas_fault} if gas_fault else faults,
-            notes=tuple(f"{about} {what}".rstrip() for about, what in odd.items()),
+            notes=tuple(odd.values()),
             endpoints=rpc.health(),
             traffic=client.traffic,
         )

@@ -5,8 +5,9 @@ Nothing heavy is imported before a command runs: ``--help`` answers at once.
 
 from __future__ import annotations
 
-from collections import Counter
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,22 +15,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from routing_engine.cli.snapshot_commands import describe
-from routing_engine.cli.terminal import JSON, TABLE, note, plain_table, printable, reported, write_json, write_rich
+from routing_engine.cli.terminal import JSON, TABLE, note, reported, write_json, write_rich
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from adapters.capture import Captured, ChainReport
     from adapters.chain.protocol import AnyProtocol
-    from adapters.endpoint import EndpointHealth
-    from adapters.listing import Checked, Installed
 
 EXIT_INCOMPLETE = 1
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = click.Choice([TABLE, JSON])
 FILE = click.Path(path_type=Path)
 LONGEST_URL = 2000
-MEGABYTE = 10**6
 EVERY = "all"
 
 
@@ -59,6 +55,18 @@ def rpc_option(*, required: bool) -> Callable[[F], F]:
     )
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep warnings from the terminal: the command itself tells of what they are about."""
+    logger = logging.getLogger("adapters")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
 @click.command()
 @rpc_option(required=True)
 @click.option("--out", required=True, type=FILE, help="File to write; compressed if it ends in .gz.")
@@ -83,11 +91,12 @@ def capture(
     """
     from adapters.capture import Capture
     from adapters.progress import shown_progress
+    from adapters.tables import capture_table, complaints
     from adapters.token_list import load_tokens
 
     with reported(output_format):
         tokens, protocols = load_tokens(token_file), _chosen(urls, names)
-    with shown_progress() as progress:
+    with quiet(), shown_progress() as progress:
         job = Capture(urls, tokens, protocols, out, progress=progress)
         if fresh:
             job.finish()
@@ -100,10 +109,11 @@ def capture(
     if output_format == JSON:
         write_json({**describe(captured.snapshot), "chains": list(map(_record, captured.reports)), "out": str(out)})
     else:
-        write_rich(_table(captured))
-    for line in _complaints(captured):
+        write_rich(capture_table(captured))
+    for line in complaints(captured):
         note(line)
     if not is_complete:
+        note("run the same again to ask for what does not answer; --fresh, to ask for everything at a new block")
         raise click.exceptions.Exit(EXIT_INCOMPLETE)
 
 
@@ -147,43 +157,6 @@ def _record(report: ChainReport) -> dict[str, Any]:
     }
 
 
-def _table(captured: Captured) -> Table:
-    from routing_engine.chains import CHAINS
-
-    counts = Counter(market.tokens[0].chain_id for market in captured.snapshot.markets.values())
-    title = f"Captured {len(captured.snapshot.markets):,} markets"
-    table = plain_table(title, "chain", "block", "markets", "requests", "MB sent", "MB received")
-    for report in captured.reports:
-        name = CHAINS[report.chain_id].name if report.chain_id in CHAINS else str(report.chain_id)
-        block = captured.snapshot.blocks.get(report.chain_id)
-        table.add_row(
-            name,
-            f"{block:,}" if block is not None else "none",
-            f"{counts[report.chain_id]:,}",
-            f"{report.traffic.requests:,}",
-            f"{report.traffic.bytes_sent / MEGABYTE:.1f}",
-            f"{report.traffic.bytes_received / MEGABYTE:.1f}",
-        )
-    return table
-
-
-def _complaints(captured: Captured) -> Iterator[str]:
-    """Say what is missing and why, then what is odd."""
-    for report in captured.reports:
-        chain = f"chain {report.chain_id}"
-        if report.fault:
-            yield f"{chain} is missing: {report.fault}"
-        for name, fault in report.faults.items():
-            yield f"{chain}: {name} is missing: {fault}"
-        for endpoint in report.endpoints:
-            if endpoint.fault:
-                yield f"{chain}: an endpoint failed: {endpoint.fault}"
-        for line in report.notes:
-            yield f"{chain}: {line}"
-    for reason, count in sorted(captured.snapshot.refused.items()):
-        yield f"{count:,} pools left out: {reason}"
-
-
 @click.command()
 @rpc_option(required=False)
 @click.option("--check", "wanted", multiple=True, metavar="NAME", help="Read this adapter once, or 'all'; repeatable.")
@@ -194,6 +167,7 @@ def adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_fo
     Exit codes: 0 all well, 1 something is in trouble, 2 wrong usage.
     """
     from adapters import listing
+    from adapters.tables import left_out, listing_tables
 
     found = list(listing.installed())
     names = [each.name for each in found if each.kind == listing.SERVICE]
@@ -201,7 +175,8 @@ def adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_fo
         if name not in (*names, EVERY):
             raise click.UsageError(f"--check: {name!r} is not installed; there are {', '.join(names)}")
     health = list(listing.endpoints(urls))
-    results = list(listing.checked(names if EVERY in wanted else wanted, urls))
+    with quiet():
+        results = list(listing.checked(names if EVERY in wanted else wanted, urls))
     if output_format == JSON:
         write_json(
             {
@@ -211,28 +186,9 @@ def adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_fo
             }
         )
     else:
-        write_rich(*_listing_tables(found, health, results))
+        write_rich(*listing_tables(found, health, results))
+    for result in results:
+        for reason, count in result.refused.items():
+            note(f"{result.name}: {left_out(reason, count)}")
     if any(each.fault for _, each in health) or any(each.trouble for each in results):
         raise click.exceptions.Exit(EXIT_INCOMPLETE)
-
-
-def _listing_tables(
-    found: Sequence[Installed], health: Sequence[tuple[int, EndpointHealth]], results: Sequence[Checked]
-) -> Iterator[Table]:
-    table = plain_table("Installed", "name", "kind", "chains", "where", text_columns=4)
-    for each in found:
-        table.add_row(printable(each.name), each.kind, ", ".join(map(str, each.chains)), printable(each.where))
-    yield table
-    if health:
-        table = plain_table("Endpoints", "chain", "host", "state", "fault", "block", text_columns=4)
-        for chain_id, endpoint in health:
-            state = endpoint.state if endpoint.in_step else "out of step"
-            head = f"{endpoint.head:,}" if endpoint.head is not None else ""
-            table.add_row(str(chain_id), printable(endpoint.host), state, printable(endpoint.fault), head)
-        yield table
-    if results:
-        table = plain_table("Read once", "source", "trouble", "reason", "markets", "seconds", text_columns=3)
-        for result in results:
-            row = (result.name, result.trouble, result.reason)
-            table.add_row(*map(printable, row), f"{result.markets:,}", f"{result.seconds:.1f}")
-        yield table

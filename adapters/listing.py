@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 
-from adapters.base import ENTRY_POINTS, AdapterError
+from adapters.base import ENTRY_POINTS, UNAVAILABLE, AdapterError
 from adapters.chain.protocol import ENTRY_POINTS as PROTOCOLS
 from adapters.chain.protocol import installed_protocols
 from adapters.endpoint import EndpointHealth
@@ -43,13 +43,17 @@ class Installed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What one source gave when it was asked once; `trouble` and `reason` are empty where all is well."""
+    """What one source gave, and left out by reason, when it was asked once.
+
+    `trouble` and `reason` are empty where all is well.
+    """
 
     name: str
     markets: int
     seconds: float
     trouble: str = ""
     reason: str = ""
+    refused: Mapping[str, int] = field(default_factory=dict)
 
 
 def installed() -> Iterator[Installed]:
@@ -77,7 +81,12 @@ def checked(names: Iterable[str], urls: Mapping[int, Sequence[str]]) -> Iterator
         for report in state.sources:
             markets = sum(owner == report.name for owner in state.owners.values())
             yield Checked(
-                name=report.name, markets=markets, seconds=report.seconds, trouble=report.trouble, reason=report.reason
+                name=report.name,
+                markets=markets,
+                seconds=report.seconds,
+                trouble=report.trouble,
+                reason=report.reason,
+                refused={each: count for each, count in report.refused.items() if not each.endswith(UNAVAILABLE)},
             )
     client.close()
 

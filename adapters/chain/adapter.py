@@ -156,10 +156,11 @@ class OnChainAdapter:
 
     def _tell(self, memory: Memory) -> None:
         """Log what has gone wrong or odd since the last time."""
-        missing = {name: f"cannot be read: {fault}" for name, fault in memory.faults.items()}
+        missing = {name: f"{name} cannot be read: {fault}" for name, fault in memory.faults.items()}
         told = {**missing, **oddities(memory, self._rpc.chain_id)}
-        for about in told.keys() - self._told:
-            logger.warning("%s: %s %s", self.name, about, told[about])
+        for about, line in told.items():
+            if about not in self._told:
+                logger.warning("%s: %s", self.name, line)
         self._told = frozenset(told)
 
     def _last_canonical(self, head: Block) -> Block | None:

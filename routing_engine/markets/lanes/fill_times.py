@@ -1,7 +1,11 @@
 """Seconds from a deposit until the funds can be used on the other chain, per bridge.
 
-Across: mean fill times measured per route and token. CCTP: the attestation times that its documentation states, plus
-a block on the destination. Hop, Stargate, LayerZero and the canonical bridges: round figures of their usual order.
+Across: mean fill times measured per route and token. CCTP: the attestation times that its documentation states
+(https://developers.circle.com/cctp/concepts/finality-and-block-confirmations), plus a block on the destination.
+Stargate and LayerZero: the confirmations that messages wait for, in the time of their chain. Hop and the canonical
+bridges: round figures of the order that documentation gives
+(https://docs.hop.exchange/basics/faq/how-long-does-a-hop-transfer-take); a withdrawal from an optimistic rollup waits
+for seven days of challenges.
 """
 
 from __future__ import annotations
