@@ -7,7 +7,6 @@ from adapters.chain.deployments import deployments_of
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.paths import WRAP, wrapped
 from routing_engine.chains import CHAINS
-from routing_engine.model import Hop
 
 DEPOSIT = Function(
     "depositV3(address,address,address,address,uint256,uint256,uint256,address,uint32,uint32,uint32,bytes)"
@@ -22,21 +21,17 @@ class AcrossPayments:
     protocols = frozenset({"across"})
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
-        """Whether the hops are one deposit, perhaps of the chain's coin.
-
-        A wallet that is due the wrapped coin would get the coin itself, which is another token; it is not offered.
-        """
+        """Whether the hops are one deposit, perhaps of the chain's coin."""
         deposit = _deposit(hops)
-        return deposit is not None and deposit.token_out != wrapped(CHAINS[deposit.token_out.chain_id].native_token)
+        return deposit is not None and delivers_its_output(deposit)
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
         """Return the deposit. What relayers keep is all that is between the amounts; see `PaymentBuilder.build`."""
-        hop = _deposit(hops)
-        if hop is None or not self.can_build(hops):
+        deposit = _deposit(hops)
+        if deposit is None or not delivers_its_output(deposit):
             raise CannotBuild("across takes one deposit, and does not deliver wrapped coins to wallets")
-        pool, is_coin = _spoke_pool(hop.token_in.chain_id), hops[0].hop.token_in.is_native
-        if terms.firm["spokePoolAddress"] != pool:
-            raise CannotBuild(f"the service names {terms.firm['spokePoolAddress']} as its pool, known is {pool}")
+        hop, is_coin = deposit.hop, hops[0].hop.token_in.is_native
+        pool = spoke_pool(hop.token_in.chain_id, terms)
         data = DEPOSIT(
             pool,
             terms.payer,
@@ -57,13 +52,30 @@ class AcrossPayments:
         return PaymentCall(chain_id=hop.token_in.chain_id, to=pool, data=data, value=value, spending=spending)
 
 
-def _spoke_pool(chain_id: int) -> str:
+def delivers_its_output(planned: PlannedHop) -> bool:
+    """Whether a hop is a deposit whose output a wallet gets as it is.
+
+    One that is due the wrapped coin would get the coin itself, which is another token.
+    """
+    out = planned.hop.token_out
+    return planned.hop.protocol == "across" and out != wrapped(CHAINS[out.chain_id].native_token)
+
+
+def spoke_pool(chain_id: int, terms: Terms) -> str:
+    """Return the pool of a chain.
+
+    Raises
+    ------
+    CannotBuild
+        If the service that confirmed the deposit names another.
+    """
     (pool,) = (facts.address("spoke_pool") for facts in deployments_of("across", chain_id))
+    if terms.firm["spokePoolAddress"] != pool:
+        raise CannotBuild(f"the service names {terms.firm['spokePoolAddress']} as its pool, known is {pool}")
     return pool
 
 
-def _deposit(hops: tuple[PlannedHop, ...]) -> Hop | None:
+def _deposit(hops: tuple[PlannedHop, ...]) -> PlannedHop | None:
     """Return the only hop that is not the coin's wrapping before it."""
     rest = hops[1:] if len(hops) > 1 and hops[0].hop.protocol == WRAP and hops[0].hop.token_in.is_native else hops
-    is_one = len(rest) == 1 and rest[0].hop.protocol == "across"
-    return rest[0].hop if is_one else None
+    return rest[0] if len(rest) == 1 else None

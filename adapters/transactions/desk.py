@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from adapters.transactions import uniswap_v2, uniswap_v3
+from adapters.transactions import across_swap, uniswap_v2, uniswap_v3
 from adapters.transactions.across import AcrossPayments
 from adapters.transactions.base import (
     REFERENCE_BYTES,
@@ -38,8 +38,9 @@ class PaymentDesk:
     @classmethod
     def deployed(cls) -> PaymentDesk:
         """Return the desk for everything that one signature pays and that delivers by itself."""
-        bridges = AcrossPayments(), CctpPayments(), StargatePayments()
-        return cls([*uniswap_v3.deployed(), *uniswap_v2.deployed(), *bridges])
+        exchanges: list[PaymentBuilder] = [*uniswap_v3.deployed(), *uniswap_v2.deployed()]
+        bridges: list[PaymentBuilder] = [AcrossPayments(), CctpPayments(), StargatePayments()]
+        return cls([*exchanges, *bridges, *across_swap.deployed()])
 
     @property
     def families(self) -> tuple[frozenset[str], ...]:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from adapters.transactions.desk import PaymentDesk
     from routing_engine import Market, Router
 
-HOPS_TO_ANOTHER_CHAIN = 2
-"""A deposit, and perhaps wrapping before it."""
+HOPS_TO_ANOTHER_CHAIN = 3
+"""A deposit, and before it a swap or two, or the coin's wrapping and a swap."""
 ORDER = "balanced"
 """A customer waits for it at the checkout, so time counts as well as money."""
 

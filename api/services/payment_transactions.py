@@ -10,6 +10,7 @@ from datetime import timedelta
 from adapters.base import AdapterError
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Terms, Transaction
 from adapters.transactions.desk import transactions, with_reference
+from adapters.transactions.paths import WRAP
 from adapters.transactions.simulation import PaymentChain, Refused, Simulation
 from api.context import Context
 from api.domain.env import EnvMode
@@ -20,10 +21,13 @@ from api.services.order_view import PublicOrder, public_order
 from api.services.payment_world import PaymentWorld
 from routing_engine import Token
 from routing_engine.chains import CHAINS
+from routing_engine.fixed_point import mul_div_up
 
 SIGNING_TIME = timedelta(minutes=20)
 """How long contracts accept what a wallet has signed; the quote itself holds for a minute."""
 RETRY_S = 5
+ROUNDINGS = 2
+"""What a bridge may round away of a deposit that was made larger in proportion, smallest units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,17 +139,28 @@ def _token(quote: OrderQuote) -> Token:
 
 
 def _confirmed(world: PaymentWorld, quote: OrderQuote, terms: Terms) -> tuple[tuple[PlannedHop, ...], Terms]:
-    """Ask the bridge of a payment for its present terms; the input grows as far as the quote allows."""
+    """Ask the bridge of a payment for its present terms; the deposit grows as far as the quote allows.
+
+    It is the input itself, or what swaps make of the input, which then may need all that the quote allows.
+    """
     bridges = [planned for planned in quote.hops if planned.hop.is_bridge]
     if not bridges:
         return quote.hops, terms
     (bridge,) = bridges
-    hop = bridge.hop
-    for amount in dict.fromkeys((hop.amount_in, quote.amount_in_max)):
-        asked = replace(hop, amount_in=amount)
+    is_swapped = any(planned.hop.protocol not in (bridge.hop.protocol, WRAP) for planned in quote.hops)
+    largest = mul_div_up(bridge.hop.amount_in, quote.amount_in_max, quote.amount_in)
+    amount = bridge.hop.amount_in
+    for is_first in (True, False, False):
+        asked = replace(bridge.hop, amount_in=amount)
         firm = world.firm.firm(asked, sender=terms.payer, recipient=terms.recipient)
         if firm.hop.amount_out >= quote.amount_out:
-            return quote.hops, replace(terms, amount_in_max=amount, firm=firm.terms)
+            hops = tuple(replace(each, hop=firm.hop) if each is bridge else each for each in quote.hops)
+            most = quote.amount_in_max if is_swapped else amount
+            return hops, replace(terms, amount_in_max=most, firm=firm.terms)
+        if amount == largest:
+            break
+        enough = mul_div_up(amount, quote.amount_out, max(1, firm.hop.amount_out)) + ROUNDINGS
+        amount = min(largest, enough) if is_first else largest
     raise OrderQuoteRefused(Refusal.EXPIRED, "The bridge asks for more than quoted by now; ask for a new quote")
 
 

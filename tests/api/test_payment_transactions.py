@@ -256,8 +256,10 @@ def test_a_deposit_is_what_the_bridge_confirms_for_this_payer(
     till.bridge.worse_by = worse_by
     status, body = till.ask(on_optimism, quote)
     assert status == 200, body
-    amount = most if worse_by else quoted
-    assert till.bridge.asked[-1] == (amount, PAYER, on_optimism.settlement_address)
+    amount, *asked_for = till.bridge.asked[-1]
+    assert asked_for == [PAYER, on_optimism.settlement_address]
+    assert quoted < amount <= most if worse_by else amount == quoted
+    assert amount <= quoted * (10**6 + 2 * worse_by) // 10**6, "no more than the bridge needs by now"
     approval, deposit = body["transactions"]
     assert decode(["address", "uint256"], bytes.fromhex(approval["data"][10:])) == (SPOKE_POOL, amount)
     told = decode(DEPOSIT, bytes.fromhex(deposit["data"][10:]))

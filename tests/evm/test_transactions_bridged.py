@@ -14,7 +14,7 @@ from adapters.transactions.desk import PaymentDesk, transactions, with_reference
 from adapters.transactions.simulation import PaymentChain, Refused, Simulation
 from routing_engine import registry
 from routing_engine.model import Hop
-from tests.support.evm import ACTOR
+from tests.support.across import fill
 from tests.support.main_net import MainNet, running_main_net
 
 PAYER, MERCHANT = "0x" + "aa" * 20, "0x" + "bb" * 20
@@ -93,23 +93,9 @@ def test_the_merchant_has_just_the_price_once_a_relayer_fills(origin: MainNet, d
     assert origin.tokens["USDC"]("allowance", PAYER, origin.spoke_pool.address) == 0
     data = bytes.fromhex(origin.chain.rpc("eth_getTransactionByHash", deposit["transactionHash"])["input"][2:])
     assert data.endswith(REFERENCE)
-    fill(origin, destination, deposit)
+    fill(origin, destination, deposit["transactionHash"])
     assert destination.balance(MERCHANT, "USDC") == PRICE
     origin.chain.rpc("evm_revert", before)
-
-
-def fill(origin: MainNet, destination: MainNet, receipt: dict[str, Any]) -> None:
-    """Do what relayers do: read the deposit's event, and pay its recipient on the other chain."""
-    log = next(each for each in receipt["logs"] if each["address"] == origin.spoke_pool.address and each["topics"][1:])
-    deposit_id, depositor = int(log["topics"][2], 16), bytes.fromhex(log["topics"][3][2:])
-    words = [bytes.fromhex(log["data"][2:])[place : place + 32] for place in range(0, 32 * 9, 32)]
-    sold, bought, amount_in, amount_out, _, fill_deadline, exclusivity, recipient, relayer = words
-    numbers = (int.from_bytes(each) for each in (amount_in, amount_out))
-    order = (
-        depositor, recipient, relayer, sold, bought, *numbers, 1, deposit_id,
-        int.from_bytes(fill_deadline), int.from_bytes(exclusivity), b"",
-    )  # fmt: skip
-    destination.spoke_pool("fillRelay", order, 1, bytes(12) + bytes.fromhex(ACTOR[2:]))
 
 
 def test_where_nodes_try_no_batches_the_payment_is_tried_after_the_permission(origin: MainNet) -> None:

@@ -75,6 +75,11 @@ V4_CORE = Package(
     "1.0.2",
     "sha512-X15Tm2wWd+USAzEExMbo+g9naA6QN6mPgWm0MzDwRNlOfaNlepfUpSyt9RSrUfEODspwbyWbcLg6t5nwc/e7lg==",
 )
+UNIVERSAL_ROUTER = Package(
+    "@uniswap/universal-router",
+    "2.0.0",
+    "sha512-6V21kuf547hE1gLfLQ89gv41DMSJY1ZZKer/k7CBagNPJ0oDnUyme+qQPtdoWknyUgSKd1M6sDm/WpocjVmPlA==",
+)
 ACROSS = Package(
     "@across-protocol/contracts",
     "5.0.27",

@@ -1,0 +1,137 @@
+"""A swap and a deposit into Across in one call: ``swapAndBridge`` of the periphery (across-protocol/contracts)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from adapters.chain.abi import Function
+from adapters.chain.deployments import deployments_of
+from adapters.transactions.across import delivers_its_output, spoke_pool
+from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.paths import Path, path_of, wrapped
+from adapters.transactions.universal_router import (
+    CALLER,
+    Command,
+    execute,
+    swap_v2_exact_out,
+    swap_v3_exact_out,
+    sweep,
+    unwrap,
+)
+from routing_engine.chains import CHAINS
+from routing_engine.model import ZERO_ADDRESS
+
+FEES = "(uint256,address)"
+DEPOSIT = "(address,bytes32,uint256,address,bytes32,uint256,bytes32,uint32,uint32,uint32,bytes)"
+SWAP_AND_BRIDGE = Function(
+    f"swapAndBridge(({FEES},{DEPOSIT},address,address,uint8,uint256,uint256,bytes,bool,address,uint256))"
+)
+"""``SwapAndDepositData``: fees and deposit, token and exchange, how it is paid, amount, least amount to deposit, the
+exchange's calldata, whether a better swap raises the output, pool, nonce; selector 110560ad."""
+TRANSFER_FIRST = 1
+"""The exchange is given the tokens before it is called."""
+
+Swap = Callable[[str, int, int, Path], Command]
+
+
+class AcrossSwapPayments:
+    """Pays with a token that Across does not take: an exact swap into one that it does, then the deposit of just that.
+
+    The exchange is Uniswap's Universal Router: it swaps no more than the deposit needs, and sends the rest back to the
+    payer, while what is left in the periphery's hands would be anybody's.
+
+    Parameters
+    ----------
+    protocol : str
+        Over whose pools it swaps.
+    swap : callable
+        Makes that command.
+    routers : mapping of int to str
+        The router by chain.
+    peripheries : mapping of int to str
+        The periphery by chain.
+    """
+
+    def __init__(self, protocol: str, swap: Swap, routers: Mapping[int, str], peripheries: Mapping[int, str]) -> None:
+        self._exchange = frozenset({protocol})
+        self.protocols = self._exchange | {"across"}
+        self._swap, self._routers, self._peripheries = swap, routers, peripheries
+
+    def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
+        """Whether the hops are swaps into a token, and then a deposit of it."""
+        return self._path(hops) is not None
+
+    def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
+        """Return the call of the periphery; the deposit is as large as its hop says. See `PaymentBuilder.build`."""
+        path = self._path(hops)
+        if path is None:
+            raise CannotBuild("the periphery takes swaps on one chain and then one deposit")
+        chain_id, deposit = path.token_in.chain_id, hops[-1].hop
+        periphery, router, pool = self._peripheries[chain_id], self._routers[chain_id], spoke_pool(chain_id, terms)
+        token, is_coin = wrapped(path.token_in).address, path.token_in.is_native
+        change = unwrap(terms.payer) if is_coin else sweep(token, terms.payer)
+        swap = self._swap(CALLER, deposit.amount_in, terms.amount_in_max, path)
+        order = (
+            (0, ZERO_ADDRESS),
+            _deposit(hops[-1], terms),
+            token,
+            router,
+            TRANSFER_FIRST,
+            terms.amount_in_max,
+            deposit.amount_in,
+            execute(router, (swap, change), terms.deadline).data,
+            False,
+            pool,
+            0,
+        )
+        spending = None if is_coin else Spending(token=path.token_in, spender=periphery, amount=terms.amount_in_max)
+        return PaymentCall(
+            chain_id=chain_id,
+            to=periphery,
+            data=SWAP_AND_BRIDGE(periphery, order).data,
+            value=terms.amount_in_max if is_coin else 0,
+            spending=spending,
+        )
+
+    def _path(self, hops: tuple[PlannedHop, ...]) -> Path | None:
+        if not hops or not delivers_its_output(hops[-1]):
+            return None
+        path = path_of(hops[:-1], self._exchange)
+        if path is None or not path.swaps or path.token_in.chain_id not in self._routers:
+            return None
+        is_joined = path.token_out == hops[-1].hop.token_in
+        has_fees = all(each.fee_pips for each in path.swaps)
+        return path if is_joined and has_fees and path.token_in.chain_id in self._peripheries else None
+
+
+def deployed() -> tuple[AcrossSwapPayments, ...]:
+    """Return one for each of Uniswap's exchanges that the router knows."""
+    routers = {
+        chain_id: each.address("router") for chain_id in CHAINS for each in deployments_of("uniswap_v4", chain_id)
+    }
+    peripheries = {
+        chain_id: each.address("periphery") for chain_id in CHAINS for each in deployments_of("across", chain_id)
+    }
+    swaps: tuple[tuple[str, Swap], ...] = (("uniswap_v3", swap_v3_exact_out), ("uniswap_v2", swap_v2_exact_out))
+    return tuple(AcrossSwapPayments(protocol, swap, routers, peripheries) for protocol, swap in swaps)
+
+
+def _deposit(planned: PlannedHop, terms: Terms) -> tuple[object, ...]:
+    hop, firm = planned.hop, terms.firm
+    return (
+        hop.token_in.address,
+        _word(hop.token_out.address),
+        terms.amount_out,
+        terms.payer,
+        _word(terms.recipient),
+        hop.token_out.chain_id,
+        _word(str(firm["exclusiveRelayer"])),
+        firm["timestamp"],
+        firm["fillDeadline"],
+        firm["exclusivityDeadline"],
+        b"",
+    )
+
+
+def _word(address: str) -> bytes:
+    return bytes(12) + bytes.fromhex(address[2:])
