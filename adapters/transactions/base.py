@@ -35,10 +35,13 @@ class PlannedHop:
         Protocol, tokens and amounts.
     fee_pips : int
         The pool's fee where contracts choose a pool by it; 0 elsewhere.
+    tick_spacing : int
+        The pool's, likewise.
     """
 
     hop: Hop
     fee_pips: int = 0
+    tick_spacing: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +75,23 @@ class Terms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """An allowance that a call needs: how much of which token a contract takes from the payer."""
+    """An allowance that a call needs: how much of which token a contract takes from the payer.
+
+    Parameters
+    ----------
+    token, spender, amount : Token, str and int
+        Of what, who, how much in smallest units.
+    user : str
+        For whom the spender takes it, where that is Permit2; empty where it takes it for itself.
+    until : int
+        Seconds since 1970 up to which the user may have it taken.
+    """
 
     token: Token
     spender: str
     amount: int
+    user: str = ""
+    until: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from adapters.transactions import across_swap, uniswap_v2, uniswap_v3
+from adapters.transactions import across_swap, uniswap_v2, uniswap_v3, uniswap_v4
 from adapters.transactions.across import AcrossPayments
 from adapters.transactions.base import (
     REFERENCE_BYTES,
@@ -19,6 +19,7 @@ from adapters.transactions.base import (
 )
 from adapters.transactions.cctp import CctpPayments
 from adapters.transactions.erc20 import approvals, transfer
+from adapters.transactions.permit2 import grants
 from adapters.transactions.stargate import StargatePayments
 from routing_engine.model import Token
 
@@ -38,7 +39,7 @@ class PaymentDesk:
     @classmethod
     def deployed(cls) -> PaymentDesk:
         """Return the desk for everything that one signature pays and that delivers by itself."""
-        exchanges: list[PaymentBuilder] = [*uniswap_v3.deployed(), *uniswap_v2.deployed()]
+        exchanges: list[PaymentBuilder] = [*uniswap_v3.deployed(), *uniswap_v2.deployed(), *uniswap_v4.deployed()]
         bridges: list[PaymentBuilder] = [AcrossPayments(), CctpPayments(), StargatePayments()]
         return cls([*exchanges, *bridges, *across_swap.deployed()])
 
@@ -80,8 +81,8 @@ def with_reference(call: PaymentCall, reference: bytes) -> PaymentCall:
     return replace(call, data=call.data + reference)
 
 
-def transactions(call: PaymentCall, allowance: int) -> tuple[Transaction, ...]:
-    """Return what to sign, in order: the allowance where it is too small, then the payment.
+def transactions(call: PaymentCall, allowance: int, granted: int = 0) -> tuple[Transaction, ...]:
+    """Return what to sign, in order: the allowances where they are too small, then the payment.
 
     Parameters
     ----------
@@ -89,8 +90,11 @@ def transactions(call: PaymentCall, allowance: int) -> tuple[Transaction, ...]:
         The payment.
     allowance : int
         What its spender may take now; of no matter where it needs none.
+    granted : int
+        What the spender takes for its user now; of no matter where it takes it for itself.
     """
-    before = approvals(call.spending, allowance) if call.spending else ()
+    spending = call.spending
+    before = (*approvals(spending, allowance), *grants(spending, granted)) if spending else ()
     return (
         *before,
         Transaction(purpose=Purpose.PAY, chain_id=call.chain_id, to=call.to, value=call.value, data=call.data),

@@ -12,6 +12,7 @@ from adapters.endpoint import Answer, LacksBlock, RpcRefused
 from adapters.rpc import RpcPool
 from adapters.transactions.base import Spending, Transaction
 from adapters.transactions.erc20 import BALANCE_OF, allowance_call
+from adapters.transactions.permit2 import granted_call
 from routing_engine.model import Token
 
 TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -21,6 +22,7 @@ GAS_EXTRA = 25_000
 """A limit is half as much again as what was used, and this: refunds hide a fifth, inner calls get 63 of 64 parts, and
 the state moves until the transaction is mined. What is not used is not paid."""
 BLOCK_S = 12
+SIGNING_S = 120
 
 
 class Refused(AdapterError):
@@ -86,6 +88,16 @@ class PaymentChain:
         """Return what the spender may take now; raises as `balance`."""
         call = allowance_call(spending, payer)
         return self._call(call.to, call.data, call.one)
+
+    def granted(self, spending: Spending, payer: str) -> int:
+        """Return what Permit2 takes for the spending's user, until signing has had time; raises as `balance`."""
+        call, moment = granted_call(spending, payer), self._rpc.head().timestamp + SIGNING_S
+
+        def decode(outcome: Outcome) -> int:
+            amount, until, _ = call.decode(outcome)
+            return int(amount) if until >= moment else 0
+
+        return self._call(call.to, call.data, decode)
 
     def simulate(self, batch: Sequence[Transaction], payer: str, recipient: str) -> Simulation:
         """Try transactions one after the other, on the newest block.

@@ -105,6 +105,7 @@ def _hop_body(planned: PlannedHop) -> dict[str, Any]:
         "amount_in": str(hop.amount_in),
         "amount_out": str(hop.amount_out),
         "fee_pips": planned.fee_pips,
+        "tick_spacing": planned.tick_spacing,
     }
 
 
@@ -117,7 +118,7 @@ def _hop_from(body: Mapping[str, Any]) -> PlannedHop:
         amount_in=int(body["amount_in"]),
         amount_out=int(body["amount_out"]),
     )
-    return PlannedHop(hop=hop, fee_pips=body["fee_pips"])
+    return PlannedHop(hop=hop, fee_pips=body["fee_pips"], tick_spacing=body.get("tick_spacing", 0))
 
 
 def _token_body(token: Token) -> dict[str, Any]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from adapters.transactions.desk import PaymentDesk
-    from routing_engine import Market, Router
+    from routing_engine import Hop, Market, Router
 
 HOPS_TO_ANOTHER_CHAIN = 3
 """A deposit, and before it a swap or two, or the coin's wrapping and a swap."""
@@ -66,13 +66,14 @@ def _request(token_in: Token, token_out: Token, amount: int, family: Collection[
 def _payable(router: Router, desk: PaymentDesk, request: RouteRequest) -> Iterator[PayableRoute]:
     markets = router.snapshot.markets
     for route in router.find_routes(request).routes:
-        hops = tuple(PlannedHop(hop=hop, fee_pips=_fee_pips(markets[hop.market_id])) for hop in route.hops)
+        hops = tuple(_planned(hop, markets[hop.market_id]) for hop in route.hops)
         if desk.can_build(hops):
             yield PayableRoute(route=route, hops=hops)
 
 
-def _fee_pips(market: Market) -> int:
-    return int(getattr(market, "fee_pips", 0))
+def _planned(hop: Hop, market: Market) -> PlannedHop:
+    fee_pips, tick_spacing = (int(getattr(market, field, 0)) for field in ("fee_pips", "tick_spacing"))
+    return PlannedHop(hop=hop, fee_pips=fee_pips, tick_spacing=tick_spacing)
 
 
 def _rank(route: Route) -> tuple[float, float]:

@@ -176,15 +176,17 @@ def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: 
 
 def _tried(chain: PaymentChain, order: PublicOrder, quote: OrderQuote, call: PaymentCall, terms: Terms) -> Payment:
     """Try the payment with the order's reference, and without where the recipient refuses it."""
-    allowance = chain.allowance(call.spending, terms.payer) if call.spending else 0
-    marked = transactions(with_reference(call, order.payment_reference), allowance)
+    spending = call.spending
+    allowance = chain.allowance(spending, terms.payer) if spending else 0
+    granted = chain.granted(spending, terms.payer) if spending and spending.user else 0
+    marked = transactions(with_reference(call, order.payment_reference), allowance, granted)
     has_reference = True
     try:
         tried = chain.simulate(marked, terms.payer, terms.recipient)
     except Refused as refusal:
         if refusal.number != len(marked) - 1:
             raise
-        tried = chain.simulate(transactions(call, allowance), terms.payer, terms.recipient)
+        tried = chain.simulate(transactions(call, allowance, granted), terms.payer, terms.recipient)
         has_reference = False
     _require_arrival(quote, tried)
     return Payment(

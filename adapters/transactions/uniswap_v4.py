@@ -1,0 +1,110 @@
+"""Exact-output swaps over Uniswap v4: ``V4_SWAP`` of the Universal Router, which takes tokens through Permit2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from eth_abi.abi import encode
+
+from adapters.chain.deployments import deployments_of
+from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.universal_router import Command, execute, sweep
+from routing_engine.chains import CHAINS
+from routing_engine.model import ZERO_ADDRESS, Token
+
+PROTOCOL = "uniswap_v4"
+V4_SWAP = 0x10
+SWAP_EXACT_OUT, SETTLE, TAKE = 0x09, 0x0B, 0x0E
+"""Actions of ``V4Router`` (Uniswap/v4-periphery): swap, pay what is owed, hand out what was bought."""
+EXACT_OUTPUT = "(address,(address,uint24,int24,address,bytes)[],uint128,uint128)"
+"""Token out, pools from the first token on, amount out, most in."""
+ALL_THAT_IS_OWED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """The router of a chain, and its Permit2."""
+
+    router: str
+    permit2: str
+
+
+class UniswapV4Payments:
+    """Pays over the manager's pools without hooks, in the chain's coin or a token; receives a token.
+
+    Coin that the manager pays out leaves no event by which it could be found; exchanges that unwrap it are taken for
+    orders in the coin.
+
+    Parameters
+    ----------
+    deployments : mapping of int to Deployment
+        By chain.
+    """
+
+    protocols = frozenset({PROTOCOL})
+
+    def __init__(self, deployments: Mapping[int, Deployment]) -> None:
+        self._deployments = deployments
+
+    def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
+        """Whether the hops are swaps in series over such pools, into a token."""
+        if not hops or hops[0].hop.token_in.chain_id not in self._deployments:
+            return False
+        is_joined = all(before.hop.token_out == after.hop.token_in for before, after in pairwise(hops))
+        return is_joined and not hops[-1].hop.token_out.is_native and all(map(_has_no_hooks, hops))
+
+    def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
+        """Return the call of the router; see `PaymentBuilder.build`."""
+        if not self.can_build(hops):
+            raise CannotBuild("the router takes no such hops")
+        first, chain_id = hops[0].hop.token_in, hops[0].hop.token_in.chain_id
+        here = self._deployments[chain_id]
+        commands = (_swap(hops, terms), *((sweep(ZERO_ADDRESS, terms.payer),) if first.is_native else ()))
+        spending = Spending(
+            token=first, spender=here.permit2, amount=terms.amount_in_max, user=here.router, until=terms.deadline
+        )
+        return PaymentCall(
+            chain_id=chain_id,
+            to=here.router,
+            data=execute(here.router, commands, terms.deadline).data,
+            value=terms.amount_in_max if first.is_native else 0,
+            spending=None if first.is_native else spending,
+        )
+
+
+def deployed() -> tuple[UniswapV4Payments, ...]:
+    """Return the one for the manager's pools."""
+    found = {
+        chain_id: Deployment(facts.address("router"), facts.address("permit2"))
+        for chain_id in CHAINS
+        for facts in deployments_of(PROTOCOL, chain_id)
+    }
+    return (UniswapV4Payments(found),)
+
+
+def _swap(hops: tuple[PlannedHop, ...], terms: Terms) -> Command:
+    sold, bought = (_currency(token) for token in (hops[0].hop.token_in, hops[-1].hop.token_out))
+    path = [(_currency(each.hop.token_in), each.fee_pips, each.tick_spacing, ZERO_ADDRESS, b"") for each in hops]
+    steps = {
+        SWAP_EXACT_OUT: encode([EXACT_OUTPUT], [(bought, path, terms.amount_out, terms.amount_in_max)]),
+        SETTLE: encode(["address", "uint256", "bool"], [sold, ALL_THAT_IS_OWED, True]),
+        TAKE: encode(["address", "address", "uint256"], [bought, terms.recipient, terms.amount_out]),
+    }
+    return Command(V4_SWAP, encode(["bytes", "bytes[]"], [bytes(steps), list(steps.values())]))
+
+
+def _currency(token: Token) -> str:
+    return ZERO_ADDRESS if token.is_native else token.address
+
+
+def _has_no_hooks(planned: PlannedHop) -> bool:
+    """Whether a hop is over the pool that its tokens, fee and spacing name alone: one with hooks has another id."""
+    from routing_engine.formats.neutral_pools.pool_key import pool_id  # here, since it loads the compiler
+
+    hop = planned.hop
+    if hop.protocol != PROTOCOL or not planned.tick_spacing:
+        return False
+    ends = sorted((hop.token_in, hop.token_out), key=lambda token: int(_currency(token), 16))
+    return hop.market_id == f"{hop.token_in.chain_id}:{pool_id(ends, planned.fee_pips, planned.tick_spacing)}"
