@@ -11,6 +11,7 @@ from typing import Any
 
 from api.checkout_page.amounts import money
 from api.checkout_page.redirects import with_outcome
+from api.checkout_page.stranded import is_out, stranded_words
 from api.checkout_page.strings import Strings, fill
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.order_view import NO_ACCOUNT, PublicOrder
@@ -91,6 +92,8 @@ class PageState:
         The merchant's callback URL with the outcome, once there is one.
     redirect_after_s : int or None
         After how long a customer who saw the outcome happen is taken there; None if they decide themselves.
+    stranded : tuple of mapping
+        Where money is that a bridge did not deliver; see `stranded_words`.
     asks_if_paid : bool
         Whether to ask the customer for a payment that is not seen yet.
     test_actions : tuple of mapping
@@ -108,6 +111,7 @@ class PageState:
     text: str
     banner: Mapping[str, str] | None
     steps: tuple[Mapping[str, str], ...]
+    stranded: tuple[Mapping[str, str | bool], ...]
     transactions: tuple[Mapping[str, str | bool | None], ...]
     return_url: str | None
     redirect_after_s: int | None
@@ -137,9 +141,10 @@ def page_state(order: PublicOrder, now: datetime, strings: Strings) -> PageState
         text=texts["text"],
         banner=texts if is_pay and reason else None,
         steps=tuple(_steps(order, status, strings)),
+        stranded=tuple(stranded_words(order, isolated(order.vendor_name), strings)),
         transactions=tuple(_transactions(order)),
         return_url=with_outcome(_callback(order, status), order.order_id, status),
-        redirect_after_s=_REDIRECT_AFTER_S.get(status),
+        redirect_after_s=None if is_out(order) else _REDIRECT_AFTER_S.get(status),
         asks_if_paid=status == _S.EXPIRED and order.payable,
         can_cancel=status == _S.CREATED,
         test_actions=tuple(_test_actions(order, status, strings)),
@@ -182,6 +187,8 @@ def _texts(
     if status == _S.CREATED and panel is Panel.OUTCOME:
         is_account = order.not_payable_reason == NO_ACCOUNT
         return strings.notice["not_payable" if is_account else "live_unavailable"]
+    if is_out(order):
+        return strings.notice["stranded"]
     return strings.of_status(status, reason)
 
 

@@ -27,6 +27,7 @@ class Strings:
     page: dict[str, str]
     notice: dict[str, dict[str, str]]
     status: dict[str, dict[str, str]]
+    stranded: dict[str, dict[str, str]]
     steps: dict[str, str]
     route: dict[str, str]
     fees: dict[str, str]

@@ -70,13 +70,13 @@ class Shop:
         }
         return create_link(self.context, vendor_id, NewLink(**{**link, **changes}))["payment_order_id"]
 
-    def real_order(self, env_mode: EnvMode = EnvMode.LIVE, address: str = f"0x{'ab' * 20}") -> str:
+    def real_order(self, env_mode: EnvMode = EnvMode.LIVE, address: str = f"0x{'ab' * 20}", **changes: Any) -> str:
         """Make an order of a vendor who has said where on a real chain it receives."""
         account = Account(currency="USDC", chain_id=8453, token_address=USDC_ON_BASE, token_decimals=6, address=address)
         vendor = self._merchant("Tea & Co")
         with self.context.database.write() as session:
             set_account(session, vendor.vendor_id, env_mode, account, self.clock.now())
-        return self._link(vendor.vendor_id, env_mode=env_mode)
+        return self._link(vendor.vendor_id, env_mode=env_mode, **changes)
 
     def url(self, order_id: str) -> str:
         return f"{self.context.config.base_url}/payment/{order_id}"

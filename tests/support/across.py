@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from eth_abi import encode
+from eth_utils import keccak
+
 from adapters.base import FirmQuote
 from adapters.chain.deployments import deployments_of
 from routing_engine.markets import BridgeLane
 from routing_engine.model import Hop
 from tests.support.evm import ACTOR
 from tests.support.main_net import MainNet
+from tests.support.settlement import PRICE, ChainShop, Wallet
 
+BASE, ETHEREUM = 8453, 1
+LIFE_S = 3600
+"""How long relayers may take."""
+PAID = PRICE + 1_000
+"""What a customer deposits for a dollar: the relayer keeps the rest."""
 NOBODY = "0x" + "00" * 20
 DEPOSIT_TOPICS = 4
 
@@ -48,3 +57,56 @@ def fill(origin: MainNet, destination: MainNet, tx_hash: str) -> str:
     )  # fmt: skip
     destination.spoke_pool("fillRelay", order, origin_id, bytes(12) + bytes.fromhex(ACTOR[2:]))
     return str(destination.chain.rpc("eth_getBlockByNumber", "latest", False)["transactions"][-1])
+
+
+def _word(address: str) -> bytes:
+    return bytes(12) + bytes.fromhex(address[2:])
+
+
+class Crossing:
+    """One deposit on Ethereum that a relayer on Base may fill."""
+
+    def __init__(self, shop: ChainShop, reference: bytes, *, coin: bool = False) -> None:
+        self.shop = shop
+        self.customer = shop.customer(ETHEREUM)
+        self.token_in, self.token_out = shop.token(ETHEREUM), shop.token(BASE, "WETH" if coin else "USDC")
+        self.amount_out = 10**15 if coin else PRICE
+        net = shop.nets[ETHEREUM]
+        self.pool = net.spoke_pool
+        now = int(net.chain.now())
+        self.deadline = now + LIFE_S
+        self.deposit_id = int(self.pool("numberOfDeposits"))
+        approve = bytes.fromhex("095ea7b3") + encode(["address", "uint256"], [self.pool.address, PAID])
+        self.customer.send(self.token_in, approve)
+        deposit = self.pool.functions["deposit"]
+        order = (
+            *(_word(self.customer.address), _word(shop.address), _word(self.token_in), _word(self.token_out)),
+            *(PAID, self.amount_out, BASE, bytes(32), now, self.deadline, 0, b""),
+        )
+        self.tx_hash = self.customer.send(
+            self.pool.address, deposit.selector + encode(deposit.inputs, order) + reference
+        )
+
+    def fill(self) -> str:
+        """Let a relayer pay the merchant; return the transaction's hash."""
+        pool = self.shop.nets[BASE].spoke_pool
+        relay = (
+            *(_word(self.customer.address), _word(self.shop.address), bytes(32), _word(self.token_in)),
+            *(_word(self.token_out), PAID, self.amount_out, ETHEREUM, self.deposit_id, self.deadline, 0, b""),
+        )
+        fill = pool.functions["fillRelay"]
+        data = fill.selector + encode(fill.inputs, (relay, ETHEREUM, _word(ACTOR)))
+        return Wallet(self.shop.nets[BASE].chain, ACTOR).send(pool.address, data)
+
+
+def give_back(shop: ChainShop, crossing: Crossing) -> str:
+    """Return a deposit as the bridge does: by a leaf of a root that its owner relays."""
+    net = shop.nets[ETHEREUM]
+    pool, chain = net.spoke_pool, net.chain
+    net.tokens["USDC"]("transfer", pool.address, PAID)
+    leaf = (0, ETHEREUM, [PAID], 0, crossing.token_in, [crossing.customer.address])
+    root = keccak(encode(["(uint256,uint256,uint256[],uint32,address,address[])"], [leaf]))
+    pool("initialize", 0, ACTOR)
+    pool("relayRootBundle", root, bytes(32))
+    execute = pool.functions["executeRelayerRefundLeaf"]
+    return Wallet(chain, ACTOR).send(pool.address, execute.selector + encode(execute.inputs, (0, leaf, [])))

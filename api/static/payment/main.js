@@ -89,7 +89,9 @@ function identity({ changes, panel, payment_order_status: status, status_reason:
   return [changes, panel, status, reason].join("/");
 }
 
+/** Whether nothing more can happen; money that a bridge still has will come back. */
 function isFinal(state) {
+  if (state.stranded.some((row) => !row.is_back)) return false;
   return FINAL.includes(state.payment_order_status) || state.tone === "notice";
 }
 

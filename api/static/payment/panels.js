@@ -17,6 +17,7 @@ export function showState(state, merchant) {
   }
   if (state.panel === "progress") showSteps(state.steps);
   if (state.panel === "outcome") showOutcome(panel, state);
+  showStranded(state.stranded);
   showTransactions(state.transactions);
   toggle(byId("deadline"), state.panel === "pay");
   toggle(byId("cancel"), state.can_cancel);
@@ -44,6 +45,13 @@ function showOutcome(panel, state) {
   toggle(byId("ask-if-paid"), state.asks_if_paid && byId("i-paid-text").hidden);
   toggle(byId("way-back"), Boolean(state.return_url) && !state.asks_if_paid);
   if (state.return_url) byId("return").href = state.return_url;
+}
+
+function showStranded(stranded) {
+  toggle(byId("stranded"), stranded.length > 0);
+  fillList(byId("stranded").querySelector('[data-slot="stranded"]'), "stranded-row", stranded, (row, item) => {
+    row.dataset.back = item.is_back ? "yes" : "no";
+  });
 }
 
 function showTransactions(transactions) {
