@@ -7,11 +7,11 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.base import AdapterError, BadPayload, Client, VenueUnavailable
 from adapters.chain.abi import hex_data, quantity
-from adapters.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question
+from adapters.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question, RpcRefused
 from adapters.http import HttpLimits, JsonClient
 
 RPC_LIMITS = HttpLimits(connect_s=3.0, read_s=20.0, total_s=30.0, max_bytes=32 * 2**20, tries=1)
@@ -25,12 +25,16 @@ PATIENCE_S = 4.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One block of one chain; `timestamp` in seconds since 1970, `parent` the hash of the block before."""
+    """One block of one chain; `timestamp` in seconds since 1970, `parent` the hash of the block before.
+
+    `final` is the number of the block that was final when this one was the newest, where it was asked for and known.
+    """
 
     number: int
     hash: str
     timestamp: int
     parent: str = ""
+    final: int | None = None
 
 
 class RpcPool:
@@ -44,6 +48,8 @@ class RpcPool:
         The first that is in order is asked; the others stand in for it.
     client : Client
         Bounded in time and size, with a single try.
+    asks_final : bool
+        Whether `head` asks for the final block too, in the same request.
     max_lag_blocks : int
         How far an endpoint's head may be from the median of all before it is left out, behind or ahead.
     max_head_age_s : int
@@ -62,6 +68,7 @@ class RpcPool:
         urls: Sequence[str],
         *,
         client: Client | None = None,
+        asks_final: bool = False,
         max_lag_blocks: int = MAX_LAG_BLOCKS,
         max_head_age_s: int = MAX_HEAD_AGE_S,
         clock: Callable[[], float] = time.time,
@@ -72,6 +79,8 @@ class RpcPool:
             raise ValueError(f"chain {chain_id}: give at least one endpoint")
         self.chain_id = chain_id
         asked = client or JsonClient(limits=RPC_LIMITS)
+        tags = ("latest", "finalized") if asks_final else ("latest",)
+        self._head_questions: list[Question] = [("eth_getBlockByNumber", [tag, False]) for tag in tags]
         self._endpoints = tuple(Endpoint(chain_id, url, asked) for url in urls)
         self._max_lag_blocks, self._max_head_age_s = max_lag_blocks, max_head_age_s
         self._clock, self._sleep = clock, sleep
@@ -179,7 +188,7 @@ class RpcPool:
 
     def _head_of(self, endpoint: Endpoint) -> Block | VenueUnavailable:
         try:
-            head = endpoint.ask([("eth_getBlockByNumber", ["latest", False])], lambda answers: parse_block(answers[0]))
+            head = endpoint.ask(self._head_questions, _parse_head)
         except VenueUnavailable as fault:
             return fault
         except AdapterError as fault:
@@ -191,6 +200,13 @@ class RpcPool:
         endpoint.in_step = False
         when = f"{age_s} s old" if age_s > 0 else f"{-age_s} s in the future"
         return VenueUnavailable(f"{endpoint.host}: its newest block {head.number} is {when}")
+
+
+def _parse_head(answers: list[Answer]) -> Block:
+    """Read the newest block, and the number of the final one if it was asked for and the node knows such a thing."""
+    newest, *final = answers
+    known = [answer for answer in final if answer is not None and not isinstance(answer, RpcRefused)]
+    return replace(parse_block(newest), final=parse_block(known[0]).number if known else None)
 
 
 def parse_block(record: object) -> Block:

@@ -27,7 +27,7 @@ class ChainLedger:
     Parameters
     ----------
     pools : mapping of int to RpcPool
-        Endpoints by chain.
+        Endpoints by chain; those that do not ask for the final block leave it to a depth.
     """
 
     span = 20
@@ -77,6 +77,8 @@ def pools(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) ->
     """Return the endpoints of an environment's chains, of which a test chain may stand still."""
     oldest_s = QUIET_CHAIN_S if env_mode == EnvMode.TEST else MAX_HEAD_AGE_S
     return {
-        chain_id: RpcPool(chain_id, each, max_head_age_s=oldest_s, clock=lambda: clock.now().timestamp())
+        chain_id: RpcPool(
+            chain_id, each, asks_final=True, max_head_age_s=oldest_s, clock=lambda: clock.now().timestamp()
+        )
         for chain_id, each in urls.items()
     }

@@ -128,6 +128,7 @@ class Cctp:
     """
 
     BURN = _topic("DepositForBurn(address,uint256,address,bytes32,uint32,bytes32,bytes32,uint256,uint32,bytes)")
+    BURNT = ("uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes")
     RECEIVED = _topic("MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)")
     topics = frozenset({BURN, RECEIVED})
     BODY_BYTES = 228
@@ -142,9 +143,7 @@ class Cctp:
     def read(self, log: Log) -> BridgeEvent:
         """Return a burn, or the mint that a received message caused."""
         if log.topics[0] == self.BURN:
-            amount, recipient, _, _, _, fee, hook = _values(
-                log, "uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes"
-            )
+            amount, recipient, _, _, _, fee, hook = _values(log, *self.BURNT)
             token, sender = _topic_bytes(log, 1), _topic_bytes(log, 2)
             return Deposit(
                 bridge_id=_burn_id(self._domain, token, recipient, amount, sender, fee, hook),

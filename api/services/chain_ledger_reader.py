@@ -1,7 +1,7 @@
 """One real chain: what moved in a range of blocks, read so that every answer belongs to the same fork.
 
-A range costs the same however many orders wait: its blocks, one search of events for the addresses and one for the
-bridges, and the receipts of the transactions that were found.
+A range costs the same however many orders wait: one request for its blocks and for the events of the addresses and of
+the bridges, and one for the receipts of the transactions that were found.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from itertools import chain, pairwise
 from typing import TypeVar
 
 import structlog
 
-from adapters.base import AdapterError, BadPayload
-from adapters.endpoint import Answer, Question, RpcRefused
+from adapters.base import AdapterError
+from adapters.endpoint import Answer, Question
 from adapters.rpc import Block as Header
 from adapters.rpc import RpcPool
 from api.domain.confirmations import finality_blocks
@@ -25,8 +27,8 @@ from api.services.chain_ledger_records import (
     FoundLog,
     FullBlock,
     Receipt,
-    read_found_log,
-    read_full_block,
+    read_found_logs,
+    read_full_blocks,
     read_header,
     read_receipt,
     read_transaction,
@@ -70,12 +72,11 @@ class ChainReader:
             If no endpoint answers.
         """
         newest = self._at = self._guarded(self._rpc.head)
-        final = self._ask([("eth_getBlockByNumber", ["finalized", False])], _read_final)
         deep = newest.number - finality_blocks(self._rpc.chain_id)
         mined_at = datetime.fromtimestamp(newest.timestamp, UTC)
         return Head(
             block=Block(number=newest.number, hash=newest.hash, mined_at=mined_at),
-            final_number=deep if final is None else min(final, newest.number),
+            final_number=deep if newest.final is None else min(newest.final, newest.number),
         )
 
     def blocks(self, numbers: Collection[int]) -> dict[int, Block]:
@@ -101,11 +102,11 @@ class ChainReader:
         return self._guarded(lambda: self._read(first, last, frozenset(recipients)))
 
     def _read(self, first: int, last: int, wanted: frozenset[str]) -> tuple[Transfer, ...]:
-        blocks = self._full_blocks(first, last)
+        blocks, token_logs, bridge_logs = self._range(first, last, wanted)
         hashes = self._coin_payments(blocks, wanted)
-        for found_log in self._token_logs(first, last, wanted):
+        for found_log in token_logs:
             hashes[found_log.tx_hash] = self._block_of(found_log, blocks)
-        for found_log in self._bridge_logs(first, last):
+        for found_log in bridge_logs:
             block = self._block_of(found_log, blocks)
             if found_log.names(wanted) or _has_reference(block, found_log.tx_hash):
                 hashes[found_log.tx_hash] = block
@@ -155,20 +156,31 @@ class ChainReader:
         except AdapterError:  # a node keeps old balances for a while only
             return None
 
-    def _full_blocks(self, first: int, last: int) -> dict[int, FullBlock]:
-        found: dict[int, FullBlock] = {}
-        for numbers in _portions(range(first, last + 1), AT_ONCE):
-            questions: list[Question] = [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
+    def _range(
+        self, first: int, last: int, wanted: frozenset[str]
+    ) -> tuple[dict[int, FullBlock], list[FoundLog], list[FoundLog]]:
+        """Return the blocks, the transfers of tokens to these addresses, and the bridges' events; in one request.
 
-            def parse(answers: list[Answer], numbers: Sequence[int] = numbers) -> list[FullBlock]:
-                return [read_full_block(answer, number) for answer, number in zip(answers, numbers, strict=True)]
+        Blocks are large: of a long range, those that do not fit follow in requests of their own.
+        """
+        span: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
+        searches = [span | _transfers_to(each) for each in _portions(sorted(wanted), MOST_RECIPIENTS)]
+        asked = [("eth_getLogs", [each]) for each in (*searches, *(span | each for each in self._bridge_events()))]
+        numbers, *later = _portions(range(first, last + 1), AT_ONCE)
 
-            for block in self._ask(questions, parse):
-                before = found.get(block.block.number - 1)
-                if before is not None and before.block.hash != block.parent_hash:
-                    raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {block.block.number}")
-                found[block.block.number] = block
-        return found
+        def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[list[FoundLog]]]:
+            logs = [read_found_logs(answer) for answer in answers[: len(asked)]]
+            return read_full_blocks(answers[len(asked) :], numbers), logs
+
+        blocks, logs = self._ask([*asked, *_block_questions(numbers)], parse)
+        for portion in later:
+            blocks += self._ask(_block_questions(portion), partial(read_full_blocks, numbers=portion))
+        for before, after in pairwise(blocks):
+            if before.block.hash != after.parent_hash:
+                raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
+        by_number = {block.block.number: block for block in blocks}
+        of_tokens, of_bridges = logs[: len(searches)], logs[len(searches) :]
+        return by_number, [*chain.from_iterable(of_tokens)], [*chain.from_iterable(of_bridges)]
 
     def _coin_payments(self, blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
         """Return the transactions that send the chain's coin to one of the addresses."""
@@ -179,32 +191,16 @@ class ChainReader:
             if str(record.get("to")).lower() in wanted and record.get("value") not in (None, "0x0")
         }
 
-    def _token_logs(self, first: int, last: int, wanted: frozenset[str]) -> Iterator[FoundLog]:
-        for portion in _portions(sorted(wanted), MOST_RECIPIENTS):
-            topics = [TRANSFER_TOPIC, None, [topic_of(each) for each in portion]]
-            yield from self._logs({"fromBlock": hex(first), "toBlock": hex(last), "topics": topics})
-
-    def _bridge_logs(self, first: int, last: int) -> list[FoundLog]:
+    def _bridge_events(self) -> list[dict[str, object]]:
         contracts = sorted({address for bridge in self._bridges for address in bridge.contracts})
         topics = [sorted({topic for bridge in self._bridges for topic in bridge.topics})]
-        wanted = {"fromBlock": hex(first), "toBlock": hex(last), "address": contracts, "topics": topics}
-        return self._logs(wanted) if contracts else []
+        return [{"address": contracts, "topics": topics}] if contracts else []
 
     def _block_of(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
         block = blocks.get(found.log.block_number)
         if block is None or block.block.hash != found.log.block_hash or found.tx_hash not in block.records:
             raise ChainUnavailable(f"chain {self._rpc.chain_id} changed while it was read")
         return block
-
-    def _logs(self, wanted: Mapping[str, object]) -> list[FoundLog]:
-        def parse(answers: list[Answer]) -> list[FoundLog]:
-            if isinstance(answers[0], RpcRefused):
-                raise answers[0]
-            if not isinstance(answers[0], list):
-                raise BadPayload(f"eth_getLogs must give a list, not {type(answers[0]).__name__}")
-            return [read_found_log(record) for record in answers[0]]
-
-        return self._ask([("eth_getLogs", [dict(wanted)])], parse)
 
     def _mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
         """Read the receipts of these transactions, and give those that succeeded."""
@@ -236,9 +232,12 @@ def _read_headers(answers: list[Answer]) -> list[Block]:
     return [read_header(answer) for answer in answers if answer is not None]
 
 
-def _read_final(answers: list[Answer]) -> int | None:
-    """Return the number of the final block, or None from a node that knows no such thing."""
-    return None if isinstance(answers[0], RpcRefused) or answers[0] is None else read_header(answers[0]).number
+def _block_questions(numbers: Sequence[int]) -> list[Question]:
+    return [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
+
+
+def _transfers_to(recipients: Sequence[str]) -> dict[str, object]:
+    return {"topics": [TRANSFER_TOPIC, None, [topic_of(each) for each in recipients]]}
 
 
 def _has_reference(block: FullBlock, tx_hash: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from adapters.base import BadPayload
 from adapters.chain.abi import Log, hex_data, quantity
 from adapters.chain.logs import parse_log
+from adapters.endpoint import RpcRefused
 from adapters.rpc import parse_block
 from api.domain.ledger import Block
 
@@ -78,8 +79,12 @@ def read_header(record: object) -> Block:
     return Block(number=header.number, hash=header.hash, mined_at=datetime.fromtimestamp(header.timestamp, UTC))
 
 
-def read_full_block(record: object, number: int) -> FullBlock:
-    """Read the block that was asked for by its number; see `read_header`."""
+def read_full_blocks(records: Sequence[object], numbers: Sequence[int]) -> list[FullBlock]:
+    """Read the blocks that were asked for by these numbers; see `read_header`."""
+    return [_read_full_block(record, number) for record, number in zip(records, numbers, strict=True)]
+
+
+def _read_full_block(record: object, number: int) -> FullBlock:
     block = read_header(record)
     if not isinstance(record, dict) or block.number != number:
         raise BadPayload(f"block {block.number} was answered for block {number}")
@@ -130,14 +135,24 @@ def read_receipt(record: object, tx_hash: str) -> Receipt:
     return Receipt(tx_hash=tx_hash, block_hash=block_hash, is_successful=quantity(record, "status") == 1, logs=found)
 
 
-def read_found_log(record: object) -> FoundLog:
-    """Read where a log lies.
+def read_found_logs(answer: object) -> list[FoundLog]:
+    """Read where the logs lie that were searched for.
 
     Raises
     ------
+    RpcRefused
+        If the node would not search.
     BadPayload
         If a field is missing or malformed.
     """
+    if isinstance(answer, RpcRefused):
+        raise answer
+    if not isinstance(answer, list):
+        raise BadPayload(f"eth_getLogs must give a list, not {type(answer).__name__}")
+    return [_read_found_log(record) for record in answer]
+
+
+def _read_found_log(record: object) -> FoundLog:
     log = parse_log(record)
     return FoundLog(log=log, tx_hash=_hash(record, "transactionHash") if isinstance(record, dict) else "")
 

@@ -125,14 +125,19 @@ class Node:
 
     def __init__(self, changes: Mapping[str, Any] | None = None) -> None:
         self.changes = dict(changes or {})
+        self.requests: list[list[str]] = []
         self.tx_hash = "0x" + "77" * 32
 
     def get(self, url: str, params: object = None) -> Any:
         raise AssertionError(url)
 
     def post(self, url: str, body: Any) -> Any:
-        if isinstance(body, list):
-            return [self.post(url, each) for each in body]
+        asked = body if isinstance(body, list) else [body]
+        self.requests.append([each["method"] for each in asked])
+        told = [self.tell(each) for each in asked]
+        return told if isinstance(body, list) else told[0]
+
+    def tell(self, body: dict[str, Any]) -> dict[str, Any]:
         answer = self.changes.get(body["method"], self.answer(body["method"], body["params"]))
         if callable(answer):
             answer = answer(body["params"], self.answer(body["method"], body["params"]))
@@ -188,7 +193,9 @@ class Node:
 
 
 def reader(node: Node) -> ChainReader:
-    pool = RpcPool(8453, ["http://node"], client=node, clock=lambda: NOW + 5.0, sleep=lambda seconds: None)
+    pool = RpcPool(
+        8453, ["http://node"], client=node, asks_final=True, clock=lambda: NOW + 5.0, sleep=lambda seconds: None
+    )
     return ChainReader(pool, bridges_on(8453))
 
 
@@ -200,6 +207,24 @@ def test_a_payment_is_read_with_everything_about_it() -> None:
     assert (found.amount, found.sender, found.recipient, found.log_index) == (5, PAYER, SHOP, 4)
     assert (found.references, found.block.number) == ((REFERENCE,), 2)
     assert found.block.mined_at == datetime.fromtimestamp(NOW + 2, UTC)
+
+
+def test_a_look_takes_one_request_for_the_head_one_for_what_moved_and_one_for_receipts() -> None:
+    node = Node()
+    asked = reader(node)
+    asked.head()
+    node.requests.clear()
+    asked.head()
+    assert len(asked.transfers(1, 3, [SHOP])) == 1
+    block, search, receipt = "eth_getBlockByNumber", "eth_getLogs", "eth_getTransactionReceipt"
+    assert node.requests == [[block, block], [search, search, block, block, block], [receipt]]
+
+
+def test_a_long_range_takes_its_blocks_in_portions_and_searches_once() -> None:
+    node = Node({"eth_getLogs": [], "eth_getBlockByNumber": lambda params, _: node.block(int(params[0], 16))})
+    ChainReader(RpcPool(8453, ["http://node"], client=node), bridges_on(8453)).transfers(10, 34, [SHOP])
+    sizes = [(requests.count("eth_getLogs"), requests.count("eth_getBlockByNumber")) for requests in node.requests[1:]]
+    assert sizes == [(2, 10), (0, 10), (0, 5)]
 
 
 @pytest.mark.parametrize("answer", [None, Refusal("unknown tag")])
