@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import count
 
 import pytest
+from eth_utils import keccak
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
@@ -22,10 +23,12 @@ from routing_engine import Hop, Snapshot
 from tests.browser.conftest import Tab
 from tests.browser.shop import Shop, open_shop
 from tests.browser.wallet import PAYER, TestWallet
-from tests.support.main_net import MainNet, running_main_net
+from tests.support.main_net import MainNet, fact, running_main_net
 
 CHAIN = 8453
 PRICE = 42_500_000
+APPROVAL = "0x" + keccak(text="Approval(address,address,uint256)").hex()
+REVERTS = bytes.fromhex("5f5ffd")
 ADDRESSES = count(0xB0B000)
 """Where merchants receive, each at its own."""
 
@@ -136,10 +139,33 @@ def test_a_wallet_that_can_takes_both_in_one(tab: Tab, net: MainNet, wallet: Tes
     with page.expect_response("**/report"):
         pay_button(page).click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
-    assert [method for _, method in wallet.asked].count("wallet_sendCalls") == 1
-    assert "eth_sendTransaction" not in [method for _, method in wallet.asked]
+    methods = [method for _, method in wallet.asked]
+    assert (methods.count("wallet_sendCalls"), methods.count("eth_sendTransaction")) == (1, 0)
     assert merchants_balance(tab, net) == PRICE
-    assert [row[1] for row in reported(tab)] == [wallet.batches[f"0x{1:064x}"][-1]]
+    (batch,) = wallet.batches.values()
+    assert [row[1] for row in reported(tab)] == [batch]
+    events = net.chain.rpc("eth_getTransactionReceipt", batch)["logs"]
+    assert APPROVAL in [row["topics"][0] for row in events], "permission and payment are one transaction"
+    tab.work()
+    net.chain.mine(3)
+    tab.work(rounds=2)
+    expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
+    assert [row["hash"] for row in tab.shop.state(tab.order_id).transactions] == [batch]
+
+
+def test_a_batch_that_fails_leaves_no_permission_behind(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
+    """The pool breaks between the trial and the transaction: all or nothing is nothing."""
+    weth, usdc = (net.tokens[symbol].address for symbol in ("WETH", "USDC"))
+    pool = net.v3_factory("getPool", weth, usdc, 500)
+    wallet.is_atomic, wallet.chain = True, hex(CHAIN)
+    wallet.before_batch = lambda: net.chain.set_code(pool, REVERTS)
+    wallet.inject(tab.context, "Smart Wallet")
+    page = choose(tab, "WETH")
+    pay_button(page).click()
+    problem(page, "The network refused the transaction; the money stayed in your wallet")
+    assert merchants_balance(tab, net) == 0
+    assert net.tokens["WETH"]("allowance", PAYER, fact("uniswap_v3", CHAIN, "router")) == 0
+    assert net.balance(PAYER, "WETH") == 10**18
 
 
 @pytest.mark.parametrize("declined", ["wallet_switchEthereumChain", "eth_sendTransaction"])

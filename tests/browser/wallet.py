@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from eth_abi import encode
 from playwright.sync_api import BrowserContext
 
 from tests.support.evm import Reverted
 from tests.support.main_net import MainNet
+from tests.support.vyper_source import compiled
 
 PAYER = "0x" + "aa" * 20
+DELEGATED_TO = bytes.fromhex("ef0100")
+"""Before the address of a contract: the code of an account that delegates to it."""
 INJECTED = """
 for (const [number, name] of %s.entries()) {
   const provider = {
@@ -42,7 +47,11 @@ class WalletError(Exception):
 
 @dataclass
 class TestWallet:
-    """One account; `declines` are methods that its user refuses, `chains` those it knows besides its present one."""
+    """One account; `declines` are methods that its user refuses, `knows` the chains that it can switch to.
+
+    An atomic one does several calls in one transaction: its account delegates to a contract that does (EIP-7702).
+    What happens `before_batch` the page does not see coming.
+    """
 
     __test__ = False
 
@@ -52,7 +61,8 @@ class TestWallet:
     is_atomic: bool = False
     declines: set[str] = field(default_factory=set)
     asked: list[tuple[str, str]] = field(default_factory=list)
-    batches: dict[str, list[str]] = field(default_factory=dict)
+    batches: dict[str, str] = field(default_factory=dict)
+    before_batch: Callable[[], None] = lambda: None
 
     def inject(self, context: BrowserContext, *names: str) -> None:
         """Put the wallet into every page of a browser, under each of these names."""
@@ -84,14 +94,11 @@ class TestWallet:
             case "eth_getTransactionReceipt":
                 return self.net.chain.rpc(method, *parameters)
             case "wallet_getCapabilities" if self.is_atomic:
-                return {self.chain: {"atomic": {"status": "supported"}}}
+                return {chain: {"atomic": {"status": "supported"}} for chain in parameters[1]}
             case "wallet_sendCalls" if self.is_atomic:
                 return self._send_all(parameters[0])
             case "wallet_getCallsStatus":
-                receipts = [
-                    self.net.chain.rpc("eth_getTransactionReceipt", each) for each in self.batches[parameters[0]]
-                ]
-                return {"status": 200, "receipts": receipts}
+                return self._status(parameters[0])
         raise WalletError(-32601, f"the method {method} does not exist")
 
     def _switch(self, chain: str) -> None:
@@ -107,6 +114,18 @@ class TestWallet:
 
     def _send_all(self, order: dict[str, Any]) -> dict[str, str]:
         assert (order["version"], order["atomicRequired"], order["chainId"]) == ("2.0.0", True, self.chain)
+        chain, account = self.net.chain, compiled("smart_account")
+        delegate = chain.deploy(account)
+        chain.set_code(order["from"], DELEGATED_TO + bytes.fromhex(delegate.address[2:]))
+        calls = [(each["to"], int(each["value"], 16), bytes.fromhex(each["data"][2:])) for each in order["calls"]]
+        execute = delegate.functions["execute"]
+        data = execute.selector + encode(execute.inputs, [calls])
+        self.before_batch()
         name = f"0x{len(self.batches) + 1:064x}"
-        self.batches[name] = [self._send({"from": order["from"], **call}) for call in order["calls"]]
+        self.batches[name] = self._send({"from": order["from"], "to": order["from"], "data": "0x" + data.hex()})
         return {"id": name}
+
+    def _status(self, batch: str) -> dict[str, Any]:
+        receipt = self.net.chain.rpc("eth_getTransactionReceipt", self.batches[batch])
+        status = 200 if receipt["status"] == "0x1" else 500
+        return {"id": batch, "chainId": self.chain, "atomic": True, "status": status, "receipts": [receipt]}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from eth_abi import decode
@@ -13,25 +11,17 @@ from adapters.chain.deployments import deployments_of
 from tests.support.chain import Chain
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet, placed
+from tests.support.vyper_source import compiled
 
 BURNT = ["uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes"]
 """What the burn's event has beside its topics."""
-
-
-@cache
-def _compiled() -> dict[str, Any]:
-    import vyper  # here, since it takes half a second
-
-    source = Path(__file__).with_suffix(".vy").read_text()
-    made = vyper.compile_code(source, output_formats=["abi", "bytecode"])
-    return {"abi": made["abi"], "bytecode": made["bytecode"]}
 
 
 def deploy_circle(net: MainNet) -> None:
     """Put CCTP's contracts where they are on the main net."""
     (facts,) = deployments_of("cctp", net.chain.chain_id)
     for field in ("token_messenger", "message_transmitter"):
-        placed(net.chain, facts.address(field), _compiled(), net.tokens["USDC"].address)
+        placed(net.chain, facts.address(field), compiled("circle"), net.tokens["USDC"].address)
 
 
 def burn_of(chain: Chain, tx_hash: str) -> tuple[bytes, int, tuple[Any, ...]]:
@@ -61,7 +51,7 @@ def forward(origin: MainNet, destination: MainNet, tx_hash: str, fee: int) -> st
 
 def _transmitter(net: MainNet) -> Contract:
     (facts,) = deployments_of("cctp", net.chain.chain_id)
-    return net.chain.at(facts.address("message_transmitter"), _compiled()["abi"])
+    return net.chain.at(facts.address("message_transmitter"), compiled("circle")["abi"])
 
 
 def _word(number: int) -> bytes:
