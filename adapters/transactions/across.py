@@ -19,6 +19,7 @@ class AcrossPayments:
     """Pays through a spoke pool: a relayer gives the recipient just the output amount, or the payer is refunded."""
 
     protocols = frozenset({"across"})
+    crosses_chains = True
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether the hops are one deposit, perhaps of the chain's coin."""

@@ -52,6 +52,8 @@ class AcrossSwapPayments:
         The periphery by chain.
     """
 
+    crosses_chains = True
+
     def __init__(self, protocol: str, swap: Swap, routers: Mapping[int, str], peripheries: Mapping[int, str]) -> None:
         self._exchange = frozenset({protocol})
         self.protocols = self._exchange | {"across"}

@@ -149,6 +149,11 @@ class PaymentBuilder(Protocol):
         """Protocols of the hops that one call can take together; beside wrapping, where `can_build` says so."""
         ...
 
+    @property
+    def crosses_chains(self) -> bool:
+        """Whether what it builds ends on another chain than it begins on."""
+        ...
+
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether one call takes these hops and delivers to the recipient; no input or output."""
         ...

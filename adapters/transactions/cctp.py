@@ -21,6 +21,7 @@ class CctpPayments:
     """
 
     protocols = frozenset({"cctp_fast_forwarded", "cctp_standard_forwarded"})
+    crosses_chains = True
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether the hops are one burn that Circle forwards."""

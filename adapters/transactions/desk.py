@@ -43,10 +43,9 @@ class PaymentDesk:
         bridges: list[PaymentBuilder] = [AcrossPayments(), CctpPayments(), StargatePayments()]
         return cls([*exchanges, *bridges, *across_swap.deployed()])
 
-    @property
-    def families(self) -> tuple[frozenset[str], ...]:
-        """Protocols that one call can take together, a set for each builder."""
-        return tuple(builder.protocols for builder in self._builders)
+    def families(self, *, crosses_chains: bool) -> tuple[frozenset[str], ...]:
+        """Protocols that one call can take together, a set for each builder of payments to here or to elsewhere."""
+        return tuple(builder.protocols for builder in self._builders if builder.crosses_chains == crosses_chains)
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether one call takes these hops."""

@@ -17,6 +17,7 @@ class StargatePayments:
     """Pays by taxi: the message is delivered at once, and its price goes along as a value."""
 
     protocols = frozenset({"stargate"})
+    crosses_chains = True
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether the hops are one send."""

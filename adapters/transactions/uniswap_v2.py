@@ -29,6 +29,8 @@ class UniswapV2Payments:
         The factory's router by chain.
     """
 
+    crosses_chains = False
+
     def __init__(self, protocol: str, routers: Mapping[int, str]) -> None:
         self.protocols = frozenset({protocol})
         self._routers = routers

@@ -41,6 +41,8 @@ class UniswapV3Payments:
         The factory's SwapRouter02 by chain.
     """
 
+    crosses_chains = False
+
     def __init__(self, protocol: str, routers: Mapping[int, str]) -> None:
         self.protocols = frozenset({protocol})
         self._routers = routers

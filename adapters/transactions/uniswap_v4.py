@@ -32,10 +32,7 @@ class Deployment:
 
 
 class UniswapV4Payments:
-    """Pays over the manager's pools without hooks, in the chain's coin or a token; receives a token.
-
-    Coin that the manager pays out leaves no event by which it could be found; exchanges that unwrap it are taken for
-    orders in the coin.
+    """Pays over the manager's pools without hooks, which hold the chain's coin as it is.
 
     Parameters
     ----------
@@ -44,16 +41,17 @@ class UniswapV4Payments:
     """
 
     protocols = frozenset({PROTOCOL})
+    crosses_chains = False
 
     def __init__(self, deployments: Mapping[int, Deployment]) -> None:
         self._deployments = deployments
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
-        """Whether the hops are swaps in series over such pools, into a token."""
+        """Whether the hops are swaps in series over such pools."""
         if not hops or hops[0].hop.token_in.chain_id not in self._deployments:
             return False
         is_joined = all(before.hop.token_out == after.hop.token_in for before, after in pairwise(hops))
-        return is_joined and not hops[-1].hop.token_out.is_native and all(map(_has_no_hooks, hops))
+        return is_joined and all(map(_has_no_hooks, hops))
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
         """Return the call of the router; see `PaymentBuilder.build`."""

@@ -43,7 +43,7 @@ def find_payable(
     """
     found = [
         payable
-        for family in desk.families
+        for family in desk.families(crosses_chains=token_in.chain_id != token_out.chain_id)
         for payable in _payable(router, desk, _request(token_in, token_out, amount, family))
     ]
     return min(found, key=lambda payable: _rank(payable.route), default=None)

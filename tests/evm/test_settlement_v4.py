@@ -13,13 +13,15 @@ from eth_abi import decode
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.tokens import ChainTokens
 from adapters.uniswap_v4 import UniswapV4
+from api.services.chain_ledger_coin import CoinDelivery
 from routing_engine.chains import CHAINS
 from routing_engine.markets import NativeWrap
 from routing_engine.model import ZERO_ADDRESS, Market
 from tests.support.across import Relayers
-from tests.support.main_net import MainNet, fact, isqrt_x96, running_main_net
+from tests.support.evm import ACTOR
+from tests.support.main_net import MainNet, constructed, fact, isqrt_x96, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop
-from tests.support.uniswap_v4 import V4
+from tests.support.uniswap_v4 import V4, manager_code
 from tests.support.universal import deploy_router
 
 BASE = 8453
@@ -64,7 +66,7 @@ class Exchange:
 @pytest.fixture(scope="module")
 def exchange() -> Iterator[Exchange]:
     with running_main_net(BASE) as net:
-        v4 = V4.deploy(net.chain)
+        v4 = V4.around(constructed(net.chain, fact("uniswap_v4", BASE, "manager"), manager_code(), ACTOR))
         deploy_router(net, v4.manager.address)
         exchange = Exchange(net, v4)
         exchange.pool("ETH", "USDC", (10**18, 3_000 * 10**6))
@@ -129,14 +131,30 @@ def test_permissions_are_exact_and_run_out(shop: ChainShop) -> None:
     assert [each["to"] for each in shop.transactions(order_id, later, customer)] == [PERMIT2, ROUTER]
 
 
-def test_what_no_event_tells_of_and_pools_with_hooks_are_not_offered(shop: ChainShop) -> None:
+@pytest.mark.parametrize("can_trace", [True, False])
+def test_the_managers_own_coin_pays_though_no_event_tells_who_got_it(
+    shop: ChainShop, monkeypatch: pytest.MonkeyPatch, can_trace: bool
+) -> None:
+    """DAI takes two pools, the first of which gives dollars on the way."""
+    price = 10**14 + 7
+    order_id = shop.order(order_price={"currency": "ETH", "amount": price, "decimals": 18})[0]
+    customer = shop.customer(BASE, f"seller {can_trace}", DAI=10**19)
+    transactions = shop.transactions(order_id, shop.quote(order_id, BASE, "DAI"), customer)
+    tx_hash = customer.sign(transactions)
+    if not can_trace:
+        monkeypatch.setattr(CoinDelivery, "trace_question", ("debug_no_such_method", []))
+    shop.look()
+    shop.finalise()
+    assert (shop.outcome(order_id), shop.balance(BASE, "ETH")) == ("success/", price)
+    assert [(row.sender, row.amount, row.tx_hash) for row in shop.shop.payments()] == [
+        (customer.address, price, tx_hash)
+    ]
+
+
+def test_pools_with_hooks_are_not_offered(shop: ChainShop) -> None:
     pairs = [{token.symbol for token in market.tokens} for market in shop.shop.context.market.snapshot.markets.values()]
     assert {"WETH", "USDC"} in pairs, "the pool with hooks can be routed over, but not paid with"
-    in_coin = shop.order(order_price={"currency": "ETH", "amount": 1, "decimals": 4})[0]
-    body = {"chainId": BASE, "token": shop.token(BASE)}
-    answer = shop.shop.client.post(f"/payment/{in_coin}/quote", json=body)
-    assert (answer.status_code, answer.get_json()["reason"]) == (409, "no_route")
-    in_tokens = shop.order()[0]
+    order_id = shop.order()[0]
     weth = {"chainId": BASE, "token": shop.token(BASE, "WETH")}
-    answer = shop.shop.client.post(f"/payment/{in_tokens}/quote", json=weth)
+    answer = shop.shop.client.post(f"/payment/{order_id}/quote", json=weth)
     assert (answer.status_code, answer.get_json()["reason"]) == (409, "no_route")

@@ -26,6 +26,11 @@ def _compiled(package: Any, folder: str, name: str, *, shortest: str = "") -> di
     return {"abi": abi, "bytecode": found["bytecode"]["object"]}
 
 
+def manager_code() -> dict[str, Any]:
+    """Return the manager's abi and bytecode; it is constructed with its owner."""
+    return _compiled(V4_CORE, "out", "PoolManager")
+
+
 @dataclass(frozen=True)
 class V4:
     """Pool manager, test routers, quoter and lens."""
@@ -39,7 +44,12 @@ class V4:
 
     @classmethod
     def deploy(cls, evm: Evm) -> V4:
-        manager = evm.deploy(_compiled(V4_CORE, "out", "PoolManager"), ACTOR)
+        return cls.around(evm.deploy(manager_code(), ACTOR))
+
+    @classmethod
+    def around(cls, manager: Contract) -> V4:
+        """Deploy what belongs to a manager of the actor's."""
+        evm = manager.evm
         manager("setProtocolFeeController", ACTOR)
         modify = _compiled(V4_CORE, "out", "PoolModifyLiquidityTest", shortest="modifyLiquidity")
         return cls(
