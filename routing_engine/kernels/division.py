@@ -23,6 +23,9 @@ SHORT = 0.2
 HALVINGS, BISECTIONS = 8, 24
 MAX_FULL = 8
 
+NOBODY = np.int64(-1)
+"""Giver of what comes from all paths alike."""
+
 
 @njit(cache=True, nogil=True)
 def _back(count, x, safe, trial, board, total, network):
@@ -44,7 +47,7 @@ def _relieve(count, amount, x, full, board, total, network):
     for _ in range(2 * count):
         if evaluate(count, x, board, total, network) == INFEASIBLE:
             return False
-        worst, excess = -1, 1.0
+        worst, excess = np.int64(-1), 1.0
         for i in range(total):
             ratio = network.flow[i] / board.forward.edges[network.edge[i]]["x_max"]
             if ratio > excess:
@@ -58,12 +61,12 @@ def _relieve(count, amount, x, full, board, total, network):
                 less = x[p] * (1.0 - 0.5 * (1.0 + FULL) / excess)
                 x[p] -= less
                 moved += less
-            elif is_open(network, p, -1, full, fulls):
+            elif is_open(network, p, NOBODY, full, fulls):
                 room += x[p] + 1e-3 * amount
         if room == 0.0:
             return False
         for p in range(count):
-            if not crosses(network, p, worst) and is_open(network, p, -1, full, fulls):
+            if not crosses(network, p, worst) and is_open(network, p, NOBODY, full, fulls):
                 x[p] += moved * (x[p] + 1e-3 * amount) / room
     return False
 
@@ -93,7 +96,7 @@ def _exchange(count, x, full, fulls, trial, best, board, total, network):
 
     By bisection, so that kinks and jumps of the marginal price do no harm.
     """
-    to, giver = -1, -1
+    to, giver = np.int64(-1), np.int64(-1)
     for q in range(count):
         if x[q] <= 0.0:
             continue
@@ -161,13 +164,13 @@ def divide(count, amount, x, board, total, network, progress):
         fulls = find_full(board, total, network, full)
         level, together = 0.0, 0.0
         for p in range(count):
-            if fulls == 0 or is_open(network, p, -1, full, fulls):
+            if fulls == 0 or is_open(network, p, NOBODY, full, fulls):
                 level += network.price[p] * x[p]
                 together += x[p]
         if together <= 0.0:
             level, together = best, amount
         level /= together
-        size, spread = 0, 0.0
+        size, spread = np.int64(0), 0.0
         for p in range(count):
             step[p] = 0.0
             if x[p] > 0.0 or network.price[p] > level * (1.0 + TOLERANCE):

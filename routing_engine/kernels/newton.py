@@ -89,7 +89,7 @@ def newton_step(free, size, count, total, amount, board, network, full, fulls, s
                     matrix[row, a] = matrix[a, row] = before * amount / network.flow[i]
         if not _solve(matrix, vector):
             return False
-        kept = 0
+        kept = np.int64(0)
         for n in range(fulls):
             if vector[size + 1 + n] <= 0.0:
                 full[kept] = full[n]

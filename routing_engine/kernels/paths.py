@@ -135,7 +135,7 @@ def _last_round(k, onward, backward, tables, allowed, weights, start, end, direc
         u = backward.edges[row]["other"]
         for s in range(scratch.counts[k, u]):
             slot = u * LABELS + s
-            e = backward.edges[row]["twin"]
+            e = np.int64(backward.edges[row]["twin"])
             reached |= _relax(
                 k, slot, e, direction, onward.edges, tables, allowed, weights, start, end,
                 scratch.labels, scratch.counts,

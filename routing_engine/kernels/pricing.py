@@ -14,6 +14,10 @@ from routing_engine.kernels.paths import LABELS, insert
 from routing_engine.kernels.slopes import gas_of, net_rate
 
 
+BY_SCORE = np.bool_(False)
+"""Labels are ranked by their worth, not by time."""
+
+
 @njit(cache=True, nogil=True)
 def _extend(k, slot, row, reverse, tables, load, task, scratch):
     """Extend label `slot` of round k over a reverse edge; whether the token reached has its first label by it."""
@@ -36,7 +40,7 @@ def _extend(k, slot, row, reverse, tables, load, task, scratch):
     if not value > 0.0:
         return False
     return insert(
-        scratch.labels, scratch.counts, reverse.edges, k, slot, row, value, 0.0, 0.0, value, False, task.end
+        scratch.labels, scratch.counts, reverse.edges, k, slot, row, value, 0.0, 0.0, value, BY_SCORE, task.end
     )  # fmt: skip
 
 
@@ -84,7 +88,7 @@ def best_additions(board, load, task, scratch, found, price):
     for e in range(forward.first[start], forward.first[start + 1]):
         v = forward.edges[e]["other"]
         for s in range(scratch.counts[k, v]):
-            row = forward.edges[e]["twin"]
+            row = np.int64(forward.edges[e]["twin"])
             if _extend(k, v * LABELS + s, row, reverse, tables, load, task, scratch):
                 scratch.touched[max_hops, 0] = start
                 sizes[max_hops] = 1

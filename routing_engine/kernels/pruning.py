@@ -55,7 +55,7 @@ def optimise(paths, count, amount, x, board, task, network, progress):
         value = divide(count, amount, x[:count], board, total, network, progress)
         if value == INFEASIBLE:
             return -np.inf, count, total
-        kept, share = 0, 0.0
+        kept, share = np.int64(0), 0.0
         for p in range(count):
             if x[p] > NEGLIGIBLE * amount:
                 paths[kept] = paths[p]
@@ -109,7 +109,7 @@ def prune(paths, count, amount, x, net, board, task, network):
         for _ in range(PRUNED):
             if margin[p] <= 0.0:
                 break
-            kept = 0
+            kept = np.int64(0)
             for q in range(count):
                 if q != p:
                     trial_paths[kept] = paths[q]
