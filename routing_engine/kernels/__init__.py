@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import numba
 
@@ -33,3 +34,17 @@ def _use_cache_of_these_sources() -> None:
 
 
 _use_cache_of_these_sources()
+
+_EVERY: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+kernel = numba.njit(**_EVERY)
+"""Compile what Python calls, or what allocates arrays. A division by zero gives an infinity, as in numpy."""
+
+_INNER: dict[str, Any] = {**_EVERY, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+inner = numba.njit(**_INNER)
+"""Compile what only kernels call and what allocates nothing.
+
+Without numba's runtime no references are counted: with it, each array handed to an inner function costs two atomic
+additions, a third of all time. Without wrappers, a quarter less is compiled.
+"""

@@ -17,9 +17,10 @@ a market that is not in use drives the start's price, what it would earn at the 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.slopes import arbitrage, derivatives, gas_of
+from routing_engine.kernels.vectors import least_of
 from routing_engine.kernels.worths import clear_worths, dearest, dearest_path
 
 REFINEMENTS = 24
@@ -34,7 +35,16 @@ KINK = 1e-2
 """Relative drop of the marginal price that counts as a kink."""
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _most_valued(target, token):
+    """Return the highest target price of a token over all numbers of hops left."""
+    most = 0.0
+    for k in range(target.shape[0]):
+        most = max(most, target[k, token])
+    return most
+
+
+@inner
 def _slopes(edge, tables, flow):
     """Marginal prices just below and just above a flow: they differ at a kink, and above the largest input it is 0."""
     _, below, _ = derivatives(edge, tables, flow * (1.0 - BESIDE))
@@ -44,7 +54,7 @@ def _slopes(edge, tables, flow):
     return below, above
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _target_prices(count, network, board, task, worths, lowest):
     """Fill `worths.target`, by hops left and token, with prices of the division's paths.
 
@@ -76,9 +86,9 @@ def _target_prices(count, network, board, task, worths, lowest):
                 elif rate > 0.0:
                     target[k, u] = min(target[k, u], rate) if lowest else max(target[k, u], rate)
         # Shorter and longer paths are worth the same at the start.
-        level = target[1:, task.start].max()
+        level = _most_valued(target, task.start)
         if level == 0.0:
-            level = network.price[:count].min()
+            level = least_of(network.price, count)
         for k in range(1, hops + 1):
             if target[k, task.start] == 0.0:
                 target[k, task.start] = level
@@ -95,7 +105,7 @@ def _target_prices(count, network, board, task, worths, lowest):
                         target[k - 1, v] = target[k, u] / network.slope[i]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _length(step, p):
     """Count the hops of path p."""
     length = 0
@@ -104,7 +114,7 @@ def _length(step, p):
     return length
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _allow(count, total, network, board, task, load, worths):
     """Allow each market in use what it earns at the target prices; return the sum."""
     edges, source = board.forward.edges, board.source
@@ -124,7 +134,7 @@ def _allow(count, total, network, board, task, load, worths):
     return together
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _forget(count, total, network, board, task, load, worths):
     """Undo `_target_prices` and `_allow`."""
     edges, source = board.forward.edges, board.source
@@ -135,7 +145,7 @@ def _forget(count, total, network, board, task, load, worths):
     worths.target[0, task.end] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cheapest_payment(length, path, worth, board, task, load, worths):
     """Return what to allow more, and to which market, so that the dearest path's price falls to the target's."""
     edges, source, tables = board.forward.edges, board.source, board.tables
@@ -145,18 +155,18 @@ def _cheapest_payment(length, path, worth, board, task, load, worths):
         u = source[path[i]]
         known = worths.target[length - i, u]
         if known == 0.0:
-            known = worths.target[:, u].max()
+            known = _most_valued(worths.target, u)
         here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["steepest"]
         if here <= 0.0 or edge["concave"] == 0:
             continue
-        earned, _ = arbitrage(edge, tables, worth[i], here, load.most[u])
+        earned, _ = arbitrage(edge, tables, worth[i], here, load.most[task.max_hops, u])
         more = earned - gas_of(edge, task.gas) - load.extra[edge["market"]]
         if 0.0 < more < least:
             least, where = more, edge["market"]
     return least * (1.0 + 1e-9), where
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def certify(board, load, task, worths, near, count, total, network, amount, floor):
     """Bound the net output of every division of at most `amount`.
 
@@ -187,10 +197,10 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
         _target_prices(count, network, board, task, worths, rule == 1)
         extras = _allow(count, total, network, board, task, load, worths)
         for turn in range(REFINEMENTS):
-            price = dearest(board, load, task, worths, near)
+            price = dearest(board, load, task, worths, near, amount, floor - extras)
             if price * amount + extras < least:
                 least, slope = price * amount + extras, price
-            length = dearest_path(worths, edges, max_hops, start, path, worth) if price > 0.0 else 0
+            length = dearest_path(worths, edges, max_hops, start, path, worth)
             clear_worths(worths)
             paid[turn] = -1
             if length == 0 or least <= floor * (1.0 + CLOSE):

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from routing_engine.kernels import kernel
 from routing_engine.kernels.layout import REFUSED
 
 (
@@ -44,7 +43,7 @@ ROUNDS = 60
 CLOSE = 1e-15
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def imbalance(params, start, added, removed):
     """Return by how much the invariant's sides differ in a new state, and the slopes of that.
 
@@ -79,7 +78,7 @@ def imbalance(params, start, added, removed):
     return change + math.log1p(inner), slope_added, slope_removed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def removed_for(params, start, added):
     """Return what leaves the output's balance when `added` comes to the input's."""
     low, high = 0.0, min(params[start + SLOPE] * added * 1.000001, params[start + BALANCE_OUT] * (1.0 - 1e-12))
@@ -99,7 +98,7 @@ def removed_for(params, start, added):
     return removed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def added_for(params, start, removed):
     """Return what the input's balance must gain for `removed` to leave the output's."""
     low, high = removed / (params[start + SLOPE] * 1.000001), math.inf
@@ -119,7 +118,7 @@ def added_for(params, start, removed):
     return added
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def kept_share(params, start, added, removed):
     """Return what remains of the output after the fee."""
     x, y = params[start + BALANCE_IN] + added, params[start + BALANCE_OUT] - removed
@@ -132,7 +131,7 @@ def kept_share(params, start, added, removed):
     return 1.0 - params[start + MID_FEE] * balance - params[start + OUT_FEE] * (1.0 - balance)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def crypto_out(params, start, x):
     """Output for input `x`."""
     added = params[start + SCALE_IN] * x
@@ -141,7 +140,7 @@ def crypto_out(params, start, x):
     return params[start + SCALE_OUT] * paid * kept_share(params, start, added, removed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def crypto_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     paid = y / params[start + SCALE_OUT]

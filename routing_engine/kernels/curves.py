@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.layout import REFUSED, Shape
 from routing_engine.kernels.shapes import shape_in, shape_out
 
@@ -13,7 +13,7 @@ X0, Y0, A, B, C = range(5)
 PIECES = int(Shape.PIECES)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def last_row_at_most(pieces, column, low, count, value):
     """Row of the last piece whose `column` is at most `value`; rows are sorted, the first always qualifies."""
     high = low + count
@@ -26,7 +26,7 @@ def last_row_at_most(pieces, column, low, count, value):
     return low
 
 
-@njit(cache=True, nogil=True)
+@inner
 def amount_out(edge, tables, x):
     """Output of an edge for input `x` and the number of further pieces entered; `REFUSED` outside its limits."""
     if x < edge["x_min"] or x > edge["x_max"]:
@@ -43,7 +43,7 @@ def amount_out(edge, tables, x):
     return y, row - edge["piece"]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def amount_in(edge, tables, y):
     """Least input of an edge whose output is `y`, and the number of further pieces entered; or `REFUSED`."""
     if edge["shape"] != PIECES:
@@ -65,7 +65,7 @@ def amount_in(edge, tables, y):
     return x, row - edge["piece"]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def amounts_out(edges, tables, xs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return outputs of `edges[i]` for `xs[i]`, NaN where refused."""
     ys = np.empty_like(xs)
@@ -75,7 +75,7 @@ def amounts_out(edges, tables, xs: npt.NDArray[np.float64]) -> npt.NDArray[np.fl
     return ys
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def amounts_in(edges, tables, ys: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return least inputs of `edges[i]` for `ys[i]`, NaN where refused."""
     xs = np.empty_like(ys)

@@ -7,11 +7,12 @@ that cross an edge at its largest input: those are worth more than is to be had.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.layout import FULL
 from routing_engine.kernels.network import INFEASIBLE, crosses, evaluate, find_full, is_open, wastes
 from routing_engine.kernels.newton import newton_step
+from routing_engine.kernels.vectors import copy
 
 ITERATIONS = 40
 TOLERANCE = 1e-10
@@ -27,21 +28,28 @@ NOBODY = np.int64(-1)
 """Giver of what comes from all paths alike."""
 
 
-@njit(cache=True, nogil=True)
+@inner
+def _between(low, high, part, result):
+    """Fill `result` with what lies between two divisions, `part` of the way; without temporary arrays."""
+    for p in range(result.size):
+        result[p] = low[p] + part * (high[p] - low[p])
+
+
+@inner
 def _back(count, x, safe, trial, board, total, network):
     """Go back from `x` towards the division `safe`, as little as frees all edges of waste."""
     low, high = 0.0, 1.0  # how far from `safe`
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        trial[:] = safe + middle * (x - safe)
+        _between(safe, x, middle, trial)
         if evaluate(count, trial, board, total, network) != INFEASIBLE and not wastes(board, total, network):
             low = middle
         else:
             high = middle
-    x[:] = safe + low * (x - safe)
+    _between(safe, x, low, x)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _relieve(count, amount, x, full, board, total, network):
     """Give what edges would waste to paths that have room; whether that was possible."""
     for _ in range(2 * count):
@@ -71,7 +79,7 @@ def _relieve(count, amount, x, full, board, total, network):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _try_step(count, amount, x, step, length, trial, best, board, total, network):
     """Go along `step`, halving the length until the output grows; return it, and the length (0 if it never does)."""
     for _ in range(HALVINGS):
@@ -84,13 +92,13 @@ def _try_step(count, amount, x, step, length, trial, best, board, total, network
         trial *= amount / together
         value = evaluate(count, trial, board, total, network)
         if value != INFEASIBLE and value > best:
-            x[:] = trial
+            copy(trial, x, count)
             return value, length
         length *= 0.5
     return best, 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _exchange(count, x, full, fulls, trial, best, board, total, network):
     """Move amount to the path of greatest marginal price from that of least until they meet.
 
@@ -110,7 +118,7 @@ def _exchange(count, x, full, fulls, trial, best, board, total, network):
     low, high = 0.0, 1.0
     for attempt in range(BISECTIONS):
         share = 1.0 if attempt == 0 else 0.5 * (low + high)
-        trial[:] = x
+        copy(x, trial, count)
         trial[giver] = x[giver] * (1.0 - share)
         trial[to] += x[giver] * share
         value = evaluate(count, trial, board, total, network)
@@ -123,17 +131,17 @@ def _exchange(count, x, full, fulls, trial, best, board, total, network):
             high = share
         if high - low < 1e-4 * low:
             break
-    trial[:] = x
+    copy(x, trial, count)
     trial[giver] = x[giver] * (1.0 - low)
     trial[to] += x[giver] * low
     value = evaluate(count, trial, board, total, network)
     if value != INFEASIBLE and value > best:
-        x[:] = trial
+        copy(trial, x, count)
         return value
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def divide(count, amount, x, board, total, network, progress):
     """Divide `amount` over the merged paths so that most arrives; `x` is the start and the result.
 
@@ -194,7 +202,7 @@ def divide(count, amount, x, board, total, network, progress):
             best = _exchange(count, x, full, fulls, trial, best, board, total, network)
             evaluate(count, x, board, total, network)
         if not wastes(board, total, network):
-            safe[:] = x
+            copy(x, safe, count)
         if best <= before * (1.0 + progress):
             break
     best = evaluate(count, x, board, total, network)

@@ -8,14 +8,15 @@ go on while the net output grows.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.bound import certify
 from routing_engine.kernels.layout import FULL
 from routing_engine.kernels.network import crosses, merge, new_network
 from routing_engine.kernels.paths import LABELS
 from routing_engine.kernels.pricing import best_additions
 from routing_engine.kernels.pruning import FINE, ROUGH, optimise, prune
+from routing_engine.kernels.vectors import least_of, sort_by
 
 GAIN = 1e-10
 """Relative growth of the net output that counts as one."""
@@ -36,7 +37,7 @@ Where gas counts, the certificate is rarely tighter than that, and trying again 
 """
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _contains(paths, count, path):
     for p in range(count):
         same = True
@@ -49,16 +50,14 @@ def _contains(paths, count, path):
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def put_on(count, edges, total, network, load):
     """Write the network's flows and marginal prices into `load`; return the least marginal price of its paths.
 
     A full edge is given the price at which the best path over it is worth no more than the others: what is better than
     that path may take its place.
     """
-    level = np.inf
-    for p in range(count):
-        level = min(level, network.price[p])
+    level = least_of(network.price, count)
     for i in range(total):
         e = network.edge[i]
         load.flow[e] = network.flow[i]
@@ -73,7 +72,7 @@ def put_on(count, edges, total, network, load):
     return level
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_off(edges, used, load):
     """Undo `put_on`."""
     for e in used:
@@ -81,7 +80,7 @@ def take_off(edges, used, load):
         load.owner[edges[e]["market"]] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _append(paths, count, x, amount, path, share):
     """Add a path with a share of the amount, taken from all others alike."""
     x[:count] *= 1.0 - share
@@ -90,7 +89,7 @@ def _append(paths, count, x, amount, path, share):
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _extended(paths, count, x, amount, found, price, rows, level, attempt, board, network):
     """Add found paths that promise more than `level`: all that go together, or one of them; return the new count."""
     size, passed = count, 0
@@ -111,18 +110,19 @@ def _extended(paths, count, x, amount, found, price, rows, level, attempt, board
     return size
 
 
-@njit(cache=True, nogil=True)
-def _find(board, load, task, scratch, found, price):
+@kernel
+def _find(board, load, task, enough, scratch, found, price):
     """Find additions to what `put_on` has written, the best first; return their number."""
     fresh, worth = np.full(found.shape, -1, np.int32), np.zeros(price.size)
-    rows = best_additions(board, load, task, scratch, fresh, worth)
-    order = np.argsort(-worth[:rows], kind="mergesort")
+    rows = best_additions(board, load, task, enough, scratch, fresh, worth)
+    order = np.arange(rows)
+    sort_by(-worth[:rows], order, rows)
     for row in range(rows):
         found[row], price[row] = fresh[order[row]], worth[order[row]]
     return rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grow(paths, count, amount, x, net, found, price, rows, level, board, task, network):
     """Try the found paths in several ways until the net output grows; return it and the number of paths."""
     trial_paths, trial_x = np.empty_like(paths), np.empty_like(x)
@@ -140,16 +140,16 @@ def _grow(paths, count, amount, x, net, found, price, rows, level, board, task, 
     return net, count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_new(path, used, load):
     """Return the first edge of a path that is neither in use nor shut, or -1."""
     for e in path:
-        if e >= 0 and not load.shut[e] and not (used == e).any():
+        if e >= 0 and not load.shut[e] and e not in used:
             return e
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds):
     """Grow a division, beginning with the `count` paths given, and judge it.
 
@@ -186,10 +186,10 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
     for _ in range(rounds):
         used = network.edge[:total].copy()
         level = put_on(count, board.forward.edges, total, network, load)
-        rows = _find(board, load, task, scratch, found, price)
+        rows = _find(board, load, task, amount * level * (1.0 + GAIN), scratch, found, price)
         take_off(board.forward.edges, used, load)
         before = net
-        if rows > 0 and price[0] > level * (1.0 + GAIN):
+        if rows > 0:
             net, count = _grow(paths, count, amount, x, net, found, price, rows, level, board, task, network)
         elif failures == 0:
             break

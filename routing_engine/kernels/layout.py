@@ -111,8 +111,8 @@ class Load(NamedTuple):
 
     `flow` and `slope` are the input and the marginal price of each forward edge in use, `owner` the edge that uses each
     market or -1, `shut` the edges that are left out for a while, `extra` what a market is allowed to earn beside its
-    gas (see `bound`), `most` the most that can be at each token, `rounds` the same after each number of hops while it
-    is found, and `reached` the tokens where it is positive.
+    gas (see `bound`), `most` the most that can be at each token after up to so many hops, and `reached` the tokens
+    where it is positive.
     """
 
     flow: npt.NDArray[np.float64]
@@ -121,7 +121,6 @@ class Load(NamedTuple):
     shut: npt.NDArray[np.bool_]
     extra: npt.NDArray[np.float64]
     most: npt.NDArray[np.float64]
-    rounds: npt.NDArray[np.float64]
     reached: npt.NDArray[np.int32]
 
 

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.layout import FULL
 from routing_engine.kernels.slopes import derivatives
+from routing_engine.kernels.vectors import copy, sort_by
 
 INFEASIBLE = -1.0
 MAX_EDGES = 256
@@ -43,7 +44,7 @@ class Network(NamedTuple):
     carried: npt.NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_network(room, max_hops):
     """Allocate for up to `room` paths."""
     return Network(
@@ -62,19 +63,7 @@ def new_network(room, max_hops):
     )
 
 
-@njit(cache=True, nogil=True)
-def sort_by(keys, values, count):
-    """Sort the first `count` values by rising keys, in place and stably: few enough for insertion."""
-    for i in range(1, count):
-        key, value = keys[i], values[i]
-        j = i
-        while j > 0 and keys[j - 1] > key:
-            keys[j], values[j] = keys[j - 1], values[j - 1]
-            j -= 1
-        keys[j], values[j] = key, value
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(paths, count, edges, network):
     """List the different edges; return their number, -1 if a market is used in two ways or they are too many."""
     market = np.empty(MAX_EDGES, np.int64)
@@ -101,7 +90,7 @@ def _gather(paths, count, edges, network):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rank_tokens(total, edges, source, network, rank):
     """Rank each edge by the longest way to its source over the edges; whether there is no circle."""
     order = network.edge
@@ -118,7 +107,7 @@ def _rank_tokens(total, edges, source, network, rank):
     return not changed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def merge(paths, count, board, network):
     """Merge the first `count` paths into a network.
 
@@ -160,7 +149,7 @@ def merge(paths, count, board, network):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def evaluate(count, x, board, total, network):
     """Send `x[p]` down each path, filling the network.
 
@@ -172,7 +161,7 @@ def evaluate(count, x, board, total, network):
         What arrives at the ends together; `INFEASIBLE` where an edge declines a flow that is too small.
     """
     first, who, carried = network.first, network.who, network.carried
-    carried[:count] = x[:count]
+    copy(x, carried, count)
     for i in range(total):
         f = 0.0
         for n in range(first[i], first[i + 1]):
@@ -205,7 +194,7 @@ def evaluate(count, x, board, total, network):
     return result
 
 
-@njit(cache=True, nogil=True)
+@inner
 def wastes(board, total, network):
     """Whether some edge is given more than it takes."""
     found = False
@@ -214,7 +203,7 @@ def wastes(board, total, network):
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def find_full(board, total, network, full):
     """List the edges at their largest input in `full`, up to its size; return their number.
 
@@ -228,7 +217,7 @@ def find_full(board, total, network, full):
     return size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def crosses(network, p, i):
     """Whether path p crosses edge i of the network."""
     found = False
@@ -237,7 +226,7 @@ def crosses(network, p, i):
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_open(network, p, giver, full, fulls):
     """Whether path p may be given more at the cost of `giver` (-1: of nobody): every full edge it crosses frees up."""
     for n in range(fulls):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.layout import FULL
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _solve(matrix, vector):
     """Solve a small dense system in place by elimination with partial pivoting; False if it is singular."""
     n = vector.size
@@ -38,7 +38,7 @@ def _solve(matrix, vector):
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fill_hessian(count, total, network, place, scale, matrix):
     """Fill the second derivatives of the output: paths bend each other's prices over the edges that they share."""
     first, who, at = network.first, network.who, network.at
@@ -56,7 +56,7 @@ def _fill_hessian(count, total, network, place, scale, matrix):
                     matrix[place[p], place[q]] += network.price[p] * steep * network.before[q, at[m]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def newton_step(free, size, count, total, amount, board, network, full, fulls, step):
     """Fill `step` with the Newton direction on the free paths; False if there is none.
 

@@ -10,8 +10,8 @@ Exact-out runs the same rounds backwards: from the target over reversed edges, c
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.curves import amount_in, amount_out
 from routing_engine.kernels.layout import FORWARD, Scratch
 
@@ -42,14 +42,14 @@ def new_scratch(tokens: int, max_hops: int) -> Scratch:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _better(time_first, time, score, other_time, other_score):
     if time_first and time != other_time:
         return time < other_time
     return score > other_score
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_simple(labels, edges, k, parent, token, market, start):
     """Whether label `parent` of round k, extended to `token` over `market`, visits no token and no market twice."""
     if token == start:
@@ -63,7 +63,7 @@ def _is_simple(labels, edges, k, parent, token, market, start):
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def insert(labels, count, edges, k, slot, e, amount, cost, time, score, time_first, start):
     """Give the far token of edge `e` a label of round k + 1, if it is among the best and its path is simple.
 
@@ -100,7 +100,7 @@ def insert(labels, count, edges, k, slot, e, amount, cost, time, score, time_fir
     return n == 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _relax(k, slot, e, direction, edges, tables, allowed, weights, start, end, labels, count):
     """Extend label `slot` of round k over edge `e`; whether the far token has its first label of round k + 1 by it."""
     edge = edges[e]
@@ -127,7 +127,7 @@ def _relax(k, slot, e, direction, edges, tables, allowed, weights, start, end, l
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _last_round(k, onward, backward, tables, allowed, weights, start, end, direction, scratch):
     """Extend round k to `end` only, by way of the edges that arrive there."""
     reached = False
@@ -143,7 +143,7 @@ def _last_round(k, onward, backward, tables, allowed, weights, start, end, direc
     return reached
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _round(k, size, last_but_one, onward, tables, allowed, weights, start, end, direction, scratch):
     """Extend the labels of round k over all their edges; return the size of round k + 1."""
     new_size = 0
@@ -166,7 +166,7 @@ def _round(k, size, last_but_one, onward, tables, allowed, weights, start, end, 
     return new_size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _collect(onward, end, direction, max_hops, scratch, found, scores):
     """Write the labels of `end` as paths, forward edge numbers from the source on; return their number."""
     total = 0
@@ -186,7 +186,7 @@ def _collect(onward, end, direction, max_hops, scratch, found, scores):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def best_paths(
     onward, backward, tables, allowed, weights, start, end, amount, direction, max_hops, scratch, found, scores
 ):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from routing_engine.kernels import kernel
 
 MAX_ROUNDS = 12
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def widest_prices(first, edges, mid_rate, root):
     """Price every token along its deepest chain of markets from `root`.
 

@@ -8,50 +8,56 @@ first earn its gas.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.paths import LABELS, insert
 from routing_engine.kernels.slopes import gas_of, net_rate
-
 
 BY_SCORE = np.bool_(False)
 """Labels are ranked by their worth, not by time."""
 
 
-@njit(cache=True, nogil=True)
-def _extend(k, slot, row, reverse, tables, load, task, scratch):
+@inner
+def _extend(k, slot, row, reverse, tables, load, task, enough, scratch):
     """Extend label `slot` of round k over a reverse edge; whether the token reached has its first label by it."""
     edge = reverse.edges[row]
     e, u = edge["twin"], edge["other"]
     owner = load.owner[edge["market"]]
     if not task.allowed[edge["market"]] or load.shut[e] or (owner >= 0 and owner != e):
         return False
-    if load.most[u] <= 0.0 or load.most[u] < edge["x_min"]:
+    most = load.most[task.max_hops, u]
+    if most <= 0.0 or most < edge["x_min"]:
         return False
     worth = scratch.labels[k, slot]["amount"]
+    # Of a route that goes on over k + 1 hops no more than that is at u.
+    here = load.most[task.max_hops - k - 1, u]
     if load.flow[e] > 0.0:
         value = load.slope[e] * worth
     else:
         value = edge["steepest"] * worth
+        if value * here <= enough:
+            return False
         full = scratch.counts[k + 1, u] == LABELS
         if full and value <= scratch.labels[k + 1, u * LABELS + LABELS - 1]["score"]:
             return False
-        value = net_rate(edge, tables, worth, gas_of(edge, task.gas), load.most[u])
-    if not value > 0.0:
+        value = net_rate(edge, tables, worth, gas_of(edge, task.gas), most)
+    if not value * here > enough:
         return False
     return insert(
         scratch.labels, scratch.counts, reverse.edges, k, slot, row, value, 0.0, 0.0, value, BY_SCORE, task.end
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
-def best_additions(board, load, task, scratch, found, price):
+@kernel
+def best_additions(board, load, task, enough, scratch, found, price):
     """Find the paths along which one more unit at the start is worth most.
 
     Parameters
     ----------
     load : Load
         Present flows, and what limits new ones.
+    enough : float
+        What the whole amount must be worth more than along a path.
     found : int32 array, shape (max_hops * LABELS, max_hops)
         All -1 before; filled with forward edges, one row per path.
     price : float64 array
@@ -81,7 +87,7 @@ def best_additions(board, load, task, scratch, found, price):
                     u = reverse.edges[row]["other"]
                     if u == end or (k == max_hops - 2 and u != start and not scratch.near[u]):
                         continue
-                    if _extend(k, v * LABELS + s, row, reverse, tables, load, task, scratch):
+                    if _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, scratch):
                         scratch.touched[k + 1, sizes[k + 1]] = u
                         sizes[k + 1] += 1
     k = max_hops - 1
@@ -89,7 +95,7 @@ def best_additions(board, load, task, scratch, found, price):
         v = forward.edges[e]["other"]
         for s in range(scratch.counts[k, v]):
             row = np.int64(forward.edges[e]["twin"])
-            if _extend(k, v * LABELS + s, row, reverse, tables, load, task, scratch):
+            if _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, scratch):
                 scratch.touched[max_hops, 0] = start
                 sizes[max_hops] = 1
     total = 0

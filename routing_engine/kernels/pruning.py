@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.curves import PIECES, X0, last_row_at_most
 from routing_engine.kernels.division import divide
 from routing_engine.kernels.network import INFEASIBLE, merge, new_network
 from routing_engine.kernels.slopes import gas_of
+from routing_engine.kernels.vectors import least_of
 
 NEGLIGIBLE = 1e-9
 """Share of the amount below which a path is dropped."""
@@ -20,7 +21,7 @@ ROUGH, FINE = 1e-9, 1e-15
 """Progress at which a division ends while paths are tried, and at the end."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def net_output(value, board, total, network, task):
     """Output less the gas of all edges in use, in units of the target."""
     for i in range(total):
@@ -35,7 +36,7 @@ def net_output(value, board, total, network, task):
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def optimise(paths, count, amount, x, board, task, network, progress):
     """Divide the amount over paths, dropping those that get nothing; `paths` and `x` are changed in place.
 
@@ -68,14 +69,14 @@ def optimise(paths, count, amount, x, board, task, network, progress):
         count = kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _doubtful(count, board, network, task, margin):
     """Fill `margin` with what dropping each path would save in gas, less what it would cost at least; return the best.
 
     What a path's own edges earn at the present prices is lost with it, by duality at least that. Where a full edge
     makes a path's price larger than that of others, it is taken to be worth what they are.
     """
-    best, level = 0, network.price[:count].min()
+    best, level = 0, least_of(network.price, count)
     for p in range(count):
         margin[p] = 0.0
         worth = level
@@ -94,7 +95,7 @@ def _doubtful(count, board, network, task, margin):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prune(paths, count, amount, x, net, board, task, network):
     """Drop paths while the net output grows by it: each time, of the most doubtful, the one that brings most.
 
@@ -130,7 +131,7 @@ def prune(paths, count, amount, x, net, board, task, network):
     return net, count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def redivide(paths, count, amount, x, board, order, flow):
     """Divide another amount over the same paths, beginning with the present proportions.
 

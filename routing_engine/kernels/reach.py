@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from routing_engine.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_most(board, load, task, amount, near):
-    """Fill `load.most`: the amount times the best product of average prices over up to the most hops, 0 without a path.
+    """Fill `load.most`: the amount times the best product of average prices over up to k hops, 0 without a path.
+
+    Only tokens that more can be had of than over fewer hops are gone on from.
 
     Returns
     -------
@@ -16,44 +17,40 @@ def fill_most(board, load, task, amount, near):
         Number of tokens in `load.reached`, for `clear_most`.
     """
     forward, reverse = board.forward, board.reverse
-    most, rounds, start, end, max_hops = load.most, load.rounds, task.start, task.end, task.max_hops
+    most, reached, start, end, max_hops = load.most, load.reached, task.start, task.end, task.max_hops
     for row in range(reverse.first[end], reverse.first[end + 1]):
         near[reverse.edges[row]["other"]] = True
-    first = np.zeros(max_hops + 2, np.int64)  # where each round begins in `reached`
-    load.reached[0] = start
-    rounds[0, start] = amount
-    first[1] = 1
+    reached[0] = start
+    most[0, start] = amount
+    last, size = 0, 1  # the round's tokens begin at `last`
     for k in range(max_hops):
-        size = first[k + 1]
-        for i in range(first[k], first[k + 1]):
-            u = load.reached[i]
-            here = rounds[k, u]
+        for i in range(size):
+            most[k + 1, reached[i]] = most[k, reached[i]]
+        first, last = last, size
+        for i in range(first, last):
+            u = reached[i]
+            here = most[k, u]
             if u == end:
                 continue
             for e in range(forward.first[u], forward.first[u + 1]):
                 edge = forward.edges[e]
                 v = edge["other"]
-                if v == start or not task.allowed[edge["market"]] or here < edge["x_min"]:
+                there = here * edge["steepest"]
+                if there <= most[k + 1, v] or not task.allowed[edge["market"]] or here < edge["x_min"]:
                     continue
                 if v != end and (k == max_hops - 1 or (k == max_hops - 2 and not near[v])):
                     continue
-                if rounds[k + 1, v] == 0.0:
-                    load.reached[size] = v
+                if most[k + 1, v] == most[k, v]:
+                    reached[size] = v
                     size += 1
-                rounds[k + 1, v] = max(rounds[k + 1, v], here * edge["steepest"])
-        first[k + 2] = size
-    for k in range(max_hops + 1):
-        for i in range(first[k], first[k + 1]):
-            v = load.reached[i]
-            most[v] = max(most[v], rounds[k, v])
-            rounds[k, v] = 0.0
+                most[k + 1, v] = there
     for row in range(reverse.first[end], reverse.first[end + 1]):
         near[reverse.edges[row]["other"]] = False
-    return first[max_hops + 1]
+    return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_most(load, size):
     """Undo `fill_most`."""
     for i in range(size):
-        load.most[load.reached[i]] = 0.0
+        load.most[:, load.reached[i]] = 0.0

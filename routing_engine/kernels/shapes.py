@@ -6,8 +6,7 @@ line in each of the two functions here.
 
 from __future__ import annotations
 
-from numba import njit
-
+from routing_engine.kernels import kernel
 from routing_engine.kernels.crypto import crypto_in, crypto_out
 from routing_engine.kernels.layout import REFUSED, Shape
 from routing_engine.kernels.solidly import solidly_in, solidly_out
@@ -24,7 +23,7 @@ SOLIDLY = int(Shape.SOLIDLY)
 WEIGHTED_SERIES = int(Shape.WEIGHTED_SERIES)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shape_out(shape, params, start, x):
     """Output of a curve whose parameters begin at `params[start]`, for input `x` within its limits."""
     if shape == WEIGHTED:
@@ -42,7 +41,7 @@ def shape_out(shape, params, start, x):
     return REFUSED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shape_in(shape, params, start, y):
     """Least input of such a curve for output `y`, or `REFUSED` where no input gives as much."""
     if shape == WEIGHTED:

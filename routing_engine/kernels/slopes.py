@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from routing_engine.kernels import inner
 from routing_engine.kernels.curves import PIECES, X0, Y0, A, B, C, last_row_at_most
 from routing_engine.kernels.shapes import shape_out
 
@@ -16,7 +15,7 @@ STEP = 1e-4
 """Relative step of the central differences by which formulas without pieces are differentiated."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def derivatives(edge, tables, x):
     """Output, marginal price and its derivative at input `x`, which must be within the edge's range or 0."""
     if edge["shape"] != PIECES:
@@ -37,13 +36,13 @@ def derivatives(edge, tables, x):
     return y0 + a * (x - x0) / q, a * b / (q * q), -2.0 * a * b * c / (q * q * q)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def gas_of(edge, gas):
     """Worth of the gas of a swap that stays in the first piece, in units of the target."""
     return edge["gas"] * gas[edge["chain"]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _point(edge, row, tables):
     if edge["n_pieces"] == 1:
         return edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
@@ -51,7 +50,7 @@ def _point(edge, row, tables):
     return p[X0], p[Y0], p[A], p[B], p[C]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def net_rate(edge, tables, worth, cost, most):
     """Upper bound of ``(worth * y(f) - cost) / f`` over inputs f up to `most`; tight where the curve is concave.
 
@@ -94,7 +93,7 @@ def net_rate(edge, tables, worth, cost, most):
     return min(ceiling, max(0.0, (worth * y - cost) / f))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _tangent_of_shape(edge, tables, worth, cost, most):
     """`net_rate` of a concave formula, by bisection on where its tangent meets the axis."""
     y, slope, _ = derivatives(edge, tables, most)
@@ -113,7 +112,7 @@ def _tangent_of_shape(edge, tables, worth, cost, most):
     return worth * slope
 
 
-@njit(cache=True, nogil=True)
+@inner
 def arbitrage(edge, tables, worth, price, most):
     """Largest ``worth * y(f) - price * f`` over inputs f up to `most`, and an f that reaches it, for a concave edge."""
     most = min(most, edge["x_max"])

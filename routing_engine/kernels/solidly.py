@@ -7,8 +7,7 @@ is concave, and from above for the input.
 
 from __future__ import annotations
 
-from numba import njit
-
+from routing_engine.kernels import kernel
 from routing_engine.kernels.layout import REFUSED
 
 BALANCE_IN, BALANCE_OUT, SCALE_IN, SCALE_OUT = range(4)
@@ -19,7 +18,7 @@ MOST_STEPS = 100
 TINY_STEP = 1e-15
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def removed(x, y, added):
     """Return what leaves balance `y` when `added` comes to balance `x`."""
     grown = x + added
@@ -36,7 +35,7 @@ def removed(x, y, added):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def added_for(x, y, out):
     """Return what balance `x` must gain for `out`, less than `y`, to leave the other."""
     rest = y - out
@@ -52,14 +51,14 @@ def added_for(x, y, out):
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solidly_out(params, start, x):
     """Output for input `x`."""
     out = removed(params[start + BALANCE_IN], params[start + BALANCE_OUT], params[start + SCALE_IN] * x)
     return out * params[start + SCALE_OUT]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solidly_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     out = y / params[start + SCALE_OUT]

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from routing_engine.kernels import kernel
 from routing_engine.kernels.layout import REFUSED
 
 SCALE_IN, SCALE_OUT, BALANCE_IN, BALANCE_OUT, EXCESS, PRODUCT = range(6)
@@ -23,7 +22,7 @@ balances less D, plus D / (A * n**n); `PRODUCT` is the value of y * (x + y + u) 
 """
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def invariant_out(params, start, added):
     """Return what leaves the balance of the coin bought when `added` comes to that of the coin sold."""
     x, y, excess = params[start + BALANCE_IN], params[start + BALANCE_OUT], params[start + EXCESS]
@@ -40,7 +39,7 @@ def invariant_out(params, start, added):
     return y - (2.0 * constant / (linear + root) if linear > 0.0 else 0.5 * (root - linear))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def invariant_in(params, start, removed):
     """Return what the balance of the coin sold must gain for `removed`, less than all, to leave the other."""
     x, y = params[start + BALANCE_IN], params[start + BALANCE_OUT]
@@ -50,13 +49,13 @@ def invariant_in(params, start, removed):
     return 2.0 * constant / (linear + root) if linear > 0.0 else 0.5 * (root - linear)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stable_out(params, start, x):
     """Output for input `x`."""
     return params[start + SCALE_OUT] * invariant_out(params, start, params[start + SCALE_IN] * x)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stable_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     removed = y / params[start + SCALE_OUT]

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from routing_engine.kernels import kernel
 from routing_engine.kernels.layout import REFUSED
 from routing_engine.kernels.stable import (
     BALANCE_IN,
@@ -32,7 +31,7 @@ HALVINGS = 60
 GRID = 64
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def kept_share(params, start, added, removed):
     """Return what remains of the output after the fee, for these changes of the two balances."""
     u, v = params[start + BALANCE_IN] + 0.5 * added, params[start + BALANCE_OUT] - 0.5 * removed
@@ -41,7 +40,7 @@ def kept_share(params, start, added, removed):
     return 1.0 - m * params[start + FEE] / ((m - 1.0) * balance + 1.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stable_fee_out(params, start, x):
     """Output for input `x`."""
     added = params[start + SCALE_IN] * x
@@ -49,7 +48,7 @@ def stable_fee_out(params, start, x):
     return params[start + SCALE_OUT] * removed * kept_share(params, start, added, removed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stable_fee_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     paid, limit = y / params[start + SCALE_OUT], params[start + LIMIT]
@@ -68,7 +67,7 @@ def stable_fee_in(params, start, y):
     return invariant_in(params, start, high) / params[start + SCALE_IN]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sold(params, start, removed):
     """Return what is paid out when `removed` leaves the balance; endless where that is all of it."""
     if removed >= params[start + BALANCE_OUT]:
@@ -76,7 +75,7 @@ def _sold(params, start, removed):
     return removed * kept_share(params, start, invariant_in(params, start, removed), removed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def growing_limit(params, start, floor):
     """Return what may leave the balance while more input buys more and `floor` of it remains; 0 if it is below that."""
     y = params[start + BALANCE_OUT]
@@ -101,7 +100,7 @@ def growing_limit(params, start, floor):
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def output_growth(params, start, removed):
     """Return what the next unit after `removed` adds to the output, and what input it takes."""
     if removed >= params[start + BALANCE_OUT]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from routing_engine.kernels import kernel
 from routing_engine.kernels.layout import REFUSED
 
 BALANCE_IN, BALANCE_OUT, EXPONENT, KEPT, MARGIN = range(5)
@@ -15,7 +14,7 @@ RESOLUTION = 1e-18
 """A payout is at least this share of the balance, where the contract counts powers with 18 decimals."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weighted_out(params, start, x):
     """Output for input `x`; log1p and expm1 keep small amounts exact."""
     balance_out, margin = params[start + BALANCE_OUT], params[start + MARGIN]
@@ -24,7 +23,7 @@ def weighted_out(params, start, x):
     return balance_out * max(paid, RESOLUTION)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weighted_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     if y >= params[start + BALANCE_OUT]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
+from routing_engine.kernels import kernel
 from routing_engine.kernels.layout import REFUSED
 
 BALANCE_IN, BALANCE_OUT, EXPONENT, KEPT = range(4)
@@ -15,7 +14,7 @@ LAST = 1e-10
 """The last term of a series is the first one below it."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def series_out(params, start, x):
     """Output for input `x`, with the contract's number of terms."""
     charged = params[start + KEPT] * x
@@ -31,7 +30,7 @@ def series_out(params, start, x):
     return -params[start + BALANCE_OUT] * (fallen + total + fallen * total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def series_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     balance_in, balance_out, exponent = (

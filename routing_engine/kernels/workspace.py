@@ -30,8 +30,7 @@ def new_workspace(tokens: int, markets: int, edges: int, max_hops: int) -> Works
             owner=np.full(markets, -1, np.int32),
             shut=np.zeros(edges, np.bool_),
             extra=np.zeros(markets),
-            most=np.zeros(tokens),
-            rounds=np.zeros((rounds, tokens)),
+            most=np.zeros((rounds, tokens)),
             reached=np.zeros(rounds * tokens, np.int32),
         ),
         worths=Worths(

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from routing_engine.kernels import inner
 from routing_engine.kernels.slopes import gas_of, net_rate
 
 
@@ -26,7 +26,7 @@ class Worths(NamedTuple):
     target: npt.NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _price(worths, edges, k, v, u):
     """Worth of v with k hops left to a route that came from u."""
     if k > 0 and edges[worths.via[k, v]]["other"] == u:
@@ -34,7 +34,7 @@ def _price(worths, edges, k, v, u):
     return worths.best[k, v]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _note(worths, edges, k, u, e, v, rate):
     """Keep the price that edge e to token v gives u; whether it is the first one."""
     best = worths.best[k, u]
@@ -51,9 +51,16 @@ def _note(worths, edges, k, u, e, v, rate):
     return False
 
 
-@njit(cache=True, nogil=True)
-def dearest(board, load, task, worths, near):
-    """Fill `worths` for the present extras; return the price of a unit at the start, 0 if nothing leads on."""
+@inner
+def dearest(board, load, task, worths, near, amount, enough):
+    """Fill `worths` for the present extras, as far as the whole amount might be worth more than `enough`.
+
+    Returns
+    -------
+    float
+        The price of a unit at the start. Where nothing makes the amount worth more than `enough`, there are no
+        prices, and this is what makes it worth just that.
+    """
     start, end, max_hops = task.start, task.end, task.max_hops
     edges, reverse = board.forward.edges, board.reverse
     worths.touched[0, 0] = end
@@ -68,28 +75,31 @@ def dearest(board, load, task, worths, near):
             for row in range(reverse.first[v], reverse.first[v + 1]):
                 edge = reverse.edges[row]
                 u = edge["other"]
-                most = load.most[u]
+                most = load.most[max_hops, u]
                 if u == end or most <= 0.0 or most < edge["x_min"] or not task.allowed[edge["market"]]:
                     continue
                 if u != start and (k == max_hops - 1 or (k == max_hops - 2 and not near[u])):
                     continue
                 worth = _price(worths, edges, k, v, u)
+                # A route has no more than that at u if it goes on over k + 1 hops.
+                here = load.most[max_hops - k - 1, u]
                 floor = worths.other[k + 1, u]
-                if worth * edge["steepest"] <= floor:
+                ceiling = worth * edge["steepest"]
+                if ceiling <= floor or ceiling * here <= enough:
                     continue
                 cost = gas_of(edge, task.gas) + load.extra[edge["market"]]
                 rate = net_rate(edge, board.tables, worth, cost, most)
-                if rate > floor and _note(worths, edges, k + 1, u, edge["twin"], v, rate):
+                if rate > floor and rate * here > enough and _note(worths, edges, k + 1, u, edge["twin"], v, rate):
                     worths.touched[k + 1, size] = u
                     size += 1
         worths.sizes[k + 1] = size
-    price = 0.0
+    price = max(0.0, enough / amount)
     for k in range(1, max_hops + 1):
         price = max(price, worths.best[k, start])
     return price
 
 
-@njit(cache=True, nogil=True)
+@inner
 def clear_worths(worths):
     """Undo `dearest`."""
     for k in range(worths.sizes.size):
@@ -99,13 +109,18 @@ def clear_worths(worths):
         worths.sizes[k] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def dearest_path(worths, edges, max_hops, start, path, worth):
-    """Write the edges of the path that sets the start's price, and the worth of what each gives; return its length."""
+    """Write the edges of the path that sets the start's price, and the worth of what each gives; return its length.
+
+    0 where `dearest` found no prices.
+    """
     k = 1
     for h in range(2, max_hops + 1):
         if worths.best[h, start] > worths.best[k, start]:
             k = h
+    if worths.best[k, start] == 0.0:
+        return 0
     length, u, came = k, start, -1
     for i in range(length):
         e = worths.via[k, u]

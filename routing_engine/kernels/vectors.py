@@ -1,0 +1,35 @@
+"""Small helpers for the first entries of arrays, without temporary arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routing_engine.kernels import inner
+
+
+@inner
+def copy(source, target, count):
+    """Copy the first entries; a slice's assignment would allocate."""
+    for i in range(count):
+        target[i] = source[i]
+
+
+@inner
+def least_of(values, count):
+    """Return the least of the first entries."""
+    least = np.inf
+    for i in range(count):
+        least = min(least, values[i])
+    return least
+
+
+@inner
+def sort_by(keys, values, count):
+    """Sort the first `count` values by rising keys, in place and stably: few enough for insertion."""
+    for i in range(1, count):
+        key, value = keys[i], values[i]
+        j = i
+        while j > 0 and keys[j - 1] > key:
+            keys[j], values[j] = keys[j - 1], values[j - 1]
+            j -= 1
+        keys[j], values[j] = key, value
