@@ -23,7 +23,7 @@ from sqlalchemy import create_engine, text
 
 from api.app import build_app
 from api.config import Config
-from api.context import Context
+from api.context import Context, attach
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.market import MarketService
@@ -135,6 +135,23 @@ def context(config: Config, clock: SettableClock, database: Database, market: Ma
             connection.execute(table.delete())
 
 
+@pytest.fixture(scope="session")
+def standing() -> Callable[..., Flask]:
+    """Give an application that goes from test to test, each time around another context.
+
+    Building one takes longer than most tests. Its limits and counters are not begun anew, so tests of those build their
+    own. Applications of different names are different ones.
+    """
+    built: dict[str, Flask] = {}
+
+    def serve(name: str, shared: Context, build: Callable[[Context], Flask] = build_app) -> Flask:
+        app = built[name] = built.get(name) or build(shared)
+        attach(app, shared)
+        return app
+
+    return serve
+
+
 @pytest.fixture
 def make_app(context: Context) -> Callable[..., Flask]:
     """Make the application with some settings changed."""
@@ -146,9 +163,9 @@ def make_app(context: Context) -> Callable[..., Flask]:
 
 
 @pytest.fixture
-def app(make_app: Callable[..., Flask]) -> Flask:
+def app(context: Context, standing: Callable[..., Flask]) -> Flask:
     """The application."""
-    return make_app()
+    return standing("app", context)
 
 
 @pytest.fixture
@@ -181,7 +198,9 @@ def other_merchant(make_merchant: Callable[[str], Merchant]) -> Merchant:
 
 
 @pytest.fixture
-def desk(context: Context, clock: SettableClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def desk(
+    context: Context, clock: SettableClock, standing: Callable[..., Flask], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Desk]:
     """A vendor's application and the worker's deliveries, on the test's clock, without a network."""
 
     class Now(datetime):
@@ -191,7 +210,7 @@ def desk(context: Context, clock: SettableClock, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("standardwebhooks.webhooks.datetime", Now)
     context = replace(context, resolver=StaticResolver(("93.184.216.34",)))
-    made = Desk.of(context, build_app(context).test_client())
+    made = Desk.of(context, standing("desk", context).test_client())
     yield made
     made.dispatcher.end()
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
 
@@ -19,8 +20,8 @@ Check = Callable[..., None]
 
 
 @pytest.fixture
-def probe(context: Context) -> FlaskClient:
-    return probe_app(context).test_client()
+def probe(context: Context, standing: Callable[..., Flask]) -> FlaskClient:
+    return standing("probe", context, probe_app).test_client()
 
 
 def test_a_valid_body_is_taken(probe: FlaskClient) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from api.context import Context
@@ -15,8 +16,8 @@ Check = Callable[..., None]
 
 
 @pytest.fixture
-def probe(context: Context) -> FlaskClient:
-    return probe_app(context).test_client()
+def probe(context: Context, standing: Callable[..., Flask]) -> FlaskClient:
+    return standing("probe", context, probe_app).test_client()
 
 
 @pytest.mark.parametrize(

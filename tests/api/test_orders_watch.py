@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 
+from api.app import build_app
 from api.cli import main
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
@@ -400,7 +401,8 @@ def test_a_payment_lost_after_success_is_told_to_vendor_and_operator(shop: Shop)
     with shop.context.database.read() as session:
         (listed,) = list_unmatched(session, EnvMode.TEST)
     assert (listed["reason"], listed["claimed_order_id"]) == ("lost", order_id)
-    assert 'checkout_payments_lost{env_mode="test"} 1.0' in shop.client.get("/metrics").get_data(as_text=True)
+    metrics = build_app(shop.context).test_client().get("/metrics").get_data(as_text=True)
+    assert 'checkout_payments_lost{env_mode="test"} 1.0' in metrics
     assert listed["transaction_hash"] == payment.tx_hash
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
@@ -28,8 +29,8 @@ Check = Callable[..., None]
 
 
 @pytest.fixture
-def probe(context: Context) -> FlaskClient:
-    return probe_app(context).test_client()
+def probe(context: Context, standing: Callable[..., Flask]) -> FlaskClient:
+    return standing("probe", context, probe_app).test_client()
 
 
 def limited(context: Context, **limits: Any) -> FlaskClient:

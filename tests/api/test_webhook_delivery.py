@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from api.app import build_app
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.net.client import Reply
@@ -199,7 +200,7 @@ def test_metrics(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     desk.work()
     desk.publish(merchant)
     clock.advance(seconds=90)
-    text = desk.client.get("/metrics").get_data(as_text=True)
+    text = build_app(desk.context).test_client().get("/metrics").get_data(as_text=True)
     assert 'checkout_webhook_deliveries{status="delivered"} 1.0' in text
     assert 'checkout_webhook_deliveries{status="pending"} 1.0' in text
     assert 'checkout_webhook_deliveries{status="failed"} 0.0' in text

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from flask import Flask
 from pytest_httpserver import HTTPServer
 from sqlalchemy.exc import OperationalError
 from standardwebhooks import Webhook
@@ -32,11 +33,13 @@ def resolver() -> StaticResolver:
 
 
 @pytest.fixture
-def desk(context: Context, clock: SettableClock, resolver: StaticResolver) -> Iterator[Desk]:
+def desk(
+    context: Context, clock: SettableClock, resolver: StaticResolver, standing: Callable[..., Flask]
+) -> Iterator[Desk]:
     clock.set(datetime.now(UTC))  # receivers compare the signature's time with their own
     config = replace(context.config, allow_local_webhooks=True)
     context = replace(context, config=config, resolver=resolver)
-    made = Desk.of(context, build_app(context).test_client())
+    made = Desk.of(context, standing("desk", context).test_client())
     made.dispatcher = Dispatcher(SafeClient(resolver, timeout_s=5))
     yield made
     made.dispatcher.end()

@@ -26,13 +26,20 @@ pytestmark = pytest.mark.xdist_group("capture")
 
 
 @pytest.fixture(scope="module")
-def venues() -> Iterator[dict[int, Uniswap]]:
-    """All five chains at once, each with pools: no test relies on another's."""
+def deployed() -> Iterator[dict[int, Uniswap]]:
+    """All five chains at once, each with pools."""
     with ExitStack() as running:
         chains = {chain_id: running.enter_context(running_uniswap(chain_id)) for chain_id in CHAINS}
         for venue in chains.values():
             found_pools(venue)
         yield chains
+
+
+@pytest.fixture
+def venues(deployed: dict[int, Uniswap]) -> Iterator[dict[int, Uniswap]]:
+    """The chains for one test, which leaves nothing behind."""
+    with ExitStack() as tests:
+        yield {chain_id: tests.enter_context(venue.lent()) for chain_id, venue in deployed.items()}
 
 
 def check_quotes(venue: Uniswap, contents: Contents) -> int:

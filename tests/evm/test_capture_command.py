@@ -30,7 +30,7 @@ FINE_SPACING = 100
 
 
 @pytest.fixture(scope="module")
-def venues() -> Iterator[list[Uniswap]]:
+def deployed_once() -> Iterator[list[Uniswap]]:
     with ExitStack() as running:
         found = [running.enter_context(running_uniswap(chain_id)) for chain_id in (1, 8453)]
         for venue in found:
@@ -38,6 +38,12 @@ def venues() -> Iterator[list[Uniswap]]:
             venue.add_pool(0, 1, FINE_SPACING).mint(-10, 20, 10**20, 10**20)
             venue.add_pool(1, 2, 3000).mint(-600, 1200, 10**20, 10**20)
         yield found
+
+
+@pytest.fixture
+def venues(deployed_once: list[Uniswap]) -> Iterator[list[Uniswap]]:
+    with ExitStack() as tests:
+        yield [tests.enter_context(venue.lent()) for venue in deployed_once]
 
 
 class FailingClient:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.protocol import AnyProtocol
@@ -74,6 +74,12 @@ class Uniswap:
                 for spender in (v2.router, v3.router, v3.positions):
                     contract("approve", spender.address, 2**256 - 1)
         return found
+
+    @contextmanager
+    def lent(self) -> Iterator[Uniswap]:
+        """Yield the same chain for a test, and take back whatever it does."""
+        with self.chain.undone():
+            yield replace(self, pairs=dict(self.pairs), pools=dict(self.pools))
 
     @property
     def tokens(self) -> list[Token]:
