@@ -28,9 +28,9 @@ from api.storage.migrations import upgrade
 from api.storage.tables import WebhookDelivery, WebhookSubscription
 from tests.api.conftest import DIALECTS
 
-MESSAGES = 500
+MESSAGES = 300
 SUBSCRIPTIONS = 5
-KILLS = 6
+KILLS = 4
 BETWEEN_KILLS = 40
 REFUSED_OF_TEN = 1
 PATIENCE_S = 120.0

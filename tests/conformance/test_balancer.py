@@ -13,24 +13,24 @@ SEEDS = st.integers(0, 2**32)
 
 
 @given(pool=weighted_pools(), seed=SEEDS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 def test_weighted_pools_conform(pool, seed):
     check_market(pool, seed=seed, samples=3, **tolerances(pool))
 
 
 @given(pool=stable_pools(), seed=SEEDS)
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 def test_stable_pools_conform(pool, seed):
     check_market(pool, seed=seed, samples=3, **tolerances(pool))
 
 
 @given(pool=v1_pools(), seed=SEEDS)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 def test_v1_pools_conform(pool, seed):
     check_market(pool, seed=seed, samples=3, **tolerances(pool))
 
 
 @given(pool=linear_pools(), seed=SEEDS)
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 def test_linear_pools_conform(pool, seed):
     check_market(pool, seed=seed, samples=3, **tolerances(pool))

@@ -11,6 +11,6 @@ from tests.support.tolerances import tolerances
 
 
 @given(pool=stableswap_pools(), seed=st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None, derandomize=True, phases=(Phase.generate,))
+@settings(max_examples=30, deadline=None, derandomize=True, phases=(Phase.generate,))
 def test_stableswap_pools_conform(pool, seed):
     check_market(pool, seed=seed, samples=5, **tolerances(pool))

@@ -12,7 +12,7 @@ from routing_engine.markets import BalancerLinearPool
 from tests.support.balancer import GIVEN_IN, Pool, Vault, answering_token, compiled, described, mock_token
 from tests.support.evm import ACTOR, Contract, Evm
 
-SWAPS, SWAPS_PER_POOL = 1_080, 60
+SWAPS, SWAPS_PER_POOL = 540, 60
 ABI = "20230213-yearn-linear-pool/YearnLinearPool"
 FACTORIES = {
     "aave": "deprecated/20211208-aave-linear-pool/AaveLinearPoolFactory",

@@ -15,7 +15,7 @@ from routing_engine.markets.basket import pairs
 from tests.support.balancer import GIVEN_IN, GIVEN_OUT, Pool, Vault, compiled, described, linked, rate_provider
 from tests.support.evm import ACTOR, Contract, Evm, Reverted
 
-SWAPS, SWAPS_PER_POOL = 1_080, 30
+SWAPS, SWAPS_PER_POOL = 540, 30
 ABI = "20230206-weighted-pool-v3/WeightedPool"
 
 

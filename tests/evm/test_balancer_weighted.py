@@ -13,7 +13,7 @@ from routing_engine.markets import WeightedPool
 from tests.support.balancer import GIVEN_IN, GIVEN_OUT, NOBODY, Pool, Vault, compiled, described
 from tests.support.evm import ACTOR, Contract, Evm
 
-POOLS, TRADES = 36, 30
+POOLS, TRADES = 18, 30
 ABI = "20230206-weighted-pool-v3/WeightedPool"
 GENERATIONS = {
     "first": "deprecated/20210418-weighted-pool/WeightedPoolFactory",

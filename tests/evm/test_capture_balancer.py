@@ -18,6 +18,9 @@ from tests.support.capture import Counting, quoted
 from tests.support.chain import Chain, running_chain
 from tests.support.evm import ACTOR, Contract, Reverted
 
+# One process, so that its chains run once, not once in each.
+pytestmark = pytest.mark.xdist_group("capture balancer")
+
 ABI = "20230206-weighted-pool-v3/WeightedPool"
 DECIMALS = (6, 8, 18)
 FEE = 3 * 10**15

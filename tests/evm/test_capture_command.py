@@ -25,6 +25,9 @@ from routing_engine.cli.app import cli
 from tests.support.capture import Uniswap, running_uniswap
 from tests.support.evm import ACTOR, FOREVER
 
+# One process, so that its chains run once, not once in each.
+pytestmark = pytest.mark.xdist_group("capture command")
+
 FINE_SPACING = 100
 """The fee of the tier with tick spacing 1: its bitmap has 6,931 words."""
 

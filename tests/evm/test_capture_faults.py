@@ -19,6 +19,9 @@ from adapters.rpc import RpcPool
 from tests.support.capture import Uniswap, running_uniswap
 from tests.support.chain import running_chain
 
+# One process, so that its chains run once, not once in each.
+pytestmark = pytest.mark.xdist_group("capture faults")
+
 LIMITS = HttpLimits(connect_s=5.0, read_s=10.0, total_s=20.0, max_bytes=2**20, tries=1)
 IMPATIENT = HttpLimits(connect_s=5.0, read_s=0.7, total_s=2.0, max_bytes=2**20, tries=1)
 """For endpoints that hang; where the good one is too slow for it, it is asked again."""

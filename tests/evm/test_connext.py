@@ -11,7 +11,7 @@ from tests.evm.test_uniswap_v2 import log_uniform
 from tests.support.connext import StableSwaps
 from tests.support.evm import Evm, Reverted
 
-POOLS = 60
+POOLS = 30
 QUOTES_PER_POOL = 60
 SWAPS_PER_POOL = 12
 LEAST_PER_POOL = 6
