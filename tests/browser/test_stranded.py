@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -72,14 +72,18 @@ def test_stranded_money_is_found_on_the_page_until_it_is_back(tab: Tab, nets: Ma
     tab.inspect("stranded-back")
 
 
-def test_stranded_money_is_found_without_scripts_and_on_a_small_screen(make_tab, nets: Mapping[int, MainNet]) -> None:
-    tab = make_tab(java_script_enabled=False, viewport={"width": 320, "height": 640}, color_scheme="dark")
+def test_stranded_money_is_found_on_a_small_screen_in_the_dark_and_without_scripts(
+    make_tab: Callable[..., Tab], nets: Mapping[int, MainNet]
+) -> None:
+    tab = make_tab(viewport={"width": 320, "height": 640}, color_scheme="dark")
     order_id = tab.shop.real_order(EnvMode.TEST, address=MERCHANT, order_price=PRICE)
     chains = ChainShop(shop=tab.shop, nets=nets, address=MERCHANT)
     Crossing(chains, tab.shop.state(order_id).payment_reference)
     chains.look()
     chains.pass_time(LIFE_S + timedelta(minutes=31).total_seconds(), 70)
     chains.look()
-    page = tab.visit(order_id)
+    tab.visit(order_id)
+    tab.inspect("stranded-small-dark")
+    page = make_tab(java_script_enabled=False).visit(order_id)
     expect(page.get_by_role("heading", name="Where the money is")).to_be_visible()
     expect(page.get_by_role("heading", name="1.001 USDC with Across on Ethereum")).to_be_visible()
