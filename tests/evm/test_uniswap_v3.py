@@ -15,7 +15,7 @@ from routing_engine.markets import ConcentratedPool
 from tests.support.evm import Evm, Reverted
 from tests.support.uniswap import V3, V3Pool
 
-QUOTES_PER_POOL = 640
+QUOTES_PER_POOL = 560
 TRADES_PER_POOL = 60
 
 

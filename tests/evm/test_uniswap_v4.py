@@ -17,7 +17,7 @@ from tests.support.evm import Evm, Reverted
 from tests.support.strategies import most_steps
 from tests.support.uniswap_v4 import V4, V4Pool
 
-QUOTES_PER_POOL = 320
+QUOTES_PER_POOL = 180
 TRADES_PER_POOL = 30
 
 
