@@ -13,8 +13,9 @@ import numpy.typing as npt
 from routing_engine.chains import block_time_s
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
+from routing_engine.kernels.labels import LABELS
 from routing_engine.kernels.layout import FORWARD, REVERSE, Weights
-from routing_engine.kernels.paths import LABELS, best_paths
+from routing_engine.kernels.paths import best_paths
 from routing_engine.kernels.workspace import Workspace, new_workspace
 from routing_engine.model import Hop, Market, Token
 from routing_engine.request import MAX_HOPS, RouteRequest

@@ -48,3 +48,6 @@ inner = numba.njit(**_INNER)
 Without numba's runtime no references are counted: with it, each array handed to an inner function costs two atomic
 additions, a third of all time. Without wrappers, a quarter less is compiled.
 """
+
+inlined = numba.njit(**_INNER, forceinline=True)
+"""Compile into every caller what runs once for each edge: a call hands over every field of every array it is given."""

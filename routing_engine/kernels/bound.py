@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.kernels import inner, kernel
+from routing_engine.kernels.rounds import mark_beside
 from routing_engine.kernels.slopes import arbitrage, derivatives, gas_of
 from routing_engine.kernels.vectors import least_of
 from routing_engine.kernels.worths import clear_worths, dearest, dearest_path
@@ -190,8 +191,7 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
     start, max_hops = task.start, task.max_hops
     path, worth = np.zeros(max_hops, np.int64), np.zeros(max_hops)
     paid = np.zeros(REFINEMENTS, np.int64)
-    for e in range(forward.first[start], forward.first[start + 1]):
-        near[edges[e]["other"]] = True
+    mark_beside(forward, start, near, True)
     least, slope = np.inf, 0.0
     for rule in range(2):
         _target_prices(count, network, board, task, worths, rule == 1)
@@ -218,6 +218,5 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
         _forget(count, total, network, board, task, load, worths)
         if least <= floor * (1.0 + CLOSE):
             break
-    for e in range(forward.first[start], forward.first[start + 1]):
-        near[edges[e]["other"]] = False
+    mark_beside(forward, start, near, False)
     return least, slope

@@ -11,9 +11,9 @@ import numpy as np
 
 from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.bound import certify
+from routing_engine.kernels.labels import LABELS
 from routing_engine.kernels.layout import FULL
 from routing_engine.kernels.network import crosses, merge, new_network
-from routing_engine.kernels.paths import LABELS
 from routing_engine.kernels.pricing import best_additions
 from routing_engine.kernels.pruning import FINE, ROUGH, optimise, prune
 from routing_engine.kernels.vectors import least_of, sort_by
@@ -111,7 +111,7 @@ def _extended(paths, count, x, amount, found, price, rows, level, attempt, board
 
 
 @kernel
-def _find(board, load, task, enough, scratch, found, price):
+def find_additions(board, load, task, enough, scratch, found, price):
     """Find additions to what `put_on` has written, the best first; return their number."""
     fresh, worth = np.full(found.shape, -1, np.int32), np.zeros(price.size)
     rows = best_additions(board, load, task, enough, scratch, fresh, worth)
@@ -186,7 +186,7 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
     for _ in range(rounds):
         used = network.edge[:total].copy()
         level = put_on(count, board.forward.edges, total, network, load)
-        rows = _find(board, load, task, amount * level * (1.0 + GAIN), scratch, found, price)
+        rows = find_additions(board, load, task, amount * level * (1.0 + GAIN), scratch, found, price)
         take_off(board.forward.edges, used, load)
         before = net
         if rows > 0:

@@ -13,91 +13,9 @@ import numpy as np
 
 from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.curves import amount_in, amount_out
-from routing_engine.kernels.layout import FORWARD, Scratch
-
-LABELS = 3
-"""Labels kept per token and round: with one, the best way to a token can block the market that should come next."""
-
-LABEL = np.dtype(
-    [
-        ("amount", np.float64),
-        ("cost", np.float64),  # gas so far, in the root's units
-        ("time", np.float64),
-        ("score", np.float64),  # larger is better
-        ("edge", np.int32),  # last edge, as its row in the search's direction
-        ("parent", np.int32),  # label it came from, as token * LABELS + slot of the round before
-    ],
-    align=True,
-)
-
-
-def new_scratch(tokens: int, max_hops: int) -> Scratch:
-    """Allocate the memory that searches over `tokens` tokens need."""
-    rounds = max_hops + 1
-    return Scratch(
-        labels=np.zeros((rounds, tokens * LABELS), LABEL),
-        counts=np.zeros((rounds, tokens), np.uint8),
-        touched=np.zeros((rounds, tokens), np.int32),
-        near=np.zeros(tokens, np.bool_),
-    )
-
-
-@inner
-def _better(time_first, time, score, other_time, other_score):
-    if time_first and time != other_time:
-        return time < other_time
-    return score > other_score
-
-
-@inner
-def _is_simple(labels, edges, k, parent, token, market, start):
-    """Whether label `parent` of round k, extended to `token` over `market`, visits no token and no market twice."""
-    if token == start:
-        return False
-    slot = parent
-    for layer in range(k, 0, -1):
-        label = labels[layer, slot]
-        if slot // LABELS == token or edges[label["edge"]]["market"] == market:
-            return False
-        slot = label["parent"]
-    return True
-
-
-@inner
-def insert(labels, count, edges, k, slot, e, amount, cost, time, score, time_first, start):
-    """Give the far token of edge `e` a label of round k + 1, if it is among the best and its path is simple.
-
-    Returns
-    -------
-    bool
-        Whether it is the token's first label of that round.
-    """
-    v = edges[e]["other"]
-    n = np.int64(count[k + 1, v])
-    base = v * LABELS
-    if n == LABELS:
-        last = labels[k + 1, base + n - 1]
-        if not _better(time_first, time, score, last["time"], last["score"]):
-            return False
-    if not _is_simple(labels, edges, k, slot, v, edges[e]["market"], start):
-        return False
-    place = min(n, LABELS - 1)
-    while place > 0:
-        above = labels[k + 1, base + place - 1]
-        if not _better(time_first, time, score, above["time"], above["score"]):
-            break
-        labels[k + 1, base + place] = above
-        place -= 1
-    new = labels[k + 1, base + place]
-    new["amount"] = amount
-    new["cost"] = cost
-    new["time"] = time
-    new["score"] = score
-    new["edge"] = e
-    new["parent"] = slot
-    if n < LABELS:
-        count[k + 1, v] = n + 1
-    return n == 0
+from routing_engine.kernels.labels import LABELS, insert
+from routing_engine.kernels.layout import FORWARD
+from routing_engine.kernels.rounds import edges_beside, edges_of, mark_beside
 
 
 @inner
@@ -128,11 +46,13 @@ def _relax(k, slot, e, direction, edges, tables, allowed, weights, start, end, l
 
 
 @inner
-def _last_round(k, onward, backward, tables, allowed, weights, start, end, direction, scratch):
-    """Extend round k to `end` only, by way of the edges that arrive there."""
+def _arrive(k, size, v, onward, backward, tables, allowed, weights, start, end, direction, scratch):
+    """Extend round k to token v, by way of the edges that arrive there; return the size of round k + 1."""
     reached = False
-    for row in range(backward.first[end], backward.first[end + 1]):
+    for row in range(backward.first[v], backward.first[v + 1]):
         u = backward.edges[row]["other"]
+        if u == end:
+            continue
         for s in range(scratch.counts[k, u]):
             slot = u * LABELS + s
             e = np.int64(backward.edges[row]["twin"])
@@ -140,7 +60,22 @@ def _last_round(k, onward, backward, tables, allowed, weights, start, end, direc
                 k, slot, e, direction, onward.edges, tables, allowed, weights, start, end,
                 scratch.labels, scratch.counts,
             )  # fmt: skip
-    return reached
+    if reached:
+        scratch.touched[k + 1, size] = v
+    return size + reached
+
+
+@inner
+def _beside_end(k, onward, backward, tables, allowed, weights, start, end, direction, scratch):
+    """Extend round k to the end and the tokens beside it; return the size of round k + 1."""
+    size = _arrive(k, 0, end, onward, backward, tables, allowed, weights, start, end, direction, scratch)
+    for row in range(backward.first[end], backward.first[end + 1]):
+        v = backward.edges[row]["other"]
+        if scratch.near[v] and v != start:
+            scratch.near[v] = False  # once, however many edges lead there
+            size = _arrive(k, size, v, onward, backward, tables, allowed, weights, start, end, direction, scratch)
+    mark_beside(backward, end, scratch.near, True)
+    return size
 
 
 @inner
@@ -222,8 +157,7 @@ def best_paths(
     int
         Number of rows filled.
     """
-    for row in range(backward.first[end], backward.first[end + 1]):
-        scratch.near[backward.edges[row]["other"]] = True
+    mark_beside(backward, end, scratch.near, True)
     sizes = np.zeros(max_hops + 1, np.int64)
     scratch.touched[0, 0] = start
     sizes[0] = 1
@@ -232,19 +166,24 @@ def best_paths(
     origin["cost"] = 0.0
     origin["time"] = 0.0
     scratch.counts[0, start] = 1
+    beside = edges_beside(backward, end, backward.first)
     for k in range(max_hops - 1):
         last_but_one = k == max_hops - 2
-        sizes[k + 1] = _round(
-            k, sizes[k], last_but_one, onward, tables, allowed, weights, start, end, direction, scratch
-        )
+        if last_but_one and beside < edges_of(onward.first, scratch.touched[k], sizes[k]):
+            sizes[k + 1] = _beside_end(
+                k, onward, backward, tables, allowed, weights, start, end, direction, scratch
+            )  # fmt: skip
+        else:
+            sizes[k + 1] = _round(
+                k, sizes[k], last_but_one, onward, tables, allowed, weights, start, end, direction, scratch
+            )
     last = max_hops - 1
-    if _last_round(last, onward, backward, tables, allowed, weights, start, end, direction, scratch):
-        scratch.touched[max_hops, 0] = end
-        sizes[max_hops] = 1
+    sizes[max_hops] = _arrive(
+        last, 0, end, onward, backward, tables, allowed, weights, start, end, direction, scratch
+    )  # fmt: skip
     total = _collect(onward, end, direction, max_hops, scratch, found, scores)
     for k in range(max_hops + 1):
         for i in range(sizes[k]):
             scratch.counts[k, scratch.touched[k, i]] = 0
-    for row in range(backward.first[end], backward.first[end + 1]):
-        scratch.near[backward.edges[row]["other"]] = False
+    mark_beside(backward, end, scratch.near, False)
     return total

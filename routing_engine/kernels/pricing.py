@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.kernels import inner, kernel
-from routing_engine.kernels.paths import LABELS, insert
+from routing_engine.kernels import inlined, inner, kernel
+from routing_engine.kernels.labels import LABELS, insert
+from routing_engine.kernels.rounds import edges_beside, edges_of, mark_beside
 from routing_engine.kernels.slopes import gas_of, net_rate
 
 BY_SCORE = np.bool_(False)
 """Labels are ranked by their worth, not by time."""
 
 
-@inner
+@inlined
 def _extend(k, slot, row, reverse, tables, load, task, enough, scratch):
     """Extend label `slot` of round k over a reverse edge; whether the token reached has its first label by it."""
     edge = reverse.edges[row]
@@ -48,6 +49,55 @@ def _extend(k, slot, row, reverse, tables, load, task, enough, scratch):
     )  # fmt: skip
 
 
+@inner
+def _from_tokens(k, size, last_but_one, reverse, tables, load, task, enough, scratch):
+    """Fill round k + 1 by the edges that lead to the `size` tokens of round k; return its size."""
+    new_size = 0
+    for i in range(size):
+        v = scratch.touched[k, i]
+        if v == task.start:
+            continue
+        for s in range(scratch.counts[k, v]):
+            for row in range(reverse.first[v], reverse.first[v + 1]):
+                u = reverse.edges[row]["other"]
+                if u == task.end or (last_but_one and u != task.start and not scratch.near[u]):
+                    continue
+                if _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, scratch):
+                    scratch.touched[k + 1, new_size] = u
+                    new_size += 1
+    return new_size
+
+
+@inner
+def _of_token(k, size, u, forward, reverse, tables, load, task, enough, scratch):
+    """Add token u to round k + 1 by its edges to tokens of round k; return the round's size."""
+    found = False
+    for e in range(forward.first[u], forward.first[u + 1]):
+        v = forward.edges[e]["other"]
+        if v == task.start:
+            continue
+        for s in range(scratch.counts[k, v]):
+            row = np.int64(forward.edges[e]["twin"])
+            found |= _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, scratch)
+    if found:
+        scratch.touched[k + 1, size] = u
+    return size + found
+
+
+@inner
+def _beside_start(k, board, load, task, enough, scratch):
+    """Fill round k + 1 by the edges that leave the start and the tokens beside it; return its size."""
+    forward, reverse, tables, near, start = board.forward, board.reverse, board.tables, scratch.near, task.start
+    size = _of_token(k, 0, start, forward, reverse, tables, load, task, enough, scratch)
+    for e in range(forward.first[start], forward.first[start + 1]):
+        u = forward.edges[e]["other"]
+        if near[u] and u != task.end:
+            near[u] = False  # once, however many edges lead there
+            size = _of_token(k, size, u, forward, reverse, tables, load, task, enough, scratch)
+    mark_beside(forward, start, near, True)
+    return size
+
+
 @kernel
 def best_additions(board, load, task, enough, scratch, found, price):
     """Find the paths along which one more unit at the start is worth most.
@@ -70,34 +120,20 @@ def best_additions(board, load, task, enough, scratch, found, price):
     """
     forward, reverse, tables = board.forward, board.reverse, board.tables
     start, end, max_hops = task.start, task.end, task.max_hops
-    for e in range(forward.first[start], forward.first[start + 1]):
-        scratch.near[forward.edges[e]["other"]] = True
+    mark_beside(forward, start, scratch.near, True)
     sizes = np.zeros(max_hops + 1, np.int64)
     scratch.touched[0, 0] = end
     sizes[0] = 1
     scratch.labels[0, end * LABELS]["amount"] = 1.0
     scratch.counts[0, end] = 1
+    beside = edges_beside(forward, start, forward.first)
     for k in range(max_hops - 1):
-        for i in range(sizes[k]):
-            v = scratch.touched[k, i]
-            if v == start:
-                continue
-            for s in range(scratch.counts[k, v]):
-                for row in range(reverse.first[v], reverse.first[v + 1]):
-                    u = reverse.edges[row]["other"]
-                    if u == end or (k == max_hops - 2 and u != start and not scratch.near[u]):
-                        continue
-                    if _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, scratch):
-                        scratch.touched[k + 1, sizes[k + 1]] = u
-                        sizes[k + 1] += 1
-    k = max_hops - 1
-    for e in range(forward.first[start], forward.first[start + 1]):
-        v = forward.edges[e]["other"]
-        for s in range(scratch.counts[k, v]):
-            row = np.int64(forward.edges[e]["twin"])
-            if _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, scratch):
-                scratch.touched[max_hops, 0] = start
-                sizes[max_hops] = 1
+        last_but_one = k == max_hops - 2
+        if last_but_one and beside < edges_of(reverse.first, scratch.touched[k], sizes[k]):
+            sizes[k + 1] = _beside_start(k, board, load, task, enough, scratch)
+        else:
+            sizes[k + 1] = _from_tokens(k, sizes[k], last_but_one, reverse, tables, load, task, enough, scratch)
+    sizes[max_hops] = _of_token(max_hops - 1, 0, start, forward, reverse, tables, load, task, enough, scratch)
     total = 0
     for k in range(1, max_hops + 1):
         for s in range(scratch.counts[k, start]):
@@ -111,6 +147,5 @@ def best_additions(board, load, task, enough, scratch, found, price):
     for k in range(max_hops + 1):
         for i in range(sizes[k]):
             scratch.counts[k, scratch.touched[k, i]] = 0
-    for e in range(forward.first[start], forward.first[start + 1]):
-        scratch.near[forward.edges[e]["other"]] = False
+    mark_beside(forward, start, scratch.near, False)
     return total

@@ -2,7 +2,50 @@
 
 from __future__ import annotations
 
-from routing_engine.kernels import kernel
+from routing_engine.kernels import inner, kernel
+from routing_engine.kernels.rounds import edges_beside, edges_of, mark_beside
+
+
+@inner
+def _more_from(k, first, last, board, load, task, near):
+    """Follow the edges that leave the round's tokens; return the size of `load.reached`."""
+    forward, most, reached, size = board.forward, load.most, load.reached, last
+    for i in range(first, last):
+        u = reached[i]
+        here = most[k, u]
+        if u == task.end:
+            continue
+        for e in range(forward.first[u], forward.first[u + 1]):
+            edge = forward.edges[e]
+            v = edge["other"]
+            there = here * edge["steepest"]
+            if there <= most[k + 1, v] or not task.allowed[edge["market"]] or here < edge["x_min"] or v == task.start:
+                continue
+            if k == task.max_hops - 2 and v != task.end and not near[v]:
+                continue
+            if most[k + 1, v] == most[k, v]:
+                reached[size] = v
+                size += 1
+            most[k + 1, v] = there
+    return size
+
+
+@inner
+def _more_at(k, size, v, board, load, task):
+    """Follow the edges that arrive at a token; return the size of `load.reached`."""
+    reverse, most = board.reverse, load.most
+    before = most[k + 1, v]
+    for row in range(reverse.first[v], reverse.first[v + 1]):
+        edge = reverse.edges[row]
+        u = edge["other"]
+        here = most[k, u]
+        there = here * edge["steepest"]
+        if there > most[k + 1, v] and u != task.end and task.allowed[edge["market"]] and here >= edge["x_min"]:
+            most[k + 1, v] = there
+    if most[k + 1, v] == before:
+        return size
+    load.reached[size] = v
+    return size + 1
 
 
 @kernel
@@ -18,34 +61,28 @@ def fill_most(board, load, task, amount, near):
     """
     forward, reverse = board.forward, board.reverse
     most, reached, start, end, max_hops = load.most, load.reached, task.start, task.end, task.max_hops
-    for row in range(reverse.first[end], reverse.first[end + 1]):
-        near[reverse.edges[row]["other"]] = True
+    mark_beside(reverse, end, near, True)
     reached[0] = start
     most[0, start] = amount
     last, size = 0, 1  # the round's tokens begin at `last`
+    beside = edges_beside(reverse, end, reverse.first)
     for k in range(max_hops):
         for i in range(size):
             most[k + 1, reached[i]] = most[k, reached[i]]
         first, last = last, size
-        for i in range(first, last):
-            u = reached[i]
-            here = most[k, u]
-            if u == end:
-                continue
-            for e in range(forward.first[u], forward.first[u + 1]):
-                edge = forward.edges[e]
-                v = edge["other"]
-                there = here * edge["steepest"]
-                if there <= most[k + 1, v] or not task.allowed[edge["market"]] or here < edge["x_min"]:
-                    continue
-                if v != end and (k == max_hops - 1 or (k == max_hops - 2 and not near[v])):
-                    continue
-                if most[k + 1, v] == most[k, v]:
-                    reached[size] = v
-                    size += 1
-                most[k + 1, v] = there
-    for row in range(reverse.first[end], reverse.first[end + 1]):
-        near[reverse.edges[row]["other"]] = False
+        if k == max_hops - 1:
+            size = _more_at(k, size, end, board, load, task)
+        elif k == max_hops - 2 and beside < edges_of(forward.first, reached[first:], last - first):
+            size = _more_at(k, size, end, board, load, task)
+            for row in range(reverse.first[end], reverse.first[end + 1]):
+                v = reverse.edges[row]["other"]
+                if near[v] and v != start:
+                    near[v] = False  # once, however many edges lead there
+                    size = _more_at(k, size, v, board, load, task)
+            mark_beside(reverse, end, near, True)
+        else:
+            size = _more_from(k, first, last, board, load, task, near)
+    mark_beside(reverse, end, near, False)
     return size
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routing_engine.kernels.labels import new_scratch
 from routing_engine.kernels.layout import Load, Scratch
-from routing_engine.kernels.paths import new_scratch
 from routing_engine.kernels.worths import Worths
 
 

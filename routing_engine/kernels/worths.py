@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.kernels import inner
+from routing_engine.kernels import inlined, inner
+from routing_engine.kernels.rounds import edges_beside, edges_of, mark_beside
 from routing_engine.kernels.slopes import gas_of, net_rate
 
 
@@ -51,9 +52,79 @@ def _note(worths, edges, k, u, e, v, rate):
     return False
 
 
+@inlined
+def _raise_price(k, edge, e, v, u, board, load, task, worths, enough):
+    """Let edge e from u to v, which has k hops left, raise the price of u; return whether it is its first."""
+    most = load.most[task.max_hops, u]
+    if most <= 0.0 or most < edge["x_min"] or not task.allowed[edge["market"]]:
+        return False
+    worth = _price(worths, board.forward.edges, k, v, u)
+    # A route has no more than that at u if it goes on over k + 1 hops.
+    here = load.most[task.max_hops - k - 1, u]
+    floor = worths.other[k + 1, u]
+    ceiling = worth * edge["steepest"]
+    if ceiling <= floor or ceiling * here <= enough:
+        return False
+    cost = gas_of(edge, task.gas) + load.extra[edge["market"]]
+    rate = net_rate(edge, board.tables, worth, cost, most)
+    return rate > floor and rate * here > enough and _note(worths, board.forward.edges, k + 1, u, e, v, rate)
+
+
+@inner
+def _from_tokens(k, last_but_one, board, load, task, worths, near, enough):
+    """Fill round k + 1 by the edges that lead to the tokens of round k; return its size."""
+    reverse, size = board.reverse, 0
+    for i in range(worths.sizes[k]):
+        v = worths.touched[k, i]
+        if v == task.start:
+            continue
+        for row in range(reverse.first[v], reverse.first[v + 1]):
+            edge = reverse.edges[row]
+            u = edge["other"]
+            if u == task.end or (last_but_one and u != task.start and not near[u]):
+                continue
+            if _raise_price(k, edge, edge["twin"], v, u, board, load, task, worths, enough):
+                worths.touched[k + 1, size] = u
+                size += 1
+    return size
+
+
+@inner
+def _of_token(k, size, u, board, load, task, worths, enough):
+    """Add token u to round k + 1 by its edges to tokens of round k; return the round's size."""
+    forward, found = board.forward, False
+    for e in range(forward.first[u], forward.first[u + 1]):
+        edge = forward.edges[e]
+        v = edge["other"]
+        if worths.best[k, v] > 0.0 and v != task.start:
+            found |= _raise_price(k, edge, e, v, u, board, load, task, worths, enough)
+    if found:
+        worths.touched[k + 1, size] = u
+    return size + found
+
+
+@inner
+def _beside_start(k, board, load, task, worths, near, enough):
+    """Fill round k + 1 by the edges that leave the start and the tokens beside it; return its size."""
+    forward, start = board.forward, task.start
+    size = _of_token(k, 0, start, board, load, task, worths, enough)
+    for e in range(forward.first[start], forward.first[start + 1]):
+        u = forward.edges[e]["other"]
+        if near[u] and u != task.end:
+            near[u] = False  # once, however many edges lead there
+            size = _of_token(k, size, u, board, load, task, worths, enough)
+    mark_beside(forward, start, near, True)
+    return size
+
+
 @inner
 def dearest(board, load, task, worths, near, amount, enough):
     """Fill `worths` for the present extras, as far as the whole amount might be worth more than `enough`.
+
+    Parameters
+    ----------
+    near : bool array, shape (tokens,)
+        Marks of the tokens beside the start.
 
     Returns
     -------
@@ -61,38 +132,20 @@ def dearest(board, load, task, worths, near, amount, enough):
         The price of a unit at the start. Where nothing makes the amount worth more than `enough`, there are no
         prices, and this is what makes it worth just that.
     """
-    start, end, max_hops = task.start, task.end, task.max_hops
-    edges, reverse = board.forward.edges, board.reverse
-    worths.touched[0, 0] = end
+    start, max_hops = task.start, task.max_hops
+    forward, reverse = board.forward, board.reverse
+    worths.touched[0, 0] = task.end
     worths.sizes[0] = 1
-    worths.best[0, end] = 1.0
-    for k in range(max_hops):
-        size = 0
-        for i in range(worths.sizes[k]):
-            v = worths.touched[k, i]
-            if v == start:
-                continue
-            for row in range(reverse.first[v], reverse.first[v + 1]):
-                edge = reverse.edges[row]
-                u = edge["other"]
-                most = load.most[max_hops, u]
-                if u == end or most <= 0.0 or most < edge["x_min"] or not task.allowed[edge["market"]]:
-                    continue
-                if u != start and (k == max_hops - 1 or (k == max_hops - 2 and not near[u])):
-                    continue
-                worth = _price(worths, edges, k, v, u)
-                # A route has no more than that at u if it goes on over k + 1 hops.
-                here = load.most[max_hops - k - 1, u]
-                floor = worths.other[k + 1, u]
-                ceiling = worth * edge["steepest"]
-                if ceiling <= floor or ceiling * here <= enough:
-                    continue
-                cost = gas_of(edge, task.gas) + load.extra[edge["market"]]
-                rate = net_rate(edge, board.tables, worth, cost, most)
-                if rate > floor and rate * here > enough and _note(worths, edges, k + 1, u, edge["twin"], v, rate):
-                    worths.touched[k + 1, size] = u
-                    size += 1
-        worths.sizes[k + 1] = size
+    worths.best[0, task.end] = 1.0
+    beside = edges_beside(forward, start, forward.first)
+    for k in range(max_hops - 1):
+        last_but_one = k == max_hops - 2
+        if last_but_one and beside < edges_of(reverse.first, worths.touched[k], worths.sizes[k]):
+            worths.sizes[k + 1] = _beside_start(k, board, load, task, worths, near, enough)
+        else:
+            worths.sizes[k + 1] = _from_tokens(k, last_but_one, board, load, task, worths, near, enough)
+    last = max_hops - 1
+    worths.sizes[max_hops] = _of_token(last, 0, start, board, load, task, worths, enough)
     price = max(0.0, enough / amount)
     for k in range(1, max_hops + 1):
         price = max(price, worths.best[k, start])
