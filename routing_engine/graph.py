@@ -14,6 +14,7 @@ from routing_engine.buffers import Buffers
 from routing_engine.edges import EdgeRows, Ends, edge_rows
 from routing_engine.kernels.layout import Adjacency, Board, Tables
 from routing_engine.layout import Layout, lay_out, write
+from routing_engine.markets.wrap import NativeWrap
 from routing_engine.model import Market, Token
 from routing_engine.prices import native_tokens, reference_prices
 
@@ -45,6 +46,8 @@ class Graph:
         What curves need beyond their edge.
     source : int32 array
         Number of the token_in of each forward edge.
+    wraps : bool array
+        Markets that wrap a native coin.
     native : int32 array
         Per chain, the token that gas is paid in (or its wrapped form), -1 where the snapshot has neither.
     layout : Layout
@@ -65,6 +68,7 @@ class Graph:
     reverse: Adjacency
     tables: Tables
     source: npt.NDArray[np.int32]
+    wraps: npt.NDArray[np.bool_]
     native: npt.NDArray[np.int32]
     layout: Layout
     buffers: Buffers = field(default_factory=Buffers)
@@ -92,6 +96,7 @@ class Graph:
             reverse=reverse,
             tables=tables,
             source=reverse.edges["other"][forward.edges["twin"]],
+            wraps=np.array([isinstance(market, NativeWrap) for market in markets], np.bool_),
             native=native_tokens(index, chains),
             layout=layout,
         )

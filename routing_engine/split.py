@@ -138,7 +138,7 @@ class Splitter:
             if worth <= 0.0:
                 break
             task = self._task._replace(gas=self._gas_cost * self._graph.units[self._task.start] * worth)
-            judged = self._improved(starts, task, division.count, 0)
+            judged = self._improved(starts, task, division.count, 0, linear=True)
             rest = judged.bound - judged.slope * gross
             most = max(most, (self._request.amount - rest) / max(judged.slope, worth))
             if abs(judged.slope - worth) <= CLOSE * worth:
@@ -146,15 +146,26 @@ class Splitter:
             worth = judged.slope
         return most
 
-    def _improved(self, starts: Sequence[tuple[Sequence[int], float]], task: Task, room: int, rounds: int) -> Division:
+    def _improved(
+        self,
+        starts: Sequence[tuple[Sequence[int], float]],
+        task: Task,
+        room: int,
+        rounds: int,
+        *,
+        linear: bool = False,
+    ) -> Division:
         scratch, load, worths = self._workspace
         paths, x = np.full((room, task.max_hops), -1, np.int32), np.zeros(room)
         for place, (edges, part) in enumerate(starts):
             paths[place, : len(edges)] = edges
             x[place] = part
         amount, board = float(x.sum()), self._graph.board
-        reached = fill_most(board, load, task, amount, scratch.near)
-        _, count, bound, slope = improve(paths, len(starts), amount, x, board, load, task, scratch, worths, rounds)
+        reached = fill_most(board, load, task, amount, scratch.near, False)
+        _, count, bound, slope = improve(
+            paths, len(starts), amount, x, board, load, task, scratch, worths, rounds,
+            self._graph.wraps, 0 if linear else reached,
+        )  # fmt: skip
         clear_most(load, reached)
         return Division(paths, x, count, bound, slope)
 

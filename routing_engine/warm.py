@@ -80,9 +80,9 @@ def _compile_searches() -> None:
     search.candidates(RouteRequest(token_in=first, token_out=second, amount=10**7), gas, graph.every_market, MAX_HOPS)
     task = Task(allowed=graph.every_market, gas=gas, start=0, end=1, max_hops=MAX_HOPS)
     scratch, load, worths = search.workspace()
-    reached = fill_most(graph.board, load, task, 1e7, scratch.near)
+    reached = fill_most(graph.board, load, task, 1e7, scratch.near, False)
     found, price = np.full((MAX_HOPS * LABELS, MAX_HOPS), -1, np.int32), np.zeros(MAX_HOPS * LABELS)
-    find_additions(graph.board, load, task, 0.0, scratch, found, price)
+    find_additions(graph.board, load, task, 0.0, 0.0, scratch, found, price)
     certify(graph.board, load, task, worths, scratch.near, 0, 0, new_network(1, MAX_HOPS), 1e7, 0.0)
     clear_most(load, reached)
 

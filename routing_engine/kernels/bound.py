@@ -20,17 +20,20 @@ import numpy as np
 
 from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.rounds import mark_beside
-from routing_engine.kernels.slopes import arbitrage, derivatives, gas_of
+from routing_engine.kernels.slopes import arbitrage, derivatives, gas_used
 from routing_engine.kernels.vectors import least_of
 from routing_engine.kernels.worths import clear_worths, dearest, dearest_path
 
-REFINEMENTS = 24
+REFINEMENTS = 48
 
 CLOSE = 1e-7
 """Relative gap at which a bound is good enough."""
 
 BESIDE = 2e-4
 """How far beside a flow, relatively, marginal prices are compared to see a kink."""
+
+TOGETHER = np.bool_(False)
+"""Routes of many paths are judged, not of one alone."""
 
 KINK = 1e-2
 """Relative drop of the marginal price that counts as a kink."""
@@ -81,7 +84,9 @@ def _target_prices(count, network, board, task, worths, lowest):
                 slope = network.slope[i]
                 if kink:
                     slope = below if lowest else max(above, 1e-6 * below)
-                rate = min(slope * worth, (worth * network.out[i] - gas_of(edge, task.gas)) / flow)
+                rate = min(
+                    slope * worth, (worth * network.out[i] - gas_used(edge, board.tables, task.gas, flow)) / flow
+                )
                 if rate > 0.0 and target[k, u] == 0.0:
                     target[k, u] = rate
                 elif rate > 0.0:
@@ -128,7 +133,8 @@ def _allow(count, total, network, board, task, load, worths):
             u, v = source[network.edge[i]], edge["other"]
             earned = worths.target[k - 1, v] * network.out[i] - worths.target[k, u] * network.flow[i]
             market = edge["market"]
-            load.extra[market] = max(load.extra[market], earned - gas_of(edge, task.gas))
+            gas = gas_used(edge, board.tables, task.gas, network.flow[i])
+            load.extra[market] = max(load.extra[market], earned - gas)
     together = 0.0
     for i in range(total):
         together += load.extra[edges[network.edge[i]]["market"]]
@@ -160,8 +166,8 @@ def _cheapest_payment(length, path, worth, board, task, load, worths):
         here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["steepest"]
         if here <= 0.0 or edge["concave"] == 0:
             continue
-        earned, _ = arbitrage(edge, tables, worth[i], here, load.most[task.max_hops, u])
-        more = earned - gas_of(edge, task.gas) - load.extra[edge["market"]]
+        earned, flow = arbitrage(edge, tables, worth[i], here, load.most[task.max_hops, u])
+        more = earned - gas_used(edge, tables, task.gas, flow) - load.extra[edge["market"]]
         if 0.0 < more < least:
             least, where = more, edge["market"]
     return least * (1.0 + 1e-9), where
@@ -197,7 +203,7 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
         _target_prices(count, network, board, task, worths, rule == 1)
         extras = _allow(count, total, network, board, task, load, worths)
         for turn in range(REFINEMENTS):
-            price = dearest(board, load, task, worths, near, amount, floor - extras)
+            price = dearest(board, load, task, worths, near, amount, floor - extras, TOGETHER)
             if price * amount + extras < least:
                 least, slope = price * amount + extras, price
             length = dearest_path(worths, edges, max_hops, start, path, worth)

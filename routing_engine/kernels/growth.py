@@ -10,16 +10,25 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.kernels import inner, kernel
-from routing_engine.kernels.bound import certify
+from routing_engine.kernels.bound import CLOSE, certify
+from routing_engine.kernels.counting import bound_by_count
 from routing_engine.kernels.labels import LABELS
 from routing_engine.kernels.layout import FULL
 from routing_engine.kernels.network import crosses, merge, new_network
 from routing_engine.kernels.pricing import best_additions
 from routing_engine.kernels.pruning import FINE, ROUGH, optimise, prune
+from routing_engine.kernels.slopes import gas_of
 from routing_engine.kernels.vectors import least_of, sort_by
 
 GAIN = 1e-10
 """Relative growth of the net output that counts as one."""
+
+TOLLS = (1e-5, 1e-7, 1e-9)
+"""Parts of the net output that another market must bring where gas is free: first those that bring most, then the
+rest. Where gas counts, it is the toll."""
+
+NEARLY_FREE = 1e-7
+"""Part of the net output below which a market's gas does not count."""
 
 SEED_SHARE = 0.15
 """Share that a path is given to start with where it cannot start from nothing, as on a lane with a minimum."""
@@ -111,10 +120,10 @@ def _extended(paths, count, x, amount, found, price, rows, level, attempt, board
 
 
 @kernel
-def find_additions(board, load, task, enough, scratch, found, price):
+def find_additions(board, load, task, enough, toll, scratch, found, price):
     """Find additions to what `put_on` has written, the best first; return their number."""
     fresh, worth = np.full(found.shape, -1, np.int32), np.zeros(price.size)
-    rows = best_additions(board, load, task, enough, scratch, fresh, worth)
+    rows = best_additions(board, load, task, enough, toll, scratch, fresh, worth)
     order = np.arange(rows)
     sort_by(-worth[:rows], order, rows)
     for row in range(rows):
@@ -149,8 +158,17 @@ def _first_new(path, used, load):
     return -1
 
 
+@inner
+def _is_nearly_free(net, total, board, task, network):
+    """Whether some market in use costs next to no gas."""
+    least = np.inf
+    for i in range(total):
+        least = min(least, gas_of(board.forward.edges[network.edge[i]], task.gas))
+    return least < NEARLY_FREE * net
+
+
 @kernel
-def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds):
+def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds, wraps, reached):
     """Grow a division, beginning with the `count` paths given, and judge it.
 
     Parameters
@@ -163,6 +181,10 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
         With `most` filled for the amount.
     rounds : int
         Additions that may be tried; 0 judges the paths as they are.
+    wraps : bool array, shape (markets,)
+        Markets that wrap a native coin.
+    reached : int
+        From `fill_most`; 0 for a bound that is linear in the amount: one that `slope` tells for less of it.
 
     Returns
     -------
@@ -183,23 +205,28 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
     net, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
     if net == -np.inf:
         return net, count, bound, 0.0
+    stage = 0 if _is_nearly_free(net, total, board, task, network) else len(TOLLS) - 1
     for _ in range(rounds):
         used = network.edge[:total].copy()
         level = put_on(count, board.forward.edges, total, network, load)
-        rows = find_additions(board, load, task, amount * level * (1.0 + GAIN), scratch, found, price)
+        toll = TOLLS[stage] * max(net, 0.0)
+        rows = find_additions(board, load, task, amount * level * (1.0 + GAIN), toll, scratch, found, price)
         take_off(board.forward.edges, used, load)
         before = net
         if rows > 0:
             net, count = _grow(paths, count, amount, x, net, found, price, rows, level, board, task, network)
-        elif failures == 0:
-            break
         _, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
         if net > before:
             bound = np.inf
             continue
+        if stage + 1 < len(TOLLS):
+            stage += 1
+            continue
+        if rows == 0:
+            break
         if bound == np.inf:
             bound, _ = certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
-        fresh = _first_new(found[0], used, load) if rows > 0 else -1
+        fresh = _first_new(found[0], used, load)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
         load.shut[fresh] = True
@@ -209,4 +236,7 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds)
         load.shut[shut[i]] = False
     net, count, total = optimise(paths, count, amount, x, board, task, network, FINE)
     bound, slope = certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
+    if reached > 0 and count == 1 and bound > net * (1.0 + CLOSE) and task.gas.any():
+        counted = bound_by_count(board, load, task, worths, scratch.near, wraps, reached, total, network, amount, net)
+        bound = min(bound, counted)
     return net, count, bound, slope

@@ -19,7 +19,7 @@ BY_SCORE = np.bool_(False)
 
 
 @inlined
-def _extend(k, slot, row, reverse, tables, load, task, enough, scratch):
+def _extend(k, slot, row, reverse, tables, load, task, enough, toll, scratch):
     """Extend label `slot` of round k over a reverse edge; whether the token reached has its first label by it."""
     edge = reverse.edges[row]
     e, u = edge["twin"], edge["other"]
@@ -41,7 +41,7 @@ def _extend(k, slot, row, reverse, tables, load, task, enough, scratch):
         full = scratch.counts[k + 1, u] == LABELS
         if full and value <= scratch.labels[k + 1, u * LABELS + LABELS - 1]["score"]:
             return False
-        value = net_rate(edge, tables, worth, gas_of(edge, task.gas), most)
+        value = net_rate(edge, tables, worth, max(gas_of(edge, task.gas), toll), most)
     if not value * here > enough:
         return False
     return insert(
@@ -50,7 +50,7 @@ def _extend(k, slot, row, reverse, tables, load, task, enough, scratch):
 
 
 @inner
-def _from_tokens(k, size, last_but_one, reverse, tables, load, task, enough, scratch):
+def _from_tokens(k, size, last_but_one, reverse, tables, load, task, enough, toll, scratch):
     """Fill round k + 1 by the edges that lead to the `size` tokens of round k; return its size."""
     new_size = 0
     for i in range(size):
@@ -62,14 +62,14 @@ def _from_tokens(k, size, last_but_one, reverse, tables, load, task, enough, scr
                 u = reverse.edges[row]["other"]
                 if u == task.end or (last_but_one and u != task.start and not scratch.near[u]):
                     continue
-                if _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, scratch):
+                if _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, toll, scratch):
                     scratch.touched[k + 1, new_size] = u
                     new_size += 1
     return new_size
 
 
 @inner
-def _of_token(k, size, u, forward, reverse, tables, load, task, enough, scratch):
+def _of_token(k, size, u, forward, reverse, tables, load, task, enough, toll, scratch):
     """Add token u to round k + 1 by its edges to tokens of round k; return the round's size."""
     found = False
     for e in range(forward.first[u], forward.first[u + 1]):
@@ -78,28 +78,28 @@ def _of_token(k, size, u, forward, reverse, tables, load, task, enough, scratch)
             continue
         for s in range(scratch.counts[k, v]):
             row = np.int64(forward.edges[e]["twin"])
-            found |= _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, scratch)
+            found |= _extend(k, v * LABELS + s, row, reverse, tables, load, task, enough, toll, scratch)
     if found:
         scratch.touched[k + 1, size] = u
     return size + found
 
 
 @inner
-def _beside_start(k, board, load, task, enough, scratch):
+def _beside_start(k, board, load, task, enough, toll, scratch):
     """Fill round k + 1 by the edges that leave the start and the tokens beside it; return its size."""
     forward, reverse, tables, near, start = board.forward, board.reverse, board.tables, scratch.near, task.start
-    size = _of_token(k, 0, start, forward, reverse, tables, load, task, enough, scratch)
+    size = _of_token(k, 0, start, forward, reverse, tables, load, task, enough, toll, scratch)
     for e in range(forward.first[start], forward.first[start + 1]):
         u = forward.edges[e]["other"]
         if near[u] and u != task.end:
             near[u] = False  # once, however many edges lead there
-            size = _of_token(k, size, u, forward, reverse, tables, load, task, enough, scratch)
+            size = _of_token(k, size, u, forward, reverse, tables, load, task, enough, toll, scratch)
     mark_beside(forward, start, near, True)
     return size
 
 
 @kernel
-def best_additions(board, load, task, enough, scratch, found, price):
+def best_additions(board, load, task, enough, toll, scratch, found, price):
     """Find the paths along which one more unit at the start is worth most.
 
     Parameters
@@ -108,6 +108,9 @@ def best_additions(board, load, task, enough, scratch, found, price):
         Present flows, and what limits new ones.
     enough : float
         What the whole amount must be worth more than along a path.
+    toll : float
+        What a market that is not in use must bring at least, even if it costs no gas. Else the many markets of next to
+        nothing at wrong prices would be all that is found.
     found : int32 array, shape (max_hops * LABELS, max_hops)
         All -1 before; filled with forward edges, one row per path.
     price : float64 array
@@ -130,10 +133,10 @@ def best_additions(board, load, task, enough, scratch, found, price):
     for k in range(max_hops - 1):
         last_but_one = k == max_hops - 2
         if last_but_one and beside < edges_of(reverse.first, scratch.touched[k], sizes[k]):
-            sizes[k + 1] = _beside_start(k, board, load, task, enough, scratch)
+            sizes[k + 1] = _beside_start(k, board, load, task, enough, toll, scratch)
         else:
-            sizes[k + 1] = _from_tokens(k, sizes[k], last_but_one, reverse, tables, load, task, enough, scratch)
-    sizes[max_hops] = _of_token(max_hops - 1, 0, start, forward, reverse, tables, load, task, enough, scratch)
+            sizes[k + 1] = _from_tokens(k, sizes[k], last_but_one, reverse, tables, load, task, enough, toll, scratch)
+    sizes[max_hops] = _of_token(max_hops - 1, 0, start, forward, reverse, tables, load, task, enough, toll, scratch)
     total = 0
     for k in range(1, max_hops + 1):
         for s in range(scratch.counts[k, start]):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.kernels import inner, kernel
-from routing_engine.kernels.curves import PIECES, X0, last_row_at_most
 from routing_engine.kernels.division import divide
 from routing_engine.kernels.network import INFEASIBLE, merge, new_network
-from routing_engine.kernels.slopes import gas_of
+from routing_engine.kernels.slopes import gas_of, gas_used
 from routing_engine.kernels.vectors import least_of
 
 NEGLIGIBLE = 1e-9
@@ -27,12 +26,7 @@ def net_output(value, board, total, network, task):
     for i in range(total):
         if network.flow[i] <= 0.0:
             continue
-        edge = board.forward.edges[network.edge[i]]
-        value -= gas_of(edge, task.gas)
-        piece_cost = edge["gas_per_piece"] * task.gas[edge["chain"]]
-        if edge["shape"] == PIECES and edge["n_pieces"] > 1 and piece_cost > 0.0:
-            row = last_row_at_most(board.tables.pieces, X0, edge["piece"], edge["n_pieces"], network.flow[i])
-            value -= piece_cost * (row - edge["piece"])
+        value -= gas_used(board.forward.edges[network.edge[i]], board.tables, task.gas, network.flow[i])
     return value
 
 

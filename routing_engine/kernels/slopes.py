@@ -51,12 +51,34 @@ def _point(edge, row, tables):
 
 
 @inner
+def step_gas(edge, gas):
+    """Worth of the gas of every further piece that a swap enters."""
+    return edge["gas_per_piece"] * gas[edge["chain"]]
+
+
+@inner
+def gas_used(edge, tables, gas, flow):
+    """Worth of the gas of a swap of `flow`, with the pieces that it enters."""
+    step = step_gas(edge, gas)
+    if edge["shape"] != PIECES or edge["n_pieces"] == 1 or step == 0.0:
+        return gas_of(edge, gas)
+    row = last_row_at_most(tables.pieces, X0, edge["piece"], edge["n_pieces"], flow)
+    return gas_of(edge, gas) + step * (row - edge["piece"])
+
+
+@inner
 def net_rate(edge, tables, worth, cost, most):
     """Upper bound of ``(worth * y(f) - cost) / f`` over inputs f up to `most`; tight where the curve is concave.
 
     The worth of one unit of input at which an edge with a fixed cost just stops to be of use. Geometrically the slope
     of the tangent to the curve from the point (0, cost / worth).
     """
+    return net_rate_of_steps(edge, tables, worth, cost, 0.0, most)
+
+
+@inner
+def net_rate_of_steps(edge, tables, worth, cost, step, most):
+    """`net_rate` where each further piece that a swap enters costs `step` more."""
     most = min(most, edge["x_max"])
     if worth <= 0.0 or most <= 0.0 or most < edge["x_min"]:
         return 0.0
@@ -65,9 +87,27 @@ def net_rate(edge, tables, worth, cost, most):
         return ceiling
     if edge["shape"] != PIECES:
         return min(ceiling, _tangent_of_shape(edge, tables, worth, cost, most))
+    first = edge["piece"]
+    rate, row = _tangent_of_pieces(edge, tables, worth, cost, most, first)
+    if step > 0.0 and row > first:
+        # From the piece on that the tangent touches, all pieces before it are paid for. In those before it the rate
+        # still grows, so it is largest where they end, and the less the farther they are.
+        best, _ = _tangent_of_pieces(edge, tables, worth, cost + step * (row - first), most, row)
+        for r in range(row, first, -1):
+            x = tables.pieces[r, X0]
+            rest = (worth * tables.pieces[r, Y0] - cost) / x
+            if rest <= best:
+                break
+            best = max(best, rest - step * (r - 1 - first) / x)
+        rate = min(rate, best)
+    return min(ceiling, rate)
+
+
+@inner
+def _tangent_of_pieces(edge, tables, worth, cost, most, low):
+    """Largest ``(worth * y(f) - cost) / f`` of a concave curve from piece `low` on, and the piece it is reached in."""
     need = cost / worth
-    low = edge["piece"]
-    high = end_row = low + edge["n_pieces"]
+    high = end_row = edge["piece"] + edge["n_pieces"]
     while high - low > 1:  # the last piece that begins where the tangent still lies below `need`
         middle = (low + high) // 2
         p = tables.pieces[middle]
@@ -88,9 +128,9 @@ def net_rate(edge, tables, worth, cost, most):
             f = x0 + ((-k1 + math.sqrt(square)) / (2.0 * k2) - b) / c
     f = min(max(f, x0, edge["x_min"]), end)
     if f <= 0.0:
-        return ceiling
+        return worth * edge["steepest"], low
     y = y0 + a * (f - x0) / (b + c * (f - x0))
-    return min(ceiling, max(0.0, (worth * y - cost) / f))
+    return max(0.0, (worth * y - cost) / f), low
 
 
 @inner

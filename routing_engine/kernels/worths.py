@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from routing_engine.kernels import inlined, inner
 from routing_engine.kernels.rounds import edges_beside, edges_of, mark_beside
-from routing_engine.kernels.slopes import gas_of, net_rate
+from routing_engine.kernels.slopes import gas_of, net_rate_of_steps, step_gas
 
 
 class Worths(NamedTuple):
@@ -53,25 +53,25 @@ def _note(worths, edges, k, u, e, v, rate):
 
 
 @inlined
-def _raise_price(k, edge, e, v, u, board, load, task, worths, enough):
+def _raise_price(k, edge, e, v, u, board, load, task, worths, enough, alone):
     """Let edge e from u to v, which has k hops left, raise the price of u; return whether it is its first."""
-    most = load.most[task.max_hops, u]
+    # A route has no more than that at u if it goes on over k + 1 hops.
+    here = load.most[task.max_hops - k - 1, u]
+    most = here if alone else load.most[task.max_hops, u]
     if most <= 0.0 or most < edge["x_min"] or not task.allowed[edge["market"]]:
         return False
     worth = _price(worths, board.forward.edges, k, v, u)
-    # A route has no more than that at u if it goes on over k + 1 hops.
-    here = load.most[task.max_hops - k - 1, u]
     floor = worths.other[k + 1, u]
     ceiling = worth * edge["steepest"]
     if ceiling <= floor or ceiling * here <= enough:
         return False
     cost = gas_of(edge, task.gas) + load.extra[edge["market"]]
-    rate = net_rate(edge, board.tables, worth, cost, most)
+    rate = net_rate_of_steps(edge, board.tables, worth, cost, step_gas(edge, task.gas), most)
     return rate > floor and rate * here > enough and _note(worths, board.forward.edges, k + 1, u, e, v, rate)
 
 
 @inner
-def _from_tokens(k, last_but_one, board, load, task, worths, near, enough):
+def _from_tokens(k, last_but_one, board, load, task, worths, near, enough, alone):
     """Fill round k + 1 by the edges that lead to the tokens of round k; return its size."""
     reverse, size = board.reverse, 0
     for i in range(worths.sizes[k]):
@@ -83,48 +83,51 @@ def _from_tokens(k, last_but_one, board, load, task, worths, near, enough):
             u = edge["other"]
             if u == task.end or (last_but_one and u != task.start and not near[u]):
                 continue
-            if _raise_price(k, edge, edge["twin"], v, u, board, load, task, worths, enough):
+            if _raise_price(k, edge, edge["twin"], v, u, board, load, task, worths, enough, alone):
                 worths.touched[k + 1, size] = u
                 size += 1
     return size
 
 
 @inner
-def _of_token(k, size, u, board, load, task, worths, enough):
+def _of_token(k, size, u, board, load, task, worths, enough, alone):
     """Add token u to round k + 1 by its edges to tokens of round k; return the round's size."""
     forward, found = board.forward, False
     for e in range(forward.first[u], forward.first[u + 1]):
         edge = forward.edges[e]
         v = edge["other"]
         if worths.best[k, v] > 0.0 and v != task.start:
-            found |= _raise_price(k, edge, e, v, u, board, load, task, worths, enough)
+            found |= _raise_price(k, edge, e, v, u, board, load, task, worths, enough, alone)
     if found:
         worths.touched[k + 1, size] = u
     return size + found
 
 
 @inner
-def _beside_start(k, board, load, task, worths, near, enough):
+def _beside_start(k, board, load, task, worths, near, enough, alone):
     """Fill round k + 1 by the edges that leave the start and the tokens beside it; return its size."""
     forward, start = board.forward, task.start
-    size = _of_token(k, 0, start, board, load, task, worths, enough)
+    size = _of_token(k, 0, start, board, load, task, worths, enough, alone)
     for e in range(forward.first[start], forward.first[start + 1]):
         u = forward.edges[e]["other"]
         if near[u] and u != task.end:
             near[u] = False  # once, however many edges lead there
-            size = _of_token(k, size, u, board, load, task, worths, enough)
+            size = _of_token(k, size, u, board, load, task, worths, enough, alone)
     mark_beside(forward, start, near, True)
     return size
 
 
 @inner
-def dearest(board, load, task, worths, near, amount, enough):
+def dearest(board, load, task, worths, near, amount, enough, alone):
     """Fill `worths` for the present extras, as far as the whole amount might be worth more than `enough`.
 
     Parameters
     ----------
     near : bool array, shape (tokens,)
         Marks of the tokens beside the start.
+    alone : bool
+        Whether only routes of one path matter: through a market on one goes no more than is at its token after so many
+        hops, while several paths may meet there.
 
     Returns
     -------
@@ -141,11 +144,11 @@ def dearest(board, load, task, worths, near, amount, enough):
     for k in range(max_hops - 1):
         last_but_one = k == max_hops - 2
         if last_but_one and beside < edges_of(reverse.first, worths.touched[k], worths.sizes[k]):
-            worths.sizes[k + 1] = _beside_start(k, board, load, task, worths, near, enough)
+            worths.sizes[k + 1] = _beside_start(k, board, load, task, worths, near, enough, alone)
         else:
-            worths.sizes[k + 1] = _from_tokens(k, last_but_one, board, load, task, worths, near, enough)
+            worths.sizes[k + 1] = _from_tokens(k, last_but_one, board, load, task, worths, near, enough, alone)
     last = max_hops - 1
-    worths.sizes[max_hops] = _of_token(last, 0, start, board, load, task, worths, enough)
+    worths.sizes[max_hops] = _of_token(last, 0, start, board, load, task, worths, enough, alone)
     price = max(0.0, enough / amount)
     for k in range(1, max_hops + 1):
         price = max(price, worths.best[k, start])
