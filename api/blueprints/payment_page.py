@@ -20,7 +20,8 @@ from api.services.orders import cancel_by_payer, public_order
 from api.services.payable_tokens import payable_tokens
 from api.services.payment_reports import report_payment
 from api.services.payment_transactions import Shortage, build_payment
-from api.services.simulation import Action, simulate
+from api.services.simulated_actions import Action
+from api.services.simulation import simulate
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:{http}; "

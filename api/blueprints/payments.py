@@ -10,7 +10,8 @@ from api.blueprints.base import Blueprint
 from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
 from api.security import caller_key, key_required
 from api.services import orders
-from api.services.simulation import Action, simulate_for
+from api.services.simulated_actions import Action
+from api.services.simulation import simulate_for
 
 blueprint = Blueprint("payments", __name__, url_prefix="/api/v1/payment", description="Payment orders")
 NOT_NOW = "The order's present state does not allow it"

@@ -15,7 +15,7 @@ from api.checkout_page.stranded import is_out, stranded_words
 from api.checkout_page.strings import Strings, fill
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.order_view import NO_ACCOUNT, PublicOrder
-from api.services.simulation import Action
+from api.services.simulated_actions import Action, allowed_actions
 from routing_engine.chains import CHAINS
 
 
@@ -74,7 +74,7 @@ _ACTIONS: Mapping[OrderStatus, tuple[Action, ...]] = MappingProxyType(
         _S.EXPIRED: (Action.PAY_LATE,),
     }
 )
-"""What can be simulated; paying is what the page's own button does."""
+"""What the page offers of it; paying is what its own button does."""
 _WAITING = ("now", "todo", "todo")
 
 
@@ -235,7 +235,7 @@ def _callback(order: PublicOrder, status: OrderStatus) -> str:
 
 
 def _test_actions(order: PublicOrder, status: OrderStatus, strings: Strings) -> Iterator[Mapping[str, str]]:
-    if not (order.payable and order.is_simulated):
-        return
+    possible = allowed_actions(order)
     for action in _ACTIONS.get(status, ()):
-        yield {"action": action, **strings.simulate[action]}
+        if action in possible:
+            yield {"action": action, **strings.simulate[action]}

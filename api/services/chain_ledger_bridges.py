@@ -247,5 +247,4 @@ def _topic_number(log: Log, place: int) -> int:
 
 
 def _address(word: bytes) -> str:
-    """Return the address in a word; one of another kind of chain becomes an address that is nobody's here."""
-    return "0x" + word[-20:].hex()
+    return "0x" + word[-20:].hex()  # one of another kind of chain becomes an address that is nobody's here

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -19,44 +18,12 @@ from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.services import simulated_wallet as wallet
 from api.services.ledgers import is_simulated
 from api.services.order_store import Payments, find, lock_all, payments_of, settle
-from api.services.order_view import PublicOrder, describe
+from api.services.order_view import describe
+from api.services.simulated_actions import FITS, Action
 from api.services.simulated_chain import FINALITY_BLOCKS, hold
 from api.services.simulated_state import outstanding, quoted_source, unfinal
 from api.services.simulated_wallet import Source
 from api.storage.tables import PaymentOrder
-
-
-class Action(StrEnum):
-    """What can happen."""
-
-    PAY = "pay"
-    UNDERPAY = "underpay"
-    OVERPAY = "overpay"
-    PAY_LATE = "pay_late"
-    WRONG_TOKEN = "wrong_token"  # noqa: S105 - a word of the interface
-    REORG = "reorg"
-    BRIDGE_DELAY = "bridge_delay"
-    BRIDGE_FAIL = "bridge_fail"
-    EXPIRE = "expire"
-
-
-_WAITING = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
-FITS: Mapping[Action, frozenset[OrderStatus]] = MappingProxyType(
-    {
-        Action.PAY: _WAITING,
-        Action.UNDERPAY: _WAITING,
-        Action.OVERPAY: _WAITING,
-        Action.PAY_LATE: frozenset({OrderStatus.CREATED, OrderStatus.EXPIRED}),
-        Action.WRONG_TOKEN: _WAITING,
-        Action.REORG: _WAITING,
-        Action.BRIDGE_DELAY: frozenset({OrderStatus.CREATED}),
-        Action.BRIDGE_FAIL: frozenset({OrderStatus.CREATED}),
-        Action.EXPIRE: _WAITING,
-    }
-)
-"""In which statuses each action makes sense."""
-
-_NEEDS_DUE = frozenset({Action.PAY, Action.UNDERPAY, Action.OVERPAY, Action.WRONG_TOKEN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +39,6 @@ class _Scene:
     @property
     def due(self) -> int:
         return self.order.amount_due or 0
-
-
-def allowed_actions(order: PublicOrder) -> tuple[Action, ...]:
-    """Return what can happen to an order in its present status; none for a live one or one that nobody can pay."""
-    if not order.is_simulated or not order.payable:
-        return ()
-    fitting = (action for action in Action if order.status in FITS[action])
-    return tuple(action for action in fitting if order.amount_due or action not in _NEEDS_DUE)
 
 
 def simulate(context: Context, order_id: str, action: Action, quote_id: str | None = None) -> None:

@@ -16,7 +16,7 @@ from api.checkout_page.page import qr_svg
 from api.checkout_page.redirects import with_outcome
 from api.domain.money import UINT256_MAX
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.simulation import Action
+from api.services.simulated_actions import Action
 
 amounts = st.integers(0, UINT256_MAX)
 decimals = st.integers(0, 36)
