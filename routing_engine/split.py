@@ -133,14 +133,16 @@ class Splitter:
         scaled = parts * (gross / parts.sum())
         rows = [[edge for edge in row if edge >= 0] for row in division.paths[: division.count].tolist()]
         starts = list(zip(rows, scaled.tolist(), strict=True))
+        free = not self._gas_cost.any()  # then its worth does not matter, and the input bounds itself
         worth, most = division.slope, 0.0
-        for _ in range(TURNS):
+        for _ in range(1 if free else TURNS):
             if worth <= 0.0:
                 break
             task = self._task._replace(gas=self._gas_cost * self._graph.units[self._task.start] * worth)
             judged = self._improved(starts, task, division.count, 0, linear=True)
             rest = judged.bound - judged.slope * gross
-            most = max(most, (self._request.amount - rest) / max(judged.slope, worth))
+            price = judged.slope if free and judged.slope > 0.0 else max(judged.slope, worth)
+            most = max(most, (self._request.amount - rest) / price)
             if abs(judged.slope - worth) <= CLOSE * worth:
                 break
             worth = judged.slope
