@@ -7,13 +7,12 @@ from dataclasses import replace
 
 from adapters.chain.abi import Event, Function, Log
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, States, collected, market_id, named, nothing_else
-from adapters.chain.reading import Reading, ask, ask_each
+from adapters.chain.protocol import Pool, States, collected, market_id, nothing_else
+from adapters.chain.reading import Reading, ask_each
 from adapters.chain.tokens import ChainTokens
-from adapters.uniswap_v2 import GET_PAIR, PAIR_CREATED, SYNC
+from adapters.uniswap_v2 import PAIR_CREATED, SYNC, created_pairs, listed_pairs
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets import Fork, SolidlyPool
-from routing_engine.model import ZERO_ADDRESS
 
 GET_RESERVES = Function("getReserves()", "uint112", "uint112", "uint16", "uint16")
 IS_STABLE = Function("stableSwap()", "bool")
@@ -54,22 +53,11 @@ class Camelot:
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for every pair of listed tokens."""
-        pairs = tuple(tokens.pairs())
-        calls = [GET_PAIR(self._factory, *(token.address for token in pair)) for pair in pairs]
-        outcomes = yield from ask(calls)
-        addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
-        found = zip(addresses, pairs, strict=True)
-        return tuple(Pool(key=address, tokens=pair) for address, pair in found if address != ZERO_ADDRESS)
+        return listed_pairs(self.factories[0], tokens)
 
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PairCreated."""
-
-        def pool_of(log: Log) -> Pool | None:
-            addresses, (pair, _) = PAIR_CREATED.decode(log)
-            found = tokens.all_at(addresses)
-            return Pool(key=pair, tokens=found) if found else None
-
-        return named(logs, pool_of)
+        return created_pairs(logs, tokens)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyPool]]:
         """Read reserves, fees and kind, and the owner's share of fees."""

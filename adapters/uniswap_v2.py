@@ -52,22 +52,11 @@ class UniswapV2:
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for every pair of listed tokens."""
-        pairs = tuple(tokens.pairs())
-        calls = [GET_PAIR(self.factories[0], token0.address, token1.address) for token0, token1 in pairs]
-        outcomes = yield from ask(calls)
-        addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
-        found = zip(addresses, pairs, strict=True)
-        return tuple(Pool(key=address, tokens=pair) for address, pair in found if address != ZERO_ADDRESS)
+        return listed_pairs(self.factories[0], tokens)
 
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PairCreated."""
-
-        def pool_of(log: Log) -> Pool | None:
-            addresses, (pair, _) = PAIR_CREATED.decode(log)
-            found = tokens.all_at(addresses)
-            return Pool(key=pair, tokens=found) if found else None
-
-        return named(logs, pool_of)
+        return created_pairs(logs, tokens)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[ConstantProductPool]]:
         """Read the reserves."""
@@ -98,6 +87,27 @@ class UniswapV2:
             reserve1=reserve1,
             fee_pips=self._fee_pips,
         )
+
+
+def listed_pairs(factory: str, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    """Ask a factory for every pair of listed tokens."""
+    pairs = tuple(tokens.pairs())
+    calls = [GET_PAIR(factory, token0.address, token1.address) for token0, token1 in pairs]
+    outcomes = yield from ask(calls)
+    addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+    found = zip(addresses, pairs, strict=True)
+    return tuple(Pool(key=address, tokens=pair) for address, pair in found if address != ZERO_ADDRESS)
+
+
+def created_pairs(logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    """Read the pairs of listed tokens off PairCreated."""
+
+    def pool_of(log: Log) -> Pool | None:
+        addresses, (pair, _) = PAIR_CREATED.decode(log)
+        found = tokens.all_at(addresses)
+        return Pool(key=pair, tokens=found) if found else None
+
+    return named(logs, pool_of)
 
 
 def deployed(chain_id: int) -> Iterator[UniswapV2]:
