@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters import aerodrome, camelot, slipstream, uniswap_v3
+from adapters import aerodrome, camelot, slipstream, uniswap_v2, uniswap_v3
 from adapters.aerodrome import Aerodrome
 from adapters.camelot import Camelot
 from adapters.chain.steps import RETRY_S
@@ -137,7 +137,7 @@ def test_slipstream_follows_fees_that_change_without_events():
 def test_camelot_charges_by_direction_and_may_change_its_kind():
     script = Script(FIRST, SECOND, chain_id=1)
     pair = address(0xA)
-    script.on(camelot.GET_PAIR(FACTORY, FIRST.address, SECOND.address), pair)
+    script.on(uniswap_v2.GET_PAIR(FACTORY, FIRST.address, SECOND.address), pair)
     script.on(camelot.OWNER_SHARE(FACTORY), 40_000)
     script.on(camelot.IS_STABLE(pair), False)
     script.on(camelot.GET_RESERVES(pair), *RESERVES, 300, 500)
