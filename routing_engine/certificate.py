@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, floor, inf
 
 BPS = 10_000
+
+PRECISION = 1e-12
+"""Relative error that the sums behind a bound may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +39,18 @@ class Certificate:
     @classmethod
     def of_output(cls, net: float, bound: float, max_hops: int, *, gas_aware: bool) -> Certificate:
         """Judge a net output by an upper bound of it."""
-        if not 0.0 < net <= bound * (1.0 + 1e-6) or bound == float("inf"):
+        if not 0.0 < net <= bound * (1.0 + 1e-6) or bound == inf:
             return cls.missing("the gas is worth more than the output", max_hops, gas_aware=gas_aware)
-        return cls(gap_bps=max(0.0, 1.0 - net / bound) * BPS, scope=_scope(max_hops), gas_aware=gas_aware)
+        whole = floor(bound * (1.0 + PRECISION))  # net outputs are whole units
+        return cls(gap_bps=max(0.0, 1.0 - net / whole) * BPS, scope=_scope(max_hops), gas_aware=gas_aware)
 
     @classmethod
     def of_input(cls, gross: float, bound: float, max_hops: int, *, gas_aware: bool) -> Certificate:
         """Judge an input and its gas by a lower bound of both together."""
         if not bound > 0.0:
             return cls.missing("no input is too small for the bound", max_hops, gas_aware=gas_aware)
-        return cls(gap_bps=max(0.0, gross / bound - 1.0) * BPS, scope=_scope(max_hops), gas_aware=gas_aware)
+        whole = ceil(bound * (1.0 - PRECISION))
+        return cls(gap_bps=max(0.0, gross / whole - 1.0) * BPS, scope=_scope(max_hops), gas_aware=gas_aware)
 
     @classmethod
     def missing(cls, reason: str, max_hops: int, *, gas_aware: bool = False) -> Certificate:

@@ -102,8 +102,8 @@ def _compile_divisions() -> None:
     paths[:, 0] = np.flatnonzero(graph.source == 0)
     redivide(paths, 2, 1e7, x, graph.board, np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES))
     network = new_network(2, MAX_HOPS)
-    net, count, _ = optimise(paths, 2, 1e7, x, graph.board, task, network, FINE)
-    prune(paths, count, 1e7, x, net, graph.board, task, network)
+    net, count, total = optimise(paths, 2, 1e7, x, graph.board, task, network, FINE)
+    prune(paths, count, 1e7, x, net, total, graph.board, task, network)
 
 
 if __name__ == "__main__":

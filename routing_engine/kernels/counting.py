@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.kernels import inner, kernel
+from routing_engine.kernels.alone import best_alone
 from routing_engine.kernels.bound import CLOSE, certify
 from routing_engine.kernels.layout import Task
 from routing_engine.kernels.reach import clear_most, fill_most
@@ -82,6 +83,8 @@ def bound_by_count(board, load, task, worths, near, wraps, reached, total, netwo
     reached = fill_most(board, load, task, amount, near, ALONE)
     mark_beside(board.forward, task.start, near, True)
     single = dearest(board, load, task, worths, near, amount, net, ALONE) * amount
+    if single > max(several, net * (1.0 + CLOSE)):
+        single = min(single, best_alone(board, task, worths, amount, net))
     clear_worths(worths)
     mark_beside(board.forward, task.start, near, False)
     clear_most(load, reached)

@@ -75,7 +75,7 @@ def put_on(count, edges, total, network, load):
         if network.flow[i] >= edges[e]["x_max"] * FULL:
             best = level
             for p in range(count):
-                if crosses(network, p, i) >= 0:
+                if crosses(network, p, i):
                     best = max(best, network.price[p])
             load.slope[e] *= level / best
     return level
@@ -140,9 +140,9 @@ def _grow(paths, count, amount, x, net, found, price, rows, level, board, task, 
         size = _extended(trial_paths, count, trial_x, amount, found, price, rows, level, attempt, board, network)
         if size == count:
             continue
-        trial_net, left, _ = optimise(trial_paths, size, amount, trial_x, board, task, network, ROUGH)
+        trial_net, left, total = optimise(trial_paths, size, amount, trial_x, board, task, network, ROUGH)
         if trial_net > -np.inf:
-            trial_net, left = prune(trial_paths, left, amount, trial_x, trial_net, board, task, network)
+            trial_net, left = prune(trial_paths, left, amount, trial_x, trial_net, total, board, task, network)
         if trial_net > net + GAIN * abs(net):
             paths[:left], x[:left] = trial_paths[:left], trial_x[:left]
             return trial_net, left

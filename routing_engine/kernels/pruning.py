@@ -6,7 +6,7 @@ import numpy as np
 
 from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.division import divide
-from routing_engine.kernels.network import INFEASIBLE, merge, new_network
+from routing_engine.kernels.network import INFEASIBLE, MAX_EDGES, crosses, merge, new_network
 from routing_engine.kernels.slopes import gas_of, gas_used
 from routing_engine.kernels.vectors import least_of
 
@@ -14,7 +14,7 @@ NEGLIGIBLE = 1e-9
 """Share of the amount below which a path is dropped."""
 
 PRUNED = 3
-"""Paths that are tried for dropping, of which the best is dropped."""
+"""Paths or edges that are tried for dropping, of which the best is dropped."""
 
 ROUGH, FINE = 1e-9, 1e-15
 """Progress at which a division ends while paths are tried, and at the end."""
@@ -64,15 +64,22 @@ def optimise(paths, count, amount, x, board, task, network, progress):
 
 
 @inner
-def _doubtful(count, board, network, task, margin):
-    """Fill `margin` with what dropping each path would save in gas, less what it would cost at least; return the best.
+def _loss(i, worth, network):
+    """Return what leaving out edge i would cost at least, where a unit of what it gives is worth `worth`."""
+    return worth * (network.out[i] - network.slope[i] * network.flow[i])
 
-    What a path's own edges earn at the present prices is lost with it, by duality at least that. Where a full edge
-    makes a path's price larger than that of others, it is taken to be worth what they are.
+
+@inner
+def _find_doubtful(count, total, board, network, task, margin):
+    """Fill `margin` with what leaving something out would save in gas, less what it would cost at least, by duality.
+
+    First come the paths, each with the edges that only it crosses; then the edges that several paths cross. Where a
+    full edge makes a path's price larger than that of others, it is taken to be worth what they are.
     """
-    best, level = 0, least_of(network.price, count)
+    level = least_of(network.price, count)
+    for m in range(count + total):
+        margin[m] = 0.0
     for p in range(count):
-        margin[p] = 0.0
         worth = level
         for s in range(network.step.shape[1]):
             i = network.step[p, s]
@@ -81,47 +88,94 @@ def _doubtful(count, board, network, task, margin):
             if network.slope[i] <= 0.0:
                 continue
             worth /= network.slope[i]  # of what the edge gives
+            saved = gas_of(board.forward.edges[network.edge[i]], task.gas) - _loss(i, worth, network)
             if network.first[i + 1] - network.first[i] == 1:
-                margin[p] += gas_of(board.forward.edges[network.edge[i]], task.gas)
-                margin[p] -= worth * (network.out[i] - network.slope[i] * network.flow[i])
-        if margin[p] > margin[best]:
-            best = p
-    return best
+                margin[p] += saved
+            else:
+                margin[count + i] = saved
+
+
+@inner
+def _beside(i, total, board, network):
+    """Return another edge of the network between the same tokens as edge i, or -1."""
+    edges, source, e = board.forward.edges, board.source, network.edge[i]
+    for j in range(total):
+        other = network.edge[j]
+        if other != e and source[other] == source[e] and edges[other]["other"] == edges[e]["other"]:
+            return other
+    return -1
+
+
+@inner
+def _place_of(path, paths, count):
+    """Return the row of a path among the first `count`; `count` if it is none of them."""
+    for p in range(count):
+        same = True
+        for s in range(paths.shape[1]):
+            same &= paths[p, s] == path[s]
+        if same:
+            return p
+    return count
 
 
 @kernel
-def prune(paths, count, amount, x, net, board, task, network):
-    """Drop paths while the net output grows by it: each time, of the most doubtful, the one that brings most.
+def _leave_out(m, paths, count, x, total, board, network, trial_paths, trial_x):
+    """Write the paths without path m, or without edge m - count: what crossed it goes beside it if there is a way.
+
+    Returns
+    -------
+    int
+        Number of paths left.
+    """
+    beside = _beside(m - count, total, board, network) if m >= count else -1
+    kept = np.int64(0)
+    for p in range(count):
+        crossed = m >= count and crosses(network, p, m - count)
+        if p == m or (crossed and beside < 0):
+            continue
+        trial_paths[kept] = paths[p]
+        if crossed:
+            for s in range(paths.shape[1]):
+                if paths[p, s] == network.edge[m - count]:
+                    trial_paths[kept, s] = beside
+        place = _place_of(trial_paths[kept], trial_paths, kept)
+        trial_x[place] = x[p] + (trial_x[place] if place < kept else 0.0)
+        kept = max(kept, np.int64(place + 1))
+    return kept
+
+
+@kernel
+def prune(paths, count, amount, x, net, total, board, task, network):
+    """Drop paths and edges while the net output grows by it: each time, of the most doubtful, what brings most.
 
     The network is that of these paths.
     """
     trial_paths, trial_x = np.empty_like(paths), np.empty_like(x)
     best_paths, best_x = np.empty_like(paths), np.empty_like(x)
-    margin = np.zeros(x.size)
+    margin = np.zeros(x.size + MAX_EDGES)
     while count > 1:
-        p = _doubtful(count, board, network, task, margin)
-        before, best_count = net, count
-        for _ in range(PRUNED):
-            if margin[p] <= 0.0:
+        _find_doubtful(count, total, board, network, task, margin)
+        before, best_count, moves = net, count, count + total
+        for attempt in range(PRUNED):
+            m = np.argmax(margin[:moves])
+            if margin[m] <= 0.0:
                 break
-            kept = np.int64(0)
-            for q in range(count):
-                if q != p:
-                    trial_paths[kept] = paths[q]
-                    trial_x[kept] = x[q]
-                    kept += 1
-            trial_x[:kept] *= amount / (amount - x[p])
+            margin[m] = 0.0
+            if attempt > 0:  # the attempt before has left another network
+                merge(paths, count, board, network)
+            kept = _leave_out(m, paths, count, x, total, board, network, trial_paths, trial_x)
+            if kept == 0:
+                continue
+            trial_x[:kept] *= amount / trial_x[:kept].sum()
             trial_net, left, _ = optimise(trial_paths, kept, amount, trial_x, board, task, network, ROUGH)
             if trial_net > net:
                 net, best_count = trial_net, left
                 best_paths[:left], best_x[:left] = trial_paths[:left], trial_x[:left]
-            margin[p] = 0.0
-            p = np.argmax(margin[:count])
         if net <= before:
             break
         count = best_count
         paths[:count], x[:count] = best_paths[:count], best_x[:count]
-        net, count, _ = optimise(paths, count, amount, x, board, task, network, ROUGH)
+        net, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
     return net, count
 
 

@@ -28,7 +28,7 @@ class Worths(NamedTuple):
 
 
 @inner
-def _price(worths, edges, k, v, u):
+def price_after(worths, edges, k, v, u):
     """Worth of v with k hops left to a route that came from u."""
     if k > 0 and edges[worths.via[k, v]]["other"] == u:
         return worths.other[k, v]
@@ -60,7 +60,7 @@ def _raise_price(k, edge, e, v, u, board, load, task, worths, enough, alone):
     most = here if alone else load.most[task.max_hops, u]
     if most <= 0.0 or most < edge["x_min"] or not task.allowed[edge["market"]]:
         return False
-    worth = _price(worths, board.forward.edges, k, v, u)
+    worth = price_after(worths, board.forward.edges, k, v, u)
     floor = worths.other[k + 1, u]
     ceiling = worth * edge["steepest"]
     if ceiling <= floor or ceiling * here <= enough:
@@ -185,5 +185,5 @@ def dearest_path(worths, edges, max_hops, start, path, worth):
         path[i] = e
         came, u = u, edges[e]["other"]
         k -= 1
-        worth[i] = _price(worths, edges, k, u, came) if k > 0 else 1.0
+        worth[i] = price_after(worths, edges, k, u, came) if k > 0 else 1.0
     return length

@@ -161,7 +161,7 @@ class ConcentratedPool:
         return spot_price(self.sqrt_price_x96, zero_for_one, self.swap_fee_pips(zero_for_one))
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
-        """One Möbius piece per interval between initialised ticks; stops at word edges are left to the exact quote."""
+        """One Möbius piece per interval between initialised ticks and the next edges of the bitmap's words."""
         pieces, x_max = build_pieces(self, is_zero_for_one(self, token_in, token_out))
         curve = Curve(
             pieces=pieces,

@@ -1,8 +1,9 @@
-"""The float64 shape of a concentrated pool: constant-product pieces between initialised ticks."""
+"""The float64 shape of a concentrated pool: constant-product pieces between the stops of the contract's loop."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
 from math import log
 from operator import itemgetter
@@ -16,6 +17,12 @@ from routing_engine.fixed_point import PIPS, Q96
 
 _HALF_LOG_TICK = log(1.0001) / 2
 _index = itemgetter(0)
+
+WORD = 256
+"""Initialised or not, the contract's loop stops after so many multiples of the tick spacing, and takes gas for it."""
+
+WORD_EDGES = 4
+"""Of these stops the next ones on the way are told to the kernels; what goes farther is quoted exactly later."""
 
 _CLOSED = np.array([[0.0, 0.0, 0.0, 1.0, 0.0]])
 
@@ -69,17 +76,26 @@ def spot_price(sqrt_price_x96: int, zero_for_one: bool, fee_pips: int) -> float:
     return (1.0 - fee_pips / PIPS) * (price if zero_for_one else 1.0 / price)
 
 
-def _ahead(state: Liquidity, zero_for_one: bool) -> tuple[tuple[Tick, ...], list[int]]:
-    """Return the initialised ticks in the order they are met, and the liquidity on the way to each of them."""
+def _ahead(state: Liquidity, zero_for_one: bool) -> tuple[list[Tick], list[int]]:
+    """Return the stops in the order they are met, and the liquidity on the way to each of them."""
     split = bisect_right(state.ticks, state.tick, key=_index)
+    ticks = state.ticks[:split][::-1] if zero_for_one else state.ticks[split:]
+    if not ticks:
+        return [], []
+    ahead = sorted(set(ticks) | _words(state, ticks, zero_for_one), key=_index, reverse=zero_for_one)
+    way = -1 if zero_for_one else 1
     # Sums of integers: nets of many magnitudes cancel, which float64 would not survive.
-    if zero_for_one:
-        ahead = state.ticks[:split][::-1]
-        nets = [-net for _, net in ahead[:-1]]
-    else:
-        ahead = state.ticks[split:]
-        nets = [net for _, net in ahead[:-1]]
-    return ahead, list(accumulate(nets, initial=state.liquidity))
+    return ahead, list(accumulate((way * net for _, net in ahead[:-1]), initial=state.liquidity))
+
+
+def _words(state: Liquidity, ticks: Sequence[Tick], zero_for_one: bool) -> set[Tick]:
+    """Return the next edges of the bitmap's words as ticks at which liquidity stays, those that are ticks left out."""
+    spacing, compressed = state.tick_spacing, state.tick // state.tick_spacing
+    first = compressed >> 8 << 8 if zero_for_one else compressed + 1 | 255
+    way = -WORD if zero_for_one else WORD
+    edges = {(first + way * number) * spacing for number in range(WORD_EDGES)} - {index for index, _ in ticks}
+    end = ticks[-1][0]
+    return {(edge, 0) for edge in edges if (edge > end if zero_for_one else edge < end)}
 
 
 def _first_growth(sqrt_price_x96: int, boundary: int, zero_for_one: bool) -> float:

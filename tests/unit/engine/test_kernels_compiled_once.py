@@ -13,7 +13,7 @@ from routing_engine.warm import warm_up
 
 MODULES = [f"routing_engine.kernels.{found.name}" for found in pkgutil.iter_modules(routing_engine.kernels.__path__)]
 
-ON_COLUMNS_AND_TOKENS = {"last_row_at_most", "_price", "_most_valued", "sort_by"}
+ON_COLUMNS_AND_TOKENS = {"last_row_at_most", "price_after", "_most_valued", "sort_by"}
 """Small ones that are called with literals or with both widths of integers."""
 
 
