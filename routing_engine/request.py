@@ -20,7 +20,7 @@ from routing_engine.objective import BPS, OBJECTIVES, Objective
 from routing_engine.route import Route, Side
 
 MAX_HOPS = 4
-MAX_SPLITS = 40
+MAX_SPLITS = 100
 MAX_ALTERNATIVES = 5
 DEFAULT_BUDGET_MS = 30_000
 MAX_BUDGET_MS = 600_000

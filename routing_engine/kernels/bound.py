@@ -20,8 +20,8 @@ import numpy as np
 
 from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.rounds import mark_beside
-from routing_engine.kernels.slopes import arbitrage, derivatives, gas_used
-from routing_engine.kernels.vectors import least_of
+from routing_engine.kernels.slopes import arbitrage, gas_used
+from routing_engine.kernels.targets import length_of, price_rounds, price_tokens
 from routing_engine.kernels.worths import clear_worths, dearest, dearest_path
 
 REFINEMENTS = 48
@@ -29,14 +29,8 @@ REFINEMENTS = 48
 CLOSE = 1e-7
 """Relative gap at which a bound is good enough."""
 
-BESIDE = 2e-4
-"""How far beside a flow, relatively, marginal prices are compared to see a kink."""
-
 TOGETHER = np.bool_(False)
 """Routes of many paths are judged, not of one alone."""
-
-KINK = 1e-2
-"""Relative drop of the marginal price that counts as a kink."""
 
 
 @inner
@@ -49,86 +43,14 @@ def _most_valued(target, token):
 
 
 @inner
-def _slopes(edge, tables, flow):
-    """Marginal prices just below and just above a flow: they differ at a kink, and above the largest input it is 0."""
-    _, below, _ = derivatives(edge, tables, flow * (1.0 - BESIDE))
-    above = 0.0
-    if flow * (1.0 + BESIDE) <= edge["x_max"]:
-        _, above, _ = derivatives(edge, tables, flow * (1.0 + BESIDE))
-    return below, above
-
-
-@inner
-def _target_prices(count, network, board, task, worths, lowest):
-    """Fill `worths.target`, by hops left and token, with prices of the division's paths.
-
-    They are marginal prices, or where gas outweighs, average ones. An edge that ends at a kink of its curve says little
-    about the price of what it takes, so first the others speak, backwards from the end, then what it costs to get
-    there, forwards; what is unknown then is taken from the kinks.
-    """
-    target, step, hops = worths.target, network.step, task.max_hops
-    edges, source, tables = board.forward.edges, board.source, board.tables
-    target[0, task.end] = 1.0
-    for turn in range(2):
-        for k in range(1, hops + 1):
-            for p in range(count):
-                if _length(step, p) < k:
-                    continue
-                i = step[p, _length(step, p) - k]
-                edge, flow = edges[network.edge[i]], network.flow[i]
-                u, worth = source[network.edge[i]], target[k - 1, edge["other"]]
-                below, above = _slopes(edge, tables, flow)
-                kink = below > above * (1.0 + KINK)
-                if worth == 0.0 or kink != (turn == 1) or (turn == 1 and target[k, u] > 0.0):
-                    continue
-                slope = network.slope[i]
-                if kink:
-                    slope = below if lowest else max(above, 1e-6 * below)
-                rate = min(
-                    slope * worth, (worth * network.out[i] - gas_used(edge, board.tables, task.gas, flow)) / flow
-                )
-                if rate > 0.0 and target[k, u] == 0.0:
-                    target[k, u] = rate
-                elif rate > 0.0:
-                    target[k, u] = min(target[k, u], rate) if lowest else max(target[k, u], rate)
-        # Shorter and longer paths are worth the same at the start.
-        level = _most_valued(target, task.start)
-        if level == 0.0:
-            level = least_of(network.price, count)
-        for k in range(1, hops + 1):
-            if target[k, task.start] == 0.0:
-                target[k, task.start] = level
-        for k in range(hops, 1, -1):
-            for p in range(count):
-                if _length(step, p) < k:
-                    continue
-                i = step[p, _length(step, p) - k]
-                edge = edges[network.edge[i]]
-                u, v = source[network.edge[i]], edge["other"]
-                if target[k - 1, v] == 0.0 and target[k, u] > 0.0:
-                    below, above = _slopes(edge, tables, network.flow[i])
-                    if below <= above * (1.0 + KINK):
-                        target[k - 1, v] = target[k, u] / network.slope[i]
-
-
-@inner
-def _length(step, p):
-    """Count the hops of path p."""
-    length = 0
-    while length < step.shape[1] and step[p, length] >= 0:
-        length += 1
-    return length
-
-
-@inner
 def _allow(count, total, network, board, task, load, worths):
     """Allow each market in use what it earns at the target prices; return the sum."""
     edges, source = board.forward.edges, board.source
     for k in range(1, task.max_hops + 1):
         for p in range(count):
-            if _length(network.step, p) < k:
+            if length_of(network.step, p) < k:
                 continue
-            i = network.step[p, _length(network.step, p) - k]
+            i = network.step[p, length_of(network.step, p) - k]
             edge = edges[network.edge[i]]
             u, v = source[network.edge[i]], edge["other"]
             earned = worths.target[k - 1, v] * network.out[i] - worths.target[k, u] * network.flow[i]
@@ -143,7 +65,7 @@ def _allow(count, total, network, board, task, load, worths):
 
 @inner
 def _forget(count, total, network, board, task, load, worths):
-    """Undo `_target_prices` and `_allow`."""
+    """Undo the target prices and `_allow`."""
     edges, source = board.forward.edges, board.source
     for i in range(total):
         load.extra[edges[network.edge[i]]["market"]] = 0.0
@@ -200,7 +122,10 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
     mark_beside(forward, start, near, True)
     least, slope = np.inf, 0.0
     for rule in range(2):
-        _target_prices(count, network, board, task, worths, rule == 1)
+        if rule == 0:
+            price_rounds(count, network, board, task, worths, floor)
+        else:
+            price_tokens(count, total, network, board, task, worths, floor)
         extras = _allow(count, total, network, board, task, load, worths)
         for turn in range(REFINEMENTS):
             price = dearest(board, load, task, worths, near, amount, floor - extras, TOGETHER)

@@ -99,6 +99,42 @@ def _try_step(count, amount, x, step, length, trial, best, board, total, network
 
 
 @inner
+def _longest(count, x, step):
+    """Return how far to go along `step`, at most 1, until a path is empty; empty ones stay so."""
+    length = 1.0
+    for p in range(count):
+        if step[p] < 0.0:
+            if x[p] <= 0.0:
+                step[p] = 0.0
+            else:
+                length = min(length, x[p] / -step[p])
+    return length
+
+
+@inner
+def _stiffen(count, amount, x, step, trial, board, total, network, slope, flow):
+    """Fill the network at `x`, its edges bent as much as they are on the way along `step`.
+
+    Where a curve has a steep stretch before it, its bend here promises too much, and all edges would have to go slow
+    for that one.
+    """
+    length = _longest(count, x, step)
+    together = 0.0
+    for p in range(count):
+        trial[p] = max(0.0, x[p] + length * step[p])
+        together += trial[p]
+    trial *= amount / together
+    known = evaluate(count, trial, board, total, network) != INFEASIBLE
+    copy(network.slope, slope, total)
+    copy(network.flow, flow, total)
+    evaluate(count, x, board, total, network)
+    for i in range(total):
+        change = flow[i] - network.flow[i]
+        if known and abs(change) > 1e-12 * network.flow[i]:
+            network.bend[i] = min(network.bend[i], (slope[i] - network.slope[i]) / change)
+
+
+@inner
 def _exchange(count, x, full, fulls, trial, best, board, total, network):
     """Move amount to the path of greatest marginal price from that of least until they meet.
 
@@ -158,6 +194,7 @@ def divide(count, amount, x, board, total, network, progress):
     step, trial = np.zeros(count), np.zeros(count)
     free = np.zeros(count, np.int64)
     full = np.zeros(MAX_FULL, np.int64)
+    slope, flow = np.zeros(total), np.zeros(total)
     best = evaluate(count, x, board, total, network)
     if best == INFEASIBLE:
         return INFEASIBLE
@@ -188,15 +225,15 @@ def divide(count, amount, x, board, total, network, progress):
         if size < 2 or spread < TOLERANCE:
             break
         before, length = best, 0.0
-        if newton_step(free, size, count, total, amount, board, network, full, fulls, step):
-            length = 1.0
-            for p in range(count):
-                if step[p] < 0.0:
-                    if x[p] <= 0.0:
-                        step[p] = 0.0
-                    else:
-                        length = min(length, x[p] / -step[p])
-            best, length = _try_step(count, amount, x, step, length, trial, best, board, total, network)
+        for attempt in range(2):
+            if attempt == 1:
+                if length >= SHORT:
+                    break
+                _stiffen(count, amount, x, step, trial, board, total, network, slope, flow)
+                fulls = find_full(board, total, network, full)
+            if newton_step(free, size, count, total, amount, board, network, full, fulls, step):
+                most = _longest(count, x, step)
+                best, length = _try_step(count, amount, x, step, most, trial, best, board, total, network)
         if length < SHORT:
             evaluate(count, x, board, total, network)
             best = _exchange(count, x, full, fulls, trial, best, board, total, network)
