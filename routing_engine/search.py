@@ -11,17 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.chains import block_time_s
+from routing_engine.compiled import Compiled
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
+from routing_engine.kernels import paths
 from routing_engine.kernels.labels import LABELS
 from routing_engine.kernels.layout import FORWARD, REVERSE, Weights
-from routing_engine.kernels.paths import best_paths
 from routing_engine.kernels.workspace import Workspace, new_workspace
 from routing_engine.model import Hop, Market, Token
 from routing_engine.request import MAX_HOPS, RouteRequest
 from routing_engine.route import Side
 
 Edge = tuple[Market, Token, Token]
+
+_best_paths = Compiled(paths.best_paths)
 
 TIE = 1e-6
 """Candidates whose float64 scores differ by less are compared in exact integers."""
@@ -94,7 +97,7 @@ class Search:
         else:
             ends = (graph.forward, graph.reverse, graph.tables, allowed, weights, source, target)
             direction = FORWARD
-        total = best_paths(*ends, float(request.amount), direction, max_hops, self.workspace().scratch, found, scores)
+        total = _best_paths(*ends, float(request.amount), direction, max_hops, self.workspace().scratch, found, scores)
         rows = zip(found[:total].tolist(), scores[:total].tolist(), strict=True)
         candidates = [
             Candidate(
@@ -158,18 +161,18 @@ def replay_best(
 
     `refused` collects the markets that declined on the way.
     """
-    paths: list[tuple[Candidate, tuple[Hop, ...]]] = []
+    replayed: list[tuple[Candidate, tuple[Hop, ...]]] = []
     first: Candidate | None = None
     for candidate in candidates:
         if first and not first.is_rivalled_by(candidate):
             break
         try:
-            paths.append((candidate, replay(graph.edges_ends(candidate.numbers), request.side, request.amount)))
+            replayed.append((candidate, replay(graph.edges_ends(candidate.numbers), request.side, request.amount)))
         except QuoteRefused as refusal:
             refused[refusal.market_id] = refusal
             continue
         first = first or candidate
-    return paths
+    return replayed
 
 
 def allowed_markets(graph: Graph, request: RouteRequest) -> npt.NDArray[np.bool_]:

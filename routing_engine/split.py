@@ -8,18 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.compiled import Compiled
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
-from routing_engine.kernels.growth import improve
+from routing_engine.kernels import growth, pruning, reach
 from routing_engine.kernels.layout import Task
 from routing_engine.kernels.network import MAX_EDGES
-from routing_engine.kernels.pruning import redivide
-from routing_engine.kernels.reach import clear_most, fill_most
 from routing_engine.kernels.workspace import Workspace
 from routing_engine.model import Hop
 from routing_engine.network import Network, least
 from routing_engine.request import RouteRequest
 from routing_engine.route import Side
+
+_fill_most, _clear_most = Compiled(reach.fill_most), Compiled(reach.clear_most)
+_improve, _redivide = Compiled(growth.improve), Compiled(pruning.redivide)
 
 ROUNDS = 60
 MATCHES = 12
@@ -163,18 +165,18 @@ class Splitter:
             paths[place, : len(edges)] = edges
             x[place] = part
         amount, board = float(x.sum()), self._graph.board
-        reached = fill_most(board, load, task, amount, scratch.near, False)
-        _, count, bound, slope = improve(
+        reached = _fill_most(board, load, task, amount, scratch.near, False)
+        _, count, bound, slope = _improve(
             paths, len(starts), amount, x, board, load, task, scratch, worths, rounds,
             self._graph.wraps, 0 if linear else reached,
         )  # fmt: skip
-        clear_most(load, reached)
+        _clear_most(load, reached)
         return Division(paths, x, count, bound, slope)
 
     def _network(self, division: Division, amount: float) -> Network:
         order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
         x = division.x.copy()
-        total, _, _ = redivide(division.paths, division.count, float(amount), x, self._graph.board, order, flow)
+        total, _, _ = _redivide(division.paths, division.count, float(amount), x, self._graph.board, order, flow)
         return Network.of(self._graph, zip(order[:total].tolist(), flow[:total].tolist(), strict=True))
 
     def _exact_out(self, division: Division, amount: float) -> tuple[Hop, ...] | None:
@@ -184,7 +186,7 @@ class Splitter:
         x, shares = division.x, division.x.copy()
         for _ in range(MATCHES):
             for _ in range(2):
-                _, value, price = redivide(division.paths, division.count, amount, x, graph.board, order, flow)
+                _, value, price = _redivide(division.paths, division.count, amount, x, graph.board, order, flow)
                 if value > 0:
                     break
                 x[:] = shares  # the last division filled a market

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import pkgutil
+import random
+from dataclasses import replace
 from importlib import import_module
+from threading import Thread
 
 import pytest
 from numba.core.dispatcher import Dispatcher
 
 import routing_engine.kernels
+from routing_engine import Router, RouteRequest, Snapshot, search, split
+from routing_engine.compiled import Compiled
 from routing_engine.warm import warm_up
+from tests.support.mixed import GAS_PRICES, mixed_markets
 
 MODULES = [f"routing_engine.kernels.{found.name}" for found in pkgutil.iter_modules(routing_engine.kernels.__path__)]
 
@@ -24,3 +30,56 @@ def test_no_kernel_is_compiled_for_two_signatures(name):
     kernels = {key: each for key, each in vars(import_module(name)).items() if isinstance(each, Dispatcher)}
     several = {key for key, each in kernels.items() if len(each.signatures) > 1}
     assert several <= ON_COLUMNS_AND_TOKENS
+
+
+def compiled_kernels() -> list[Compiled]:
+    """List the kernels that searches and divisions call without the dispatcher."""
+    return [each for module in (search, split) for each in vars(module).values() if isinstance(each, Compiled)]
+
+
+def asked(router: Router, rng: random.Random) -> list[RouteRequest]:
+    """Draw requests that use every argument of a kernel: both sides, masks, orders, divisions, amounts too large."""
+    found = []
+    for side in ("exact_in", "exact_out"):
+        for order in ("cheapest", "fastest", "balanced"):
+            (a, b), amount = rng.sample(router.graph.tokens, 2), int(10 ** rng.uniform(4, 30))
+            request = RouteRequest(token_in=a, token_out=b, amount=amount, side=side, order=order)
+            found += [
+                request,
+                replace(request, max_hops=rng.randint(1, 3), max_splits=rng.randint(1, 3), alternatives=5),
+                replace(request, gas_prices=dict.fromkeys(GAS_PRICES, 0)),
+                replace(request, deny_protocols=frozenset({router.graph.markets[0].protocol})),
+            ]
+    return found
+
+
+def test_whatever_is_asked_calls_each_kernel_with_one_signature(monkeypatch):
+    # Machine code that is called directly reads an argument of another type wrongly, so the dispatcher looks at all.
+    monkeypatch.setattr(Compiled, "__call__", lambda self, *arguments: self.kernel(*arguments))
+    for seed in range(6):
+        rng = random.Random(f"signatures {seed}")
+        snapshot = Snapshot(mixed_markets(rng), gas_prices=GAS_PRICES)
+        router = Router(snapshot)
+        market = router.graph.markets[0]
+        edge = market.edges()[0]
+        _, after = market.swap_exact_in(*edge, 2 * market.limits(*edge).min_amount_in)
+        later = router.updated(snapshot.apply([after], gas_prices={1: 10**9}))
+        for request in asked(router, rng):
+            for each in (router, later):
+                each.find_routes(request)
+            router.pareto(request)
+            list(router.stream(request))
+    kernels = compiled_kernels()
+    assert len(kernels) == 5
+    assert [len(each.kernel.signatures) for each in kernels] == [1] * len(kernels)
+
+
+def test_a_kernel_may_be_called_first_by_several_threads_and_need_not_be_compiled():
+    doubled = Compiled(lambda number: 2 * number)  # as where NUMBA_DISABLE_JIT is set
+    results: list[int] = []
+    threads = [Thread(target=lambda: results.append(doubled(21))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [42] * 4
