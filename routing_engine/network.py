@@ -1,12 +1,13 @@
-"""A division as forward edges with flows, and its replay in exact integers."""
+"""A division as forward edges with weights, and its replay in exact integers, forwards and backwards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
+from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.graph import Graph
-from routing_engine.model import Hop, Token
+from routing_engine.model import Hop, Market, Token
 
 HALF = 0.5
 """Edges that are not even half full are not put into another order."""
@@ -17,70 +18,143 @@ ROOM = 1.0 - 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Forward edges in an order in which they can run, and what each takes.
+    """Edges in an order in which they can run, and what each takes.
 
     Parameters
     ----------
     edges : tuple of int
-        Those that leave one token: the fullest first, so that what rounding leaves over finds room.
-    flows : tuple of float
-        What each takes of a certain amount; of another amount, the same proportions.
+        Forward edges of the graph. Those that leave one token: the fullest first, so that what rounding leaves over
+        finds room.
+    ends : tuple of (Market, Token, Token)
+        Market, token_in and token_out of each.
+    sources, targets : tuple of int
+        Numbers of these tokens.
     caps : tuple of float
-        What each can take at most.
+        What each can surely take.
+    weights : tuple of int
+        What each takes of a certain amount, at least 1; of another amount, the same proportions.
     """
 
     edges: tuple[int, ...]
-    flows: tuple[float, ...]
+    ends: tuple[tuple[Market, Token, Token], ...]
+    sources: tuple[int, ...]
+    targets: tuple[int, ...]
     caps: tuple[float, ...]
+    weights: tuple[int, ...]
 
     @classmethod
-    def of(cls, graph: Graph, flows: Iterable[tuple[int, float]]) -> Network:
+    def of(cls, graph: Graph, edges: Sequence[int], flows: Sequence[float]) -> Network:
         """Put edges with flows, given in an order in which they can run, into the order that this class wants."""
-        used = [(edge, flow) for edge, flow in flows if flow > 0.0]
-        x_max = graph.forward.edges["x_max"]
-        leaving: dict[int, list[tuple[int, float]]] = {}
-        for edge, flow in used:
-            leaving.setdefault(int(graph.source[edge]), []).append((edge, flow))
-        for rows in leaving.values():
-            rows.sort(key=lambda row: min(-HALF, -row[1] / x_max[row[0]]))
-        following = {token: iter(rows) for token, rows in leaving.items()}
-        ordered = [next(following[int(graph.source[edge])]) for edge, _ in used]
-        edges = tuple(edge for edge, _ in ordered)
-        return cls(edges, tuple(flow for _, flow in ordered), tuple(x_max[list(edges)].tolist()))
+        used = [(edge, flow) for edge, flow in zip(edges, flows, strict=True) if flow > 0.0]
+        numbers = [edge for edge, _ in used]
+        sources = graph.source[numbers].tolist()
+        caps = graph.forward.edges["x_max"][numbers].tolist()
+        leaving: dict[int, list[int]] = {}
+        for place, source in enumerate(sources):
+            leaving.setdefault(source, []).append(place)
+        for places in leaving.values():
+            places.sort(key=lambda place: min(-HALF, -used[place][1] / caps[place]))
+        following = {source: iter(places) for source, places in leaving.items()}
+        order = [next(following[source]) for source in sources]
+        ordered = [numbers[place] for place in order]
+        return cls(
+            edges=tuple(ordered),
+            ends=graph.edges_ends(ordered),
+            sources=tuple(sources),
+            targets=tuple(graph.forward.edges["other"][ordered].tolist()),
+            caps=tuple([caps[place] * ROOM for place in order]),
+            weights=tuple([max(1, int(used[place][1])) for place in order]),
+        )
 
-    def replay(self, graph: Graph, token_in: Token, amount: int) -> tuple[Hop, ...]:
+    @property
+    def amount_in(self) -> int:
+        """The amount of which the weights are parts."""
+        first = self.sources[0]
+        return sum(weight for source, weight in zip(self.sources, self.weights, strict=True) if source == first)
+
+    def replay(self, amount: int) -> tuple[Hop, ...]:
         """Run the network in exact integers.
 
-        At each token what has arrived is divided in the proportions of the flows, as far as a market takes it, and the
-        last one takes what is left: no unit is lost, and none is spent twice.
+        At each token what has arrived is divided in the proportions of the weights, as far as a market takes it, and
+        the last one takes what is left: no unit is lost, and none is spent twice.
 
         Raises
         ------
         QuoteRefused
             By the first market that declines.
         """
-        here = {token_in: amount}
-        waiting: dict[Token, int] = {}
-        weights = [max(1, int(flow)) for flow in self.flows]
-        ends = graph.edges_ends(self.edges)
-        for (_, source, _), weight in zip(ends, weights, strict=True):
+        here = {self.sources[0]: amount}
+        waiting: dict[int, int] = {}
+        for source, weight in zip(self.sources, self.weights, strict=True):
             waiting[source] = waiting.get(source, 0) + weight
         hops = []
-        for (market, source, target), weight, cap in zip(ends, weights, self.caps, strict=True):
-            part = here[source] * weight // waiting[source]
-            if weight < waiting[source] and part > cap * ROOM:
-                part = int(cap * ROOM)
-            hop, _ = market.swap_exact_in(source, target, part)
-            waiting[source] -= weight
+        rows = zip(self.ends, self.sources, self.targets, self.weights, self.caps, strict=True)
+        for (market, token_in, token_out), source, target, weight, cap in rows:
+            part, weights = here[source], waiting[source]
+            if weight < weights:
+                part = part * weight // weights
+                if part > cap:
+                    part = int(cap)
+            hop, _ = market.swap_exact_in(token_in, token_out, part)
+            waiting[source] = weights - weight
             here[source] -= part
             here[target] = here.get(target, 0) + hop.amount_out
             hops.append(hop)
         return tuple(hops)
 
+    def arrived(self, hops: Sequence[Hop]) -> int:
+        """Return what a replay's hops bring to the end."""
+        end = self.targets[-1]
+        return sum([hop.amount_out for hop, target in zip(hops, self.targets, strict=True) if target == end])
 
-def least(run: Callable[[int], tuple[Hop, ...] | None], guess: int) -> tuple[Hop, ...] | None:
-    """Return what `run` gives for the least amount at which it gives anything, searching around a close guess."""
-    step = max(1, guess // 10**12)
+    def backwards(self, outputs: Sequence[int], amount: int) -> Network:
+        """Return the network whose weights are the least inputs by which `amount` arrives.
+
+        What is needed at a token is divided over the edges that arrive there, and what these take is needed at their
+        sources. The edge that gives least for a unit comes last, so that least is given too much: nowhere more than one
+        unit less would spare. A replay with these weights gives each edge no less, so at least `amount` arrives.
+
+        Parameters
+        ----------
+        outputs : sequence of int
+            Proportions in which the edges share what is needed, each at least 1.
+        amount : int
+            What is to arrive.
+
+        Raises
+        ------
+        QuoteRefused
+            By the first market that cannot give its part.
+        """
+        arriving: dict[int, list[int]] = {}
+        for place, target in enumerate(self.targets):
+            arriving.setdefault(target, []).append(place)
+        needed = dict.fromkeys(self.sources, 0) | {self.targets[-1]: amount}
+        inputs = [0] * len(self.edges)
+        for token in reversed(needed):  # each after those that it leads to
+            places = arriving.get(token, [])
+            places.sort(key=lambda place: self.weights[place] / outputs[place])
+            need, waiting = needed[token], sum(outputs[place] for place in places)
+            for place in places:
+                market, token_in, token_out = self.ends[place]
+                hop, _ = market.swap_exact_out(token_in, token_out, need * outputs[place] // waiting)
+                if hop.amount_in > self.caps[place]:
+                    raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, market.id, f"the market is full before {hop.amount_in}")
+                inputs[place] = hop.amount_in
+                needed[self.sources[place]] += hop.amount_in
+                need -= hop.amount_out
+                waiting -= outputs[place]
+        return replace(self, weights=tuple(inputs))
+
+
+def least(run: Callable[[int], tuple[Hop, ...] | None], guess: int, step: int) -> tuple[Hop, ...] | None:
+    """Return what `run` gives for the least amount at which it gives anything, searching around a close guess.
+
+    Parameters
+    ----------
+    step : int
+        How far from the guess to look first.
+    """
     low, high, hops = guess, guess, run(guess)
     if hops is None:
         while hops is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from routing_engine.compiled import Compiled
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
-from routing_engine.kernels import growth, pruning, reach
+from routing_engine.kernels import curves, growth, pruning, reach
 from routing_engine.kernels.layout import Task
 from routing_engine.kernels.network import MAX_EDGES
 from routing_engine.kernels.workspace import Workspace
@@ -21,11 +22,19 @@ from routing_engine.request import RouteRequest
 from routing_engine.route import Side
 
 _fill_most, _clear_most = Compiled(reach.fill_most), Compiled(reach.clear_most)
+_amounts_out = Compiled(curves.amounts_out)
 _improve, _redivide = Compiled(growth.improve), Compiled(pruning.redivide)
 
 ROUNDS = 60
 MATCHES = 12
-"""Newton iterations by which the input of an exact-out network is found; three or four do."""
+MATCH = 1e-9
+"""Newton iterations by which the input of an exact-out network is found, and what the last may change; two or three do.
+
+It gives proportions only: integers give the amounts.
+"""
+
+NEAR = 1e-12
+"""How far from the input so found the exact one is looked for first, where it cannot be computed backwards."""
 
 TURNS, CLOSE = 4, 1e-8
 """How often the worth of gas is corrected in the bound of an exact-out network, and when it is right."""
@@ -109,14 +118,11 @@ class Splitter:
 
     def hops(self, division: Division) -> tuple[Hop, ...] | None:
         """Replay a division in exact integers; None where a market declines its exact part."""
-        request, graph = self._request, self._graph
-        amount_in = float(division.x[: division.count].sum())
-        try:
-            if request.side == Side.EXACT_OUT:
-                return self._exact_out(division, amount_in)
-            return self._network(division, request.amount).replay(graph, request.token_in, request.amount)
-        except QuoteRefused:
-            return None
+        request = self._request
+        if request.side == Side.EXACT_OUT:
+            return self._exact_out(division)
+        edges, flows, _, _ = self._redivided(division, float(request.amount), division.x.copy())
+        return _replayed(Network.of(self._graph, edges, flows), request.amount) if edges else None
 
     def least_input(self, division: Division, gross: float) -> float:
         """Return what no route that gives the request's output costs less than, gas valued in the input.
@@ -173,20 +179,27 @@ class Splitter:
         _clear_most(load, reached)
         return Division(paths, x, count, bound, slope)
 
-    def _network(self, division: Division, amount: float) -> Network:
-        order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
-        x = division.x.copy()
-        total, _, _ = _redivide(division.paths, division.count, float(amount), x, self._graph.board, order, flow)
-        return Network.of(self._graph, zip(order[:total].tolist(), flow[:total].tolist(), strict=True))
+    def _redivided(self, division: Division, amount: float, x: Floats) -> tuple[list[int], list[float], float, float]:
+        """Divide another amount over the same paths, beginning with the proportions of `x`, which is changed.
 
-    def _exact_out(self, division: Division, amount: float) -> tuple[Hop, ...] | None:
+        Returns
+        -------
+        edges, flows : list of int, list of float
+            In an order in which they can run; empty if the paths do not go together.
+        value, price : float
+            Output, and its growth by one more unit of input.
+        """
+        order, flow = np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
+        total, value, price = _redivide(division.paths, division.count, amount, x, self._graph.board, order, flow)
+        return order[:total].tolist(), flow[:total].tolist(), value, price
+
+    def _exact_out(self, division: Division) -> tuple[Hop, ...] | None:
         """Find the least input for which the network, in its proportions, gives what is asked."""
-        graph, request = self._graph, self._request
-        order, flow = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
-        x, shares = division.x, division.x.copy()
+        request, x, shares = self._request, division.x, division.x.copy()
+        amount = float(x[: division.count].sum())
         for _ in range(MATCHES):
             for _ in range(2):
-                _, value, price = _redivide(division.paths, division.count, amount, x, graph.board, order, flow)
+                edges, flows, value, price = self._redivided(division, amount, x)
                 if value > 0:
                     break
                 x[:] = shares  # the last division filled a market
@@ -194,13 +207,32 @@ class Splitter:
                 return None
             step = (request.amount - value) / price
             amount += step
-            if abs(step) < 1e-12 * amount:
+            if abs(step) < MATCH * amount:
                 break
-        network = self._network(division, amount)
+        network = Network.of(self._graph, edges, flows)
 
-        def run(amount_in: int) -> tuple[Hop, ...] | None:
-            hops = network.replay(graph, request.token_in, amount_in)
-            got = sum(hop.amount_out for hop in hops if hop.token_out == request.token_out)
-            return hops if got >= request.amount else None
+        def run(network: Network, amount_in: int) -> tuple[Hop, ...] | None:
+            hops = _replayed(network, amount_in)
+            return hops if hops and network.arrived(hops) >= request.amount else None
 
-        return least(run, int(amount))
+        backwards = self._backwards(network)
+        hops = backwards and least(partial(run, backwards), backwards.amount_in, 1)
+        return hops or least(partial(run, network), int(amount), max(1, int(amount * NEAR)))
+
+    def _backwards(self, network: Network) -> Network | None:
+        """Return the network with the least inputs that give what is asked; None where some market is full."""
+        rows, flows = self._graph.forward.edges[list(network.edges)], np.array(network.weights, np.float64)
+        outputs = _amounts_out(rows, self._graph.tables, np.minimum(flows, rows["x_max"]))
+        if not outputs.min() > 0.0:  # or NaN
+            return None
+        try:
+            return network.backwards([max(1, int(each)) for each in outputs.tolist()], self._request.amount)
+        except QuoteRefused:
+            return None
+
+
+def _replayed(network: Network, amount: int) -> tuple[Hop, ...] | None:
+    try:
+        return network.replay(amount)
+    except QuoteRefused:
+        return None

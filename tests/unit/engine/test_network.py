@@ -1,0 +1,99 @@
+"""Networks of markets in exact integers: what they spend and give, forwards and backwards."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from routing_engine import QuoteRefused, Route, Router, RouteRequest, Snapshot
+from routing_engine.graph import Graph
+from routing_engine.network import Network, least
+from tests.support.markets import market_of, random_markets, token
+
+UNIT = 10**18
+DIAMOND = """
+    ab1: A B 1000 1000 30bps
+    ab2: A B 1000 1000 5bps
+    ac: A C 500 500 30bps
+    bd: B D 100000 100000 30bps
+    cd: C D 700 600 30bps
+"""
+
+
+def network_of(graph: Graph, route: Route) -> Network:
+    """Return the network that a route's hops are a replay of."""
+    ends = {graph.edge_ends(edge): edge for edge in range(graph.source.size)}
+    edges = [ends[graph.markets[graph.market_index[hop.market_id]], hop.token_in, hop.token_out] for hop in route.hops]
+    network = Network.of(graph, edges, [float(hop.amount_in) for hop in route.hops])
+    spent = dict(zip(edges, [hop.amount_in for hop in route.hops], strict=True))
+    return replace(network, weights=tuple(spent[edge] for edge in network.edges))
+
+
+def asked(router: Router, side: str, amount: int, end: str = "D", **options: int) -> Route:
+    request = RouteRequest(token_in=token("A"), token_out=token(end), amount=amount, side=side, **options)
+    return router.find_routes(request).best()
+
+
+def test_backwards_and_forwards_meet() -> None:
+    router = Router(Snapshot(market_of(DIAMOND)))
+    route = asked(router, "exact_in", 300 * UNIT)
+    network = network_of(router.graph, route)
+    outputs = [hop.amount_out for hop in network.replay(route.amount_in)]
+    backwards = network.backwards(outputs, route.amount_out)
+    assert len(network.edges) == 5
+    assert abs(backwards.amount_in - route.amount_in) <= 5 + route.amount_in * 1e-15
+    assert 0 <= backwards.arrived(backwards.replay(backwards.amount_in)) - route.amount_out <= 5
+
+
+def test_a_full_market_is_kept_full_and_others_give_the_rest() -> None:
+    lanes = "cheap: B@1 > B@10 max=100 1bps 60s\ndear: B@1 > B@10 fee=1 5bps 60s\nab: A B 1000 1000 30bps"
+    router = Router(Snapshot(market_of(lanes)))
+    route = asked(router, "exact_out", 290 * UNIT, end="B@10")
+    network = network_of(router.graph, route)
+    cheap = next(hop for hop in route.hops if hop.market_id == "cheap")
+    assert 0 <= route.amount_out - 290 * UNIT <= 5
+    assert 99 * UNIT < cheap.amount_in <= 100 * UNIT
+    assert route.amount_in < asked(router, "exact_out", 290 * UNIT, end="B@10", max_splits=1).amount_in
+    with pytest.raises(QuoteRefused):
+        network.backwards([10**6, 1, 1], 290 * UNIT)
+
+
+def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
+    networks = 0
+    for seed in range(120):
+        rng = random.Random(f"spare {seed}")
+        router = Router(Snapshot(random_markets(rng)))
+        tokens = sorted(router.graph.tokens, key=str)
+        if len(tokens) < 2:
+            continue
+        token_in, token_out = rng.sample(tokens, 2)
+        amount = int(10 ** rng.uniform(0, 5) * 10**token_out.decimals)
+        request = RouteRequest(token_in=token_in, token_out=token_out, amount=amount, side="exact_out")
+        for route in router.find_routes(request).routes:
+            network = network_of(router.graph, route)
+            if len(route.paths) == 1:
+                continue
+            networks += 1
+            assert network.arrived(network.replay(route.amount_in)) >= amount
+            try:
+                assert network.arrived(network.replay(route.amount_in - 1)) < amount, seed
+            except QuoteRefused:
+                continue
+    assert networks > 15
+
+
+@pytest.mark.parametrize("guess", [1, 95, 99, 100, 101, 1000])
+@pytest.mark.parametrize("step", [1, 7])
+def test_the_least_amount_is_found_from_any_guess(guess: int, step: int) -> None:
+    given: list[int] = []
+
+    def run(amount: int) -> tuple[()] | None:
+        given.append(amount)
+        return () if amount >= 100 else None
+
+    found = least(run, guess, step)
+    assert (found is None) == (guess == 1)
+    if found is not None:
+        assert min(amount for amount in given if amount >= 100) == 100
