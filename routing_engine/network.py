@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from routing_engine.errors import QuoteRefused, Refusal
@@ -102,6 +102,13 @@ class Network:
             hops.append(hop)
         return tuple(hops)
 
+    def replay_or_none(self, amount: int) -> tuple[Hop, ...] | None:
+        """Return `replay`; None where a market declines."""
+        try:
+            return self.replay(amount)
+        except QuoteRefused:
+            return None
+
     def arrived(self, hops: Sequence[Hop]) -> int:
         """Return what a replay's hops bring to the end."""
         end = self.targets[-1]
@@ -145,34 +152,3 @@ class Network:
                 need -= hop.amount_out
                 waiting -= outputs[place]
         return replace(self, weights=tuple(inputs))
-
-
-def least(run: Callable[[int], tuple[Hop, ...] | None], guess: int, step: int) -> tuple[Hop, ...] | None:
-    """Return what `run` gives for the least amount at which it gives anything, searching around a close guess.
-
-    Parameters
-    ----------
-    step : int
-        How far from the guess to look first.
-    """
-    low, high, hops = guess, guess, run(guess)
-    if hops is None:
-        while hops is None:
-            low, high = high, high + step
-            step *= 4
-            if step > guess:
-                return None
-            hops = run(high)
-    else:
-        while low > 0 and (fewer := run(max(0, low - step))) is not None:
-            low, hops = max(0, low - step), fewer
-            high, step = low, step * 4
-        low = max(0, low - step)
-    while high - low > 1:
-        middle = (low + high) // 2
-        found = run(middle)
-        if found is None:
-            low = middle
-        else:
-            high, hops = middle, found
-    return hops

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from routing_engine.compiled import Compiled
-from routing_engine.errors import QuoteRefused
+from routing_engine.exact_out import Flows, Match, match, spend_least
 from routing_engine.graph import Graph
-from routing_engine.kernels import curves, growth, pruning, reach
+from routing_engine.kernels import growth, pruning, reach
 from routing_engine.kernels.layout import Task
 from routing_engine.kernels.network import MAX_EDGES
 from routing_engine.kernels.workspace import Workspace
 from routing_engine.model import Hop
-from routing_engine.network import Network, least
+from routing_engine.network import Network
 from routing_engine.request import RouteRequest
 from routing_engine.route import Side
 
 _fill_most, _clear_most = Compiled(reach.fill_most), Compiled(reach.clear_most)
-_amounts_out = Compiled(curves.amounts_out)
 _improve, _redivide = Compiled(growth.improve), Compiled(pruning.redivide)
 
 ROUNDS = 60
-MATCHES = 12
-MATCH = 1e-9
-"""Newton iterations by which the input of an exact-out network is found, and what the last may change; two or three do.
 
-It gives proportions only: integers give the amounts.
-"""
-
-NEAR = 1e-12
-"""How far from the input so found the exact one is looked for first, where it cannot be computed backwards."""
+REDIVISIONS, ALIKE = 2, 0.9
+"""How often an exact-out division is improved again, at the input that it was found to need, and the part of the input
+before from which on that is not worth it."""
 
 TURNS, CLOSE = 4, 1e-8
 """How often the worth of gas is corrected in the bound of an exact-out network, and when it is right."""
@@ -110,7 +103,21 @@ class Splitter:
             Forward edges and input of the paths to begin with, at most as many as may be used: the best single path,
             or several that only together take the amount. For exact-out the inputs of the result will be less.
         """
-        return self._improved(starts, self._task, self._request.max_splits, ROUNDS)
+        division = self._improved(starts, self._task, self._request.max_splits, ROUNDS)
+        if self._request.side != Side.EXACT_OUT or division.count == 1:
+            return division
+        # Which paths are best depends on the input, and of a large trade a single path needs far more.
+        amount, matched = float(division.x[: division.count].sum()), self._match(division)
+        for _ in range(REDIVISIONS):
+            if matched is None or matched.amount > ALIKE * amount:
+                break
+            amount = matched.amount
+            nearer = self._improved(_parts(division), self._task, self._request.max_splits, ROUNDS)
+            again = self._match(nearer)
+            if again is None or self._cost(again) >= self._cost(matched):
+                break
+            division, matched = nearer, again
+        return division
 
     def judge(self, starts: Sequence[Start]) -> Division:
         """Return a division over just these paths, with its bound."""
@@ -118,11 +125,12 @@ class Splitter:
 
     def hops(self, division: Division) -> tuple[Hop, ...] | None:
         """Replay a division in exact integers; None where a market declines its exact part."""
-        request = self._request
-        if request.side == Side.EXACT_OUT:
-            return self._exact_out(division)
-        edges, flows, _, _ = self._redivided(division, float(request.amount), division.x.copy())
-        return _replayed(Network.of(self._graph, edges, flows), request.amount) if edges else None
+        graph, amount = self._graph, self._request.amount
+        if self._request.side == Side.EXACT_OUT:
+            matched = self._match(division)
+            return spend_least(graph, matched, amount) if matched else None
+        found = self._redivided(division, float(amount))
+        return Network.of(graph, found.edges, found.flows).replay_or_none(amount) if found.edges else None
 
     def least_input(self, division: Division, gross: float) -> float:
         """Return what no route that gives the request's output costs less than, gas valued in the input.
@@ -137,10 +145,8 @@ class Splitter:
         With gas priced at `worth` units of output for one of input, a bound ``out - worth * gas <= slope * in + rest``
         says that ``in + gas >= (out - rest) / max(slope, worth)``. It is tightest where the two are equal.
         """
-        parts = division.x[: division.count]
-        scaled = parts * (gross / parts.sum())
-        rows = [[edge for edge in row if edge >= 0] for row in division.paths[: division.count].tolist()]
-        starts = list(zip(rows, scaled.tolist(), strict=True))
+        more = gross / float(division.x[: division.count].sum())
+        starts = [(edges, part * more) for edges, part in _parts(division)]
         free = not self._gas_cost.any()  # then its worth does not matter, and the input bounds itself
         worth, most = division.slope, 0.0
         for _ in range(1 if free else TURNS):
@@ -179,60 +185,34 @@ class Splitter:
         _clear_most(load, reached)
         return Division(paths, x, count, bound, slope)
 
-    def _redivided(self, division: Division, amount: float, x: Floats) -> tuple[list[int], list[float], float, float]:
-        """Divide another amount over the same paths, beginning with the proportions of `x`, which is changed.
-
-        Returns
-        -------
-        edges, flows : list of int, list of float
-            In an order in which they can run; empty if the paths do not go together.
-        value, price : float
-            Output, and its growth by one more unit of input.
-        """
+    def _redivided(self, division: Division, amount: float) -> Flows:
+        """Divide another amount over the same paths, beginning with the present proportions; both are changed."""
         order, flow = np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
-        total, value, price = _redivide(division.paths, division.count, amount, x, self._graph.board, order, flow)
-        return order[:total].tolist(), flow[:total].tolist(), value, price
+        total, value, price = _redivide(
+            division.paths, division.count, amount, division.x, self._graph.board, order, flow
+        )  # fmt: skip
+        return Flows(order[:total].tolist(), flow[:total].tolist(), value, price)
 
-    def _exact_out(self, division: Division) -> tuple[Hop, ...] | None:
-        """Find the least input for which the network, in its proportions, gives what is asked."""
-        request, x, shares = self._request, division.x, division.x.copy()
-        amount = float(x[: division.count].sum())
-        for _ in range(MATCHES):
-            for _ in range(2):
-                edges, flows, value, price = self._redivided(division, amount, x)
-                if value > 0:
-                    break
-                x[:] = shares  # the last division filled a market
-            if value <= 0 or price <= 0:
-                return None
-            step = (request.amount - value) / price
-            amount += step
-            if abs(step) < MATCH * amount:
-                break
-        network = Network.of(self._graph, edges, flows)
+    def _match(self, division: Division) -> Match | None:
+        """Find the input at which an exact-out division gives what is asked; the division is then one of that input."""
+        shares = division.x.copy()
 
-        def run(network: Network, amount_in: int) -> tuple[Hop, ...] | None:
-            hops = _replayed(network, amount_in)
-            return hops if hops and network.arrived(hops) >= request.amount else None
+        def divided(amount: float) -> Flows:
+            found = self._redivided(division, amount)
+            if found.edges:
+                return found
+            division.x[:] = shares  # the proportions of the amount before fill a market
+            return self._redivided(division, amount)
 
-        backwards = self._backwards(network)
-        hops = backwards and least(partial(run, backwards), backwards.amount_in, 1)
-        return hops or least(partial(run, network), int(amount), max(1, int(amount * NEAR)))
+        return match(divided, float(shares[: division.count].sum()), float(self._request.amount))
 
-    def _backwards(self, network: Network) -> Network | None:
-        """Return the network with the least inputs that give what is asked; None where some market is full."""
-        rows, flows = self._graph.forward.edges[list(network.edges)], np.array(network.weights, np.float64)
-        outputs = _amounts_out(rows, self._graph.tables, np.minimum(flows, rows["x_max"]))
-        if not outputs.min() > 0.0:  # or NaN
-            return None
-        try:
-            return network.backwards([max(1, int(each)) for each in outputs.tolist()], self._request.amount)
-        except QuoteRefused:
-            return None
+    def _cost(self, matched: Match) -> float:
+        """Return the input and its markets' gas, valued in the input."""
+        rows, units = self._graph.forward.edges[matched.found.edges], self._graph.units
+        return matched.amount + float((rows["gas"] * self._gas_cost[rows["chain"]]).sum() * units[self._task.start])
 
 
-def _replayed(network: Network, amount: int) -> tuple[Hop, ...] | None:
-    try:
-        return network.replay(amount)
-    except QuoteRefused:
-        return None
+def _parts(division: Division) -> list[tuple[list[int], float]]:
+    """List the edges and the input of each path."""
+    rows, x = division.paths[: division.count].tolist(), division.x[: division.count].tolist()
+    return [([edge for edge in row if edge >= 0], part) for row, part in zip(rows, x, strict=True)]

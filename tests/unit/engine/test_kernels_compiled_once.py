@@ -12,7 +12,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import routing_engine.kernels
-from routing_engine import Router, RouteRequest, Snapshot, search, split
+from routing_engine import Router, RouteRequest, Snapshot, exact_out, search, split
 from routing_engine.compiled import Compiled
 from routing_engine.warm import warm_up
 from tests.support.mixed import GAS_PRICES, mixed_markets
@@ -34,7 +34,9 @@ def test_no_kernel_is_compiled_for_two_signatures(name):
 
 def compiled_kernels() -> list[Compiled]:
     """List the kernels that searches and divisions call without the dispatcher."""
-    return [each for module in (search, split) for each in vars(module).values() if isinstance(each, Compiled)]
+    return [
+        each for module in (search, split, exact_out) for each in vars(module).values() if isinstance(each, Compiled)
+    ]
 
 
 def asked(router: Router, rng: random.Random) -> list[RouteRequest]:

@@ -9,7 +9,7 @@ import pytest
 
 from routing_engine import QuoteRefused, Route, Router, RouteRequest, Snapshot
 from routing_engine.graph import Graph
-from routing_engine.network import Network, least
+from routing_engine.network import Network
 from tests.support.markets import market_of, random_markets, token
 
 UNIT = 10**18
@@ -82,18 +82,3 @@ def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
             except QuoteRefused:
                 continue
     assert networks > 15
-
-
-@pytest.mark.parametrize("guess", [1, 95, 99, 100, 101, 1000])
-@pytest.mark.parametrize("step", [1, 7])
-def test_the_least_amount_is_found_from_any_guess(guess: int, step: int) -> None:
-    given: list[int] = []
-
-    def run(amount: int) -> tuple[()] | None:
-        given.append(amount)
-        return () if amount >= 100 else None
-
-    found = least(run, guess, step)
-    assert (found is None) == (guess == 1)
-    if found is not None:
-        assert min(amount for amount in given if amount >= 100) == 100

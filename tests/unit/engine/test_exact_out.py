@@ -1,0 +1,61 @@
+"""Exact-out networks: round trips, however far the best single path is from them."""
+
+from __future__ import annotations
+
+import pytest
+
+from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine.exact_out import Flows, least, match
+from tests.support.markets import market_of, token
+
+UNIT = 10**18
+EVEN = "\n".join(f"ab{number}: A B 1000 1000 30bps" for number in range(6))
+UNEVEN = "ab0: A B 1000 1000 30bps\nab1: A B 50 50 30bps\nac: A C 400 400 30bps\ncb: C B 300 300 30bps"
+
+
+@pytest.mark.parametrize("market", [EVEN, UNEVEN])
+@pytest.mark.parametrize("sold", [1, 100, 900, 4_000, 50_000])
+def test_what_an_amount_buys_costs_no_more_than_it(market: str, sold: int) -> None:
+    """One pool would need many times the input for most of these, or could not give as much at all."""
+    router = Router(Snapshot(market_of(market)))
+    ends = {"token_in": token("A"), "token_out": token("B")}
+    there = router.find_routes(RouteRequest(**ends, amount=sold * UNIT)).best()
+    back = router.find_routes(RouteRequest(**ends, amount=there.amount_out, side="exact_out")).best()
+    assert back.amount_out >= there.amount_out
+    assert back.amount_in <= there.amount_in * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("start", [1e-3, 1.0, 50.0, 1e6])
+@pytest.mark.parametrize("believed", [1.0, 3.0])
+def test_the_input_of_a_curve_is_found_from_any_start_even_with_wrong_prices(start: float, believed: float) -> None:
+    asked: list[float] = []
+
+    def divided(amount: float) -> Flows:
+        asked.append(amount)
+        value = 100.0 * amount / (10.0 + amount) + 0.01 * amount
+        return Flows([0], [amount], value, believed * (1000.0 / (10.0 + amount) ** 2 + 0.01))
+
+    found = match(divided, start, 60.0)
+    assert found is not None
+    assert abs(found.found.value - 60.0) < 1e-6
+    assert abs(found.amount - asked[-1]) < 1e-6
+    assert min(asked) > 0.0
+
+
+def test_where_paths_do_not_go_together_there_is_no_match() -> None:
+    assert match(lambda amount: Flows([], [], 0.0, 0.0), 1.0, 60.0) is None
+
+
+@pytest.mark.parametrize("guess", [1, 95, 99, 100, 101, 1000])
+@pytest.mark.parametrize("step", [1, 7])
+def test_the_least_amount_is_found_from_any_guess(guess: int, step: int) -> None:
+    given: list[int] = []
+
+    def run(amount: int) -> tuple[()] | None:
+        given.append(amount)
+        return () if amount >= 100 else None
+
+    found = least(run, guess, step)
+    assert (found is None) == (guess == 1)
+    if found is not None:
+        assert min(amount for amount in given if amount >= 100) == 100
