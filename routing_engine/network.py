@@ -33,6 +33,8 @@ class Network:
         What each can surely take.
     weights : tuple of int
         What each takes of a certain amount, at least 1; of another amount, the same proportions.
+    hops : tuple of Hop
+        What each does with its weight, where that is known already.
     """
 
     edges: tuple[int, ...]
@@ -41,6 +43,7 @@ class Network:
     targets: tuple[int, ...]
     caps: tuple[float, ...]
     weights: tuple[int, ...]
+    hops: tuple[Hop | None, ...] = ()
 
     @classmethod
     def of(cls, graph: Graph, edges: Sequence[int], flows: Sequence[float]) -> Network:
@@ -88,14 +91,16 @@ class Network:
         for source, weight in zip(self.sources, self.weights, strict=True):
             waiting[source] = waiting.get(source, 0) + weight
         hops = []
-        rows = zip(self.ends, self.sources, self.targets, self.weights, self.caps, strict=True)
-        for (market, token_in, token_out), source, target, weight, cap in rows:
+        known = self.hops or (None,) * len(self.edges)
+        rows = zip(self.ends, self.sources, self.targets, self.weights, self.caps, known, strict=True)
+        for (market, token_in, token_out), source, target, weight, cap, hop in rows:
             part, weights = here[source], waiting[source]
             if weight < weights:
                 part = part * weight // weights
                 if part > cap:
                     part = int(cap)
-            hop, _ = market.swap_exact_in(token_in, token_out, part)
+            if hop is None or hop.amount_in != part:
+                hop, _ = market.swap_exact_in(token_in, token_out, part)
             waiting[source] = weights - weight
             here[source] -= part
             here[target] = here.get(target, 0) + hop.amount_out
@@ -137,7 +142,7 @@ class Network:
         for place, target in enumerate(self.targets):
             arriving.setdefault(target, []).append(place)
         needed = dict.fromkeys(self.sources, 0) | {self.targets[-1]: amount}
-        inputs = [0] * len(self.edges)
+        hops: list[Hop | None] = [None] * len(self.edges)
         for token in reversed(needed):  # each after those that it leads to
             places = arriving.get(token, [])
             places.sort(key=lambda place: self.weights[place] / outputs[place])
@@ -147,8 +152,8 @@ class Network:
                 hop, _ = market.swap_exact_out(token_in, token_out, need * outputs[place] // waiting)
                 if hop.amount_in > self.caps[place]:
                     raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, market.id, f"the market is full before {hop.amount_in}")
-                inputs[place] = hop.amount_in
+                hops[place] = hop
                 needed[self.sources[place]] += hop.amount_in
                 need -= hop.amount_out
                 waiting -= outputs[place]
-        return replace(self, weights=tuple(inputs))
+        return replace(self, weights=tuple([hop.amount_in for hop in hops if hop]), hops=tuple(hops))

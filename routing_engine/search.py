@@ -142,15 +142,20 @@ def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:
     QuoteRefused
         By the first market that declines.
     """
+    hops: list[Hop] = []
     if side == Side.EXACT_OUT:
         for market, token_in, token_out in reversed(edges):
             hop, _ = market.swap_exact_out(token_in, token_out, amount)
             amount = hop.amount_in
-    hops: list[Hop] = []
-    for market, token_in, token_out in edges:
-        hop, _ = market.swap_exact_in(token_in, token_out, amount)
-        amount = hop.amount_out
-        hops.append(hop)
+            hops.append(hop)
+        hops.reverse()
+        amount = hops[0].amount_in
+    for place, (market, token_in, token_out) in enumerate(edges):
+        if place == len(hops):
+            hops.append(market.swap_exact_in(token_in, token_out, amount)[0])
+        elif hops[place].amount_in != amount:  # the hop before gives more than was needed, by rounding
+            hops[place], _ = market.swap_exact_in(token_in, token_out, amount)
+        amount = hops[place].amount_out
     return tuple(hops)
 
 

@@ -33,6 +33,7 @@ from routing_engine.markets.basket import (
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_text, require
 from routing_engine.markets.stable_curve import marginal_price, stable_curve, stable_params
+from routing_engine.markets.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 MAX_TOKENS = 5
@@ -122,7 +123,7 @@ class BalancerStablePool:
             spot_price=self.spot_price(token_in, token_out),
         )
         after = {sold: self.balances[sold] + amount_in, bought: self.balances[bought] - amount_out}
-        return hop, replace(self, balances=replaced(self.balances, after))
+        return hop, moved(self, balances=replaced(self.balances, after))
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input; see `Market`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_text, read_token, require
+from routing_engine.markets.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 
@@ -95,7 +96,7 @@ class BancorPool:
         )
         left = (reserve_in + amount_in, reserve_out - amount_out)
         reserve0, reserve1 = left if zero_for_one else left[::-1]
-        return hop, replace(self, reserve0=reserve0, reserve1=reserve1)
+        return hop, moved(self, reserve0=reserve0, reserve1=reserve1)
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input; see `Market`."""

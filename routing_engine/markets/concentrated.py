@@ -15,6 +15,7 @@ from routing_engine.fixed_point import PIPS
 from routing_engine.markets.concentrated_curve import build_pieces, spot_price
 from routing_engine.markets.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_list, read_text, read_token, require, to_int
+from routing_engine.markets.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 
@@ -218,8 +219,7 @@ class ConcentratedPool:
     def _validate_tick(self) -> None:
         within = MIN_TICK - 1 <= self.tick < MAX_TICK
         require(within, "tick", f"must be from {MIN_TICK - 1} to {MAX_TICK - 1}, not {self.tick}")
-        upper = sqrt_ratio_at_tick(self.tick + 1)
-        lower = sqrt_ratio_at_tick(max(self.tick, MIN_TICK))
+        lower, upper = sqrt_ratio_at_tick(max(self.tick, MIN_TICK)), sqrt_ratio_at_tick(self.tick + 1)
         # A fall exactly onto an initialised tick leaves the tick one below its price.
         matches = lower <= self.sqrt_price_x96 < upper or self.sqrt_price_x96 == upper
         require(matches, "tick", f"{self.tick} does not belong to sqrt_price_x96 {self.sqrt_price_x96}")
@@ -247,4 +247,4 @@ class ConcentratedPool:
         return (to_providers, Fee(amount=to_protocol, token=token_in, name="protocol_fee"))
 
     def _after(self, done: Swapped) -> Self:
-        return replace(self, sqrt_price_x96=done.sqrt_price_x96, tick=done.tick, liquidity=done.liquidity)
+        return moved(self, sqrt_price_x96=done.sqrt_price_x96, tick=done.tick, liquidity=done.liquidity)

@@ -15,6 +15,7 @@ from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import PIPS, mul_div_up
 from routing_engine.markets.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_text, read_token
+from routing_engine.markets.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 
@@ -90,7 +91,10 @@ class ConstantProductPool:
             gas=self.gas,
             spot_price=_spot_price(reserve_in, reserve_out, self.fee_pips),
         )
-        return hop, self._with_reserves(zero_for_one, reserve_in + amount_in, reserve_out - amount_out)
+        reserve_in, reserve_out = reserve_in + amount_in, reserve_out - amount_out
+        if zero_for_one:
+            return hop, moved(self, reserve0=reserve_in, reserve1=reserve_out)
+        return hop, moved(self, reserve0=reserve_out, reserve1=reserve_in)
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input; see `Market`."""
@@ -156,18 +160,6 @@ class ConstantProductPool:
     def _reserves(self, zero_for_one: bool) -> tuple[int, int]:
         """Give (reserve in, reserve out)."""
         return (self.reserve0, self.reserve1) if zero_for_one else (self.reserve1, self.reserve0)
-
-    def _with_reserves(self, zero_for_one: bool, reserve_in: int, reserve_out: int) -> Self:
-        return type(self)(
-            id=self.id,
-            protocol=self.protocol,
-            token0=self.token0,
-            token1=self.token1,
-            reserve0=reserve_in if zero_for_one else reserve_out,
-            reserve1=reserve_out if zero_for_one else reserve_in,
-            fee_pips=self.fee_pips,
-            gas=self.gas,
-        )
 
 
 def curve_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn, Self
 
 from routing_engine.amm.cryptoswap import CryptoRules, Exchanged, Method, Profit, scaled, settle
@@ -15,6 +15,7 @@ from routing_engine.markets.cryptoswap_direction import CryptoDirection
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read, read_bool, read_int, read_text
 from routing_engine.markets.stableswap import CLOSED, read_choice
+from routing_engine.markets.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 
@@ -221,10 +222,10 @@ class CryptoSwapPool:
         new = {i: self.balances[i] + amount_in, j: self.balances[j] - sold.amount_out}
         balances = replaced(self.balances, new)
         if self.profit is None:
-            return replace(self, balances=balances, settled=False)
+            return moved(self, balances=balances, settled=False)
         xs = scaled(balances, direction.precisions, self.price_scale)
         done = settle(xs, sold.k0, self.price_scale, direction.rules, self.profit)
-        return replace(self, balances=balances, price_scale=done.price_scale, d=done.d, profit=done.profit)
+        return moved(self, balances=balances, price_scale=done.price_scale, d=done.d, profit=done.profit)
 
 
 _NUMBERS = ("d", "ann", "gamma", "mid_fee", "out_fee", "fee_gamma")

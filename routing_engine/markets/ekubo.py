@@ -24,6 +24,7 @@ from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.markets.ekubo_curve import build_pieces, spot_price
 from routing_engine.markets.pair import check_pair, is_zero_for_one, refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_list, read_text, read_token, require, to_int
+from routing_engine.markets.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 CLOSED = [[0.0, 0.0, 0.0, 1.0, 0.0]]
@@ -141,7 +142,7 @@ class EkuboPool:
             gas=self.gas + self.gas_per_tick * done.crossed,
             spot_price=self.spot_price(token_in, token_out),
         )
-        after = replace(self, sqrt_ratio=done.sqrt_ratio, tick=done.tick, liquidity=done.liquidity)
+        after = moved(self, sqrt_ratio=done.sqrt_ratio, tick=done.tick, liquidity=done.liquidity)
         return hop, after
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:

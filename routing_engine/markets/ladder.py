@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,6 +15,7 @@ from routing_engine.fixed_point import mul_div, mul_div_up
 from routing_engine.markets.lane_parts import require_direction
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_list, read_text, read_token, require, to_int
+from routing_engine.markets.state import moved
 from routing_engine.model import UNLIMITED, Hop, Limits, Token
 
 
@@ -123,7 +124,7 @@ class LadderMarket:
             fill_time_s=self.fill_time_s,
             spot_price=self.spot_price(token_in, token_out),
         )
-        return hop, replace(self, levels=self._left(amount_in))
+        return hop, moved(self, levels=self._left(amount_in))
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input; see `Market`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from routing_engine.fixed_point import WAD, div_up, mul_div_up, rescale, rescale
 from routing_engine.markets.lane_parts import native_fees, require_direction
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_list, read_text, read_token, require, to_int
+from routing_engine.markets.state import moved
 from routing_engine.model import UNLIMITED, Fee, Hop, Limits, Token
 
 
@@ -126,7 +127,7 @@ class BridgeLane:
         )
         if self.max_amount_in == UNLIMITED:
             return hop, self
-        return hop, replace(self, max_amount_in=self.max_amount_in - amount_in)
+        return hop, moved(self, max_amount_in=self.max_amount_in - amount_in)
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Deliver at least `amount_out` for the least input; see `Market`."""

@@ -36,6 +36,10 @@ def is_zero_for_one(pair: Pair, token_in: Token, token_out: Token) -> bool:
     QuoteRefused
         If the two tokens are not the pair's.
     """
+    if token_in is pair.token0 and token_out is pair.token1:  # spares the comparison in most calls
+        return True
+    if token_in is pair.token1 and token_out is pair.token0:
+        return False
     if token_in == pair.token0 and token_out == pair.token1:
         return True
     if token_in == pair.token1 and token_out == pair.token0:

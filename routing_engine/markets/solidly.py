@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from routing_engine.curve import Curve
@@ -12,6 +12,7 @@ from routing_engine.fixed_point import PIPS
 from routing_engine.markets.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_text, read_token, require
 from routing_engine.markets.solidly_direction import Direction, Fork, direction_of
+from routing_engine.markets.state import moved
 from routing_engine.model import UNLIMITED, Fee, Hop, Limits, Token
 
 
@@ -175,5 +176,5 @@ class SolidlyPool:
 
     def _after(self, token_in: Token, kept: int, amount_out: int) -> Self:
         if token_in == self.token0:
-            return replace(self, reserve0=self.reserve0 + kept, reserve1=self.reserve1 - amount_out)
-        return replace(self, reserve0=self.reserve0 - amount_out, reserve1=self.reserve1 + kept)
+            return moved(self, reserve0=self.reserve0 + kept, reserve1=self.reserve1 - amount_out)
+        return moved(self, reserve0=self.reserve0 - amount_out, reserve1=self.reserve1 + kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -18,6 +18,7 @@ from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read_bool, read_int, read_text
 from routing_engine.markets.stableswap_curve import direction_curve, direction_price
 from routing_engine.markets.stableswap_direction import Direction, Sale
+from routing_engine.markets.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 CLOSED = Curve(pieces=np.array([[0.0, 0.0, 0.0, 1.0, 0.0]]), x_min=1.0, x_max=0.0)
@@ -228,10 +229,10 @@ class StableSwapPool:
         i, j, traded = direction.i, direction.j, sale.traded
         if self.accounting is Accounting.AMOUNTS:
             left = self.balances[j] - sale.amount_out - sale.protocol_fee
-            return replace(self, balances=replaced(self.balances, {i: self.balances[i] + amount_in, j: left}))
+            return moved(self, balances=replaced(self.balances, {i: self.balances[i] + amount_in, j: left}))
         kept = traded.fee - traded.fee * self.admin_fee_e10 // FEE_SCALE
         new = {i: traded.x * WAD // self.rates[i], j: (traded.y + kept) * WAD // self.rates[j]}
-        return replace(self, balances=replaced(self.balances, new))
+        return moved(self, balances=replaced(self.balances, new))
 
 
 Choice = TypeVar("Choice", bound=StrEnum)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import div_up, mul_div
 from routing_engine.markets.pair import check_pair, is_zero_for_one, refuse_low, refuse_out
 from routing_engine.markets.record import read_int, read_text, read_token, require
+from routing_engine.markets.state import moved
 from routing_engine.model import UNLIMITED, Hop, Limits, Token
 
 
@@ -109,8 +110,8 @@ class Vault:
             spot_price=self.spot_price(token_in, token_out),
         )
         if deposits:
-            return hop, replace(self, max_deposit=most - amount_in)
-        return hop, replace(self, max_redeem=most - amount_in)
+            return hop, moved(self, max_deposit=most - amount_in)
+        return hop, moved(self, max_redeem=most - amount_in)
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Deposit or redeem the least that gives `amount_out`; see `Market`."""

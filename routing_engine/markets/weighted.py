@@ -34,6 +34,7 @@ from routing_engine.markets.basket import (
 )
 from routing_engine.markets.pair import refuse_low, refuse_out
 from routing_engine.markets.record import read, read_int, read_text, require
+from routing_engine.markets.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 MAX_TOKENS = 50
@@ -115,7 +116,7 @@ class WeightedPool:
             spot_price=self._spot_price(sold, bought),
         )
         after = {sold: self.balances[sold] + amount_in, bought: self.balances[bought] - amount_out}
-        return hop, replace(self, balances=replaced(self.balances, after))
+        return hop, moved(self, balances=replaced(self.balances, after))
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input; see `Market`."""

@@ -43,6 +43,8 @@ def test_backwards_and_forwards_meet() -> None:
     outputs = [hop.amount_out for hop in network.replay(route.amount_in)]
     backwards = network.backwards(outputs, route.amount_out)
     assert len(network.edges) == 5
+    for spent in (backwards.amount_in, backwards.amount_in - 1, route.amount_in // 2):  # known hops, some, none
+        assert backwards.replay(spent) == replace(backwards, hops=()).replay(spent)
     assert abs(backwards.amount_in - route.amount_in) <= 5 + route.amount_in * 1e-15
     assert 0 <= backwards.arrived(backwards.replay(backwards.amount_in)) - route.amount_out <= 5
 
