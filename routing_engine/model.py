@@ -63,6 +63,13 @@ class Token:
     decimals: int = field(compare=False)
     transfers: Transfers = field(default=Transfers.EXACT, compare=False)
 
+    def __eq__(self, other: object) -> bool:
+        if self is other:  # most often, as tokens are shared; routes compare many
+            return True
+        if not isinstance(other, Token):
+            return NotImplemented
+        return self.address == other.address and self.chain_id == other.chain_id
+
     @property
     def key(self) -> str:
         """``address@chain``: unique, and what the command line accepts."""

@@ -95,7 +95,7 @@ class Query:
             replayed = replay_best(self.graph, candidates, request, refused)
             if replayed:
                 priced = [(self._route(hops), candidate) for candidate, hops in replayed]
-                route, best = min(priced, key=lambda each: self.key(each[0]))
+                route, best = min(priced, key=lambda each: self.key(each[0])) if len(priced) > 1 else priced[0]
                 return Single(route, best.numbers, tuple(each for each in candidates if each is not best))
             if not refused:
                 break

@@ -90,12 +90,12 @@ class Route:
     @property
     def amount_in(self) -> int:
         """Smallest units of `token_in` spent."""
-        return sum(hop.amount_in for hop in self.hops if hop.token_in == self.token_in)
+        return sum([hop.amount_in for hop in self.hops if hop.token_in == self.token_in])
 
     @property
     def amount_out(self) -> int:
         """Smallest units of `token_out` received, exact."""
-        return sum(hop.amount_out for hop in self.hops if hop.token_out == self.token_out)
+        return sum([hop.amount_out for hop in self.hops if hop.token_out == self.token_out])
 
     @property
     def amount_out_net(self) -> int:
@@ -136,7 +136,7 @@ class Route:
     def fill_time_s(self) -> int:
         """Seconds until the last part arrives: transactions wait for each other, parallel ones do not."""
         if not any(hop.is_bridge for hop in self.hops):
-            last_hops = (hop.fill_time_s for hop in self.hops if hop.token_out == self.token_out)
+            last_hops = [hop.fill_time_s for hop in self.hops if hop.token_out == self.token_out]
             return block_time_s(self.token_in.chain_id) + max(last_hops)
         ready = {self.token_in: 0}
         last = 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,7 @@ TIE = 1e-6
 """Candidates whose float64 scores differ by less are compared in exact integers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A path that the kernel likes.
 
     Parameters
@@ -47,7 +46,8 @@ class Candidate:
 
     def is_rivalled_by(self, other: Candidate) -> bool:
         """Whether rounding might hide that `other` is as good."""
-        return all(abs(a - b) <= TIE * abs(a) for a, b in zip(self.rank, other.rank, strict=True))
+        (first, second), (its_first, its_second) = self.rank, other.rank
+        return abs(first - its_first) <= TIE * abs(first) and abs(second - its_second) <= TIE * abs(second)
 
 
 class Search:
@@ -89,20 +89,18 @@ class Search:
         graph = self.graph
         source, target = graph.index[request.token_in], graph.index[request.token_out]
         weights = self._weights(request, gas_cost)
-        found = np.full((MAX_HOPS * LABELS, MAX_HOPS), -1, np.int32)
-        scores = np.empty((MAX_HOPS * LABELS, 2))
+        scratch, (found, scores) = self.workspace().scratch, self._threads.results
+        found.fill(-1)
         if request.side == Side.EXACT_OUT:
             ends = (graph.reverse, graph.forward, graph.tables, allowed, weights, target, source)
             direction = REVERSE
         else:
             ends = (graph.forward, graph.reverse, graph.tables, allowed, weights, source, target)
             direction = FORWARD
-        total = _best_paths(*ends, float(request.amount), direction, max_hops, self.workspace().scratch, found, scores)
+        total = _best_paths(*ends, float(request.amount), direction, max_hops, scratch, found, scores)
         rows = zip(found[:total].tolist(), scores[:total].tolist(), strict=True)
         candidates = [
-            Candidate(
-                tuple(edge for edge in row if edge >= 0), (time, -score) if weights.time_first else (-score, time)
-            )
+            Candidate(_numbers(row), (time, -score) if weights.time_first else (-score, time))
             for row, (time, score) in rows
         ]
         candidates.sort(key=attrgetter("rank"))
@@ -123,12 +121,19 @@ class Search:
         workspace: Workspace | None = getattr(self._threads, "workspace", None)
         if workspace is None:
             workspace = self._threads.workspace = new_workspace(*self._sizes, MAX_HOPS)
+            rows = MAX_HOPS * LABELS
+            self._threads.results = np.empty((rows, MAX_HOPS), np.int32), np.empty((rows, 2))
         return workspace
 
     @property
     def _sizes(self) -> tuple[int, int, int]:
         graph = self.graph
         return len(graph.tokens), len(graph.markets), graph.source.size
+
+
+def _numbers(row: list[int]) -> tuple[int, ...]:
+    """Return a row of edges without the -1 past its end."""
+    return tuple(row[: row.index(-1)] if -1 in row else row)
 
 
 def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:

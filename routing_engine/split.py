@@ -172,11 +172,12 @@ class Splitter:
         linear: bool = False,
     ) -> Division:
         scratch, load, worths = self._workspace
-        paths, x = np.full((room, task.max_hops), -1, np.int32), np.zeros(room)
+        paths, x = np.empty((room, task.max_hops), np.int32), np.zeros(room)
+        paths.fill(-1)
         for place, (edges, part) in enumerate(starts):
             paths[place, : len(edges)] = edges
             x[place] = part
-        amount, board = float(x.sum()), self._graph.board
+        amount, board = sum([float(part) for _, part in starts]), self._graph.board
         reached = _fill_most(board, load, task, amount, scratch.near, False)
         _, count, bound, slope = _improve(
             paths, len(starts), amount, x, board, load, task, scratch, worths, rounds,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from routing_engine.graph import Graph
-from routing_engine.model import Hop, Token
+from routing_engine.model import Fee, Hop, Token
 from routing_engine.route import Route, Side
 
 
@@ -29,15 +29,19 @@ class Valuation:
             if chain_id in gas_prices and coin >= 0 and graph.prices[coin] > 0
         }
         self.gas_cost = graph.gas_cost(gas_prices)
+        self._gas_cost = dict(zip(graph.chains, self.gas_cost.tolist(), strict=True))
 
     def route(self, side: Side, hops: tuple[Hop, ...]) -> Route:
         """Build a route whose gas, with what bridges charge on top, is valued in both of its tokens."""
         token_in, token_out = hops[0].token_in, hops[-1].token_out
-        chains = [self._graph.chain_number[hop.token_in.chain_id] for hop in hops]
-        cost = sum(hop.gas * self.gas_cost[chain] for hop, chain in zip(hops, chains, strict=True))
-        cost += sum(self._on_top(hop, chain) for hop, chain in zip(hops, chains, strict=True))
+        cost, on_top, priced = 0.0, 0.0, True
+        for hop in hops:
+            chain_id = hop.token_in.chain_id
+            cost += hop.gas * self._gas_cost[chain_id]
+            on_top += self._on_top(hop.fees, chain_id)
+            priced = priced and chain_id in self._known
+        cost += on_top
         price_in, price_out = self._price(token_in), self._price(token_out)
-        priced = all(hop.token_in.chain_id in self._known for hop in hops)
         return Route(
             token_in=token_in,
             token_out=token_out,
@@ -48,10 +52,13 @@ class Valuation:
             gas_priced=priced and price_in > 0 and price_out > 0,
         )
 
-    def _on_top(self, hop: Hop, chain: int) -> float:
+    def _on_top(self, fees: tuple[Fee, ...], chain_id: int) -> float:
         """Worth of what is paid in the chain's coin beside the input."""
-        paid, coin = sum(fee.amount for fee in hop.fees if not fee.included), self._graph.native[chain]
-        return paid * float(self._graph.prices[coin]) if paid and coin >= 0 else 0.0
+        paid = sum([fee.amount for fee in fees if not fee.included])
+        if not paid:
+            return 0.0
+        coin = self._graph.native[self._graph.chain_number[chain_id]]
+        return paid * float(self._graph.prices[coin]) if coin >= 0 else 0.0
 
     def _price(self, token: Token) -> float:
-        return float(self._graph.prices[self._graph.index[token]])
+        return self._graph.prices.item(self._graph.index[token])
