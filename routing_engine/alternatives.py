@@ -14,13 +14,13 @@ def alternatives(query: Query, single: Single, count: int) -> list[Route]:
     They are what the search for the best path found besides, so each costs no more than its replay. Where it found
     nothing else, paths are searched for without, in turn, each market of the best.
     """
-    market_of = query.graph.forward.edges["market"]
-    best = set(market_of[list(single.edges)].tolist())
+    market_of = query.graph.forward.edges["market"].item
+    best = set(map(market_of, single.edges))
     routes = [single.route]
     for candidate in single.others:
         if len(routes) > count or query.budget.is_spent():
             break
-        if not best <= set(market_of[list(candidate.numbers)].tolist()):
+        if not best.issubset(map(market_of, candidate.numbers)):
             routes += query.replayed(candidate)
     if len(routes) == 1:
         routes += _around(query, single)

@@ -135,7 +135,7 @@ class Route:
     @property
     def fill_time_s(self) -> int:
         """Seconds until the last part arrives: transactions wait for each other, parallel ones do not."""
-        if not any(hop.is_bridge for hop in self.hops):
+        if {hop.token_out.chain_id for hop in self.hops} == {self.token_in.chain_id}:
             last_hops = [hop.fill_time_s for hop in self.hops if hop.token_out == self.token_out]
             return block_time_s(self.token_in.chain_id) + max(last_hops)
         ready = {self.token_in: 0}
