@@ -14,6 +14,30 @@ DIGESTS: int = 256**DIGEST_BYTES
 _TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
+class Digests:
+    """The digest of each market's latest state: the next change of the market has to take it off the sum.
+
+    Only markets that changed are remembered. Safe to use from many threads, whatever the order of the states that they
+    ask for: a state that is not the one remembered is hashed again.
+    """
+
+    def __init__(self) -> None:
+        self._latest: dict[str, tuple[Market, int]] = {}
+
+    def shift(self, old: Market | None, new: Market | None) -> int:
+        """Return by how much the sum grows when one state of a market takes another's place."""
+        before, after = (self._of(market) if market else 0 for market in (old, new))
+        if new:
+            self._latest[new.id] = new, after
+        elif old:
+            self._latest.pop(old.id, None)
+        return after - before
+
+    def _of(self, market: Market) -> int:
+        known, value = self._latest.get(market.id, (None, 0))
+        return value if known is market else digest(market)
+
+
 class MarketsHash:
     """Sum of the hashes of markets' whole states: equal for equal markets in any order.
 
@@ -25,6 +49,8 @@ class MarketsHash:
         The sum at an earlier moment.
     since : mapping of str to Market or None
         What has changed since then, as it was: None for a market that did not exist.
+    digests : Digests, optional
+        Of earlier moments.
     """
 
     def __init__(
@@ -32,10 +58,12 @@ class MarketsHash:
         markets: Mapping[str, Market],
         known: int | None = None,
         since: Mapping[str, Market | None] | None = None,
+        digests: Digests | None = None,
     ) -> None:
         self._markets = markets
         self._known = known
         self._since = dict(since or {})
+        self._digests = digests or Digests()
 
     @cached_property
     def value(self) -> int:
@@ -43,14 +71,13 @@ class MarketsHash:
         if self._known is None:
             return sum(map(digest, self._markets.values())) % DIGESTS
         pairs = ((old, self._markets.get(market_id)) for market_id, old in self._since.items())
-        shift = sum((digest(new) if new else 0) - (digest(old) if old else 0) for old, new in pairs)
-        return (self._known + shift) % DIGESTS
+        return (self._known + sum(self._digests.shift(old, new) for old, new in pairs)) % DIGESTS
 
     def following(self, markets: Mapping[str, Market], replaced: Mapping[str, Market | None]) -> MarketsHash:
         """Return the hash of the next state, in which `replaced` holds what was there before."""
         if self.known is not None:
-            return MarketsHash(markets, self.known, replaced)
-        return MarketsHash(markets, self._known, {**replaced, **self._since})
+            return MarketsHash(markets, self.known, replaced, self._digests)
+        return MarketsHash(markets, self._known, {**replaced, **self._since}, self._digests)
 
     @property
     def known(self) -> int | None:

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from routing_engine.buffers import Buffers
 from routing_engine.edges import EdgeRows, Ends, edge_rows
 from routing_engine.kernels.layout import Adjacency, Board, Tables
-from routing_engine.layout import Layout, lay_out, write
+from routing_engine.layout import Layout, Memory, lay_out, written
 from routing_engine.markets.wrap import NativeWrap
 from routing_engine.model import Market, Token
-from routing_engine.prices import native_tokens, reference_prices
+from routing_engine.prices import mid_rates, native_tokens, reference_prices
 
 _PROTOCOL = attrgetter("protocol")
 _TOKENS = attrgetter("token0"), attrgetter("token1")
@@ -46,14 +46,16 @@ class Graph:
         What curves need beyond their edge.
     source : int32 array
         Number of the token_in of each forward edge.
+    mid_rate : float64 array
+        Units of token_out per unit of token_in of each forward edge, without fees; 0 where unknown.
     wraps : bool array
         Markets that wrap a native coin.
     native : int32 array
         Per chain, the token that gas is paid in (or its wrapped form), -1 where the snapshot has neither.
     layout : Layout
         Where each market's edges are.
-    buffers : Buffers
-        Memory of earlier graphs.
+    buffers : pair of Buffers
+        Memory of earlier graphs' forward and reverse edges.
     """
 
     tokens: tuple[Token, ...]
@@ -68,10 +70,11 @@ class Graph:
     reverse: Adjacency
     tables: Tables
     source: npt.NDArray[np.int32]
+    mid_rate: npt.NDArray[np.float64]
     wraps: npt.NDArray[np.bool_]
     native: npt.NDArray[np.int32]
     layout: Layout
-    buffers: Buffers = field(default_factory=Buffers)
+    buffers: Memory = field(default_factory=lambda: (Buffers(), Buffers()))
 
     @classmethod
     def compile(cls, markets: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph:
@@ -96,6 +99,7 @@ class Graph:
             reverse=reverse,
             tables=tables,
             source=reverse.edges["other"][forward.edges["twin"]],
+            mid_rate=mid_rates(forward.edges, layout.opposite, np.arange(forward.edges.size)),
             wraps=np.array([isinstance(market, NativeWrap) for market in markets], np.bool_),
             native=native_tokens(index, chains),
             layout=layout,
@@ -129,8 +133,12 @@ class Graph:
         numbers = np.fromiter(news, np.int64, len(news))
         if not self._has_edges_of(news, numbers, rows):
             return None
-        forward, reverse = (self.buffers.copy_of(order.edges) for order in (self.forward, self.reverse))
-        tables = write(rows, self.layout.rows_of(numbers), self.layout, forward, reverse, self.tables)
+        at = self.layout.rows_of(numbers)
+        forward, reverse, tables = written(
+            rows, at, self.layout, self.forward.edges, self.reverse.edges, self.tables, self.buffers
+        )
+        mid_rate, places = self.mid_rate.copy(), self.layout.forward[at]
+        mid_rate[places] = mid_rates(forward, self.layout.opposite, places)
         markets = list(self.markets)
         for number, market in news.items():
             markets[number] = market
@@ -143,6 +151,7 @@ class Graph:
             forward=Adjacency(self.forward.first, forward),
             reverse=Adjacency(self.reverse.first, reverse),
             tables=tables,
+            mid_rate=mid_rate,
         )
 
     def _has_edges_of(self, news: Mapping[int, Market], numbers: npt.NDArray[np.int64], rows: EdgeRows) -> bool:
@@ -171,7 +180,7 @@ class Graph:
     @cached_property
     def prices(self) -> npt.NDArray[np.float64]:
         """Worth of each token's smallest unit in the root's, 0 where unknown."""
-        return reference_prices(self.forward, self.layout.opposite, self.native)
+        return reference_prices(self.forward, self.mid_rate, self.native)
 
     @cached_property
     def units(self) -> npt.NDArray[np.float64]:

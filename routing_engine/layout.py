@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.buffers import Buffers
 from routing_engine.edges import EdgeRows
 from routing_engine.kernels.layout import Adjacency, Shape, Tables
+from routing_engine.records import Records, put, taken
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
+Memory = tuple[Buffers, Buffers]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,11 +67,11 @@ def lay_out(
     order = np.argsort(source, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    edges = _taken(records, order)
+    edges = taken(records, order)
     back = np.argsort(edges["other"], kind="stable")
     edges["twin"][back] = np.arange(back.size)
     forward = Adjacency(_offsets(source[order], tokens), edges)
-    reversed_edges = _taken(edges, back)
+    reversed_edges = taken(edges, back)
     reversed_edges["twin"] = back
     reversed_edges["other"] = source[order][back]
     reverse = Adjacency(_offsets(edges["other"][back], tokens), reversed_edges)
@@ -76,10 +79,10 @@ def lay_out(
     return layout, forward, reverse, tables
 
 
-def write(
-    rows: EdgeRows, at: Ints, layout: Layout, forward: npt.NDArray[np.void], reverse: npt.NDArray[np.void], old: Tables
-) -> Tables:
-    """Write new states of some markets over the edges that they have already.
+def written(
+    rows: EdgeRows, at: Ints, layout: Layout, forward: Records, reverse: Records, old: Tables, buffers: Memory
+) -> tuple[Records, Records, Tables]:
+    """Return the edges and tables with new states of some markets, that have the same edges as before.
 
     Parameters
     ----------
@@ -88,49 +91,41 @@ def write(
     at : int64 array
         Their rows in the layout.
     forward, reverse : EDGE arrays
-        Written to.
+        Left as they are, like the tables; what is returned is copies.
     old : Tables
-        Left as they are; the new ones are returned.
+        Belonging to the edges.
+    buffers : pair of Buffers
+        For copies of forward and of reverse edges.
     """
     places = layout.forward[at]
-    before = _taken(forward, places)
-    records = _taken(rows.records, np.arange(at.size))
+    before = taken(forward, places)
+    twins = before["twin"]
+    records = taken(rows.records, np.arange(at.size))
     for name in ("other", "market", "chain", "twin", "piece"):
         records[name] = before[name]
-    twins = before["twin"]
     moved = _table_sizes(before), _table_sizes(records)
-    sizes = (
-        _table_sizes(_taken(forward, layout.forward)) if any(size.any() for pair in moved for size in pair) else None
-    )
-    _put(forward, places, records)
+    shifts = any((was != now).any() for was, now in zip(*moved, strict=True))
+    has_tables = any(size.any() for pair in moved for size in pair)
+    sizes = _table_sizes(taken(forward, layout.forward)) if has_tables else None
+    # Where a market has more or fewer pieces than before, those of all markets after it move.
+    forward = buffers[0].copy_of(forward, None if shifts else places)
+    reverse = buffers[1].copy_of(reverse, None if shifts else twins)
+    put(forward, places, records)
     records["other"], records["twin"] = reverse["other"][twins], places
-    _put(reverse, twins, records)
+    put(reverse, twins, records)
     if sizes is None:
-        return old
+        return forward, reverse, old
     tables = Tables(
         _spliced(old.pieces, sizes[0], at, moved[0][0] + moved[1][0], rows.pieces),
         _spliced(old.params, sizes[1], at, moved[0][1] + moved[1][1], rows.params),
     )
-    if any((was != now).any() for was, now in zip(*moved, strict=True)):
-        forward["piece"][layout.forward] = _starts(*_table_sizes(_taken(forward, layout.forward)))
+    if shifts:
+        forward["piece"][layout.forward] = _starts(*_table_sizes(taken(forward, layout.forward)))
         reverse["piece"][forward["twin"]] = forward["piece"]
-    return tables
+    return forward, reverse, tables
 
 
-def _as_bytes(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
-    """Return a view without fields, as numpy moves records field by field, which takes many times as long."""
-    return records.view(f"V{records.dtype.itemsize}")
-
-
-def _taken(records: npt.NDArray[np.void], places: Ints | Numbers) -> npt.NDArray[np.void]:
-    return _as_bytes(records)[places].view(records.dtype)
-
-
-def _put(records: npt.NDArray[np.void], places: Ints | Numbers, news: npt.NDArray[np.void]) -> None:
-    _as_bytes(records)[places] = _as_bytes(news)
-
-
-def _table_sizes(records: npt.NDArray[np.void]) -> tuple[Ints, Ints]:
+def _table_sizes(records: Records) -> tuple[Ints, Ints]:
     """Return how many rows of the table of pieces, and how many parameters, belong to each edge."""
     counts = records["n_pieces"].astype(np.int64)
     has_pieces = records["shape"] == int(Shape.PIECES)

@@ -14,6 +14,7 @@ from routing_engine.chains import CHAINS
 from routing_engine.kernels.layout import Adjacency
 from routing_engine.kernels.prices import widest_prices
 from routing_engine.model import NATIVE_ADDRESS, Token
+from routing_engine.records import Places
 
 
 def native_tokens(index: Mapping[Token, int], chains: tuple[int, ...]) -> npt.NDArray[np.int32]:
@@ -28,8 +29,30 @@ def native_tokens(index: Mapping[Token, int], chains: tuple[int, ...]) -> npt.ND
     return np.array(found, np.int32)
 
 
+def mid_rates(edges: npt.NDArray[np.void], opposite: Places, places: Places) -> npt.NDArray[np.float64]:
+    """Return rates without fees of some edges, in units of token_out per unit of token_in; 0 where unknown.
+
+    They are the geometric mean of a market's two directions, or its one direction's own rate.
+
+    Parameters
+    ----------
+    edges : EDGE array
+        In forward order.
+    opposite : int64 array
+        For each edge the same market's edge in the other direction, or -1.
+    places : int64 array
+        Which edges.
+    """
+    back_places = opposite[places]
+    rate = _rates(edges, places)
+    back = np.where(back_places >= 0, _rates(edges, back_places), 0.0)
+    mid = np.where(back > 0, np.sqrt(rate / np.where(back > 0, back, 1.0)), rate)
+    mid[~np.isfinite(mid)] = 0.0
+    return np.asarray(mid, np.float64)
+
+
 def reference_prices(
-    forward: Adjacency, opposite: npt.NDArray[np.int64], native: npt.NDArray[np.int32]
+    forward: Adjacency, mid_rate: npt.NDArray[np.float64], native: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.float64]:
     """Price all tokens along their deepest markets.
 
@@ -37,8 +60,8 @@ def reference_prices(
     ----------
     forward : Adjacency
         Edges by token_in.
-    opposite : int64 array
-        For each forward edge the same market's edge in the other direction, or -1.
+    mid_rate : float64 array
+        From `mid_rates`, of all edges.
     native : int32 array
         From `native_tokens`; the best connected of these is the root, whose smallest unit is worth 1.
 
@@ -52,14 +75,11 @@ def reference_prices(
         return np.empty(0)
     coins = native[native >= 0]
     root = int(coins[np.argmax(degree[coins])]) if coins.size else int(np.argmax(degree))
-    prices, _ = widest_prices(forward.first, forward.edges, _mid_rates(forward.edges, opposite), root)
+    prices, _ = widest_prices(forward.first, forward.edges, mid_rate, root)
     return np.asarray(prices, np.float64)
 
 
-def _mid_rates(edges: npt.NDArray[np.void], opposite: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Rates without fees: the geometric mean of a market's two directions, or its one direction's own rate."""
-    rate = np.divide(edges["a"], edges["b"], out=np.zeros(edges.size), where=edges["b"] > 0)
-    back = np.where(opposite >= 0, rate[opposite], 0.0)
-    mid = np.where(back > 0, np.sqrt(rate / np.where(back > 0, back, 1.0)), rate)
-    mid[~np.isfinite(mid)] = 0.0
-    return np.asarray(mid, np.float64)
+def _rates(edges: npt.NDArray[np.void], places: Places) -> npt.NDArray[np.float64]:
+    a, b = edges["a"][places], edges["b"][places]
+    rates: npt.NDArray[np.float64] = np.divide(a, b, out=np.zeros(places.size), where=b > 0)
+    return rates

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import random
 import threading
 from collections.abc import Iterable, Iterator
@@ -14,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routing_engine import Router, RouteRequest, RouteResult, Snapshot
-from routing_engine.buffers import Buffers
+from routing_engine import Router, RouteRequest, RouteResult, Snapshot, content_hash
+from routing_engine.content_hash import digest
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
 from routing_engine.kernels.layout import EDGE
@@ -215,23 +214,25 @@ def test_ids_do_not_depend_on_when_they_are_asked_for() -> None:
     assert lazy.id == eager.id
 
 
-def test_memory_is_used_again_only_when_nobody_looks_at_it() -> None:
-    buffers = Buffers()
-    original = np.zeros(4, EDGE)
-    first = buffers.copy_of(original)
-    address = first.ctypes.data
-    holders: list[object] = [first, first["a"], first[1], first[2:]]
-    del first
-    while holders:
-        assert buffers.copy_of(original).ctypes.data != address
-        holders.pop(0)
-        gc.collect()
-    again = [buffers.copy_of(original) for _ in range(9)]
-    assert address in {each.ctypes.data for each in again}
-    assert len({each.ctypes.data for each in again}) == 9
-    again[0]["a"] = 7.0
-    assert not any(each["a"].any() for each in again[1:])
-    assert not original["a"].any()
+def test_a_state_that_was_hashed_is_not_hashed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    hashed: list[Market] = []
+
+    def counted(market: Market) -> int:
+        hashed.append(market)
+        return digest(market)
+
+    snapshot = Snapshot([pool("x", 10**20), pool("y", 10**21)])
+    assert snapshot.id
+    monkeypatch.setattr(content_hash, "digest", counted)
+    states = [pool("x", 10**20 + step) for step in range(1, 5)]
+    for state in states:
+        snapshot = snapshot.apply([state])
+        assert snapshot.id
+    assert hashed == [pool("x", 10**20), *states]
+    removed = snapshot.apply(removed=["x"])
+    assert removed.id
+    assert hashed == [pool("x", 10**20), *states]
+    assert removed.apply(states[-1:]).id == snapshot.id == Snapshot([states[-1], pool("y", 10**21)]).id
 
 
 def blocks(snapshot: Snapshot, count: int) -> Iterator[Snapshot]:
