@@ -26,7 +26,8 @@ class Digests:
 
     def shift(self, old: Market | None, new: Market | None) -> int:
         """Return by how much the sum grows when one state of a market takes another's place."""
-        before, after = (self._of(market) if market else 0 for market in (old, new))
+        before = self._of(old) if old else 0
+        after = self._of(new) if new else 0
         if new:
             self._latest[new.id] = new, after
         elif old:
