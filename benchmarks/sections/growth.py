@@ -15,7 +15,7 @@ from benchmarks.instances import constant_product_market, queries
 from benchmarks.measure import percentile, request_of, timed
 from benchmarks.report import Row, Table
 from benchmarks.sections import Entries, Setting
-from benchmarks.sections.live import BATCH, UPDATES, changed
+from benchmarks.sections.live import BATCH, updates
 from routing_engine import Router
 from routing_engine.warm import warm_up
 
@@ -73,8 +73,7 @@ def measure(pools: int) -> Figures:
     single = [request_of(query, max_hops=3, max_splits=1) for query in asked]
     divided = [request_of(query) for query in asked]
     paths, routes = ([timed(lambda r=r: router.find_routes(r))[1] for r in requests] for requests in (single, divided))
-    changes = changed(snapshot, BATCH)
-    _, update = timed(lambda: router.updated(snapshot.apply(changes)), UPDATES)
+    _, update = updates(router)
     return {
         "path_ms": 1e3 * percentile(paths, 50),
         "route_ms": 1e3 * percentile(routes, 50),
