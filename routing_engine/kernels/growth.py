@@ -39,7 +39,7 @@ ATTEMPTS = 6
 FAILURES = 8
 """Additions in a row that may fail before the search ends."""
 
-ENOUGH, ENOUGH_WITHOUT_GAS = 1e-5, 1e-7
+ENOUGH, ENOUGH_WITHOUT_GAS = 1e-6, 1e-7
 """Relative gaps to the certificate at which the search ends without trying again.
 
 Where gas counts, the certificate is rarely tighter than that, and trying again rarely finds anything.

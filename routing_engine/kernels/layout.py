@@ -11,7 +11,7 @@ import numpy.typing as npt
 REFUSED = -1.0
 """What kernels return instead of an amount."""
 
-FULL = 1.0 - 1e-6
+FULL = 1.0 - 1e-8
 """Share of an edge's largest input from which on it is given no more."""
 
 

@@ -155,10 +155,12 @@ def prune(paths, count, amount, x, net, total, board, task, network):
     margin = np.zeros(x.size + MAX_EDGES)
     while count > 1:
         _find_doubtful(count, total, board, network, task, margin)
-        before, best_count, moves = net, count, count + total
-        for attempt in range(PRUNED):
-            m = np.argmax(margin[:moves])
-            if margin[m] <= 0.0:
+        before, best_count = net, count
+        for attempt in range(2 * PRUNED):
+            m = np.argmax(margin[:count])  # paths first: what is left of an edge's paths may pay for it
+            if attempt >= PRUNED or margin[m] <= 0.0:
+                m = count + np.argmax(margin[count : count + total])
+            if margin[m] <= 0.0 or (m >= count and net > before):
                 break
             margin[m] = 0.0
             if attempt > 0:  # the attempt before has left another network
