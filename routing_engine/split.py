@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,10 @@ REDIVISIONS, ALIKE = 2, 0.9
 """How often an exact-out division is improved again, at the input that it was found to need, and the part of the input
 before from which on that is not worth it."""
 
+EXHAUSTED, PARTS = 0.99, (1e-2, 1e-4, 1e-6)
+"""Price impact from which on a trade is larger than what there is to buy, and the parts of it by which paths are found:
+at the whole amount, marginal prices say little about what a path would bring."""
+
 TURNS, CLOSE = 4, 1e-8
 """How often the worth of gas is corrected in the bound of an exact-out network, and when it is right."""
 
@@ -49,8 +54,8 @@ class Division:
         Inputs.
     count : int
         Paths in use.
-    bound : float
-        No division of the same input has a larger net output, in units of the target.
+    net, bound : float
+        Net output, and what that of no division of the same input exceeds, in units of the target.
     slope : float
         What a unit less of input takes off the bound.
     """
@@ -58,6 +63,7 @@ class Division:
     paths: Paths
     x: Floats
     count: int
+    net: float
     bound: float
     slope: float
 
@@ -94,7 +100,7 @@ class Splitter:
             allowed=allowed, gas=gas_cost * graph.units[end], start=start, end=end, max_hops=request.max_hops
         )
 
-    def divide(self, starts: Sequence[Start]) -> Division:
+    def divide(self, starts: Sequence[Start], price_impact: float = 0.0) -> Division:
         """Divide over more paths than those given, while the net output grows.
 
         Parameters
@@ -102,8 +108,15 @@ class Splitter:
         starts : sequence of (edges, amount_in)
             Forward edges and input of the paths to begin with, at most as many as may be used: the best single path,
             or several that only together take the amount. For exact-out the inputs of the result will be less.
+        price_impact : float
+            Of them.
         """
-        division = self._improved(starts, self._task, self._request.max_splits, ROUNDS)
+        room = self._request.max_splits
+        division = self._improved(starts, self._task, room, ROUNDS)
+        for part in PARTS if price_impact > EXHAUSTED else ():
+            smaller = self._improved([(edges, amount * part) for edges, amount in starts], self._task, room, ROUNDS)
+            grown = [(edges, amount / part) for edges, amount in _parts(smaller)]
+            division = max(division, self._improved(grown, self._task, room, ROUNDS), key=attrgetter("net"))
         if self._request.side != Side.EXACT_OUT or division.count == 1:
             return division
         # Which paths are best depends on the input, and of a large trade a single path needs far more.
@@ -179,12 +192,12 @@ class Splitter:
             x[place] = part
         amount, board = sum([float(part) for _, part in starts]), self._graph.board
         reached = _fill_most(board, load, task, amount, scratch.near, False)
-        _, count, bound, slope = _improve(
+        net, count, bound, slope = _improve(
             paths, len(starts), amount, x, board, load, task, scratch, worths, rounds,
             self._graph.wraps, 0 if linear else reached,
         )  # fmt: skip
         _clear_most(load, reached)
-        return Division(paths, x, count, bound, slope)
+        return Division(paths, x, count, net, bound, slope)
 
     def _redivided(self, division: Division, amount: float) -> Flows:
         """Divide another amount over the same paths, beginning with the present proportions; both are changed."""
