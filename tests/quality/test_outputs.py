@@ -10,8 +10,8 @@ import pytest
 from tests.quality.cases import GENERATED, Market, load, lost, outputs, recorded_markets
 
 ROUNDING = 1e-8
-"""What may be missing, relatively: one unit of a coarse token on the way, such as WBTC, is worth that much, and it takes
-the last bits of a float to win or lose one."""
+"""What may be missing, relatively: a unit of a coarse token on the way, such as WBTC, is worth that much, and the last
+bits of a float win or lose it."""
 
 
 def _assert_nothing_fell(name: str, markets: Mapping[str, Market]) -> None:
