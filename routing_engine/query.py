@@ -194,7 +194,8 @@ class Query:
         return self._objective.rank(route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT)
 
     def _splitter(self, allowed: Mask) -> Splitter:
-        return Splitter(self.graph, self.request, self._valuation.gas_cost, allowed, self._search.workspace())
+        gas_cost, workspace = self._valuation.gas_cost, self._search.workspace()
+        return Splitter(self.graph, self.request, gas_cost, allowed, workspace, self.budget)
 
     def _route(self, hops: tuple[Hop, ...]) -> Route:
         return self._valuation.route(Side(self.request.side), hops)

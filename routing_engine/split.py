@@ -9,6 +9,7 @@ from operator import attrgetter
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.budget import Budget
 from routing_engine.compiled import Compiled
 from routing_engine.exact_out import Flows, Match, match, spend_least
 from routing_engine.graph import Graph
@@ -25,6 +26,9 @@ _fill_most, _clear_most = Compiled(reach.fill_most), Compiled(reach.clear_most)
 _improve, _redivide = Compiled(growth.improve), Compiled(pruning.redivide)
 
 ROUNDS = 60
+
+DOUBTFUL = 1e-4
+"""Relative gap from which on a second way to the division is tried."""
 
 REDIVISIONS, ALIKE = 2, 0.9
 """How often an exact-out division is improved again, at the input that it was found to need, and the part of the input
@@ -83,6 +87,8 @@ class Splitter:
         Markets that may be used.
     workspace : Workspace
         Of this thread.
+    budget : Budget
+        Running; asked before each further way to a division.
     """
 
     def __init__(
@@ -92,8 +98,9 @@ class Splitter:
         gas_cost: npt.NDArray[np.float64],
         allowed: npt.NDArray[np.bool_],
         workspace: Workspace,
+        budget: Budget,
     ) -> None:
-        self._graph, self._request, self._workspace = graph, request, workspace
+        self._graph, self._request, self._workspace, self._budget = graph, request, workspace, budget
         start, end = graph.index[request.token_in], graph.index[request.token_out]
         self._gas_cost = gas_cost
         self._task = Task(
@@ -114,9 +121,15 @@ class Splitter:
         room = self._request.max_splits
         division = self._improved(starts, self._task, room, ROUNDS)
         for part in PARTS if price_impact > EXHAUSTED else ():
+            if self._budget.is_spent():
+                break
             smaller = self._improved([(edges, amount * part) for edges, amount in starts], self._task, room, ROUNDS)
             grown = [(edges, amount / part) for edges, amount in _parts(smaller)]
             division = max(division, self._improved(grown, self._task, room, ROUNDS), key=attrgetter("net"))
+        is_doubtful = division.bound > division.net * (1.0 + DOUBTFUL)
+        longest = max(len(edges) for edges, _ in starts)
+        if is_doubtful and longest < self._task.max_hops and not self._budget.is_spent():
+            division = max(division, self._by_fewer_hops(starts), key=attrgetter("net"))
         if self._request.side != Side.EXACT_OUT or division.count == 1:
             return division
         # Which paths are best depends on the input, and of a large trade a single path needs far more.
@@ -131,6 +144,11 @@ class Splitter:
                 break
             division, matched = nearer, again
         return division
+
+    def _by_fewer_hops(self, starts: Sequence[Start]) -> Division:
+        """Divide over paths of one hop less first: what more hops offer hides some of them, one step at a time."""
+        fewer, room = self._task._replace(max_hops=self._task.max_hops - 1), self._request.max_splits
+        return self._improved(_parts(self._improved(starts, fewer, room, ROUNDS)), self._task, room, ROUNDS)
 
     def judge(self, starts: Sequence[Start]) -> Division:
         """Return a division over just these paths, with its bound."""
