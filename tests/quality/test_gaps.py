@@ -1,0 +1,34 @@
+"""Certificates stay as tight as they are where gas is free: there a gap is the proof's own looseness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import recorded
+from benchmarks.instances import constant_product_market, queries
+from benchmarks.measure import gap_of, request_of
+from routing_engine import Router
+
+SMALL = 0.01
+"""Part of its pair's depth up to which a trade is looked at."""
+
+
+def test_small_trades_on_the_generated_market_are_proven() -> None:
+    router = Router(constant_product_market())
+    asked = [query for query in queries(router, 6) if query.size <= SMALL]
+    gaps = [gap_of(router.find_routes(request_of(query))) for query in asked]
+    assert len(gaps) >= 12
+    assert max(gaps) <= 0.1
+
+
+@pytest.mark.shared_data
+def test_large_trades_on_a_recorded_market_are_proven(shared_data: Path) -> None:
+    """Its pools of next to nothing, at prices far off, once left gaps of hundreds of basis points."""
+    market = recorded.market(shared_data, recorded.GOLDEN_RECORDING, recorded.GOLDEN_BLOCK)
+    router = Router(market)
+    scenarios, _ = recorded.golden(shared_data, market, 0)
+    gaps = [gap_of(router.find_routes(scenario.request)) for scenario in scenarios]
+    assert len(gaps) > 40
+    assert sum(gap <= 0.05 for gap in gaps) >= 0.85 * len(gaps)
