@@ -78,7 +78,7 @@ def test_one_missing_property_is_named(ask: Callable[..., Any], assert_error: Ca
         ({"slippageBps": -1}, {"slippageBps": None}),
         ({"maxHops": 0}, {"maxHops": "Must be 1 to 4"}),
         ({"maxHops": 10**30}, {"maxHops": None}),
-        ({"maxSplits": 0}, {"maxSplits": "Must be 1 to 40"}),
+        ({"maxSplits": 0}, {"maxSplits": "Must be 1 to 100"}),
         ({"alternatives": 6}, {"alternatives": "Must be 0 to 5"}),
         ({"alternatives": "two"}, {"alternatives": None}),
         ({"allowProtocols": "uniswap v3"}, {"allowProtocols.0": None}),

@@ -114,7 +114,7 @@ def test_free_gas_is_told(run: Run, write: Write, market_file: Path) -> None:
     ("arguments", "code", "field", "message"),
     [
         (["--max-hops", 7], "invalid_request", "--max-hops", "from 1 to 4"),
-        (["--max-splits", 0], "invalid_request", "--max-splits", "from 1 to 40"),
+        (["--max-splits", 0], "invalid_request", "--max-splits", "from 1 to 100"),
         (["--deny", "x"], "invalid_request", "--deny", "choose from"),
         (["--gas-price-gwei", "x"], "invalid_request", "--gas-price-gwei", "is not an amount"),
         (["--requests", "nowhere.csv"], "bad_request_file", "", "cannot be read"),
