@@ -35,8 +35,7 @@ REDIVISIONS, ALIKE = 2, 0.9
 before from which on that is not worth it."""
 
 EXHAUSTED, PARTS = 0.99, (1e-2, 1e-4, 1e-6)
-"""Price impact from which on a trade is larger than what there is to buy, and the parts of it by which paths are found:
-at the whole amount, marginal prices say little about what a path would bring."""
+"""Price impact at which a trade exceeds what there is to buy, and the parts of it whose paths are found instead."""
 
 TURNS, CLOSE = 4, 1e-8
 """How often the worth of gas is corrected in the bound of an exact-out network, and when it is right."""
@@ -107,7 +106,7 @@ class Splitter:
             allowed=allowed, gas=gas_cost * graph.units[end], start=start, end=end, max_hops=request.max_hops
         )
 
-    def divide(self, starts: Sequence[Start], price_impact: float = 0.0) -> Division:
+    def divide(self, starts: Sequence[Start], price_impact: float = 0.0, shorter: Sequence[int] = ()) -> Division:
         """Divide over more paths than those given, while the net output grows.
 
         Parameters
@@ -117,6 +116,8 @@ class Splitter:
             or several that only together take the amount. For exact-out the inputs of the result will be less.
         price_impact : float
             Of them.
+        shorter : sequence of int
+            A path of fewer hops than may be, if there is one, for a second way to the division.
         """
         room = self._request.max_splits
         division = self._improved(starts, self._task, room, ROUNDS)
@@ -126,10 +127,8 @@ class Splitter:
             smaller = self._improved([(edges, amount * part) for edges, amount in starts], self._task, room, ROUNDS)
             grown = [(edges, amount / part) for edges, amount in _parts(smaller)]
             division = max(division, self._improved(grown, self._task, room, ROUNDS), key=attrgetter("net"))
-        is_doubtful = division.bound > division.net * (1.0 + DOUBTFUL)
-        longest = max(len(edges) for edges, _ in starts)
-        if is_doubtful and longest < self._task.max_hops and not self._budget.is_spent():
-            division = max(division, self._by_fewer_hops(starts), key=attrgetter("net"))
+        if shorter and division.bound > division.net * (1.0 + DOUBTFUL) and not self._budget.is_spent():
+            division = max(division, self._by_fewer_hops(shorter, starts), key=attrgetter("net"))
         if self._request.side != Side.EXACT_OUT or division.count == 1:
             return division
         # Which paths are best depends on the input, and of a large trade a single path needs far more.
@@ -145,10 +144,11 @@ class Splitter:
             division, matched = nearer, again
         return division
 
-    def _by_fewer_hops(self, starts: Sequence[Start]) -> Division:
+    def _by_fewer_hops(self, path: Sequence[int], starts: Sequence[Start]) -> Division:
         """Divide over paths of one hop less first: what more hops offer hides some of them, one step at a time."""
         fewer, room = self._task._replace(max_hops=self._task.max_hops - 1), self._request.max_splits
-        return self._improved(_parts(self._improved(starts, fewer, room, ROUNDS)), self._task, room, ROUNDS)
+        shorter = self._improved([(path, sum(amount for _, amount in starts))], fewer, room, ROUNDS)
+        return self._improved(_parts(shorter), self._task, room, ROUNDS)
 
     def judge(self, starts: Sequence[Start]) -> Division:
         """Return a division over just these paths, with its bound."""
