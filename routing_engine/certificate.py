@@ -7,8 +7,8 @@ from math import ceil, floor, inf
 
 BPS = 10_000
 
-PRECISION = 1e-12
-"""Relative error that the sums behind a bound may have."""
+PRECISION = 1e-9
+"""More than the relative error of a bound: a unit that it misses by less is not rounded away."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Certificate:
         """Judge a net output by an upper bound of it."""
         if not 0.0 < net <= bound * (1.0 + 1e-6) or bound == inf:
             return cls.missing("the gas is worth more than the output", max_hops, gas_aware=gas_aware)
-        whole = floor(bound * (1.0 + PRECISION))  # net outputs are whole units
+        whole = min(bound, floor(bound * (1.0 + PRECISION)))  # net outputs are whole units
         return cls(gap_bps=max(0.0, 1.0 - net / whole) * BPS, scope=_scope(max_hops), gas_aware=gas_aware)
 
     @classmethod
@@ -49,7 +49,7 @@ class Certificate:
         """Judge an input and its gas by a lower bound of both together."""
         if not bound > 0.0:
             return cls.missing("no input is too small for the bound", max_hops, gas_aware=gas_aware)
-        whole = ceil(bound * (1.0 - PRECISION))
+        whole = max(bound, ceil(bound * (1.0 - PRECISION)))
         return cls(gap_bps=max(0.0, gross / whole - 1.0) * BPS, scope=_scope(max_hops), gas_aware=gas_aware)
 
     @classmethod
