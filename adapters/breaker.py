@@ -99,7 +99,7 @@ class Breaker:
         except AdapterError:
             self._answered(era)
             raise
-        except BaseException:
+        except BaseException:  # interrupted, even by a signal: a trial that nobody ends would stay open
             self._gave_up(era)
             raise
         self._answered(era)

@@ -138,7 +138,7 @@ class Feed:
             self._take(slot, contents)
         except AdapterError as error:
             failure = error
-        except Exception as error:
+        except Exception as error:  # a source is somebody else's code: it must not stop the others
             logger.exception("adapter %s crashed", slot.name)
             failure = Crashed(f"crashed: {type(error).__name__}")
         with self._changed:

@@ -109,7 +109,7 @@ def _outcome(adapter: Adapter[Any], change: str) -> AdapterError | None:
         return error
     except NotConforming:
         raise
-    except Exception as error:
+    except Exception as error:  # whatever it raises is not what the seam allows
         raise NotConforming(f"{adapter.name}: raises {type(error).__name__} where {change}: {error}") from error
     return None
 
