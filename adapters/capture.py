@@ -124,7 +124,7 @@ class Capture:
         with ThreadPoolExecutor(len(self._urls)) as threads:
             try:
                 found = list(threads.map(self._chain, self._urls))
-            except BaseException:  # Ctrl-C too: the other threads are to stop at their next block
+            except BaseException:  # Ctrl-C too: the other threads are to stop as well
                 self._is_stopped.set()
                 raise
         snapshot = Snapshot(())
