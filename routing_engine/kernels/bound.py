@@ -43,7 +43,7 @@ def _most_valued(target, token):
 
 
 @inner
-def _allow(count, total, network, board, task, load, worths):
+def allow(count, total, network, board, task, load, worths):
     """Allow each market in use what it earns at the target prices; return the sum."""
     edges, source = board.forward.edges, board.source
     for k in range(1, task.max_hops + 1):
@@ -64,11 +64,10 @@ def _allow(count, total, network, board, task, load, worths):
 
 
 @inner
-def _forget(count, total, network, board, task, load, worths):
-    """Undo the target prices and `_allow`."""
-    edges, source = board.forward.edges, board.source
+def forget(total, network, board, task, worths):
+    """Undo the target prices."""
+    source = board.source
     for i in range(total):
-        load.extra[edges[network.edge[i]]["market"]] = 0.0
         for k in range(task.max_hops + 1):
             worths.target[k, source[network.edge[i]]] = 0.0
     worths.target[0, task.end] = 0.0
@@ -88,7 +87,7 @@ def _cheapest_payment(length, path, worth, board, task, load, worths):
         here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["steepest"]
         if here <= 0.0 or edge["concave"] == 0:
             continue
-        earned, flow = arbitrage(edge, tables, worth[i], here, load.most[task.max_hops, u])
+        earned, flow = arbitrage(edge, tables, worth[i], here, load.limit[u])
         more = earned - gas_used(edge, tables, task.gas, flow) - load.extra[edge["market"]]
         if 0.0 < more < least:
             least, where = more, edge["market"]
@@ -126,7 +125,7 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
             price_rounds(count, network, board, task, worths, floor)
         else:
             price_tokens(count, total, network, board, task, worths, floor)
-        extras = _allow(count, total, network, board, task, load, worths)
+        extras = allow(count, total, network, board, task, load, worths)
         for turn in range(REFINEMENTS):
             price = dearest(board, load, task, worths, near, amount, floor - extras, TOGETHER)
             if price * amount + extras < least:
@@ -146,7 +145,9 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
             if paid[turn] < 0:
                 break
             load.extra[paid[turn]] = 0.0
-        _forget(count, total, network, board, task, load, worths)
+        forget(total, network, board, task, worths)
+        for i in range(total):
+            load.extra[edges[network.edge[i]]["market"]] = 0.0
         if least <= floor * (1.0 + CLOSE):
             break
     mark_beside(forward, start, near, False)

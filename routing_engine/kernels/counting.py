@@ -12,8 +12,9 @@ import numpy as np
 
 from routing_engine.kernels import inner, kernel
 from routing_engine.kernels.alone import best_alone
-from routing_engine.kernels.bound import CLOSE, certify
+from routing_engine.kernels.bound import CLOSE
 from routing_engine.kernels.layout import Task
+from routing_engine.kernels.payments import refine
 from routing_engine.kernels.reach import clear_most, fill_most
 from routing_engine.kernels.rounds import mark_beside
 from routing_engine.kernels.slopes import gas_of
@@ -72,10 +73,10 @@ def bound_by_count(board, load, task, worths, near, wraps, reached, total, netwo
         The path, as `divide` leaves it.
     """
     gas, several = gas_of_several(board, load, task, wraps, reached), np.inf
-    for share in (0.75, 0.5, 1.0):  # of the gas is counted, the rest is left to the markets
+    for share in (0.75, 0.5, 0.25, 0.95):  # of the gas is counted, the rest is left to the markets
         left = Task(task.allowed, task.gas * (1.0 - share), task.start, task.end, task.max_hops)
         counted = share * gas
-        bound, _ = certify(board, load, left, worths, near, 1, total, network, amount, net + counted)
+        bound, _ = refine(board, load, left, worths, near, 1, total, network, amount, net + counted, several + counted)
         several = min(several, bound - counted)
         if several <= net * (1.0 + CLOSE):
             break

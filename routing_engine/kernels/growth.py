@@ -15,8 +15,10 @@ from routing_engine.kernels.counting import bound_by_count
 from routing_engine.kernels.labels import LABELS
 from routing_engine.kernels.layout import FULL
 from routing_engine.kernels.network import crosses, merge, new_network
+from routing_engine.kernels.payments import refine
 from routing_engine.kernels.pricing import best_additions
 from routing_engine.kernels.pruning import FINE, ROUGH, optimise, prune
+from routing_engine.kernels.reach import tighten
 from routing_engine.kernels.slopes import gas_of
 from routing_engine.kernels.vectors import least_of, sort_by
 
@@ -168,6 +170,28 @@ def _is_nearly_free(net, total, board, task, network):
 
 
 @kernel
+def _judge(board, load, task, worths, near, count, total, network, amount, net, is_tight):
+    """Bound what any division nets; where that proves too little and gas counts, with a closer look.
+
+    Returns
+    -------
+    bound, price : float, float
+        As of `certify`.
+    is_tight : bool
+        Whether `load.limit` has been tightened for the amount.
+    """
+    bound, slope = certify(board, load, task, worths, near, count, total, network, amount, net)
+    if bound <= net * (1.0 + CLOSE) or not task.gas.any():
+        return bound, slope, is_tight
+    if not is_tight:
+        tighten(board, load, task, amount, near)
+    closer, its_slope = refine(board, load, task, worths, near, count, total, network, amount, net, bound)
+    if closer < bound:
+        return closer, its_slope, True
+    return bound, slope, True
+
+
+@kernel
 def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds, wraps, reached):
     """Grow a division, beginning with the `count` paths given, and judge it.
 
@@ -206,6 +230,7 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds,
     if net == -np.inf:
         return net, count, bound, 0.0
     stage = 0 if _is_nearly_free(net, total, board, task, network) else len(TOLLS) - 1
+    slope, is_tight = 0.0, False
     for _ in range(rounds):
         used = network.edge[:total].copy()
         level = put_on(count, board.forward.edges, total, network, load)
@@ -225,7 +250,9 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds,
         if rows == 0:
             break
         if bound == np.inf:
-            bound, _ = certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
+            bound, slope, is_tight = _judge(
+                board, load, task, worths, scratch.near, count, total, network, amount, net, is_tight
+            )
         fresh = _first_new(found[0], used, load)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
@@ -235,7 +262,8 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds,
     for i in range(failures):
         load.shut[shut[i]] = False
     net, count, total = optimise(paths, count, amount, x, board, task, network, FINE)
-    bound, slope = certify(board, load, task, worths, scratch.near, count, total, network, amount, net)
+    if bound == np.inf or not task.gas.any():
+        bound, slope, _ = _judge(board, load, task, worths, scratch.near, count, total, network, amount, net, is_tight)
     if reached > 0 and count == 1 and bound > net * (1.0 + CLOSE) and task.gas.any():
         counted = bound_by_count(board, load, task, worths, scratch.near, wraps, reached, total, network, amount, net)
         bound = min(bound, counted)

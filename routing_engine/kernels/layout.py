@@ -111,8 +111,9 @@ class Load(NamedTuple):
 
     `flow` and `slope` are the input and the marginal price of each forward edge in use, `owner` the edge that uses each
     market or -1, `shut` the edges that are left out for a while, `extra` what a market is allowed to earn beside its
-    gas (see `bound`), `most` the most that can be at each token after up to so many hops, and `reached` the tokens
-    where it is positive.
+    gas (see `bound`), `most` the most that can be at each token after up to so many hops, `reached` the tokens
+    where it is positive, and `limit` the most that can be there at all; `supply`, `supplied` and `crumbs` are what a
+    closer look at that needs (see `reach`).
     """
 
     flow: npt.NDArray[np.float64]
@@ -122,6 +123,10 @@ class Load(NamedTuple):
     extra: npt.NDArray[np.float64]
     most: npt.NDArray[np.float64]
     reached: npt.NDArray[np.int32]
+    limit: npt.NDArray[np.float64]
+    supply: npt.NDArray[np.float64]
+    supplied: npt.NDArray[np.int32]
+    crumbs: npt.NDArray[np.bool_]
 
 
 class Task(NamedTuple):

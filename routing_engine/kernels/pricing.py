@@ -26,7 +26,7 @@ def _extend(k, slot, row, reverse, tables, load, task, enough, toll, scratch):
     owner = load.owner[edge["market"]]
     if not task.allowed[edge["market"]] or load.shut[e] or (owner >= 0 and owner != e):
         return False
-    most = load.most[task.max_hops, u]
+    most = load.limit[u]
     if most <= 0.0 or most < edge["x_min"]:
         return False
     worth = scratch.labels[k, slot]["amount"]

@@ -32,6 +32,10 @@ def new_workspace(tokens: int, markets: int, edges: int, max_hops: int) -> Works
             extra=np.zeros(markets),
             most=np.zeros((rounds, tokens)),
             reached=np.zeros(rounds * tokens, np.int32),
+            limit=np.zeros(tokens),
+            supply=np.zeros((rounds, tokens)),
+            supplied=np.zeros(rounds * tokens, np.int32),
+            crumbs=np.zeros((rounds, tokens), np.bool_),
         ),
         worths=Worths(
             best=np.zeros((rounds, tokens)),

@@ -57,7 +57,7 @@ def _raise_price(k, edge, e, v, u, board, load, task, worths, enough, alone):
     """Let edge e from u to v, which has k hops left, raise the price of u; return whether it is its first."""
     # A route has no more than that at u if it goes on over k + 1 hops.
     here = load.most[task.max_hops - k - 1, u]
-    most = here if alone else load.most[task.max_hops, u]
+    most = here if alone else load.limit[u]
     if most <= 0.0 or most < edge["x_min"] or not task.allowed[edge["market"]]:
         return False
     worth = price_after(worths, board.forward.edges, k, v, u)

@@ -1,0 +1,105 @@
+"""How much of a token there can be, where shallow markets sell far too cheaply: tight, and never too little."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from benchmarks.peers.emulations import Emulations
+from benchmarks.peers.replay import routes_of
+from routing_engine import Router, RouteRequest, Snapshot, Token
+from routing_engine.kernels.layout import Task
+from routing_engine.kernels.reach import clear_most, fill_most, tighten
+from routing_engine.markets import ConstantProductPool
+from routing_engine.search import Search
+from tests.differential.test_certificate import PATIENT_MS, excluded, own_rivals
+
+UNIT, POOL_GAS = 10**18, 120_000
+AMOUNT = 100 * UNIT
+SELL, HUB, OTHER, BUY = (
+    Token(chain_id=1, address=f"0x{number:040x}", symbol=symbol, decimals=18) for number, symbol in enumerate("SHOB", 1)
+)
+CENTS = 10**-5
+"""Part of the amount that a market of next to nothing holds."""
+
+
+def pool(number: int, first: Token, second: Token, depth: float, price: float) -> ConstantProductPool:
+    return ConstantProductPool(
+        id=f"{number}", token0=first, token1=second, reserve0=int(depth), reserve1=int(depth * price), fee_pips=3000,
+        gas=POOL_GAS, protocol="uniswap_v2",
+    )  # fmt: skip
+
+
+def market_with_crumbs(rng: random.Random, crumbs: int) -> Snapshot:
+    """Twelve pools sell the hub, of which some hold next to nothing and ask next to nothing for it."""
+    pairs = [(SELL, HUB)] * 12 + [(SELL, OTHER)] * 9 + [(OTHER, HUB)] * 9 + [(HUB, BUY)] * 3
+    pairs += [(OTHER, BUY), (SELL, BUY)]
+    cheap = set(rng.sample(range(30), crumbs))
+    pools = [
+        pool(
+            number, *pair,
+            depth=AMOUNT * (CENTS if number in cheap else 10 ** rng.uniform(0.5, 2.5)),
+            price=rng.uniform(3.0, 30.0) if number in cheap else rng.uniform(0.998, 1.002),
+        )
+        for number, pair in enumerate(pairs)
+    ]  # fmt: skip
+    return Snapshot(pools, gas_prices={1: 0})
+
+
+def limits(router: Router, amount: int, max_hops: int, *, close: bool) -> np.ndarray:
+    graph = router.graph
+    scratch, load, _ = Search(graph).workspace()
+    task = Task(
+        allowed=graph.every_market, gas=np.zeros(1), start=graph.index[SELL], end=graph.index[BUY], max_hops=max_hops
+    )
+    size = fill_most(graph.board, load, task, float(amount), scratch.near, False)
+    if close:
+        tighten(graph.board, load, task, float(amount), scratch.near)
+    found = load.limit.copy()
+    clear_most(load, size)
+    for left in (load.most, load.limit, load.supply, load.crumbs, scratch.near):
+        assert not left.any()
+    return found
+
+
+def test_a_limit_is_no_less_than_what_the_best_route_brings_and_little_more() -> None:
+    lowered = 0
+    for seed in range(30):
+        rng = random.Random(f"crumbs {seed}")
+        router = Router(market_with_crumbs(rng, crumbs=rng.randint(0, 6)))
+        loose, close = (limits(router, AMOUNT, 4, close=close) for close in (False, True))
+        for token in (HUB, OTHER):
+            place = router.graph.index[token]
+            most = router.find_routes(RouteRequest(token_in=SELL, token_out=token, amount=AMOUNT, max_hops=3))
+            assert close[place] >= most.best().amount_out
+            assert close[place] <= loose[place]
+            if loose[place] > 1.5 * most.best().amount_out:
+                lowered += 1
+                assert close[place] < 1.1 * most.best().amount_out
+    assert lowered > 20
+
+
+def test_no_rival_is_excluded_where_there_are_crumbs() -> None:
+    gaps = []
+    for seed in range(20):
+        rng = random.Random(f"rivals {seed}")
+        router = Router(market_with_crumbs(rng, crumbs=rng.randint(1, 6)))
+        emulations = Emulations(router, max_hops=4)
+        for gas_price in (0, 10**12, 10**13, 10**14):
+            request = RouteRequest(
+                token_in=SELL, token_out=BUY, amount=int(AMOUNT * 10 ** rng.uniform(-3, 0.5)), max_hops=4,
+                gas_prices={1: gas_price}, time_budget_ms=PATIENT_MS,
+            )  # fmt: skip
+            result = router.find_routes(request)
+            assert result.certificate is not None
+            answers = [
+                *(emulations.chunked(request, count) for count in (1, 2, 5, 16, 50)),
+                *(emulations.disjoint(request, count) for count in (2, 4, 8)),
+            ]
+            rivals = [route for answer in answers for route in routes_of(router, request, answer)]
+            for rival in (*rivals, *own_rivals(router, request)):
+                assert not excluded(result, rival), (seed, gas_price)
+            if result.certificate.gap_bps is not None:
+                gaps.append(result.certificate.gap_bps)
+    assert len(gaps) > 40
