@@ -67,6 +67,7 @@ def test_certificates_on_markets_of_many_kinds(side: str, gas: bool) -> None:
         assert rival is not None
         for each in (rival, *own_rivals(router, request)):
             assert not excluded(result, each), seed
+        assert not excluded(router.find_routes(replace(request, max_splits=1)), result.best()), seed
     assert asked > 10
     assert proven > asked // 2
 
@@ -94,6 +95,7 @@ def test_certificates_on_constant_product_markets(disagreement: float) -> None:
                 rivals = [route for answer in answers for route in routes_of(router, request, answer)]
                 for rival in (*rivals, *own_rivals(router, request)):
                     assert not excluded(result, rival), (seed, query)
+                assert not excluded(router.find_routes(replace(request, max_splits=1)), result.best()), (seed, query)
     assert len(gaps) == 3 * 2 * len(SIZES) * 2
     if disagreement == CONSISTENT:
         assert sorted(gaps)[len(gaps) // 2] < 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,8 +18,12 @@ from tests.differential.test_certificate import PATIENT_MS, excluded, own_rivals
 
 UNIT, POOL_GAS = 10**18, 120_000
 AMOUNT = 100 * UNIT
+WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
+"""What is sold, so that gas has a price."""
+
 SELL, HUB, OTHER, BUY = (
-    Token(chain_id=1, address=f"0x{number:040x}", symbol=symbol, decimals=18) for number, symbol in enumerate("SHOB", 1)
+    Token(chain_id=1, address=address, symbol=symbol, decimals=18)
+    for address, symbol in zip((WETH, *(f"0x{number:040x}" for number in (1, 2, 3))), "SHOB", strict=True)
 )
 CENTS = 10**-5
 """Part of the amount that a market of next to nothing holds."""
@@ -31,10 +36,10 @@ def pool(number: int, first: Token, second: Token, depth: float, price: float) -
     )  # fmt: skip
 
 
-def market_with_crumbs(rng: random.Random, crumbs: int) -> Snapshot:
+def market_with_crumbs(rng: random.Random, crumbs: int, direct_price: float) -> Snapshot:
     """Twelve pools sell the hub, of which some hold next to nothing and ask next to nothing for it."""
     pairs = [(SELL, HUB)] * 12 + [(SELL, OTHER)] * 9 + [(OTHER, HUB)] * 9 + [(HUB, BUY)] * 3
-    pairs += [(OTHER, BUY), (SELL, BUY)]
+    pairs += [(OTHER, BUY)]
     cheap = set(rng.sample(range(30), crumbs))
     pools = [
         pool(
@@ -44,7 +49,8 @@ def market_with_crumbs(rng: random.Random, crumbs: int) -> Snapshot:
         )
         for number, pair in enumerate(pairs)
     ]  # fmt: skip
-    return Snapshot(pools, gas_prices={1: 0})
+    direct = pool(len(pools), SELL, BUY, depth=300 * AMOUNT, price=direct_price)
+    return Snapshot([*pools, direct], gas_prices={1: 0})
 
 
 def limits(router: Router, amount: int, max_hops: int, *, close: bool) -> np.ndarray:
@@ -67,7 +73,7 @@ def test_a_limit_is_no_less_than_what_the_best_route_brings_and_little_more() ->
     lowered = 0
     for seed in range(30):
         rng = random.Random(f"crumbs {seed}")
-        router = Router(market_with_crumbs(rng, crumbs=rng.randint(0, 6)))
+        router = Router(market_with_crumbs(rng, crumbs=rng.randint(0, 6), direct_price=0.9))
         loose, close = (limits(router, AMOUNT, 4, close=close) for close in (False, True))
         for token in (HUB, OTHER):
             place = router.graph.index[token]
@@ -84,15 +90,17 @@ def test_no_rival_is_excluded_where_there_are_crumbs() -> None:
     gaps = []
     for seed in range(20):
         rng = random.Random(f"rivals {seed}")
-        router = Router(market_with_crumbs(rng, crumbs=rng.randint(1, 6)))
+        # At the higher price the direct way leaves only the crumbs to the others.
+        router = Router(market_with_crumbs(rng, crumbs=rng.randint(1, 6), direct_price=rng.choice((0.9, 1.05))))
         emulations = Emulations(router, max_hops=4)
-        for gas_price in (0, 10**12, 10**13, 10**14):
+        for gas_price in (0, 10**9, 10**10, 10**11, 10**13):
             request = RouteRequest(
                 token_in=SELL, token_out=BUY, amount=int(AMOUNT * 10 ** rng.uniform(-3, 0.5)), max_hops=4,
                 gas_prices={1: gas_price}, time_budget_ms=PATIENT_MS,
             )  # fmt: skip
             result = router.find_routes(request)
             assert result.certificate is not None
+            assert result.best().gas_priced or not gas_price
             answers = [
                 *(emulations.chunked(request, count) for count in (1, 2, 5, 16, 50)),
                 *(emulations.disjoint(request, count) for count in (2, 4, 8)),
@@ -100,6 +108,8 @@ def test_no_rival_is_excluded_where_there_are_crumbs() -> None:
             rivals = [route for answer in answers for route in routes_of(router, request, answer)]
             for rival in (*rivals, *own_rivals(router, request)):
                 assert not excluded(result, rival), (seed, gas_price)
+            for splits in (1, 2):
+                assert not excluded(router.find_routes(replace(request, max_splits=splits)), result.best())
             if result.certificate.gap_bps is not None:
                 gaps.append(result.certificate.gap_bps)
     assert len(gaps) > 40
