@@ -108,8 +108,7 @@ class Query:
         starts = [(single.edges, single.route.amount_in)]
         whole = self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent()
         paths = (single.edges, *(candidate.numbers for candidate in single.others))
-        shorter = next((edges for edges in paths if len(edges) < self.request.max_hops), ())
-        division = splitter.judge(starts) if whole else splitter.divide(starts, single.route.price_impact, shorter)
+        division = splitter.judge(starts) if whole else splitter.divide(starts, single.route.price_impact, paths)
         hops = splitter.hops(division) if division.count > 1 else None
         routes = self.ranked([self._route(hops), single.route]) if hops else [single.route]
         return Answer(routes, self._certificate(splitter, division, routes[0]))

@@ -27,8 +27,8 @@ _improve, _redivide = Compiled(growth.improve), Compiled(pruning.redivide)
 
 ROUNDS = 60
 
-DOUBTFUL = 1e-4
-"""Relative gap from which on a second way to the division is tried."""
+DOUBTFUL, DOUBTFUL_OF_FEW, FEW = 1e-4, 3e-5, 4
+"""Relative gaps from which on a second way to a division is tried: of any, and of one over few paths, soon done."""
 
 REDIVISIONS, ALIKE = 2, 0.9
 """How often an exact-out division is improved again, at the input that it was found to need, and the part of the input
@@ -106,7 +106,9 @@ class Splitter:
             allowed=allowed, gas=gas_cost * graph.units[end], start=start, end=end, max_hops=request.max_hops
         )
 
-    def divide(self, starts: Sequence[Start], price_impact: float = 0.0, shorter: Sequence[int] = ()) -> Division:
+    def divide(
+        self, starts: Sequence[Start], price_impact: float = 0.0, others: Sequence[Sequence[int]] = ()
+    ) -> Division:
         """Divide over more paths than those given, while the net output grows.
 
         Parameters
@@ -116,43 +118,57 @@ class Splitter:
             or several that only together take the amount. For exact-out the inputs of the result will be less.
         price_impact : float
             Of them.
-        shorter : sequence of int
-            A path of fewer hops than may be, if there is one, for a second way to the division.
+        others : sequence of paths
+            Good single paths, the best first: where to begin a second way to the division, with fewer hops.
         """
-        room = self._request.max_splits
-        division = self._improved(starts, self._task, room, ROUNDS)
+        division = self._grown(starts, others, self._request.max_hops)
         for part in PARTS if price_impact > EXHAUSTED else ():
             if self._budget.is_spent():
                 break
-            smaller = self._improved([(edges, amount * part) for edges, amount in starts], self._task, room, ROUNDS)
+            smaller = self._improved([(edges, amount * part) for edges, amount in starts], self._task)
             grown = [(edges, amount / part) for edges, amount in _parts(smaller)]
-            division = max(division, self._improved(grown, self._task, room, ROUNDS), key=attrgetter("net"))
-        if shorter and division.bound > division.net * (1.0 + DOUBTFUL) and not self._budget.is_spent():
-            division = max(division, self._by_fewer_hops(shorter, starts), key=attrgetter("net"))
-        if self._request.side != Side.EXACT_OUT or division.count == 1:
+            division = max(division, self._improved(grown, self._task), key=attrgetter("net"))
+        if self._request.side == Side.EXACT_OUT and division.count > 1:
+            return self._for_less_input(division)
+        return division
+
+    def _grown(self, starts: Sequence[Start], others: Sequence[Sequence[int]], max_hops: int) -> Division:
+        """Divide over paths of so many hops; in doubt again, over paths of a hop less first.
+
+        What more hops offer hides some paths of fewer when paths are added one step at a time.
+        """
+        task = self._task._replace(max_hops=max_hops)
+        division = self._improved(starts, task)
+        shorter = next((path for path in others if len(path) < max_hops), ())
+        is_doubtful = division.bound > division.net * (1.0 + DOUBTFUL)
+        may_be = 1 < division.count <= FEW and division.bound > division.net * (1.0 + DOUBTFUL_OF_FEW)
+        if not shorter or not (is_doubtful or may_be) or self._budget.is_spent():
             return division
-        # Which paths are best depends on the input, and of a large trade a single path needs far more.
+        fewer = self._grown([(shorter, sum([amount for _, amount in starts]))], others, max_hops - 1)
+        if not is_doubtful and fewer.net <= division.net:
+            return division
+        return max(division, self._improved(_parts(fewer), task), key=attrgetter("net"))
+
+    def _for_less_input(self, division: Division) -> Division:
+        """Improve an exact-out division at the input that it turns out to need, while that is far less.
+
+        Which paths are best depends on the input, and of a large trade a single path needs far more.
+        """
         amount, matched = float(division.x[: division.count].sum()), self._match(division)
         for _ in range(REDIVISIONS):
             if matched is None or matched.amount > ALIKE * amount:
                 break
             amount = matched.amount
-            nearer = self._improved(_parts(division), self._task, self._request.max_splits, ROUNDS)
+            nearer = self._improved(_parts(division), self._task)
             again = self._match(nearer)
             if again is None or self._cost(again) >= self._cost(matched):
                 break
             division, matched = nearer, again
         return division
 
-    def _by_fewer_hops(self, path: Sequence[int], starts: Sequence[Start]) -> Division:
-        """Divide over paths of one hop less first: what more hops offer hides some of them, one step at a time."""
-        fewer, room = self._task._replace(max_hops=self._task.max_hops - 1), self._request.max_splits
-        shorter = self._improved([(path, sum(amount for _, amount in starts))], fewer, room, ROUNDS)
-        return self._improved(_parts(shorter), self._task, room, ROUNDS)
-
     def judge(self, starts: Sequence[Start]) -> Division:
         """Return a division over just these paths, with its bound."""
-        return self._improved(starts, self._task, len(starts), 0)
+        return self._improved(starts, self._task, grow=False)
 
     def hops(self, division: Division) -> tuple[Hop, ...] | None:
         """Replay a division in exact integers; None where a market declines its exact part."""
@@ -184,7 +200,7 @@ class Splitter:
             if worth <= 0.0:
                 break
             task = self._task._replace(gas=self._gas_cost * self._graph.units[self._task.start] * worth)
-            judged = self._improved(starts, task, division.count, 0, linear=True)
+            judged = self._improved(starts, task, grow=False, linear=True)
             rest = judged.bound - judged.slope * gross
             price = judged.slope if free and judged.slope > 0.0 else max(judged.slope, worth)
             most = max(most, (self._request.amount - rest) / price)
@@ -194,15 +210,10 @@ class Splitter:
         return most
 
     def _improved(
-        self,
-        starts: Sequence[tuple[Sequence[int], float]],
-        task: Task,
-        room: int,
-        rounds: int,
-        *,
-        linear: bool = False,
+        self, starts: Sequence[tuple[Sequence[int], float]], task: Task, *, grow: bool = True, linear: bool = False
     ) -> Division:
         scratch, load, worths = self._workspace
+        room, rounds = (self._request.max_splits, ROUNDS) if grow else (len(starts), 0)
         paths, x = np.empty((room, task.max_hops), np.int32), np.zeros(room)
         paths.fill(-1)
         for place, (edges, part) in enumerate(starts):
