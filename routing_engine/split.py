@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 import numpy as np
@@ -127,7 +127,7 @@ class Splitter:
                 break
             smaller = self._improved([(edges, amount * part) for edges, amount in starts], self._task)
             grown = [(edges, amount / part) for edges, amount in _parts(smaller)]
-            division = max(division, self._improved(grown, self._task), key=attrgetter("net"))
+            division = _better(division, self._improved(grown, self._task))
         if self._request.side == Side.EXACT_OUT and division.count > 1:
             return self._for_less_input(division)
         return division
@@ -147,7 +147,7 @@ class Splitter:
         fewer = self._grown([(shorter, sum([amount for _, amount in starts]))], others, max_hops - 1)
         if not is_doubtful and fewer.net <= division.net:
             return division
-        return max(division, self._improved(_parts(fewer), task), key=attrgetter("net"))
+        return _better(division, self._improved(_parts(fewer), task))
 
     def _for_less_input(self, division: Division) -> Division:
         """Improve an exact-out division at the input that it turns out to need, while that is far less.
@@ -253,6 +253,13 @@ class Splitter:
         """Return the input and its markets' gas, valued in the input."""
         rows, units = self._graph.forward.edges[matched.found.edges], self._graph.units
         return matched.amount + float((rows["gas"] * self._gas_cost[rows["chain"]]).sum() * units[self._task.start])
+
+
+def _better(one: Division, other: Division) -> Division:
+    """Return the better of two divisions of one amount, with the tighter of their bounds: both hold for both."""
+    better = max(one, other, key=attrgetter("net"))
+    tighter = min(one, other, key=attrgetter("bound"))
+    return replace(better, bound=tighter.bound, slope=tighter.slope)
 
 
 def _parts(division: Division) -> list[tuple[list[int], float]]:

@@ -24,6 +24,10 @@ FAINT = 1e-6
 """The same, for a say on the price of what it gives, which is asked for where nobody else knows."""
 
 
+FAIR = 0.1
+"""Part of the output that decides on the worth of a unit at the start."""
+
+
 @inner
 def length_of(step, p):
     """Count the hops of path p."""
@@ -62,10 +66,17 @@ def _rate(i, worth, at_kinks, network, board, task):
 
 @inner
 def _level(count, network, net):
-    """Worth of a unit at the start: what the least path gives; over full edges more is given, but not to be had."""
+    """Worth of a unit at the start: the least price that a fair share of the output has come for, that or less.
+
+    Over full edges more is given, but not to be had; a path of little may be anywhere.
+    """
     level = np.inf
     for p in range(count):
-        if network.carried[p] > DUST * net:
+        together = 0.0
+        for q in range(count):
+            if network.price[q] <= network.price[p]:
+                together += network.carried[q]
+        if together > FAIR * net:
             level = min(level, network.price[p])
     return level
 
