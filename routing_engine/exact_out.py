@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -31,6 +32,9 @@ Paths over a full market have marginal prices that are not to be had.
 
 FAR = 0.5
 """Part of an input below which a straight line is not followed."""
+
+SPARED = 8
+"""Units of input that may be spared at last."""
 
 NEAR = 1e-12
 """How far from the input so found the exact one is looked for first, where it cannot be computed backwards."""
@@ -69,7 +73,7 @@ def match(divided: Callable[[float], Flows], amount: float, wanted: float) -> Ma
         if not edges or price <= 0.0:
             return None
         if amount_before and abs(value - wanted) > SLOW * abs(value_before - wanted):
-            price = (value - value_before) / (amount - amount_before)
+            price = (value - value_before) / (amount - amount_before) or price
         amount_before, value_before = amount, value
         amount = _inverted(amount, value, price, wanted)
         if not amount > 0.0:
@@ -105,7 +109,15 @@ def spend_least(graph: Graph, matched: Match, wanted: int) -> tuple[Hop, ...] | 
 
     backwards = _backwards(graph, network, wanted)
     hops = backwards and least(partial(run, backwards), backwards.amount_in, 1)
-    return hops or least(partial(run, network), int(matched.amount), max(1, int(matched.amount * NEAR)))
+    hops = hops or least(partial(run, network), int(matched.amount), max(1, int(matched.amount * NEAR)))
+    for _ in range(SPARED if hops else 0):
+        # Its own parts may round otherwise than those that led to it.
+        own = replace(network, weights=tuple([hop.amount_in for hop in hops or ()]), hops=hops or ())
+        fewer = run(own, own.amount_in - 1)
+        if fewer is None:
+            break
+        hops = fewer
+    return hops
 
 
 def _backwards(graph: Graph, network: Network, wanted: int) -> Network | None:

@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from routing_engine.budget import Budget
 from routing_engine.certificate import Certificate
+from routing_engine.division import Division
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph import Graph
 from routing_engine.model import Hop
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search import Candidate, Search, allowed_markets, replay, replay_best
-from routing_engine.split import Division, Splitter
+from routing_engine.split import Splitter
 from routing_engine.valuation import Valuation
 
 REPEATS = 4

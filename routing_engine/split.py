@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from routing_engine.budget import Budget
 from routing_engine.compiled import Compiled
+from routing_engine.division import Division, better, parts_of
 from routing_engine.exact_out import Flows, Match, match, spend_least
 from routing_engine.graph import Graph
 from routing_engine.kernels import growth, pruning, reach
@@ -40,35 +39,7 @@ EXHAUSTED, PARTS = 0.99, (1e-2, 1e-4, 1e-6)
 TURNS, CLOSE = 4, 1e-8
 """How often the worth of gas is corrected in the bound of an exact-out network, and when it is right."""
 
-Paths = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 Start = tuple[Sequence[int], int]
-
-
-@dataclass(frozen=True, slots=True)
-class Division:
-    """Paths, and the input of each.
-
-    Parameters
-    ----------
-    paths : int32 array, shape (room, max_hops)
-        Forward edges, -1 past the end; the first `count` rows are in use.
-    x : float64 array, shape (room,)
-        Inputs.
-    count : int
-        Paths in use.
-    net, bound : float
-        Net output, and what that of no division of the same input exceeds, in units of the target.
-    slope : float
-        What a unit less of input takes off the bound.
-    """
-
-    paths: Paths
-    x: Floats
-    count: int
-    net: float
-    bound: float
-    slope: float
 
 
 class Splitter:
@@ -126,8 +97,8 @@ class Splitter:
             if self._budget.is_spent():
                 break
             smaller = self._improved([(edges, amount * part) for edges, amount in starts], self._task)
-            grown = [(edges, amount / part) for edges, amount in _parts(smaller)]
-            division = _better(division, self._improved(grown, self._task))
+            grown = [(edges, amount / part) for edges, amount in parts_of(smaller)]
+            division = better(division, self._improved(grown, self._task))
         if self._request.side == Side.EXACT_OUT and division.count > 1:
             return self._for_less_input(division)
         return division
@@ -147,7 +118,7 @@ class Splitter:
         fewer = self._grown([(shorter, sum([amount for _, amount in starts]))], others, max_hops - 1)
         if not is_doubtful and fewer.net <= division.net:
             return division
-        return _better(division, self._improved(_parts(fewer), task))
+        return better(division, self._improved(parts_of(fewer), task))
 
     def _for_less_input(self, division: Division) -> Division:
         """Improve an exact-out division at the input that it turns out to need, while that is far less.
@@ -159,7 +130,7 @@ class Splitter:
             if matched is None or matched.amount > ALIKE * amount:
                 break
             amount = matched.amount
-            nearer = self._improved(_parts(division), self._task)
+            nearer = self._improved(parts_of(division), self._task)
             again = self._match(nearer)
             if again is None or self._cost(again) >= self._cost(matched):
                 break
@@ -193,7 +164,7 @@ class Splitter:
         says that ``in + gas >= (out - rest) / max(slope, worth)``. It is tightest where the two are equal.
         """
         more = gross / float(division.x[: division.count].sum())
-        starts = [(edges, part * more) for edges, part in _parts(division)]
+        starts = [(edges, part * more) for edges, part in parts_of(division)]
         free = not self._gas_cost.any()  # then its worth does not matter, and the input bounds itself
         worth, most = division.slope, 0.0
         for _ in range(1 if free else TURNS):
@@ -253,16 +224,3 @@ class Splitter:
         """Return the input and its markets' gas, valued in the input."""
         rows, units = self._graph.forward.edges[matched.found.edges], self._graph.units
         return matched.amount + float((rows["gas"] * self._gas_cost[rows["chain"]]).sum() * units[self._task.start])
-
-
-def _better(one: Division, other: Division) -> Division:
-    """Return the better of two divisions of one amount, with the tighter of their bounds: both hold for both."""
-    better = max(one, other, key=attrgetter("net"))
-    tighter = min(one, other, key=attrgetter("bound"))
-    return replace(better, bound=tighter.bound, slope=tighter.slope)
-
-
-def _parts(division: Division) -> list[tuple[list[int], float]]:
-    """List the edges and the input of each path."""
-    rows, x = division.paths[: division.count].tolist(), division.x[: division.count].tolist()
-    return [([edge for edge in row if edge >= 0], part) for row, part in zip(rows, x, strict=True)]

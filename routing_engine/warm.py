@@ -65,8 +65,8 @@ def _compile_searches() -> None:
     """Compile the search for paths, for additions, and the certificate."""
     import numpy as np
 
+    from routing_engine.kernels.additions import find_additions
     from routing_engine.kernels.bound import certify
-    from routing_engine.kernels.growth import find_additions
     from routing_engine.kernels.labels import LABELS
     from routing_engine.kernels.layout import Task
     from routing_engine.kernels.network import new_network
@@ -91,9 +91,10 @@ def _compile_divisions() -> None:
     """Compile the division of an amount over given paths."""
     import numpy as np
 
+    from routing_engine.kernels.division import FINE
     from routing_engine.kernels.layout import Task
     from routing_engine.kernels.network import MAX_EDGES, new_network
-    from routing_engine.kernels.pruning import FINE, optimise, prune, redivide
+    from routing_engine.kernels.pruning import optimise, prune, redivide
     from routing_engine.request import MAX_HOPS
 
     graph = _tiny().graph

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.kernels import inner, kernel
+from routing_engine.kernels.exchange import exchange
 from routing_engine.kernels.layout import FULL
 from routing_engine.kernels.network import INFEASIBLE, crosses, evaluate, find_full, is_open, wastes
 from routing_engine.kernels.newton import newton_step
@@ -23,6 +24,9 @@ SHORT = 0.2
 
 HALVINGS, BISECTIONS = 8, 24
 MAX_FULL = 8
+
+ROUGH, FINE = 1e-8, 1e-15
+"""Progress at which a division ends while paths are tried, and at the end."""
 
 NOBODY = np.int64(-1)
 """Giver of what comes from all paths alike."""
@@ -135,46 +139,31 @@ def _stiffen(count, amount, x, step, trial, board, total, network, slope, flow):
 
 
 @inner
-def _exchange(count, x, full, fulls, trial, best, board, total, network):
-    """Move amount to the path of greatest marginal price from that of least until they meet.
+def _find_free(count, amount, x, value, full, fulls, network, free):
+    """List in `free` the paths that are in use, and those that are worth it.
 
-    By bisection, so that kinks and jumps of the marginal price do no harm.
+    Returns
+    -------
+    size : int
+        How many.
+    spread : float
+        The largest relative difference between their marginal prices and the mean of those that may be given more.
     """
-    to, giver = np.int64(-1), np.int64(-1)
-    for q in range(count):
-        if x[q] <= 0.0:
-            continue
-        for p in range(count):
-            if p != q and is_open(network, p, q, full, fulls):
-                gain = network.price[p] - network.price[q]
-                if gain > 0.0 and (to < 0 or gain > network.price[to] - network.price[giver]):
-                    to, giver = p, q
-    if to < 0:
-        return best
-    low, high = 0.0, 1.0
-    for attempt in range(BISECTIONS):
-        share = 1.0 if attempt == 0 else 0.5 * (low + high)
-        copy(x, trial, count)
-        trial[giver] = x[giver] * (1.0 - share)
-        trial[to] += x[giver] * share
-        value = evaluate(count, trial, board, total, network)
-        fits = value != INFEASIBLE and not wastes(board, total, network)
-        if fits and network.price[to] >= network.price[giver]:
-            low = share
-            if attempt == 0:
-                break
-        else:
-            high = share
-        if high - low < 1e-4 * low:
-            break
-    copy(x, trial, count)
-    trial[giver] = x[giver] * (1.0 - low)
-    trial[to] += x[giver] * low
-    value = evaluate(count, trial, board, total, network)
-    if value != INFEASIBLE and value > best:
-        copy(trial, x, count)
-        return value
-    return best
+    level, together = 0.0, 0.0
+    for p in range(count):
+        if fulls == 0 or is_open(network, p, NOBODY, full, fulls):
+            level += network.price[p] * x[p]
+            together += x[p]
+    if together <= 0.0:
+        level, together = value, amount
+    level /= together
+    size, spread = np.int64(0), 0.0
+    for p in range(count):
+        if x[p] > 0.0 or network.price[p] > level * (1.0 + TOLERANCE):
+            free[size] = p
+            size += 1
+            spread = max(spread, abs(network.price[p] / level - 1.0))
+    return size, spread
 
 
 @kernel
@@ -207,21 +196,8 @@ def divide(count, amount, x, board, total, network, progress):
     safe = x.copy()
     for _ in range(ITERATIONS):
         fulls = find_full(board, total, network, full)
-        level, together = 0.0, 0.0
-        for p in range(count):
-            if fulls == 0 or is_open(network, p, NOBODY, full, fulls):
-                level += network.price[p] * x[p]
-                together += x[p]
-        if together <= 0.0:
-            level, together = best, amount
-        level /= together
-        size, spread = np.int64(0), 0.0
-        for p in range(count):
-            step[p] = 0.0
-            if x[p] > 0.0 or network.price[p] > level * (1.0 + TOLERANCE):
-                free[size] = p
-                size += 1
-                spread = max(spread, abs(network.price[p] / level - 1.0))
+        size, spread = _find_free(count, amount, x, best, full, fulls, network, free)
+        step[:] = 0.0
         if size < 2 or spread < TOLERANCE:
             break
         before, length = best, 0.0
@@ -236,7 +212,7 @@ def divide(count, amount, x, board, total, network, progress):
                 best, length = _try_step(count, amount, x, step, most, trial, best, board, total, network)
         if length < SHORT:
             evaluate(count, x, board, total, network)
-            best = _exchange(count, x, full, fulls, trial, best, board, total, network)
+            best = exchange(count, x, full, fulls, trial, best, board, total, network)
             evaluate(count, x, board, total, network)
         if not wastes(board, total, network):
             copy(x, safe, count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.kernels import inner, kernel
-from routing_engine.kernels.division import divide
+from routing_engine.kernels.division import FINE, ROUGH, divide
 from routing_engine.kernels.network import INFEASIBLE, MAX_EDGES, crosses, merge, new_network
 from routing_engine.kernels.slopes import gas_of, gas_used
 from routing_engine.kernels.vectors import least_of
@@ -15,9 +15,6 @@ NEGLIGIBLE = 1e-9
 
 PRUNED = 3
 """Paths or edges that are tried for dropping, of which the best is dropped."""
-
-ROUGH, FINE = 1e-9, 1e-15
-"""Progress at which a division ends while paths are tried, and at the end."""
 
 
 @inner
