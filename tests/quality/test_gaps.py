@@ -1,14 +1,15 @@
-"""Certificates stay as tight as they are where gas is free: there a gap is the proof's own looseness."""
+"""Certificates stay as tight as they are. Where gas is free, a gap is the proof's own looseness."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 from benchmarks import recorded
 from benchmarks.instances import constant_product_market, queries
-from benchmarks.measure import gap_of, request_of
+from benchmarks.measure import gap_of, gas_price, request_of
 from routing_engine import Router
 
 SMALL = 0.01
@@ -23,6 +24,14 @@ def test_small_trades_on_the_generated_market_are_proven() -> None:
     assert max(gaps) <= 0.1
 
 
+def test_routes_that_pay_for_each_pool_are_proven_to_within_what_a_pool_costs() -> None:
+    router = Router(constant_product_market())
+    asked = [query for query in queries(router, 6) if query.size <= SMALL]
+    gaps = [gap_of(router.find_routes(request_of(query, gas_prices={1: gas_price(router, query)}))) for query in asked]
+    assert len(gaps) >= 12
+    assert median(gaps) <= 1.0
+
+
 @pytest.mark.shared_data
 def test_large_trades_on_a_recorded_market_are_proven(shared_data: Path) -> None:
     """Its pools of next to nothing, at prices far off, once left gaps of hundreds of basis points."""
@@ -31,4 +40,16 @@ def test_large_trades_on_a_recorded_market_are_proven(shared_data: Path) -> None
     scenarios, _ = recorded.golden(shared_data, market, 0)
     gaps = [gap_of(router.find_routes(scenario.request)) for scenario in scenarios]
     assert len(gaps) > 40
-    assert sum(gap <= 0.05 for gap in gaps) >= 0.85 * len(gaps)
+    assert sum(gap <= 0.05 for gap in gaps) >= 0.92 * len(gaps)
+
+
+@pytest.mark.shared_data
+def test_real_requests_are_proven_net_of_gas(shared_data: Path) -> None:
+    """Pools with a dollar's worth at a tenth of the price once made gas look shared by ten times what there is."""
+    market = recorded.market(shared_data, recorded.RECORDINGS[1])
+    router = Router(market)
+    requests, _ = recorded.requests(shared_data, market, 10**10)
+    gaps = [gap_of(result) for result in map(router.find_routes, requests[:300]) if result.routes]
+    assert len(gaps) > 280
+    assert sum(gap <= 0.01 for gap in gaps) >= 0.84 * len(gaps)
+    assert sum(gap <= 1.0 for gap in gaps) >= 0.94 * len(gaps)
