@@ -39,7 +39,7 @@ bench: $(VENV)/.test-ready
 # The pinned versions are in constraints.txt; setup.cfg says which ranges are meant to work.
 $(VENV)/.serve-ready: setup.cfg constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the service (about a minute, once) …"
+	@echo "Installing the service (two to three minutes with what follows, once) …"
 	@$(BIN)/pip install -qq -c constraints.txt networkx numba numpy
 	@echo "Compiling the routing kernels meanwhile (once) …"
 	@$(BIN)/python -m routing_engine.warm & compiling=$$!; \
