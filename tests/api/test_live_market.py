@@ -171,6 +171,7 @@ def test_the_worker_outlives_its_redis(context: Context) -> None:
         process.wait()
         reader.run(replace(context, config=config))
         reader.run(replace(context, config=config))
+        assert reader._feed is not None, "it goes on reading"
         reader.end()
 
 
