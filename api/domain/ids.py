@@ -26,6 +26,7 @@ class IdPrefix(StrEnum):
     DELIVERY = "dlv"
     ROUTE = "rt"
     QUOTE = "qt"
+    TRANSFER = "tr"
 
 
 def new_id(prefix: IdPrefix, at: datetime) -> str:

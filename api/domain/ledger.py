@@ -13,17 +13,21 @@ class TransferKind(StrEnum):
     """What a transfer means to an order.
 
     ``payment`` reached a settlement address; ``deposit`` went into a bridge on the chain the payer paid from;
+    ``redirected`` is what a bridge delivered for a deposit to somebody who is no vendor here, amount 0;
     ``bridge_refund`` came back out of it there because the route failed; ``refund`` is what the merchant sent back.
     """
 
     PAYMENT = "payment"
     DEPOSIT = "deposit"
+    REDIRECTED = "redirected"
     BRIDGE_REFUND = "bridge_refund"
     REFUND = "refund"
 
 
 COIN_TRANSFER = -1
 """`Transfer.log_index` of the chain's own coin, sent along with a transaction: no event tells of it."""
+FIRST_INNER_TRANSFER = -2
+"""`Transfer.log_index` of coin that the first call within a transaction sent; the next one has one less, and so on."""
 
 
 class ChainUnavailable(Exception):
@@ -48,17 +52,51 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """The last 16 bytes of the calldata of a call within which money moved: they may name an order or a refund.
+
+    Parameters
+    ----------
+    reference : bytes
+        The 16 bytes.
+    is_own : bool
+        Whether every address whose balance fell in that call, calls within it included, is the call's own sender;
+        listed markets, routers and bridges do not count. Only then the call was made by whose money it was.
+    """
+
+    reference: bytes
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """What a bridge is to deliver for a deposit: at least `amount` smallest units of a token, to whom and where."""
+
+    chain_id: int
+    token_address: str
+    recipient: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
     """Tokens that moved in a block.
 
     Parameters
     ----------
     log_index : int
-        Of the event that tells of it, or `COIN_TRANSFER`.
+        Of the event that tells of it, `COIN_TRANSFER`, or at most `FIRST_INNER_TRANSFER`.
     token_address, sender, recipient : str
-        In lower case; the sender is whoever paid, not the contract through which it came.
+        In lower case; the sender is the one address whose money left, not a contract through which it came; empty
+        where that can't be told, or is more than one.
     amount : int
         Smallest units.
+    namings : tuple of Naming
+        One for each call that the movement was part of and that may name something, the innermost first.
+    is_inner : bool
+        Whether only a trace shows it: coin that a call within the transaction sent.
+    promise : Promise or None
+        Of a deposit into a bridge.
     references : tuple of bytes
         What may be an order's 16 bytes: appended to the transaction's calldata or to that of a call within it. Several
         where a wallet pays in a batch.
@@ -80,6 +118,9 @@ class Transfer:
     recipient: str
     amount: int
     references: tuple[bytes, ...] = ()
+    namings: tuple[Naming, ...] = ()
+    is_inner: bool = False
+    promise: Promise | None = None
     bridge_id: str = ""
     fill_deadline: datetime | None = None
     source_chain_id: int | None = None

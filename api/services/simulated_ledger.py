@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import Clock
-from api.domain.ledger import Block, Head, Transfer, TransferKind
+from api.domain.ledger import Block, Head, Naming, Transfer, TransferKind
 from api.services.order_store import COUNTED
 from api.services.simulated_chain import (
     CHAIN_IDS,
@@ -129,6 +129,7 @@ def _transfer(row: SimulatedTransfer) -> Transfer:
         recipient=row.recipient,
         amount=row.amount,
         references=() if row.reference is None else (row.reference,),
+        namings=() if row.reference is None else (Naming(reference=row.reference, is_own=True),),
         source_chain_id=row.source_chain_id,
         source_tx_hash=row.source_tx_hash,
     )

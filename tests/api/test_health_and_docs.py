@@ -16,7 +16,7 @@ from tests.api.probe import probe_app
 
 def test_health_and_readiness(client: FlaskClient) -> None:
     assert client.get("/healthz").get_json() == {"status": "ok"}
-    assert client.get("/readyz").get_json() == {"status": "ready", "revision": "0001"}
+    assert client.get("/readyz").get_json() == {"status": "ready", "revision": "0002"}
 
 
 def test_an_unmigrated_database_is_not_ready(

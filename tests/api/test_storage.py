@@ -74,7 +74,7 @@ def test_two_processes_can_migrate_at_once(dialect: str, make_database_url: Call
         subprocess.Popen(command, env={**os.environ, "DATABASE_URL": url}, stdout=subprocess.PIPE) for _ in range(2)
     ]
     printed = {process.communicate(timeout=60)[0] for process in processes}
-    assert printed == {b"The database is at revision 0001.\n"}
+    assert printed == {b"The database is at revision 0002.\n"}
 
 
 @pytest.mark.parametrize("amount", [0, 1, 2**53 + 1, 2**63, 10**30 + 7, UINT256_MAX])

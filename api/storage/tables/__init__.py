@@ -3,18 +3,23 @@
 from api.storage.base import Base
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
 from api.storage.tables.orders import Payment, PaymentOrder, Refund, TimelineEntry
-from api.storage.tables.reports import PaymentReport
-from api.storage.tables.system import IdempotencyKey, JobSlot, StoredQuote, WatchCursor
-from api.storage.tables.vendors import ApiKeyRow, SettlementAccount, Vendor
-from api.storage.tables.webhooks import Event, WebhookAttempt, WebhookDelivery, WebhookSubscription
+from api.storage.tables.reports import PaymentClaim, PaymentHint, PaymentReport
+from api.storage.tables.system import DoubtfulBlock, IdempotencyKey, JobSlot, Lease, StoredQuote, WatchCursor
+from api.storage.tables.vendors import ApiKeyRow, OwnedAddress, SettlementAccount, Vendor
+from api.storage.tables.webhooks import Event, WebhookAttempt, WebhookDelivery, WebhookSecret, WebhookSubscription
 
 __all__ = [
     "ApiKeyRow",
     "Base",
+    "DoubtfulBlock",
     "Event",
     "IdempotencyKey",
     "JobSlot",
+    "Lease",
+    "OwnedAddress",
     "Payment",
+    "PaymentClaim",
+    "PaymentHint",
     "PaymentOrder",
     "PaymentReport",
     "Refund",
@@ -28,5 +33,6 @@ __all__ = [
     "WatchCursor",
     "WebhookAttempt",
     "WebhookDelivery",
+    "WebhookSecret",
     "WebhookSubscription",
 ]

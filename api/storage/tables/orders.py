@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
+from api.domain.ids import IdPrefix, new_id
 from api.storage.base import Base
 from api.storage.types import BigKey, Uint256
+
+
+def _new_transfer_id() -> str:
+    return new_id(IdPrefix.TRANSFER, datetime.now(UTC))
 
 
 class PaymentOrder(Base):
     """What a customer is asked to pay.
 
     The `settlement_…` columns are a copy of the vendor's account at creation, all empty where the order is not
-    payable. `settlement_amount` is the whole price, `amount_due` what is still missing of it, `amount_received` what
-    came and `refund_amount` what the vendor wants to send back from its wallet, in the settlement token's smallest
-    units. `version` makes a concurrent change fail instead of being overwritten.
+    payable. `settlement_amount` is the whole price, `amount_due` what is still missing of it and `amount_received` what
+    came, in the settlement token's smallest units. `start_heights` has the newest block of each chain that was known
+    when the order was made, by chain id in decimal digits: what was mined before never counts for it. `version` makes
+    a concurrent change fail instead of being overwritten.
     """
 
     __tablename__ = "payment_orders"
@@ -46,6 +52,7 @@ class PaymentOrder(Base):
     price_rounded_up: Mapped[bool] = mapped_column(default=False)
     amount_received: Mapped[int] = mapped_column(Uint256, default=0)
     refund_amount: Mapped[int | None] = mapped_column(Uint256)
+    start_heights: Mapped[dict[str, Any]] = mapped_column(default=dict)
     payment_reference: Mapped[bytes] = mapped_column(LargeBinary(16), unique=True)
     transaction_hash: Mapped[str] = mapped_column(String(66), default="")
     expires_at: Mapped[datetime]
@@ -84,17 +91,23 @@ class TimelineEntry(Base):
 class Payment(Base):
     """One transfer to a settlement address, or into and out of a bridge on its way there.
 
-    The unique key credits it once. Without an order it is an unmatched payment, for the operator to assign;
-    `unmatched_reason` says why, and `claimed_order_id` which order its reference named.
-    `state` follows the transfer through confirmations; a reorganised transfer keeps its row and loses its block.
-    `confirmations` is how deep it lay when its block was last compared. `bridge_id` is the bridge's own name of a
-    deposit and of what answers it. A deposit whose `fill_deadline` has passed for certain, as the chain to be paid on
-    shows, is overdue. `is_rejected`: screening refused its sender.
+    The unique key credits it once in each environment. Without an order it is an unmatched transfer, for vendor and
+    operator to assign; `unmatched_reason` says why, and `claimed_order_id` which order its reference named.
+    `evidence` says why it belongs to its order. `sender` is the address whose money left, empty where that is more
+    than one. `state` follows the transfer through confirmations; a reorganised transfer keeps its row and loses its
+    block. `confirmations` is how deep it lay when its block was last compared. `has_receipt_proof`: all receipts of
+    its block hash to the block's receipts root; `has_second_opinion`: a second endpoint gave the same receipt, or
+    of an inner transfer of coin (`is_inner`), which only a trace shows, the same trace.
+    `bridge_id` is the identity of a deposit and of what answers it. Of a deposit, the `promised_…` columns are what
+    its bridge is to deliver, and where; one whose `fill_deadline` has passed for certain, as the chain to be paid on
+    shows, is overdue; `is_redirected`: it was delivered to somebody else. `is_rejected`: screening refused its sender.
+    `is_after_close`: it came when its order was closed. `refund_id`: what the merchant sent back, and as which refund.
     """
 
     __tablename__ = "payments"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    public_id: Mapped[str] = mapped_column(String(64), unique=True, default=_new_transfer_id)
     chain_id: Mapped[int] = mapped_column(BigInteger)
     tx_hash: Mapped[str] = mapped_column(String(66))
     log_index: Mapped[int]
@@ -102,6 +115,7 @@ class Payment(Base):
     order_id: Mapped[str | None] = mapped_column(ForeignKey("payment_orders.id"), index=True)
     claimed_order_id: Mapped[str | None] = mapped_column(ForeignKey("payment_orders.id"))
     unmatched_reason: Mapped[str] = mapped_column(String(32), default="")
+    evidence: Mapped[str] = mapped_column(String(16), default="")
     env_mode: Mapped[str] = mapped_column(String(8))
     token_address: Mapped[str] = mapped_column(String(42))
     amount: Mapped[int] = mapped_column(Uint256)
@@ -110,9 +124,19 @@ class Payment(Base):
     source_chain_id: Mapped[int | None] = mapped_column(BigInteger)
     source_tx_hash: Mapped[str | None] = mapped_column(String(66))
     bridge_id: Mapped[str] = mapped_column(String(96), default="", index=True)
+    promised_chain_id: Mapped[int | None] = mapped_column(BigInteger)
+    promised_token_address: Mapped[str | None] = mapped_column(String(42))
+    promised_recipient: Mapped[str | None] = mapped_column(String(42))
+    promised_amount: Mapped[int | None] = mapped_column(Uint256)
     fill_deadline: Mapped[datetime | None] = mapped_column(index=True)
     is_overdue: Mapped[bool] = mapped_column(default=False)
+    is_redirected: Mapped[bool] = mapped_column(default=False)
     is_rejected: Mapped[bool] = mapped_column(default=False)
+    is_inner: Mapped[bool] = mapped_column(default=False)
+    is_after_close: Mapped[bool] = mapped_column(default=False)
+    refund_id: Mapped[int | None] = mapped_column(BigKey)  # no foreign key: the refund refers to the payment it is of
+    has_receipt_proof: Mapped[bool] = mapped_column(default=False)
+    has_second_opinion: Mapped[bool] = mapped_column(default=False)
     block_number: Mapped[int | None] = mapped_column(BigInteger)
     block_hash: Mapped[str | None] = mapped_column(String(66))
     mined_at: Mapped[datetime]
@@ -121,20 +145,25 @@ class Payment(Base):
     seen_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 
-    __table_args__ = (UniqueConstraint("chain_id", "tx_hash", "log_index"), Index(None, "state", "chain_id"))
+    __table_args__ = (
+        UniqueConstraint("env_mode", "chain_id", "tx_hash", "log_index"),
+        Index(None, "state", "chain_id"),
+        Index(None, "chain_id", "recipient"),
+    )
 
 
 class Refund(Base):
-    """One transfer that a merchant's wallet is asked to make: what a payment brought, back to who paid it.
+    """One transfer that a merchant's wallet is asked to make: part of what a payment brought, or all of it, sent back.
 
-    `reference` stands behind its calldata, as an order's does behind a payment's.
+    `amount` is in smallest units of the payment's own token. `reference` stands behind the calldata, as an order's
+    does behind a payment's.
     """
 
     __tablename__ = "refunds"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     order_id: Mapped[str] = mapped_column(ForeignKey("payment_orders.id"), index=True)
-    payment_id: Mapped[int] = mapped_column(BigKey, ForeignKey("payments.id"), unique=True)
+    payment_id: Mapped[int] = mapped_column(BigKey, ForeignKey("payments.id"), index=True)
     chain_id: Mapped[int] = mapped_column(BigInteger)
     token_address: Mapped[str] = mapped_column(String(42))
     sender: Mapped[str] = mapped_column(String(42))

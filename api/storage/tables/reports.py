@@ -1,13 +1,14 @@
-"""What payers' wallets say they have sent."""
+"""What payers' wallets say: where to look for a payment, and signatures that a payment is theirs."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String
+from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.storage.base import Base
+from api.storage.types import BigKey
 
 
 class PaymentReport(Base):
@@ -26,3 +27,45 @@ class PaymentReport(Base):
     reported_at: Mapped[datetime]
 
     __table_args__ = (Index(None, "chain_id", "tx_hash"),)
+
+
+class PaymentHint(Base):
+    """A transaction of which somebody said that it pays: a hint where to look, never a proof.
+
+    It is forgotten once it was looked at, or after a while; whoever has a payment URL can report anything.
+    """
+
+    __tablename__ = "payment_hints"
+
+    env_mode: Mapped[str] = mapped_column(String(8), primary_key=True)
+    chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    tx_hash: Mapped[str] = mapped_column(String(66), primary_key=True)
+    reported_at: Mapped[datetime]
+
+    __table_args__ = (Index(None, "env_mode", "chain_id", "reported_at"),)
+
+
+class PaymentClaim(Base):
+    """A signature by which an address says that a transfer of its money pays an order.
+
+    `log_index` tells the transfers of a transaction apart, as in `Payment`. `refusal` says why the signature does not
+    count; empty while that is not known, and where it does.
+    """
+
+    __tablename__ = "payment_claims"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    order_id: Mapped[str] = mapped_column(ForeignKey("payment_orders.id"))
+    env_mode: Mapped[str] = mapped_column(String(8))
+    chain_id: Mapped[int] = mapped_column(BigInteger)
+    tx_hash: Mapped[str] = mapped_column(String(66))
+    log_index: Mapped[int]
+    account: Mapped[str] = mapped_column(String(42))
+    signature: Mapped[str] = mapped_column(Text)
+    refusal: Mapped[str] = mapped_column(String(64), default="")
+    made_at: Mapped[datetime]
+
+    __table_args__ = (
+        UniqueConstraint("order_id", "chain_id", "tx_hash", "log_index", "account"),
+        Index(None, "env_mode", "chain_id", "tx_hash"),
+    )

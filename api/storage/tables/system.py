@@ -49,7 +49,12 @@ class StoredQuote(Base):
 
 
 class WatchCursor(Base):
-    """The last block of a chain that was searched for payments, and the last one that was final by then."""
+    """How far a chain was searched for payments.
+
+    `block_number` is the last block that was read, `final_number` the last one that was final by then, `head_number`
+    the newest block that the chain had shown. `reread_number` is the last block that was read again once it was final.
+    `can_trace`: whether an endpoint traces transactions; None before that was asked.
+    """
 
     __tablename__ = "watch_cursors"
 
@@ -58,5 +63,40 @@ class WatchCursor(Base):
     block_number: Mapped[int] = mapped_column(BigInteger)
     block_hash: Mapped[str] = mapped_column(String(66))
     final_number: Mapped[int] = mapped_column(BigInteger)
+    head_number: Mapped[int] = mapped_column(BigInteger, default=0)
+    reread_number: Mapped[int] = mapped_column(BigInteger, default=0)
+    can_trace: Mapped[bool | None]
     mined_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+
+
+class DoubtfulBlock(Base):
+    """A block that may hold more than an endpoint said; it is settled apart while the cursor goes on.
+
+    `reason` says what spoke against it.
+    """
+
+    __tablename__ = "doubtful_blocks"
+
+    env_mode: Mapped[str] = mapped_column(String(8), primary_key=True)
+    chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    hash: Mapped[str] = mapped_column(String(66))
+    reason: Mapped[str] = mapped_column(String(64))
+    tries: Mapped[int] = mapped_column(default=0)
+    noted_at: Mapped[datetime]
+    next_try_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class Lease(Base):
+    """Who does one of the worker's duties, and until when.
+
+    `token` grows with every holder: what is written with an older one is refused.
+    """
+
+    __tablename__ = "leases"
+
+    duty: Mapped[str] = mapped_column(String(64), primary_key=True)
+    holder: Mapped[str] = mapped_column(String(128))
+    token: Mapped[int] = mapped_column(BigInteger)
+    expires_at: Mapped[datetime]

@@ -51,3 +51,15 @@ class SettlementAccount(Base):
     address: Mapped[str] = mapped_column(String(42))
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+
+
+class OwnedAddress(Base):
+    """Whose a settlement address on a chain is: one vendor's, in one environment, also once its account is removed."""
+
+    __tablename__ = "owned_addresses"
+
+    chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    address: Mapped[str] = mapped_column(String(42), primary_key=True)
+    vendor_id: Mapped[str] = mapped_column(ForeignKey("vendors.id"), index=True)
+    env_mode: Mapped[str] = mapped_column(String(8))
+    created_at: Mapped[datetime]

@@ -56,6 +56,18 @@ class WebhookSubscription(Base):
     __table_args__ = (Index(None, "vendor_id", "env_mode"),)
 
 
+class WebhookSecret(Base):
+    """One of a subscription's secrets, encrypted; the newest has no end, the ones before it sign until theirs."""
+
+    __tablename__ = "webhook_secrets"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    subscription_id: Mapped[str] = mapped_column(ForeignKey("webhook_subscriptions.id"), index=True)
+    ciphertext: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]
+
+
 class WebhookDelivery(Base):
     """Outbox: one event for one subscription, until it is delivered or given up."""
 
