@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from adapters.multicall import MULTICALL3
+
+_ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 _FILE = Path(__file__).parents[1] / "data" / "deployments.json"
 
 
@@ -42,6 +46,14 @@ class Facts:
 def deployments_of(protocol: str, chain_id: int) -> Iterator[Facts]:
     """Return each deployment of a protocol and its forks on a chain."""
     return (Facts(record) for record in _all().get(protocol, ()) if record["chain_id"] == chain_id)
+
+
+@cache
+def shared_contracts(chain_id: int) -> frozenset[str]:
+    """Return the contracts of a chain that everybody uses and that keep nobody's money apart, in lower case."""
+    facts = (record for records in _all().values() for record in records if record["chain_id"] == chain_id)
+    addresses = (value for record in facts for value in record.values())
+    return frozenset({MULTICALL3, *(str(each).lower() for each in addresses if _ADDRESS.fullmatch(str(each)))})
 
 
 @cache

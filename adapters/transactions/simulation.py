@@ -84,6 +84,10 @@ class PaymentChain:
         call = BALANCE_OF(token.address, holder)
         return self._call(call.to, call.data, call.one)
 
+    def code(self, address: str) -> bytes:
+        """Return the code of an account, empty for one that is no contract; raises as `balance`."""
+        return self._rpc.ask([("eth_getCode", [address, "latest"])], lambda told: _code(told[0]))
+
     def allowance(self, spending: Spending, payer: str) -> int:
         """Return what the spender may take now; raises as `balance`."""
         call = allowance_call(spending, payer)
@@ -189,6 +193,12 @@ def _number(answer: Answer) -> int:
     if isinstance(answer, RpcRefused):
         raise answer
     return quantity({"result": answer}, "result", 256)
+
+
+def _code(answer: Answer) -> bytes:
+    if isinstance(answer, RpcRefused):
+        raise answer
+    return hex_data(answer, "code")
 
 
 def _limit(used: int) -> int:

@@ -16,7 +16,7 @@ from api.checkout_page.state import page_state
 from api.errors import refusal_envelope
 from api.schemas.payments import SimulateSchema
 from api.services.order_quotes import OrderQuoteRefused, get_order_quote, quote_order
-from api.services.orders import cancel_by_payer, public_order
+from api.services.orders import public_order
 from api.services.payable_tokens import payable_tokens
 from api.services.payment_reports import report_payment
 from api.services.payment_transactions import Shortage, build_payment
@@ -94,15 +94,6 @@ def simulate_action(order_id: str) -> dict[str, Any]:
     shared = context.current()
     body = bodies.read(request, shared.config.base_url, SimulateSchema)
     simulate(shared, order_id, Action(body["action"]))
-    return status(order_id)
-
-
-@blueprint.post("/cancel")
-def cancel(order_id: str) -> dict[str, Any]:
-    """Give the order up, for a customer who has not paid."""
-    shared = context.current()
-    bodies.read(request, shared.config.base_url)
-    cancel_by_payer(shared, order_id)
     return status(order_id)
 
 

@@ -8,8 +8,10 @@ from typing import Any
 from api import context
 from api.blueprints.base import Blueprint
 from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
+from api.schemas.refunds import RefundSchema
 from api.security import caller_key, key_required
 from api.services import orders
+from api.services.refunds import RefundRequest
 from api.services.simulated_actions import Action
 from api.services.simulation import simulate_for
 
@@ -43,23 +45,24 @@ def show(order_id: str) -> Mapping[str, Any]:
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(409, NOT_NOW)
 def cancel(order_id: str) -> Mapping[str, Any]:
-    """Take back an order that nobody has paid yet."""
+    """Take back an order that has not been paid in full; what comes for it later can be sent back."""
     key = caller_key()
     return orders.cancel(context.current(), key.vendor_id, key.env_mode, order_id)
 
 
 @blueprint.post("/<order_id>/refund")
 @key_required
+@blueprint.body(RefundSchema)
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(409, NOT_NOW)
-def refund(order_id: str) -> Mapping[str, Any]:
-    """Send what was received for a paid order back to the payer.
+def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
+    """Send some or all of what reached the merchant for an order back.
 
-    On real chains `refund.transactions` are for the merchant's own wallet; the order becomes refunded once they are
-    final.
+    `refunds` of the answer has each `transaction` that the merchant's own wallet has to sign; in test mode without
+    chains that wallet signs by itself. The order becomes refunded once nothing is left of what came.
     """
     key = caller_key()
-    return orders.refund(context.current(), key.vendor_id, key.env_mode, order_id)
+    return orders.refund(context.current(), key.vendor_id, key.env_mode, order_id, RefundRequest(**body))
 
 
 @blueprint.post("/<order_id>/simulate")

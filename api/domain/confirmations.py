@@ -38,10 +38,13 @@ class Confirmations:
         Above the last one the chain's finality is waited for.
     by_chain : mapping of int to such tuples
         Chains with steps of their own.
+    doubted_above : int
+        Whole dollars above which a payment must be shown twice before it counts.
     """
 
     default: Steps = ((100, 1), (1_000, 6))
     by_chain: Mapping[int, Steps] = field(default_factory=lambda: MappingProxyType({1: ((100, 2), (1_000, 6))}))
+    doubted_above: int = 1_000
 
     def blocks(self, chain_id: int, dollars: int | None) -> int | None:
         """Return how many blocks a value waits for; None: until it is final. An unknown value waits for that too."""

@@ -34,8 +34,12 @@ def event_of(status: OrderStatus, reason: StatusReason) -> EventType | None:
     """Return the event that tells of a change, or None.
 
     An order that has succeeded and whose payment its chain has lost since is told of as a failure: the vendor must not
-    deliver for it, or must act if it has.
+    deliver for it, or must act if it has. So is money that came for a closed order: it has to be sent back.
     """
+    if reason == StatusReason.PAID_AFTER_CLOSE:
+        return EventType.FAILED
+    if reason == StatusReason.PARTIALLY_REFUNDED:
+        return None
     if status == OrderStatus.SUCCESS and reason == StatusReason.REORGED:
         return EventType.FAILED
     return EVENT_OF.get(status)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from api.domain.ledger import TransferKind
+
+NOTABLE_SHARE = 100
+"""Money under the price's hundredth part changes no status: anybody who has the link can send that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,83 +22,165 @@ class Credit:
     is_settlement_token : bool
         Whether it moved the token that the merchant asked for, on its chain; only then its amount counts.
     is_final : bool
-        Whether it has the confirmations that its order's value asks for.
-    source_tx_hash : str or None
-        The deposit into a bridge that this transfer answers.
+        Whether it has the confirmations that its value asks for, and its block's contents are proven.
+    bridge_key : str
+        What a deposit into a bridge and what answers it have in common; empty where no bridge has to do with it.
+    is_built : bool
+        Of a deposit: whether it is just what was built for a quote of the order. Only that counts as on its way.
     is_overdue : bool
         Of a deposit: whether its bridge can't deliver it any more.
     is_rejected : bool
         Whether its sender is one from whom nothing is taken; then its amount does not count.
+    is_after_close : bool
+        Whether the order was closed when it came.
+    is_notable : bool
+        Of another token than the one asked for: whether it is worth a hundredth of the price, as far as can be told.
+    asked_back, sent_back : int
+        What the merchant wants to send back of it, and has sent back for good; smallest units.
     """
 
     kind: TransferKind
     amount: int
     is_settlement_token: bool
     is_final: bool
-    tx_hash: str
-    source_tx_hash: str | None
     mined_at: datetime
+    bridge_key: str = ""
+    is_built: bool = False
     is_overdue: bool = False
     is_rejected: bool = False
+    is_after_close: bool = False
+    is_notable: bool = True
+    asked_back: int = 0
+    sent_back: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Funds:
-    """The money of one order.
+    """The money of one order; amounts in the settlement token's smallest units.
 
     Parameters
     ----------
-    seen, final : int
-        Settlement token's smallest units that reached the merchant: in a block, and final of these.
+    received, final : int
+        What reached the merchant in all, and what of it is final.
+    seen, seen_final : int
+        What counts towards the price of an order that is open: what came before it was closed, less what the merchant
+        wants to send back.
     first_at : datetime or None
-        When the first transfer of any kind was mined; None when there is none.
+        When a notable transfer of any kind was mined for the first time; None while there is none.
     in_flight : bool
-        Whether a bridge has taken money in and neither delivered nor, with finality, given it back.
+        Whether a bridge has taken in what was built for the order, and neither delivered nor, with finality, given it
+        back.
     returned : bool
-        Whether a bridge gave money back, with finality, or can do nothing else any more.
-    refunded : int
-        What the merchant sent back, with finality; settlement token's smallest units.
-    rejected, rejected_final : bool
-        Whether money came from a sender from whom none is taken, and whether it is final.
-    foreign, foreign_final : bool
-        Whether another token was sent than asked for, and whether it is final.
+        Whether a bridge gave such a deposit back, with finality, or can do nothing else any more.
+    redirected : bool
+        Whether a bridge delivered such a deposit to somebody else, as its payer told it to.
+    rejected, foreign : bool
+        Whether notable money came from a sender from whom none is taken; in another token than asked for.
+    after_close : bool
+        Whether notable money came after the order was closed, is final, and was not sent back.
+    part_sent_back, all_sent_back : bool
+        Whether the merchant has sent back some of all that came, with finality; all of it.
     """
 
-    seen: int = 0
+    received: int = 0
     final: int = 0
+    seen: int = 0
+    seen_final: int = 0
     first_at: datetime | None = None
     in_flight: bool = False
     returned: bool = False
-    refunded: int = 0
+    redirected: bool = False
     rejected: bool = False
-    rejected_final: bool = False
     foreign: bool = False
-    foreign_final: bool = False
+    after_close: bool = False
+    part_sent_back: bool = False
+    all_sent_back: bool = False
 
 
 NO_FUNDS = Funds()
 
 
-def add_up(credits: Iterable[Credit]) -> Funds:
-    """Sum up an order's transfers."""
-    every = tuple(credits)
-    refunds = [row for row in every if row.kind == TransferKind.REFUND]
-    rows = [row for row in every if row.kind != TransferKind.REFUND]
-    payments = [row for row in rows if row.kind == TransferKind.PAYMENT and not row.is_rejected]
-    wanted = [row for row in payments if row.is_settlement_token]
-    foreign = [row for row in payments if not row.is_settlement_token]
-    returned = [row for row in rows if row.kind == TransferKind.BRIDGE_REFUND and row.is_final]
-    answered = {row.source_tx_hash for row in (*payments, *returned)}
-    waiting = [row for row in rows if row.kind == TransferKind.DEPOSIT and row.tx_hash not in answered]
+def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
+    """Sum up an order's transfers.
+
+    Parameters
+    ----------
+    price : int or None
+        What the merchant must receive, smallest units of the settlement token; None where nothing can be paid.
+    """
+    rows = sorted(credits, key=lambda row: row.mined_at)
+    payments = [row for row in rows if row.kind == TransferKind.PAYMENT]
+    taken = [row for row in payments if row.is_settlement_token and not row.is_rejected]
+    in_time = [row for row in taken if not row.is_after_close]
+    early = [row for row in payments if not row.is_after_close]
+    late = [row for row in payments if row.is_after_close and row.is_final and row.sent_back < row.amount]
+    waiting = tuple(_waiting(rows))
     return Funds(
-        seen=sum(row.amount for row in wanted),
-        final=sum(row.amount for row in wanted if row.is_final),
-        first_at=min((row.mined_at for row in rows), default=None),
-        in_flight=any(not row.is_overdue for row in waiting),
-        returned=bool(returned) or any(row.is_overdue and row.is_final for row in waiting),
-        refunded=sum(row.amount for row in refunds if row.is_final),
-        rejected=any(row.is_rejected for row in rows),
-        rejected_final=any(row.is_rejected and row.is_final for row in rows),
-        foreign=bool(foreign),
-        foreign_final=any(row.is_final for row in foreign),
+        received=sum(row.amount for row in taken),
+        final=sum(row.amount for row in taken if row.is_final),
+        seen=sum(_kept(row) for row in in_time),
+        seen_final=sum(_kept(row) for row in in_time if row.is_final),
+        first_at=_first_at(rows, price),
+        in_flight=any(row.is_built and not row.is_overdue for row in waiting),
+        returned=any(row.is_built and row.is_overdue and row.is_final for row in waiting) or _is_given_back(rows),
+        redirected=any(row.bridge_key in _redirected(rows) and row.is_built for row in rows),
+        rejected=_is_notable([row for row in early if row.is_rejected], price),
+        foreign=_is_notable([row for row in early if not row.is_settlement_token and not row.is_rejected], price),
+        after_close=_is_notable(late, price),
+        part_sent_back=any(row.sent_back for row in payments),
+        all_sent_back=_is_notable(payments, price) and all(row.sent_back >= row.amount for row in payments),
     )
+
+
+def _kept(row: Credit) -> int:
+    return max(0, row.amount - row.asked_back)
+
+
+def _waiting(rows: Sequence[Credit]) -> Iterator[Credit]:
+    """Yield the deposits that nothing has answered."""
+    answers = Counter(
+        row.bridge_key
+        for row in rows
+        if row.kind == TransferKind.PAYMENT or (row.kind == TransferKind.BRIDGE_REFUND and row.is_final)
+    )
+    redirected = _redirected(rows)
+    for row in rows:
+        if row.kind == TransferKind.DEPOSIT and row.bridge_key not in redirected:
+            if answers[row.bridge_key]:
+                answers[row.bridge_key] -= 1
+            else:
+                yield row
+
+
+def _redirected(rows: Sequence[Credit]) -> frozenset[str]:
+    """Return what the deposits have in common with what was delivered to somebody else."""
+    return frozenset(row.bridge_key for row in rows if row.kind == TransferKind.REDIRECTED)
+
+
+def _is_given_back(rows: Sequence[Credit]) -> bool:
+    built = {row.bridge_key for row in rows if row.kind == TransferKind.DEPOSIT and row.is_built}
+    return any(row.kind == TransferKind.BRIDGE_REFUND and row.is_final and row.bridge_key in built for row in rows)
+
+
+def _first_at(rows: Sequence[Credit], price: int | None) -> datetime | None:
+    """Return when the order's money had become worth a word: by a deposit, or by all that had come by then."""
+    came: list[Credit] = []
+    redirected = _redirected(rows)
+    for row in rows:
+        if row.is_after_close:
+            continue
+        if row.kind == TransferKind.DEPOSIT and row.is_built and row.bridge_key not in redirected:
+            return row.mined_at
+        if row.kind == TransferKind.PAYMENT:
+            came.append(row)
+            if _is_notable(came, price):
+                return row.mined_at
+    return None
+
+
+def _is_notable(payments: Sequence[Credit], price: int | None) -> bool:
+    """Whether payments are worth a hundredth of the price together, or one of them is in a token that is."""
+    if any(row.is_notable for row in payments if not row.is_settlement_token):
+        return True
+    wanted = [row for row in payments if row.is_settlement_token]
+    return bool(wanted) and sum(row.amount for row in wanted) * NOTABLE_SHARE >= (price or 0)

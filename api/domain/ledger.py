@@ -127,6 +127,22 @@ class Transfer:
     source_tx_hash: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What speaks for a transfer beside the endpoint that told of it.
+
+    Parameters
+    ----------
+    has_receipt_proof : bool
+        Whether all receipts of its block, its transaction's among them, hash to the block's receipts root.
+    has_second_opinion : bool
+        Whether another endpoint gave the same receipt; of an inner transfer of coin, the same trace.
+    """
+
+    has_receipt_proof: bool = False
+    has_second_opinion: bool = False
+
+
 class Ledger(Protocol):
     """Chains that can be watched.
 
@@ -153,6 +169,13 @@ class Ledger(Protocol):
 
     def block_at(self, chain_id: int, moment: datetime) -> int:
         """Return the number of the first block mined at `moment` or later."""
+        ...
+
+    def accepts_signature(self, chain_id: int, account: str, digest: bytes, signature: bytes, number: int) -> bool:
+        """Say whether an account has signed a digest: by its key, or as its contract says (ERC-1271).
+
+        A contract is asked in block `number` and in the newest one, and must say so in both.
+        """
         ...
 
     def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:

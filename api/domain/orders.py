@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from api.domain.errors import Conflict
-from api.domain.funds import Funds
+from api.domain.funds import NOTABLE_SHARE, Funds
 
 DEFAULT_LIFE = timedelta(hours=24)
 MIN_LIFE = timedelta(minutes=30)
@@ -47,31 +47,32 @@ class StatusReason(StrEnum):
     REORGED = "reorged"
     SCREENING_REJECTED = "screening_rejected"
     EXPIRED = "expired"
-    CANCELLED_BY_PAYER = "cancelled_by_payer"
+    PAID_AFTER_CLOSE = "paid_after_close"
     CANCELLED_BY_VENDOR = "cancelled_by_vendor"
+    PARTIALLY_REFUNDED = "partially_refunded"
 
 
 _S = OrderStatus
 TRANSITIONS: Mapping[OrderStatus, frozenset[OrderStatus]] = MappingProxyType(
     {
         _S.CREATED: frozenset({_S.PROCESSING, _S.EXPIRED, _S.CANCELLED}),
-        _S.PROCESSING: frozenset({_S.CREATED, _S.SUCCESS, _S.FAILED}),
-        _S.EXPIRED: frozenset({_S.PROCESSING}),
+        _S.PROCESSING: frozenset({_S.CREATED, _S.SUCCESS, _S.FAILED, _S.CANCELLED, _S.REFUNDED}),
+        _S.EXPIRED: frozenset({_S.PROCESSING, _S.REFUNDED}),
         _S.SUCCESS: frozenset({_S.REFUNDED}),
-        _S.FAILED: frozenset(),
-        _S.CANCELLED: frozenset(),
+        _S.FAILED: frozenset({_S.REFUNDED}),
+        _S.CANCELLED: frozenset({_S.REFUNDED}),
         _S.REFUNDED: frozenset(),
     }
 )
 """Every change of status that there is."""
 
 OPEN = frozenset({_S.CREATED, _S.PROCESSING, _S.EXPIRED})
-"""Statuses that money can still change."""
+"""Statuses in which money can still pay an order."""
 
 _REMEDIES: Mapping[OrderStatus, str] = MappingProxyType(
     {
         _S.CREATED: "wait until it is paid",
-        _S.PROCESSING: "a payment is on its way; wait until the order has succeeded or failed",
+        _S.PROCESSING: "it has been paid in full; wait until the payment is final, then refund it",
         _S.SUCCESS: "it is paid; refund it instead",
         _S.FAILED: "create a new payment link",
         _S.EXPIRED: "create a new payment link",
@@ -89,15 +90,12 @@ class OrderState:
     ----------
     amount : int or None
         Settlement token's smallest units that the merchant must receive; None where nothing can be paid.
-    refund_amount : int or None
-        What the merchant wants to send back; None where no refund was asked for.
     """
 
     status: OrderStatus
     reason: StatusReason
     amount: int | None
     expires_at: datetime
-    refund_amount: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,21 +115,24 @@ def advance(order: OrderState, funds: Funds, now: datetime) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def change(order: OrderState, status: OrderStatus, reason: StatusReason = StatusReason.NONE) -> Step:
-    """Return the step that a person asks for.
+def cancel(order: OrderState, funds: Funds) -> Step:
+    """Return the step by which a vendor takes an order back that has not been paid in full.
+
+    Money that comes later is credited to the closed order, and can be sent back.
 
     Raises
     ------
     Conflict
         If the order's present status does not allow it.
     """
-    if status not in TRANSITIONS[order.status]:
-        raise Conflict(f"The order is {order.status} and can't become {status}: {_REMEDIES[order.status]}")
-    return Step(status=status, reason=reason)
+    is_paid = order.status == OrderStatus.PROCESSING and order.amount is not None and funds.seen >= order.amount
+    if is_paid or OrderStatus.CANCELLED not in TRANSITIONS[order.status]:
+        raise Conflict(f"The order is {order.status} and can't become cancelled: {_REMEDIES[order.status]}")
+    return Step(status=OrderStatus.CANCELLED, reason=StatusReason.CANCELLED_BY_VENDOR)
 
 
 def takes_payment(order: OrderState, mined_at: datetime) -> bool:
-    """Whether a payment of this moment still counts for the order."""
+    """Whether a payment of this moment still counts towards the price; if not, it is credited to a closed order."""
     if order.amount is None:
         return False
     if order.status not in OPEN:
@@ -140,35 +141,50 @@ def takes_payment(order: OrderState, mined_at: datetime) -> bool:
 
 
 def _next(order: OrderState, funds: Funds, now: datetime) -> Step | None:
+    step = _due(order, funds, now)
+    return None if step == Step(status=order.status, reason=order.reason) else step
+
+
+def _due(order: OrderState, funds: Funds, now: datetime) -> Step | None:
     match order.status:
         case OrderStatus.CREATED if funds.first_at is not None:
             return Step(status=OrderStatus.PROCESSING, reason=_reason(order, funds))
         case OrderStatus.CREATED if now >= order.expires_at:
             return Step(status=OrderStatus.EXPIRED, reason=StatusReason.EXPIRED)
+        case OrderStatus.CREATED:
+            return None
         case OrderStatus.EXPIRED if funds.first_at is not None and takes_payment(order, funds.first_at):
             return Step(status=OrderStatus.PROCESSING, reason=_reason(order, funds))
-        case OrderStatus.PROCESSING:
-            step = _settle(order, funds, now)
-            return None if step == Step(status=order.status, reason=order.reason) else step
-        case OrderStatus.SUCCESS:
-            return _after_success(order, funds)
-    return None
+        case OrderStatus.PROCESSING if not funds.all_sent_back:
+            return _settle(order, funds, now)
+    return _after_close(order, funds)
 
 
-def _after_success(order: OrderState, funds: Funds) -> Step | None:
-    """Follow what was promised: the chain may lose a payment that had the blocks its value asked for."""
-    if order.refund_amount is not None and funds.refunded >= order.refund_amount:
+def _after_close(order: OrderState, funds: Funds) -> Step:
+    """Follow what was promised, and what came or went back since.
+
+    The chain may lose a payment that had the blocks its value asked for.
+    """
+    if funds.all_sent_back:
         return Step(status=OrderStatus.REFUNDED, reason=StatusReason.NONE)
-    is_paid = order.amount is None or funds.final >= order.amount
-    if is_paid == (order.reason != StatusReason.REORGED):
-        return None
-    return Step(status=OrderStatus.SUCCESS, reason=_reason(order, funds) if is_paid else StatusReason.REORGED)
+    reason = order.reason
+    if order.status == OrderStatus.SUCCESS:
+        is_paid = order.amount is None or funds.final >= order.amount
+        if not is_paid:
+            return Step(status=order.status, reason=StatusReason.REORGED)
+        reason = _reason(order, funds) if reason == StatusReason.REORGED else reason
+    if funds.part_sent_back and order.status != OrderStatus.REFUNDED:
+        reason = StatusReason.PARTIALLY_REFUNDED
+    elif funds.after_close:
+        reason = StatusReason.PAID_AFTER_CLOSE
+    return Step(status=order.status, reason=reason)
 
 
 def _settle(order: OrderState, funds: Funds, now: datetime) -> Step:
     if funds.first_at is None:
-        return Step(status=OrderStatus.CREATED, reason=StatusReason.REORGED)
-    if order.amount is not None and funds.final >= order.amount:
+        reason = StatusReason.ROUTE_FAILED if funds.redirected else StatusReason.REORGED
+        return Step(status=OrderStatus.CREATED, reason=reason)
+    if order.amount is not None and funds.seen_final >= order.amount:
         return Step(status=OrderStatus.SUCCESS, reason=_reason(order, funds))
     failure = _failure(order, funds, now)
     if failure is not None:
@@ -177,31 +193,37 @@ def _settle(order: OrderState, funds: Funds, now: datetime) -> Step:
 
 
 def _failure(order: OrderState, funds: Funds, now: datetime) -> StatusReason | None:
-    """Say why no more can be hoped for, or None while it can."""
+    """Say why no more can be hoped for, or None while it can.
+
+    Until it expires only the failure of a deposit that was built for it ends an order: whatever else anybody may send
+    who has the link leaves it payable.
+    """
     if not _is_short(order, funds):
         return None
-    if funds.seen == 0 and funds.returned:
+    shortage = _shortage(order, funds)
+    if funds.returned and shortage == StatusReason.NONE:
         return StatusReason.ROUTE_FAILED
-    if funds.seen == 0 and funds.rejected_final:
-        return StatusReason.SCREENING_REJECTED
-    if funds.seen == 0 and funds.foreign_final:
-        return StatusReason.WRONG_TOKEN
     deadline = order.expires_at + LATE_WINDOW if _is_late(order, funds) else order.expires_at
-    if now < deadline:
-        return None
-    return StatusReason.UNDERPAID if funds.seen else StatusReason.WRONG_TOKEN
+    return None if now < deadline or shortage == StatusReason.NONE else shortage
 
 
 def _reason(order: OrderState, funds: Funds) -> StatusReason:
-    if _is_short(order, funds) and funds.rejected and not funds.seen:
-        return StatusReason.SCREENING_REJECTED
-    if _is_short(order, funds) and (funds.seen or funds.foreign):
-        return StatusReason.UNDERPAID if funds.seen else StatusReason.WRONG_TOKEN
+    if _is_short(order, funds) and (shortage := _shortage(order, funds)) != StatusReason.NONE:
+        return shortage
     if _is_late(order, funds):
         return StatusReason.PAID_LATE
     if order.amount is not None and funds.seen > order.amount:
         return StatusReason.OVERPAID
     return StatusReason.NONE
+
+
+def _shortage(order: OrderState, funds: Funds) -> StatusReason:
+    """Say what came instead of the price; nothing where nothing did that is worth a word."""
+    if order.amount is not None and funds.seen * NOTABLE_SHARE >= order.amount:
+        return StatusReason.UNDERPAID
+    if funds.foreign:
+        return StatusReason.WRONG_TOKEN
+    return StatusReason.SCREENING_REJECTED if funds.rejected else StatusReason.NONE
 
 
 def _is_short(order: OrderState, funds: Funds) -> bool:

@@ -21,6 +21,7 @@ from api.schemas.fields import (
     UrlField,
     expected,
 )
+from api.schemas.refunds import RefundAnswer, TransferAnswer
 from api.schemas.routing_fields import ChoiceField, CountField
 from api.services.idempotency import HEADER
 from api.services.simulated_actions import Action
@@ -136,28 +137,6 @@ class StrandedAnswer(BaseSchema):
     next_step = fields.String()
 
 
-class RefundTransactionAnswer(BaseSchema):
-    """A transaction for the wallet at the settlement address, as wallets take it."""
-
-    chain_id = fields.Integer()
-    sender = fields.String(data_key="from", attribute="from")
-    to = fields.String()
-    value = fields.String()
-    data = fields.String()
-    recipient = fields.String()
-    amount = fields.String()
-
-
-class RefundAnswer(BaseSchema):
-    """A refund that was asked for on real chains."""
-
-    amount = fields.String()
-    transactions = fields.List(
-        fields.Nested(RefundTransactionAnswer), metadata={"description": "What is left to be signed and sent"}
-    )
-    sent = fields.List(fields.String(), metadata={"description": "Hashes of what the chain has already"})
-
-
 class TimelineAnswer(BaseSchema):
     """One change of the order."""
 
@@ -189,7 +168,8 @@ class PaymentOrderAnswer(BaseSchema):
     settlement = fields.Nested(SettlementAnswer, allow_none=True)
     transactions = fields.List(fields.Nested(TransactionAnswer))
     stranded = fields.List(fields.Nested(StrandedAnswer))
-    refund = fields.Nested(RefundAnswer, allow_none=True)
+    transfers = fields.List(fields.Nested(TransferAnswer))
+    refunds = fields.List(fields.Nested(RefundAnswer))
     timeline = fields.List(fields.Nested(TimelineAnswer))
     expires_at = fields.String()
     created_at = fields.String()

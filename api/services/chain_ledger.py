@@ -56,6 +56,10 @@ class ChainLedger:
         """Return the number of the first block mined at `moment` or later, at most the head's."""
         return self._readers[chain_id].block_at(moment, self._heads[chain_id].block.number)
 
+    def accepts_signature(self, chain_id: int, account: str, digest: bytes, signature: bytes, number: int) -> bool:
+        """Say whether an account has signed a digest, by its key or as its contract says."""
+        return self._readers[chain_id].accepts_signature(account, digest, signature, number)
+
     def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
         """Return what moved in these blocks; without recipients nothing is asked."""
         return self._readers[chain_id].transfers(first, last, recipients) if recipients else ()

@@ -35,6 +35,7 @@ from api.services.chain_ledger_records import (
     references_in,
 )
 from api.services.chain_ledger_transfers import TRANSFER_TOPIC, Mined, topic_of, transfers_of
+from api.services.ledger.signatures import accepts_signature
 
 AT_ONCE = 10
 """Whole blocks in one request: a full one has some hundred kilobytes."""
@@ -96,6 +97,10 @@ class ChainReader:
             else:
                 high = middle
         return low
+
+    def accepts_signature(self, account: str, digest: bytes, signature: bytes, number: int) -> bool:
+        """Say whether an account has signed a digest; a contract is asked in block `number` and in the newest one."""
+        return self._guarded(lambda: accepts_signature(self._rpc, account, digest, signature, number))
 
     def transfers(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
         """Return what moved to `recipients`, and into bridges and back, oldest first."""

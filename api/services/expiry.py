@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
-from api.services.order_store import lock_all, payments_of, settle
+from api.services.order_store import NO_MONEY, lock_all, money_of, settle
 from api.storage.tables import PaymentOrder, WatchCursor
 
 GRACE = timedelta(seconds=60)
@@ -52,4 +52,4 @@ def _due(context: Context, env_mode: EnvMode, before: datetime, after: str) -> l
 def _expire(context: Context, order_id: str) -> None:
     with context.database.write() as session:
         order = lock_all(session, [order_id])[order_id]
-        settle(session, order, payments_of(session, [order_id]).get(order_id, ()), context.clock.now())
+        settle(session, order, money_of(session, [order_id]).get(order_id, NO_MONEY), context.clock.now())

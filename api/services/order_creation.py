@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.context import Context
@@ -20,7 +21,7 @@ from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, Sta
 from api.services import order_store
 from api.services.idempotency import Repeatable, first_answer
 from api.services.vendors import Account, list_accounts
-from api.storage.tables import PaymentOrder
+from api.storage.tables import PaymentOrder, WatchCursor
 from routing_engine import registry
 
 
@@ -89,6 +90,7 @@ def _create(session: Session, vendor_id: str, order_id: str, link: NewLink, now:
         failure_callback_url=link.failure_callback_url,
         merchant_metadata=dict(link.metadata),
         payment_reference=new_reference(),
+        start_heights=_heights(session, link.env_mode),
         transaction_hash="",
         expires_at=_expiry(link.expires_at, now),
         created_at=now,
@@ -98,7 +100,13 @@ def _create(session: Session, vendor_id: str, order_id: str, link: NewLink, now:
         _settle_to(order, account)
     session.add(order)
     session.flush()
-    order_store.record(session, order, (), now)
+    order_store.record(session, order, order_store.NO_MONEY, now)
+
+
+def _heights(session: Session, env_mode: EnvMode) -> dict[str, int]:
+    """Return the newest block of each chain that is known now: what was mined before never counts for the order."""
+    query = select(WatchCursor.chain_id, WatchCursor.head_number).where(WatchCursor.env_mode == env_mode)
+    return {str(chain_id): number for chain_id, number in session.execute(query)}
 
 
 def _account(session: Session, vendor_id: str, link: NewLink) -> tuple[str, Account | None]:

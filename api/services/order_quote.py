@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -92,7 +92,8 @@ class OrderQuote:
         moments = {name: datetime.fromisoformat(body[name]) for name in MOMENTS}
         parts = {name: tuple(body[name]) for name in ("steps", "fees")}
         hops = tuple(_hop_from(each) for each in body.get("hops", ()))
-        return cls(**{**body, **amounts, **moments, **parts, "hops": hops})
+        plain = {field.name: body[field.name] for field in fields(cls) if field.name in body}
+        return cls(**{**plain, **amounts, **moments, **parts, "hops": hops})
 
 
 def _hop_body(planned: PlannedHop) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -15,13 +16,12 @@ from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.events import event_of
-from api.domain.funds import Credit, add_up
+from api.domain.funds import Credit, Funds, add_up
 from api.domain.ledger import TransferKind
 from api.domain.orders import OrderState, OrderStatus, StatusReason, Step, advance
 from api.services.outbox import NewEvent, publish
-from api.storage.tables import Payment, PaymentOrder, TimelineEntry
-
-Payments = Sequence[Payment]
+from api.services.settlement.worth import is_notable
+from api.storage.tables import Payment, PaymentOrder, Refund, TimelineEntry
 
 
 class PaymentState(StrEnum):
@@ -42,6 +42,39 @@ COUNTED = frozenset({PaymentState.CONFIRMED, PaymentState.FINAL})
 """What an order can succeed with."""
 GONE = frozenset({PaymentState.REORGED, PaymentState.LOST})
 """What is in no canonical block."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Money:
+    """What moved for one order, and what its merchant wants to send back.
+
+    Parameters
+    ----------
+    payments : sequence of Payment
+        Those in a canonical block, of all kinds, oldest first.
+    refunds : sequence of Refund
+        What was asked for, oldest first.
+    """
+
+    payments: Sequence[Payment] = ()
+    refunds: Sequence[Refund] = ()
+
+    @property
+    def received(self) -> list[Payment]:
+        """What reached the merchant, whichever token it is."""
+        return [row for row in self.payments if row.kind == TransferKind.PAYMENT]
+
+    def asked_back(self, payment_id: int) -> int:
+        """Return how much of a payment the merchant wants to send back, smallest units."""
+        return sum(row.amount for row in self.refunds if row.payment_id == payment_id)
+
+    def sent_back(self, payment_id: int) -> int:
+        """Return how much of a payment the merchant has sent back for good, smallest units."""
+        asked = {row.id for row in self.refunds if row.payment_id == payment_id}
+        return sum(row.amount for row in self.payments if row.refund_id in asked and row.state in COUNTED)
+
+
+NO_MONEY = Money()
 
 
 def find(session: Session, vendor_id: str, env_mode: EnvMode, order_id: str, *, lock: bool = False) -> PaymentOrder:
@@ -75,13 +108,22 @@ def lock_all(session: Session, order_ids: Collection[str]) -> Mapping[str, Payme
     return {row.id: row for row in rows}
 
 
-def payments_of(session: Session, order_ids: Collection[str]) -> Mapping[str, Payments]:
-    """Return the payments of these orders that are in a canonical block, oldest first."""
+def money_of(session: Session, order_ids: Collection[str]) -> Mapping[str, Money]:
+    """Return what moved for each of these orders."""
+    if not order_ids:
+        return {}
     query = select(Payment).where(Payment.order_id.in_(order_ids), Payment.state.not_in(GONE))
-    found: dict[str, list[Payment]] = defaultdict(list)
+    payments: dict[str, list[Payment]] = defaultdict(list)
     for row in session.scalars(query.order_by(Payment.mined_at, Payment.id)):
-        found[row.order_id or ""].append(row)
-    return found
+        payments[row.order_id or ""].append(row)
+    refunds: dict[str, list[Refund]] = defaultdict(list)
+    if payments:  # nothing is sent back of nothing
+        for refund in session.scalars(select(Refund).where(Refund.order_id.in_(payments)).order_by(Refund.id)):
+            refunds[refund.order_id].append(refund)
+    return {
+        order_id: Money(payments=payments.get(order_id, ()), refunds=refunds.get(order_id, ()))
+        for order_id in order_ids
+    }
 
 
 def state_of(order: PaymentOrder) -> OrderState:
@@ -91,12 +133,11 @@ def state_of(order: PaymentOrder) -> OrderState:
         reason=StatusReason(order.status_reason),
         amount=order.settlement_amount,
         expires_at=order.expires_at,
-        refund_amount=order.refund_amount,
     )
 
 
 def is_credited(order: PaymentOrder, payment: Payment) -> bool:
-    """Whether a payment's amount counts: the token asked for, on the chain asked for."""
+    """Whether a payment's amount counts towards the price: the token asked for, on the chain asked for."""
     return (
         payment.kind == TransferKind.PAYMENT
         and payment.chain_id == order.settlement_chain_id
@@ -104,90 +145,109 @@ def is_credited(order: PaymentOrder, payment: Payment) -> bool:
     )
 
 
-def settle(session: Session, order: PaymentOrder, payments: Payments, now: datetime) -> None:
-    """Bring a locked order up to date with its payments and the clock; every change is an entry and an event."""
-    funds = add_up(_credit(order, payment) for payment in payments)
-    if order.settlement_amount is not None:
-        order.amount_received = funds.seen
-        order.amount_due = max(0, order.settlement_amount - funds.seen)
-    for step in advance(state_of(order), funds, now):
-        apply(session, order, step, payments, now)
+def funds_of(order: PaymentOrder, money: Money) -> Funds:
+    """Add up what moved for an order."""
+    return add_up((_credit(order, row, money) for row in money.payments), order.settlement_amount)
 
 
-def apply(
-    session: Session,
-    order: PaymentOrder,
-    step: Step,
-    payments: Payments,
-    now: datetime,
-    *,
-    tx_hash: str | None = None,
-) -> None:
-    """Make one change of a locked order, note it in the timeline and tell the vendor, all in this transaction.
+def settle(session: Session, order: PaymentOrder, money: Money, now: datetime) -> bool:
+    """Bring a locked order up to date with its money and the clock; every change is an entry and an event.
 
-    Parameters
-    ----------
-    tx_hash : str, optional
-        Transaction behind the change, where it is not the payer's.
+    Returns
+    -------
+    bool
+        Whether anything changed.
     """
+    funds = funds_of(order, money)
+    if order.settlement_amount is not None:
+        order.amount_received = funds.received
+        order.amount_due = max(0, order.settlement_amount - funds.seen)
+    steps = advance(state_of(order), funds, now)
+    for step in steps:
+        apply(session, order, step, money, now)
+    return bool(steps)
+
+
+def apply(session: Session, order: PaymentOrder, step: Step, money: Money, now: datetime) -> None:
+    """Make one change of a locked order, note it in the timeline and tell the vendor, all in this transaction."""
     order.status, order.status_reason, order.updated_at = step.status, step.reason, now
-    order.transaction_hash = payers_hash(payments)
-    record(session, order, payments, now, tx_hash=tx_hash)
+    record(session, order, money, now)
 
 
-def record(
-    session: Session, order: PaymentOrder, payments: Payments, now: datetime, *, tx_hash: str | None = None
-) -> None:
+def record(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
     """Write the order's present status into its timeline and outbox."""
+    order.transaction_hash = payers_hash(order, money)
     session.add(
         TimelineEntry(
             order_id=order.id,
             status=order.status,
             status_reason=order.status_reason,
             at=now,
-            transaction_hash=order.transaction_hash if tx_hash is None else tx_hash,
+            transaction_hash=_hash_behind(order, money),
         )
     )
     event_type = event_of(OrderStatus(order.status), StatusReason(order.status_reason))
     if event_type is not None:
-        publish(session, _event(order, payments, event_type, now))
+        publish(session, _event(order, money, event_type, now))
 
 
-def payers_hash(payments: Payments) -> str:
-    """Return the payer's first transaction, on the chain it paid from; empty before there is one."""
-    return next((row.source_tx_hash or row.tx_hash for row in payments if row.kind != TransferKind.REFUND), "")
+def payers_hash(order: PaymentOrder, money: Money) -> str:
+    """Return the payer's transaction on the chain it paid from; empty before there is one.
+
+    Of several the one that paid most: anybody can add a little to an order.
+    """
+    rows = [row for row in money.payments if row.kind in (TransferKind.PAYMENT, TransferKind.DEPOSIT)]
+    best = max(rows, key=lambda row: _weight(order, row), default=None)  # of equals the oldest
+    return "" if best is None else best.source_tx_hash or best.tx_hash
 
 
-def transactions(payments: Payments) -> list[dict[str, Any]]:
+def _weight(order: PaymentOrder, row: Payment) -> tuple[bool, int, bool]:
+    is_wanted = is_credited(order, row) and not row.is_after_close
+    return is_wanted, row.amount if is_wanted else 0, row.is_built
+
+
+def _hash_behind(order: PaymentOrder, money: Money) -> str:
+    """Return the transaction behind the newest change: the last refund's, or else the payer's."""
+    sent = [row.tx_hash for row in money.payments if row.kind == TransferKind.REFUND]
+    went_back = order.status == OrderStatus.REFUNDED or order.status_reason == StatusReason.PARTIALLY_REFUNDED
+    return sent[-1] if sent and went_back else order.transaction_hash
+
+
+def transactions(money: Money) -> list[dict[str, Any]]:
     """Describe every transaction of an order once."""
     found: dict[tuple[int, str], datetime] = {}
-    for row in payments:
+    for row in money.payments:
         found.setdefault((row.chain_id, row.tx_hash), row.mined_at)
     return [{"chain_id": chain, "hash": text, "timestamp": iso(at)} for (chain, text), at in found.items()]
 
 
-def _credit(order: PaymentOrder, payment: Payment) -> Credit:
+def _credit(order: PaymentOrder, row: Payment, money: Money) -> Credit:
+    is_wanted = is_credited(order, row)
     return Credit(
-        kind=TransferKind(payment.kind),
-        amount=payment.amount,
-        is_settlement_token=is_credited(order, payment),
-        is_final=payment.state in COUNTED,
-        tx_hash=payment.tx_hash,
-        source_tx_hash=payment.source_tx_hash,
-        mined_at=payment.mined_at,
-        is_overdue=payment.is_overdue,
-        is_rejected=payment.is_rejected,
+        kind=TransferKind(row.kind),
+        amount=row.amount,
+        is_settlement_token=is_wanted,
+        is_final=row.state in COUNTED,
+        mined_at=row.mined_at,
+        bridge_key=row.bridge_id or row.source_tx_hash or row.tx_hash,
+        is_built=row.is_built,
+        is_overdue=row.is_overdue,
+        is_rejected=row.is_rejected,
+        is_after_close=row.is_after_close,
+        is_notable=is_wanted or row.kind != TransferKind.PAYMENT or is_notable(order, row),
+        asked_back=money.asked_back(row.id),
+        sent_back=money.sent_back(row.id),
     )
 
 
-def _event(order: PaymentOrder, payments: Payments, event_type: str, now: datetime) -> NewEvent:
+def _event(order: PaymentOrder, money: Money, event_type: str, now: datetime) -> NewEvent:
     data = {
         "payment_order_id": order.id,
         "metadata": order.merchant_metadata,
         "transaction_hash": order.transaction_hash,
         "payment_order_status": order.status,
         "status_reason": order.status_reason,
-        "transactions": transactions(payments),
+        "transactions": transactions(money),
     }
     return NewEvent(
         vendor_id=order.vendor_id,

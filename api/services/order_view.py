@@ -17,8 +17,8 @@ from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.ledgers import is_simulated, ledger_for
-from api.services.order_store import Payments, payments_of, transactions
-from api.services.refunds import describe_refund
+from api.services.order_store import NO_MONEY, Money, money_of, transactions
+from api.services.refunds import describe_refunds, describe_transfers
 from api.services.stranded import stranded
 from api.services.vendors import simulated_address
 from api.storage.tables import PaymentOrder, TimelineEntry, Vendor
@@ -100,21 +100,17 @@ def public_order(context: Context, order_id: str) -> PublicOrder:
         if order is None:
             raise NotFound("There is no such payment order")
         vendor = session.get_one(Vendor, order.vendor_id)
-        payments = payments_of(session, [order.id]).get(order.id, ())
+        money = money_of(session, [order.id]).get(order.id, NO_MONEY)
         timeline = timelines(session, [order.id])[order.id]
-        return _public(context, order, vendor, payments, timeline)
+        return _public(context, order, vendor, money, timeline)
 
 
 def describe(context: Context, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
-    """Describe orders to their vendor, with two more queries however many they are, and one for each refund."""
+    """Describe orders to their vendor, with three more queries however many they are."""
     rows = list(orders)
     ids = [row.id for row in rows]
-    payments, entries = payments_of(session, ids), timelines(session, ids)
-    return [
-        _private(context, row, payments.get(row.id, ()), entries[row.id])
-        | {"refund": describe_refund(session, row, payments.get(row.id, ()))}
-        for row in rows
-    ]
+    money, entries = money_of(session, ids), timelines(session, ids)
+    return [_private(context, row, money.get(row.id, NO_MONEY), entries[row.id]) for row in rows]
 
 
 def timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
@@ -144,9 +140,7 @@ def not_payable_reason(context: Context, order: PaymentOrder) -> str:
     return "" if ledger is not None and order.settlement_chain_id in ledger.chain_ids else NO_CHAIN
 
 
-def _private(
-    context: Context, order: PaymentOrder, payments: Payments, timeline: list[dict[str, str]]
-) -> dict[str, Any]:
+def _private(context: Context, order: PaymentOrder, money: Money, timeline: list[dict[str, str]]) -> dict[str, Any]:
     reason = not_payable_reason(context, order)
     return {
         "payment_order_id": order.id,
@@ -171,8 +165,10 @@ def _private(
         "amount_due": None if order.amount_due is None else str(order.amount_due),
         "amount_received": str(order.amount_received),
         "settlement": _settlement(order),
-        "transactions": transactions(payments),
-        "stranded": stranded(order, payments),
+        "transactions": transactions(money),
+        "transfers": describe_transfers(money),
+        "refunds": describe_refunds(money),
+        "stranded": stranded(order, money),
         "timeline": timeline,
         "expires_at": iso(order.expires_at),
         "created_at": iso(order.created_at),
@@ -195,7 +191,7 @@ def _settlement(order: PaymentOrder) -> dict[str, Any] | None:
 
 
 def _public(
-    context: Context, order: PaymentOrder, vendor: Vendor, payments: Payments, timeline: list[dict[str, str]]
+    context: Context, order: PaymentOrder, vendor: Vendor, money: Money, timeline: list[dict[str, str]]
 ) -> PublicOrder:
     reason = not_payable_reason(context, order)
     return PublicOrder(
@@ -223,8 +219,8 @@ def _public(
         amount_received=order.amount_received,
         payment_reference=order.payment_reference,
         transaction_hash=order.transaction_hash,
-        transactions=tuple(transactions(payments)),
-        stranded=tuple(stranded(order, payments)),
+        transactions=tuple(transactions(money)),
+        stranded=tuple(stranded(order, money)),
         timeline=tuple(timeline),
         success_callback_url=order.success_callback_url,
         cancel_callback_url=order.cancel_callback_url,

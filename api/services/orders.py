@@ -12,13 +12,14 @@ from sqlalchemy.orm import Session
 from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
-from api.domain.orders import OrderStatus, StatusReason, change
+from api.domain.orders import cancel as cancelled
 from api.services.ledgers import is_simulated
 from api.services.order_creation import NewLink, create_link
-from api.services.order_store import Payments, apply, find, lock_all, payments_of, state_of
+from api.services.order_store import NO_MONEY, Money, apply, find, funds_of, money_of, state_of
 from api.services.order_view import PublicOrder, describe, public_order
-from api.services.refunds import request_refund
-from api.services.simulated_wallet import pay_back
+from api.services.payers import require_accepted, require_reachable
+from api.services.refunds import RefundRequest, find_source, request_refund
+from api.services.simulated_wallet import sign_refund
 from api.storage.tables import PaymentOrder
 
 __all__ = ["NewLink", "PublicOrder", "cancel", "create_link", "get_order", "list_orders", "public_order", "refund"]
@@ -74,7 +75,7 @@ def list_orders(
 
 
 def cancel(context: Context, vendor_id: str, env_mode: EnvMode, order_id: str) -> Mapping[str, Any]:
-    """Take back an order that nobody has paid yet.
+    """Take back an order that has not been paid in full; what comes for it later can be sent back.
 
     Raises
     ------
@@ -82,50 +83,39 @@ def cancel(context: Context, vendor_id: str, env_mode: EnvMode, order_id: str) -
         If its status does not allow it.
     """
 
-    def end(session: Session, order: PaymentOrder, payments: Payments, now: datetime) -> None:
-        step = change(state_of(order), OrderStatus.CANCELLED, StatusReason.CANCELLED_BY_VENDOR)
-        apply(session, order, step, payments, now)
+    def end(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
+        apply(session, order, cancelled(state_of(order), funds_of(order, money)), money, now)
 
     return _act(context, vendor_id, env_mode, order_id, end)
 
 
-def cancel_by_payer(context: Context, order_id: str) -> None:
-    """Let the customer who has the payment URL give the order up.
+def refund(
+    context: Context, vendor_id: str, env_mode: EnvMode, order_id: str, request: RefundRequest
+) -> Mapping[str, Any]:
+    """Send back some or all of what reached the merchant for an order, whatever its status.
 
-    Raises
-    ------
-    NotFound
-        If there is no such order.
-    Conflict
-        If its status does not allow it.
-    """
-    public_order(context, order_id)
-    now = context.clock.now()
-    with context.database.write() as session:
-        order = lock_all(session, [order_id])[order_id]
-        step = change(state_of(order), OrderStatus.CANCELLED, StatusReason.CANCELLED_BY_PAYER)
-        apply(session, order, step, payments_of(session, [order_id]).get(order_id, ()), now)
-
-
-def refund(context: Context, vendor_id: str, env_mode: EnvMode, order_id: str) -> Mapping[str, Any]:
-    """Send everything that was received for a paid order back to its payer.
-
-    On the simulated ledger it is done at once. On real chains the answer has the transactions for the merchant's own
-    wallet, and the order becomes refunded when they are final.
+    `refunds` of the answer has the transactions for the merchant's own wallet. On the simulated ledger that wallet
+    signs at once.
 
     Raises
     ------
     Conflict
-        If its status does not allow it.
+        If there is nothing to send back, or its chain may lose it still.
+    InvalidData
+        Naming the property that is missing or wrong.
+    Unavailable
+        If a chain or the check of addresses does not answer.
     """
+    with context.database.read() as session:
+        order = find(session, vendor_id, env_mode, order_id)
+        source = find_source(order, money_of(session, [order_id]).get(order_id, NO_MONEY), request)
+    source = require_reachable(context, env_mode, source)
+    require_accepted(context, request.to or source.payer)
 
-    def give_back(session: Session, order: PaymentOrder, payments: Payments, now: datetime) -> None:
-        if not is_simulated(context, env_mode):
-            request_refund(session, order, payments, now)
-            return
-        step = change(state_of(order), OrderStatus.REFUNDED)
-        tx_hash = pay_back(session, order, payments, now)
-        apply(session, order, step, payments, now, tx_hash=tx_hash)
+    def give_back(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
+        made = request_refund(session, order, money, request, source, now)
+        if is_simulated(context, env_mode):
+            sign_refund(session, made, now)
 
     return _act(context, vendor_id, env_mode, order_id, give_back)
 
@@ -135,11 +125,11 @@ def _act(
     vendor_id: str,
     env_mode: EnvMode,
     order_id: str,
-    action: Callable[[Session, PaymentOrder, Payments, datetime], None],
+    action: Callable[[Session, PaymentOrder, Money, datetime], None],
 ) -> Mapping[str, Any]:
     now = context.clock.now()
     with context.database.write() as session:
         order = find(session, vendor_id, env_mode, order_id, lock=True)
-        action(session, order, payments_of(session, [order_id]).get(order_id, ()), now)
+        action(session, order, money_of(session, [order_id]).get(order_id, NO_MONEY), now)
         session.flush()
         return describe(context, session, [order])[0]

@@ -19,6 +19,7 @@ from api.services.order_quote import OrderQuote
 from api.services.order_quotes import OrderQuoteRefused, Refusal, get_order_quote, require_due
 from api.services.order_view import PublicOrder, public_order
 from api.services.payment_world import PaymentWorld
+from api.services.settlement.built_deposits import describe_build, remember_build
 from routing_engine import Token
 from routing_engine.chains import CHAINS
 from routing_engine.fixed_point import mul_div_up
@@ -101,7 +102,9 @@ def build_payment(context: Context, order_id: str, quote_id: str, payer: str) ->
         token, chain = _token(quote), world.chains[quote.chain_id]
         call = world.desk.call(hops, token, terms)
         _require_funds(chain, call, token, terms)
-        return _tried(chain, order, quote, call, terms)
+        payment = _tried(chain, order, quote, call, terms)
+        _remember(context, hops, quote, terms)
+        return payment
     except CannotBuild as error:
         raise OrderQuoteRefused(Refusal.NO_ROUTE, f"The payment can't be built: {error}") from error
     except Refused as error:
@@ -162,6 +165,25 @@ def _confirmed(world: PaymentWorld, quote: OrderQuote, terms: Terms) -> tuple[tu
         enough = mul_div_up(amount, quote.amount_out, max(1, firm.hop.amount_out)) + ROUNDINGS
         amount = min(largest, enough) if is_first else largest
     raise OrderQuoteRefused(Refusal.EXPIRED, "The bridge asks for more than quoted by now; ask for a new quote")
+
+
+def _remember(context: Context, hops: tuple[PlannedHop, ...], quote: OrderQuote, terms: Terms) -> None:
+    """Write down which deposit was built, so that it is known again: only such a one counts as on its way."""
+    bridge = next((planned.hop for planned in hops if planned.hop.is_bridge), None)
+    if bridge is None:
+        return
+    is_swapped = any(planned.hop.protocol not in (bridge.protocol, WRAP) for planned in hops)
+    deadline = terms.firm.get("fillDeadline")
+    build = describe_build(
+        payer=terms.payer,
+        chain_id=quote.chain_id,
+        token_address=bridge.token_in.address,
+        amount=bridge.amount_in if is_swapped else terms.amount_in_max,
+        promised_amount=quote.amount_out,
+        fill_deadline=deadline if isinstance(deadline, int) else None,
+    )
+    with context.database.write() as session:
+        remember_build(session, quote.quote_id, build)
 
 
 def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: Terms) -> None:

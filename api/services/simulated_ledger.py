@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from api.domain.clock import Clock
 from api.domain.ledger import Block, Head, Naming, Transfer, TransferKind
 from api.services.order_store import COUNTED
+from api.services.settlement.built_deposits import SIMULATED_BRIDGE
 from api.services.simulated_chain import (
     CHAIN_IDS,
     FINALITY_BLOCKS,
@@ -63,6 +64,10 @@ class SimulatedLedger:
         """Return the number of the first block mined at `moment` or later."""
         number = number_at(moment)
         return number if mined_at(number) == moment else number + 1
+
+    def accepts_signature(self, chain_id: int, account: str, digest: bytes, signature: bytes, number: int) -> bool:
+        """Accept nothing: every simulated payment carries its reference, and nobody has a simulated wallet's key."""
+        return False
 
     def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
         """Return what moved in these blocks."""
@@ -128,8 +133,14 @@ def _transfer(row: SimulatedTransfer) -> Transfer:
         sender=row.sender,
         recipient=row.recipient,
         amount=row.amount,
-        references=() if row.reference is None else (row.reference,),
         namings=() if row.reference is None else (Naming(reference=row.reference, is_own=True),),
+        bridge_id=_bridge_id(row),
         source_chain_id=row.source_chain_id,
         source_tx_hash=row.source_tx_hash,
     )
+
+
+def _bridge_id(row: SimulatedTransfer) -> str:
+    """Return what a deposit and what answers it have in common; empty where no bridge has to do with it."""
+    deposit = row.tx_hash if row.kind == TransferKind.DEPOSIT else row.source_tx_hash
+    return f"{SIMULATED_BRIDGE}:{deposit}" if deposit else ""

@@ -9,20 +9,20 @@ from sqlalchemy.orm import Session
 
 from api.domain.errors import Conflict, NotFound, Problem
 from api.services.order_quote import OrderQuote
-from api.services.order_store import Payments, PaymentState
+from api.services.order_store import Money, PaymentState
 from api.services.simulated_wallet import Source
 from api.storage.tables import PaymentOrder, SimulatedTransfer, StoredQuote
 
 
-def outstanding(session: Session, order: PaymentOrder, payments: Payments) -> list[SimulatedTransfer]:
+def outstanding(session: Session, order: PaymentOrder, money: Money) -> list[SimulatedTransfer]:
     """Return the order's transfers that the watcher has not seen yet."""
-    seen = {(row.chain_id, row.tx_hash, row.log_index) for row in payments}
+    seen = {(row.chain_id, row.tx_hash, row.log_index) for row in money.payments}
     return [row for row in _transfers(session, order) if (row.chain_id, row.tx_hash, row.log_index) not in seen]
 
 
-def unfinal(session: Session, order: PaymentOrder, payments: Payments) -> list[SimulatedTransfer]:
+def unfinal(session: Session, order: PaymentOrder, money: Money) -> list[SimulatedTransfer]:
     """Return the order's transfers that were seen and that the watcher still checks."""
-    hashes = {row.tx_hash for row in payments if row.state == PaymentState.SEEN}
+    hashes = {row.tx_hash for row in money.payments if row.state == PaymentState.SEEN}
     return [row for row in _transfers(session, order) if row.tx_hash in hashes]
 
 

@@ -6,13 +6,13 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.errors import Conflict
 from api.domain.ledger import TransferKind
-from api.services.order_store import Payments, is_credited
 from api.services.simulated_chain import NewTransfer, append, hold
-from api.storage.tables import PaymentOrder
+from api.storage.tables import PaymentOrder, Refund, SimulatedTransfer
 from routing_engine import registry
 from routing_engine.chains import CHAINS
 from routing_engine.model import Token
@@ -97,24 +97,21 @@ def fail_by_bridge(session: Session, order: PaymentOrder, source: Source, now: d
     append(session, refund, now, delay=BRIDGE_REFUND_TIME)
 
 
-def pay_back(session: Session, order: PaymentOrder, payments: Payments, now: datetime) -> str:
-    """Send what a merchant received for an order to who paid it; return the last transaction's hash."""
-    token = settlement_token(order)
-    deposits = {row.tx_hash: row.sender for row in payments if row.kind == TransferKind.DEPOSIT}
-    tx_hash = ""
-    for row in payments:
-        if is_credited(order, row):
-            payer = deposits.get(row.source_tx_hash or "", row.sender)
-            back = NewTransfer(
-                kind=TransferKind.PAYMENT,
-                chain_id=token.chain_id,
-                token_address=token.address,
-                sender=_merchant(order),
-                recipient=payer,
-                amount=row.amount,
-            )
-            tx_hash = append(session, back, now)
-    return tx_hash
+def sign_refund(session: Session, refund: Refund, now: datetime) -> None:
+    """Send what a merchant wants to send back, as its own wallet does on real chains; the same again does nothing."""
+    query = select(SimulatedTransfer.tx_hash).where(SimulatedTransfer.reference == refund.reference)
+    if session.scalar(query.limit(1)) is not None:
+        return
+    back = NewTransfer(
+        kind=TransferKind.PAYMENT,
+        chain_id=refund.chain_id,
+        token_address=refund.token_address,
+        sender=refund.sender,
+        recipient=refund.recipient,
+        amount=refund.amount,
+        reference=refund.reference,
+    )
+    append(session, back, now)
 
 
 def source_elsewhere(order: PaymentOrder) -> Source:

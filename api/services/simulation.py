@@ -17,7 +17,7 @@ from api.domain.money import UINT256_MAX
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.services import simulated_wallet as wallet
 from api.services.ledgers import is_simulated
-from api.services.order_store import Payments, find, lock_all, payments_of, settle
+from api.services.order_store import NO_MONEY, Money, find, lock_all, money_of, settle
 from api.services.order_view import describe
 from api.services.simulated_actions import FITS, Action
 from api.services.simulated_chain import FINALITY_BLOCKS, hold
@@ -32,7 +32,7 @@ class _Scene:
 
     session: Session
     order: PaymentOrder
-    payments: Payments
+    money: Money
     source: Source | None
     now: datetime
 
@@ -91,8 +91,8 @@ def _run(session: Session, order: PaymentOrder, action: Action, quote_id: str | 
     if action != Action.EXPIRE:
         wallet.settlement_token(order)
     source = None if quote_id is None else quoted_source(session, order, quote_id, now)
-    payments = payments_of(session, [order.id]).get(order.id, ())
-    _ACTIONS[action](_Scene(session=session, order=order, payments=payments, source=source, now=now))
+    money = money_of(session, [order.id]).get(order.id, NO_MONEY)
+    _ACTIONS[action](_Scene(session=session, order=order, money=money, source=source, now=now))
 
 
 def _pay(scene: _Scene) -> None:
@@ -120,7 +120,7 @@ def _pay_late(scene: _Scene) -> None:
         raise _refusal("The order expired more than 24 hours ago and takes no payment any more")
     _refuse_outstanding(scene)
     order.expires_at = min(order.expires_at, scene.now)
-    settle(scene.session, order, scene.payments, scene.now)
+    settle(scene.session, order, scene.money, scene.now)
     _send(scene, scene.due)
 
 
@@ -132,7 +132,7 @@ def _wrong_token(scene: _Scene) -> None:
 def _reorg(scene: _Scene) -> None:
     """Let the chain lose the payment that is on its way, or else one that is made now."""
     session, order = scene.session, scene.order
-    rows = outstanding(session, order, scene.payments) + unfinal(session, order, scene.payments)
+    rows = outstanding(session, order, scene.money) + unfinal(session, order, scene.money)
     if not rows and order.status == OrderStatus.CREATED:
         wallet.pay_direct(session, order, scene.due, scene.now, dooms=True)
         return
@@ -157,7 +157,7 @@ def _bridge_fail(scene: _Scene) -> None:
 
 def _expire(scene: _Scene) -> None:
     scene.order.expires_at = min(scene.order.expires_at, scene.now)
-    settle(scene.session, scene.order, scene.payments, scene.now)
+    settle(scene.session, scene.order, scene.money, scene.now)
 
 
 _ACTIONS: Mapping[Action, Callable[[_Scene], None]] = MappingProxyType(
@@ -204,7 +204,7 @@ def _require_due(scene: _Scene) -> None:
 
 
 def _refuse_outstanding(scene: _Scene) -> None:
-    if outstanding(scene.session, scene.order, scene.payments):
+    if outstanding(scene.session, scene.order, scene.money):
         remedy = Problem(path="action", message="Wait until the worker has seen it, and look at the order again")
         raise Conflict("A simulated payment is on its way to this order", remedy)
 

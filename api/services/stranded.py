@@ -7,14 +7,12 @@ from typing import Any
 from api.domain.clock import iso
 from api.domain.ledger import TransferKind
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.order_store import Payments
+from api.services.order_store import Money
 from api.storage.tables import Payment, PaymentOrder
 
-SIMULATED_BRIDGE = "simulated"
 
-
-def stranded(order: PaymentOrder, payments: Payments) -> list[dict[str, Any]]:
-    """Describe the deposits of an order whose route has failed; none for any other order.
+def stranded(order: PaymentOrder, money: Money) -> list[dict[str, Any]]:
+    """Describe the deposits of an order that its bridges can't deliver any more, or have given back.
 
     Returns
     -------
@@ -22,12 +20,15 @@ def stranded(order: PaymentOrder, payments: Payments) -> list[dict[str, Any]]:
         For each: ``chain_id``, ``token_address``, ``amount`` in smallest units, ``bridge``, ``deposit_hash``, ``owner``
         who gets it back, ``refund_hash``, empty until it did, and ``next_step`` for people.
     """
-    if (order.status, order.status_reason) != (OrderStatus.FAILED, StatusReason.ROUTE_FAILED):
-        return []
-    refunds = {row.source_tx_hash: row for row in payments if row.kind == TransferKind.BRIDGE_REFUND}
-    delivered = {row.source_tx_hash for row in payments if row.kind == TransferKind.PAYMENT}
-    deposits = [row for row in payments if row.kind == TransferKind.DEPOSIT and row.tx_hash not in delivered]
-    return [_describe(row, refunds.get(row.tx_hash)) for row in deposits]
+    has_failed = (order.status, order.status_reason) == (OrderStatus.FAILED, StatusReason.ROUTE_FAILED)
+    refunds = {row.source_tx_hash: row for row in money.payments if row.kind == TransferKind.BRIDGE_REFUND}
+    delivered = {row.source_tx_hash for row in money.payments if row.kind == TransferKind.PAYMENT}
+    deposits = [row for row in money.payments if row.kind == TransferKind.DEPOSIT and row.tx_hash not in delivered]
+    return [
+        _describe(row, refunds.get(row.tx_hash))
+        for row in deposits
+        if has_failed or row.is_overdue or row.tx_hash in refunds
+    ]
 
 
 def _describe(deposit: Payment, refund: Payment | None) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def _describe(deposit: Payment, refund: Payment | None) -> dict[str, Any]:
         "chain_id": deposit.chain_id,
         "token_address": deposit.token_address,
         "amount": str(deposit.amount),
-        "bridge": deposit.bridge_id.partition(":")[0] or SIMULATED_BRIDGE,
+        "bridge": deposit.bridge_id.partition(":")[0],
         "deposit_hash": deposit.tx_hash,
         "owner": deposit.sender,
         "refund_hash": refund.tx_hash if refund else "",

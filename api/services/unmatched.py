@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound
-from api.domain.orders import takes_payment
-from api.services.order_store import GONE, PaymentState, is_credited, lock_all, payments_of, settle, state_of
+from api.domain.ledger import TransferKind
+from api.services.order_store import GONE, PaymentState, lock_all
+from api.services.settlement.crediting import give, settle_all
+from api.services.settlement.matching import Evidence
 from api.storage.tables import Payment
 
 LOST = "lost"
@@ -23,8 +25,9 @@ def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
 
     They are on their chain and belong to no order, or they were counted for one, and their chain has lost them since.
     """
-    is_unmatched = and_(Payment.order_id.is_(None), Payment.state.not_in(GONE))
-    query = select(Payment).where(Payment.env_mode == env_mode, or_(is_unmatched, Payment.state == PaymentState.LOST))
+    query = select(Payment).where(
+        Payment.env_mode == env_mode, or_(_is_unmatched(), Payment.state == PaymentState.LOST)
+    )
     return [
         {
             "payment_id": str(row.id),
@@ -44,22 +47,24 @@ def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
 
 def count_unmatched(session: Session) -> dict[str, int]:
     """Count the payments of each environment that are on their chain and belong to no order."""
-    query = select(Payment.env_mode, func.count()).where(Payment.order_id.is_(None), Payment.state.not_in(GONE))
+    query = select(Payment.env_mode, func.count()).where(_is_unmatched())
     return {row[0]: row[1] for row in session.execute(query.group_by(Payment.env_mode))}
 
 
 def assign(session: Session, payment_id: int, order_id: str, now: datetime) -> str:
-    """Credit an unmatched payment to an order, and return the order's status then.
+    """Credit an unmatched payment to an order of the vendor whose address it reached; return the order's status then.
+
+    It may be any order: one that is closed, or waits for something else, shows the money, which can be sent back.
 
     Raises
     ------
     NotFound
         If there is no such payment or order.
     Conflict
-        If the payment has an order already, is not on its chain any more, or is not what the order waits for.
+        If the payment has an order already, is not on its chain any more, or reached another address.
     """
     payment = session.scalar(select(Payment).where(Payment.id == payment_id).with_for_update())
-    if payment is None:
+    if payment is None or payment.kind != TransferKind.PAYMENT:
         raise NotFound(f"There is no payment {payment_id}; `checkout payments unmatched` lists them")
     order = lock_all(session, [order_id]).get(order_id)
     if order is None or order.env_mode != payment.env_mode:
@@ -68,11 +73,13 @@ def assign(session: Session, payment_id: int, order_id: str, now: datetime) -> s
         raise Conflict(f"Payment {payment_id} belongs to {payment.order_id} already")
     if payment.state in GONE:
         raise Conflict(f"Payment {payment_id} is not on its chain any more")
-    if payment.recipient != order.settlement_address or not is_credited(order, payment):
-        raise Conflict("The payment has another token, chain or recipient than the order; the merchant can refund it")
-    if not takes_payment(state_of(order), payment.mined_at):
-        raise Conflict(f"The order is {order.status} and takes no payment any more; the merchant can refund it")
-    payment.order_id, payment.unmatched_reason, payment.updated_at = order.id, "", now
+    if payment.recipient != order.settlement_address:
+        raise Conflict(f"The payment went to {payment.recipient}, the order is paid to {order.settlement_address}")
+    give(payment, order, Evidence.ASSIGNED, now)
     session.flush()
-    settle(session, order, payments_of(session, [order.id])[order.id], now)
+    settle_all(session, {order.id: order}, {order.id} if payment.is_after_close else set(), now)
     return order.status
+
+
+def _is_unmatched() -> ColumnElement[bool]:
+    return and_(Payment.order_id.is_(None), Payment.state.not_in(GONE), Payment.kind == TransferKind.PAYMENT)

@@ -19,9 +19,10 @@ from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Transfer
 from api.domain.orders import LATE_WINDOW, OrderStatus
-from api.services.crediting import CHECKED, Sighting, credit
 from api.services.ledgers import ledgers
 from api.services.order_store import PaymentState
+from api.services.settlement.crediting import CHECKED, credit
+from api.services.settlement.sighting import Sighting
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount, WatchCursor
 
@@ -128,10 +129,11 @@ def _open_conditions(context: Context) -> tuple[ColumnElement[bool], ColumnEleme
 
 def _awaiting_money_back(context: Context, session: Session, env_mode: EnvMode) -> frozenset[str]:
     """Return the payers whom a merchant is to refund, and those whose deposits a bridge is to give back."""
+    is_done = select(Payment.id).where(Payment.refund_id == Refund.id, Payment.state == PaymentState.FINAL)
     refunded = (
         select(Refund.recipient)
         .join(PaymentOrder, PaymentOrder.id == Refund.order_id)
-        .where(PaymentOrder.env_mode == env_mode, PaymentOrder.status == OrderStatus.SUCCESS)
+        .where(PaymentOrder.env_mode == env_mode, ~is_done.exists())
     )
     stranded = select(Payment.sender).where(
         Payment.env_mode == env_mode,
@@ -212,6 +214,7 @@ def _write(chain: _Chain, canonical: Mapping[int, Block], transfers: tuple[Trans
         credit(session, sighting, chain.context.config.confirmations, now)
         cursor.block_number, cursor.block_hash, cursor.mined_at = reached.number, reached.hash, reached.mined_at
         cursor.final_number, cursor.updated_at = min(reached.number, chain.head.final_number), now
+        cursor.head_number = max(cursor.head_number, chain.head.block.number)
 
 
 def _rejected(chain: _Chain, transfers: tuple[Transfer, ...]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Reading, listing, cancelling and refunding orders, and who may."""
+"""Reading, listing and cancelling orders, and who may."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from api.domain.errors import Conflict, NotFound
-from api.services.orders import cancel_by_payer, public_order
+from api.domain.errors import NotFound
+from api.services.orders import public_order
 from tests.api.conftest import Merchant
 from tests.api.test_orders_create import LIVE
 from tests.support.shop import LINK, Shop
@@ -109,14 +109,13 @@ def test_an_unpaid_order_can_be_cancelled_once(shop: Shop, assert_error: Callabl
     assert "create a new payment link" in again.get_json()["message"]
 
 
-def test_the_payer_may_give_an_order_up(shop: Shop) -> None:
+def test_an_order_that_was_paid_short_can_be_cancelled(shop: Shop) -> None:
     order_id = shop.create()
-    cancel_by_payer(shop.context, order_id)
-    assert shop.history(order_id) == ["created/", "cancelled/cancelled_by_payer"]
-    with pytest.raises(Conflict):
-        cancel_by_payer(shop.context, order_id)
-    with pytest.raises(NotFound):
-        cancel_by_payer(shop.context, "po_nothing")
+    shop.simulate(order_id, "underpay")
+    shop.wait(2)
+    assert shop.post(f"/api/v1/payment/{order_id}/cancel").status_code == 200
+    assert shop.history(order_id)[-1] == "cancelled/cancelled_by_vendor"
+    assert shop.order(order_id)["amount_received"] == "500000"
 
 
 def test_a_paid_order_can_not_be_cancelled(shop: Shop, assert_error: Callable[..., None]) -> None:
@@ -127,51 +126,6 @@ def test_a_paid_order_can_not_be_cancelled(shop: Shop, assert_error: Callable[..
     shop.wait()
     assert_error(shop.post(f"/api/v1/payment/{order_id}/cancel"), 409)
     assert shop.order(order_id)["payment_order_status"] == "success"
-
-
-def test_a_refund_sends_what_was_received_back(shop: Shop, assert_error: Callable[..., None]) -> None:
-    order_id = shop.create()
-    shop.simulate(order_id, "overpay")
-    shop.wait(2)
-    answer = shop.post(f"/api/v1/payment/{order_id}/refund")
-    assert answer.status_code == 200
-    assert answer.get_json()["payment_order_status"] == "refunded"
-    paid, back = shop.transfers()
-    assert (back.sender, back.recipient, back.amount) == (paid.recipient, paid.sender, paid.amount)
-    assert (back.chain_id, back.token_address) == (paid.chain_id, paid.token_address)
-    order = shop.order(order_id)
-    assert order["timeline"][-1]["transaction_hash"] == back.tx_hash
-    assert order["transaction_hash"] == paid.tx_hash
-    assert_error(shop.post(f"/api/v1/payment/{order_id}/refund"), 409)
-    shop.wait(20)
-    assert len(shop.payments()) == 1
-    assert [event["type"] for event in shop.events(order_id)][-1] == "payment_success"
-
-
-def test_a_refund_of_a_bridged_payment_goes_to_who_deposited(shop: Shop) -> None:
-    order_id = shop.create()
-    shop.simulate(order_id, "bridge_delay")
-    shop.wait(20)
-    shop.post(f"/api/v1/payment/{order_id}/refund")
-    deposit, fill, back = shop.transfers()
-    assert fill.sender == deposit.recipient
-    assert (back.recipient, back.amount) == (deposit.sender, fill.amount)
-
-
-@pytest.mark.parametrize("action", [None, "underpay", "wrong_token", "expire"])
-def test_only_a_paid_order_can_be_refunded(shop: Shop, assert_error: Callable[..., None], action: str | None) -> None:
-    order_id = shop.create()
-    if action:
-        shop.simulate(order_id, action)
-        shop.wait(2)
-    assert_error(shop.post(f"/api/v1/payment/{order_id}/refund"), 409)
-
-
-def test_an_order_that_was_not_paid_is_not_refunded(shop: Shop, assert_error: Callable[..., None]) -> None:
-    order_id = shop.create(**LIVE)
-    response = shop.post(f"/api/v1/payment/{order_id}/refund", env_mode="live")
-    assert_error(response, 409)
-    assert "wait until it is paid" in response.get_json()["message"]
 
 
 def test_a_live_order_can_not_be_simulated(shop: Shop, assert_error: Callable[..., None]) -> None:

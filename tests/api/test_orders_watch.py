@@ -19,8 +19,9 @@ from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound
 from api.domain.ledger import Block, Head, TransferKind
 from api.services import expiry, watcher
-from api.services.crediting import Sighting, credit
 from api.services.expiry import expire_orders
+from api.services.settlement.crediting import credit
+from api.services.settlement.sighting import Sighting
 from api.services.simulated_chain import BLOCK_TIME, FINALITY_BLOCKS, NewTransfer, append, hold, reorganise
 from api.services.simulated_ledger import SimulatedLedger
 from api.services.simulated_wallet import PAYER
@@ -83,38 +84,13 @@ def test_one_order_and_two_payments_add_up(shop: Shop) -> None:
     assert (order["payment_order_status"], order["amount_received"]) == ("success", "1000000")
 
 
-def test_a_payment_without_reference_is_the_only_matching_orders(shop: Shop) -> None:
-    order_id = shop.create()
-    shop.create(order_price={**LINK["order_price"], "amount": 2 * 10**18})
-    send(shop, order_id, 10**6, reference=None)
-    shop.wait(2)
-    assert shop.order(order_id)["payment_order_status"] == "success"
-
-
-def test_a_payment_without_reference_that_could_be_two_orders_is_nobodys(shop: Shop) -> None:
-    first, second = shop.create(), shop.create()
-    send(shop, first, 10**6, reference=None)
-    shop.wait(2)
-    assert unmatched(shop) == [("no_order", None)]
-    assert shop.history(first) == shop.history(second) == ["created/"]
-
-
-def test_of_two_equal_payments_without_reference_one_is_credited(shop: Shop) -> None:
+def test_an_amount_proves_nothing(shop: Shop) -> None:
+    """A payment without a reference is nobody's, also where only one order waits for just as much."""
     order_id = shop.create()
     send(shop, order_id, 10**6, reference=None)
-    send(shop, order_id, 10**6, reference=None)
-    shop.wait(2)
-    assert shop.order(order_id)["amount_received"] == "1000000"
-    assert unmatched(shop) == [("no_order", None)]
-
-
-def test_an_older_payment_without_reference_is_not_a_new_orders(shop: Shop, merchant: Merchant) -> None:
-    first = shop.create()
-    send(shop, first, 10**6 + 1, reference=None)
-    shop.clock.advance(seconds=5)
-    shop.create(order_price={**LINK["order_price"], "amount": 10**18 + 10**12})
     shop.wait(2)
     assert unmatched(shop) == [("no_order", None)]
+    assert shop.history(order_id) == ["created/"]
 
 
 @pytest.mark.parametrize("reference", [b"\x00" * 16, b"\xff" * 16])
@@ -139,25 +115,55 @@ def test_what_nobody_receives_is_not_looked_at(shop: Shop) -> None:
     assert shop.payments() == []
 
 
-def test_the_right_token_on_the_wrong_chain_is_the_wrong_token(shop: Shop) -> None:
+def test_the_right_token_on_the_wrong_chain_leaves_the_order_payable(shop: Shop) -> None:
+    order_id = shop.create()
+    send(shop, order_id, 10**6, chain_id=10, token_address=USDC_OPTIMISM)
+    shop.wait(6)
+    assert shop.history(order_id) == ["created/", "processing/wrong_token"]
+    send(shop, order_id, 10**6)
+    shop.wait(2)
+    assert shop.history(order_id)[-1] == "success/"
+
+
+def test_the_wrong_token_fails_the_order_at_its_expiry(shop: Shop) -> None:
     order_id = shop.create()
     send(shop, order_id, 10**6, chain_id=10, token_address=USDC_OPTIMISM)
     shop.wait(2)
-    assert shop.history(order_id) == ["created/", "processing/wrong_token", "failed/wrong_token"]
+    shop.clock.advance(hours=24)
+    shop.wait(1)
+    assert shop.history(order_id)[-1] == "failed/wrong_token"
 
 
-def test_a_wrong_token_beside_the_right_payment_does_no_harm(shop: Shop) -> None:
+def test_a_token_that_means_nothing_changes_nothing(shop: Shop) -> None:
     order_id = shop.create()
-    send(shop, order_id, 5, token_address="0x" + "99" * 20)
-    send(shop, order_id, 10**6)
+    send(shop, order_id, 10**30, token_address="0x" + "99" * 20)
+    shop.wait(2)
+    assert (shop.history(order_id), shop.payments()) == (["created/"], [])
+
+
+def test_less_than_a_hundredth_changes_no_status_and_can_be_seen(shop: Shop) -> None:
+    order_id = shop.create()
+    send(shop, order_id, 9_999)
+    send(shop, order_id, 9_999, chain_id=10, token_address=USDC_OPTIMISM)
     shop.wait(2)
     order = shop.order(order_id)
-    assert (order["payment_order_status"], order["status_reason"]) == ("success", "")
-    assert order["amount_received"] == "1000000"
+    assert shop.history(order_id) == ["created/"]
+    assert [event["type"] for event in shop.events(order_id)] == ["payment_processing"]
+    assert (order["amount_received"], order["amount_due"]) == ("9999", "990001")
+    assert len(order["transfers"]) == len(order["transactions"]) == 2
+    assert order["transaction_hash"] == ""
+
+
+def test_the_hash_is_the_transaction_that_paid_and_not_the_dust_before_it(shop: Shop) -> None:
+    order_id = shop.create()
+    send(shop, order_id, 1)
+    tx_hash = send(shop, order_id, 10**6)
+    shop.wait(2)
+    assert shop.order(order_id)["transaction_hash"] == tx_hash
 
 
 @pytest.mark.parametrize("end", ["cancelled", "success", "expired"])
-def test_money_for_a_closed_order_is_kept_as_unmatched(shop: Shop, end: str) -> None:
+def test_money_for_a_closed_order_is_credited_told_and_can_be_sent_back(shop: Shop, end: str) -> None:
     order_id = shop.create()
     if end == "cancelled":
         shop.post(f"/api/v1/payment/{order_id}/cancel")
@@ -168,11 +174,29 @@ def test_money_for_a_closed_order_is_kept_as_unmatched(shop: Shop, end: str) -> 
         shop.wait(1)
         shop.clock.advance(hours=48, minutes=2)
         shop.wait(1)
-    before = shop.history(order_id)
-    send(shop, order_id, 10**6)
-    shop.wait(2)
-    assert unmatched(shop) == [("order_closed", order_id)]
-    assert shop.history(order_id) == before
+    before = shop.order(order_id)
+    tx_hash = send(shop, order_id, 10**6)
+    shop.wait(6)
+    order, event = shop.order(order_id), shop.events(order_id)[-1]
+    assert (order["payment_order_status"], order["status_reason"]) == (end, "paid_after_close")
+    assert int(order["amount_received"]) == int(before["amount_received"]) + 10**6
+    assert (event["type"], event["data"]["status_reason"]) == ("payment_failed", "paid_after_close")
+    assert event["data"]["transactions"][-1]["hash"] == tx_hash
+    transfer = order["transfers"][-1]
+    answer = shop.post(f"/api/v1/payment/{order_id}/refund", {"transfer": transfer["id"]})
+    assert answer.status_code == 200, answer.get_json()
+    assert unmatched(shop) == []
+
+
+def test_more_money_for_a_closed_order_is_told_again_unless_it_is_dust(shop: Shop) -> None:
+    order_id = shop.create()
+    shop.post(f"/api/v1/payment/{order_id}/cancel")
+    told = []
+    for amount in (10**6, 10**6, 1):
+        send(shop, order_id, amount)
+        shop.wait(6)
+        told.append([event["type"] for event in shop.events(order_id)].count("payment_failed"))
+    assert told == [2, 3, 3]
 
 
 def test_money_within_a_day_of_expiry_counts_and_later_does_not(shop: Shop) -> None:
@@ -183,8 +207,7 @@ def test_money_within_a_day_of_expiry_counts_and_later_does_not(shop: Shop) -> N
     send(shop, late, 10**6, delay=timedelta(seconds=2))
     shop.wait(5)
     assert shop.history(early)[-1] == "success/paid_late"
-    assert shop.history(late)[-1] == "expired/expired"
-    assert unmatched(shop) == [("order_closed", late)]
+    assert shop.history(late)[-1] == "expired/paid_after_close"
 
 
 def test_a_payment_made_just_before_expiry_is_not_expired_first(shop: Shop) -> None:
@@ -267,7 +290,7 @@ def test_confirmations_are_a_setting(shop: Shop) -> None:
 def test_looking_again_changes_nothing(shop: Shop) -> None:
     order_id = shop.create()
     send(shop, order_id, 10**6)
-    shop.wait(2)
+    shop.wait(5)
     before = (shop.order(order_id), shop.events(order_id))
     with shop.context.database.write() as session:
         for cursor in session.scalars(select(WatchCursor)):
@@ -526,8 +549,24 @@ def test_an_unmatched_payment_can_be_assigned_once(shop: Shop) -> None:
             assign(session, payment.id, order_id, shop.clock.now())
 
 
+def test_a_payment_can_be_assigned_to_an_order_that_is_closed_or_waits_for_another_token(shop: Shop) -> None:
+    closed, other = shop.create(), shop.create(order_price=ETH_PRICE)
+    shop.post(f"/api/v1/payment/{closed}/cancel")
+    for order_id in (closed, other):
+        send(shop, order_id, 10**6, reference=None, token_address=USDC_BASE)
+    shop.wait(5)
+    now = shop.clock.now()
+    with shop.context.database.write() as session:
+        first, second = (row.id for row in session.scalars(select(Payment).order_by(Payment.id)))
+        assert assign(session, first, closed, now) == "cancelled"
+        assert assign(session, second, other, now) == "processing"
+    assert shop.history(closed)[-1] == "cancelled/paid_after_close"
+    assert shop.history(other)[-1] == "processing/wrong_token"
+
+
 def test_what_can_not_be_assigned(shop: Shop, other_merchant: Merchant) -> None:
-    order_id, other = shop.create(), shop.create(order_price=ETH_PRICE)
+    rival = Shop(client=shop.client, context=shop.context, clock=shop.clock, merchant=other_merchant)
+    order_id, rivals = shop.create(), rival.create()
     send(shop, order_id, 10**6, reference=b"?" * 16)
     shop.wait(2)
     (payment,) = shop.payments()
@@ -536,11 +575,8 @@ def test_what_can_not_be_assigned(shop: Shop, other_merchant: Merchant) -> None:
         for missing in ((payment.id, "po_nothing"), (payment.id + 1, order_id)):
             with pytest.raises(NotFound):
                 assign(session, *missing, now)
-        with pytest.raises(Conflict, match="another token"):
-            assign(session, payment.id, other, now)
-    shop.post(f"/api/v1/payment/{order_id}/cancel")
-    with shop.context.database.write() as session, pytest.raises(Conflict, match="takes no payment any more"):
-        assign(session, payment.id, order_id, now)
+        with pytest.raises(Conflict, match="The payment went to"):
+            assign(session, payment.id, rivals, now)
     with shop.context.database.write() as session:
         session.get_one(Payment, payment.id).state = "reorged"
         session.flush()

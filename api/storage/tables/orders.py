@@ -51,7 +51,6 @@ class PaymentOrder(Base):
     amount_due: Mapped[int | None] = mapped_column(Uint256)
     price_rounded_up: Mapped[bool] = mapped_column(default=False)
     amount_received: Mapped[int] = mapped_column(Uint256, default=0)
-    refund_amount: Mapped[int | None] = mapped_column(Uint256)
     start_heights: Mapped[dict[str, Any]] = mapped_column(default=dict)
     payment_reference: Mapped[bytes] = mapped_column(LargeBinary(16), unique=True)
     transaction_hash: Mapped[str] = mapped_column(String(66), default="")
@@ -99,9 +98,10 @@ class Payment(Base):
     its block hash to the block's receipts root; `has_second_opinion`: a second endpoint gave the same receipt, or
     of an inner transfer of coin (`is_inner`), which only a trace shows, the same trace.
     `bridge_id` is the identity of a deposit and of what answers it. Of a deposit, the `promised_…` columns are what
-    its bridge is to deliver, and where; one whose `fill_deadline` has passed for certain, as the chain to be paid on
-    shows, is overdue; `is_redirected`: it was delivered to somebody else. `is_rejected`: screening refused its sender.
-    `is_after_close`: it came when its order was closed. `refund_id`: what the merchant sent back, and as which refund.
+    its bridge is to deliver, and where; `is_built`: it is just what was built for a quote of the order. One whose
+    `fill_deadline` has passed for certain, as the chain to be paid on shows, is overdue. `is_rejected`: screening
+    refused its sender. `is_after_close`: it came when its order was closed. `refund_id`: what the merchant sent back,
+    and as which refund.
     """
 
     __tablename__ = "payments"
@@ -129,8 +129,8 @@ class Payment(Base):
     promised_recipient: Mapped[str | None] = mapped_column(String(42))
     promised_amount: Mapped[int | None] = mapped_column(Uint256)
     fill_deadline: Mapped[datetime | None] = mapped_column(index=True)
+    is_built: Mapped[bool] = mapped_column(default=False)
     is_overdue: Mapped[bool] = mapped_column(default=False)
-    is_redirected: Mapped[bool] = mapped_column(default=False)
     is_rejected: Mapped[bool] = mapped_column(default=False)
     is_inner: Mapped[bool] = mapped_column(default=False)
     is_after_close: Mapped[bool] = mapped_column(default=False)

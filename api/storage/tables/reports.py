@@ -46,10 +46,9 @@ class PaymentHint(Base):
 
 
 class PaymentClaim(Base):
-    """A signature by which an address says that a transfer of its money pays an order.
+    """A signature by which an address says that a transfer of its money pays an order; checked before it is kept.
 
-    `log_index` tells the transfers of a transaction apart, as in `Payment`. `refusal` says why the signature does not
-    count; empty while that is not known, and where it does.
+    `log_index` tells the transfers of a transaction apart, as in `Payment`.
     """
 
     __tablename__ = "payment_claims"
@@ -62,7 +61,6 @@ class PaymentClaim(Base):
     log_index: Mapped[int]
     account: Mapped[str] = mapped_column(String(42))
     signature: Mapped[str] = mapped_column(Text)
-    refusal: Mapped[str] = mapped_column(String(64), default="")
     made_at: Mapped[datetime]
 
     __table_args__ = (

@@ -22,7 +22,7 @@ from api.domain.orders import (
     StatusReason,
     Step,
     advance,
-    change,
+    cancel,
     takes_payment,
 )
 
@@ -30,11 +30,11 @@ START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EXPIRY = START + timedelta(hours=24)
 SOON = START + timedelta(minutes=5)
 LATE = EXPIRY + timedelta(hours=1)
-TERMINAL = frozenset(OrderStatus) - OPEN - {OrderStatus.SUCCESS}
+CLOSED = frozenset(OrderStatus) - OPEN
 
 
-REASON_CHANGES = frozenset({OrderStatus.PROCESSING, OrderStatus.SUCCESS})
-"""Statuses whose reason may change while they stay."""
+REASON_CHANGES = CLOSED | {OrderStatus.PROCESSING, OrderStatus.EXPIRED}
+"""Statuses whose reason may change while they stay: for closed ones when money comes or goes back."""
 
 
 def order(status: str = "created", reason: str = "", amount: int | None = 100) -> OrderState:
@@ -42,7 +42,8 @@ def order(status: str = "created", reason: str = "", amount: int | None = 100) -
 
 
 def paid(seen: int, *, final: bool = True, at: datetime = SOON) -> Funds:
-    return Funds(seen=seen, final=seen if final else 0, first_at=at)
+    counted = seen if final else 0
+    return Funds(received=seen, final=counted, seen=seen, seen_final=counted, first_at=at)
 
 
 def steps(state: OrderState, funds: Funds, now: datetime = SOON) -> list[str]:
@@ -79,30 +80,86 @@ CASES: dict[str, tuple[OrderState, Funds, datetime, list[str]]] = {
     "deposited, past expiry": (order("processing"), Funds(first_at=SOON, in_flight=True), LATE, []),
     "bridge gave back": (order("processing"), Funds(first_at=SOON, returned=True), SOON, ["failed/route_failed"]),
     "wrong token": (order(), Funds(first_at=SOON, foreign=True), SOON, ["processing/wrong_token"]),
-    "wrong token, final": (
+    "wrong token, still payable": (
         order("processing", "wrong_token"),
-        Funds(first_at=SOON, foreign=True, foreign_final=True),
-        SOON,
+        Funds(first_at=SOON, foreign=True),
+        EXPIRY - timedelta(seconds=1),
+        [],
+    ),
+    "wrong token at expiry": (
+        order("processing", "wrong_token"),
+        Funds(first_at=SOON, foreign=True),
+        EXPIRY,
         ["failed/wrong_token"],
     ),
     "wrong token, then the right one": (
         order("processing", "wrong_token"),
-        replace(paid(100), foreign=True, foreign_final=True),
+        replace(paid(100), foreign=True),
         SOON,
         ["success/"],
     ),
+    "dust": (order(), Funds(received=0, seen=0), SOON, []),
+    "dust and a deposit that came back": (
+        order("processing"),
+        replace(paid(0), returned=True),
+        SOON,
+        ["failed/route_failed"],
+    ),
+    "redirected": (order("processing"), Funds(redirected=True), SOON, ["created/route_failed"]),
     "success, lost": (order("success"), NO_FUNDS, SOON, ["success/reorged"]),
     "success, in part lost": (order("success", "overpaid"), paid(99), SOON, ["success/reorged"]),
     "success, still lost": (order("success", "reorged"), paid(100, final=False), SOON, []),
     "success, lost and found": (order("success", "reorged"), paid(100), SOON, ["success/"]),
-    "refund under way": (replace(order("success"), refund_amount=100), replace(paid(100), refunded=99), SOON, []),
-    "refunded": (replace(order("success"), refund_amount=100), replace(paid(100), refunded=100), SOON, ["refunded/"]),
-    "refund not asked for": (order("success"), replace(paid(100), refunded=100), SOON, []),
-    "rejected": (order(), Funds(first_at=SOON, rejected=True), SOON, ["processing/screening_rejected"]),
-    "rejected, final": (
-        order("processing", "screening_rejected"),
-        Funds(first_at=SOON, rejected=True, rejected_final=True),
+    "refund under way": (order("success"), replace(paid(100), seen=0, seen_final=0), SOON, []),
+    "refunded in part": (
+        order("success"),
+        replace(paid(100), part_sent_back=True),
         SOON,
+        ["success/partially_refunded"],
+    ),
+    "refunded": (order("success"), replace(paid(100), part_sent_back=True, all_sent_back=True), SOON, ["refunded/"]),
+    "short, sent back": (
+        order("processing", "underpaid"),
+        replace(paid(9), seen=0, seen_final=0, part_sent_back=True, all_sent_back=True),
+        SOON,
+        ["refunded/"],
+    ),
+    "wrong token, sent back later": (
+        order("failed", "wrong_token"),
+        Funds(first_at=SOON, foreign=True, part_sent_back=True, all_sent_back=True),
+        LATE,
+        ["refunded/"],
+    ),
+    "paid twice": (order("success"), replace(paid(100), after_close=True), SOON, ["success/paid_after_close"]),
+    "paid after cancelling": (
+        order("cancelled", "cancelled_by_vendor"),
+        Funds(received=100, final=100, after_close=True),
+        SOON,
+        ["cancelled/paid_after_close"],
+    ),
+    "paid after refunding": (
+        order("refunded"),
+        Funds(received=200, final=200, after_close=True, part_sent_back=True),
+        SOON,
+        ["refunded/paid_after_close"],
+    ),
+    "and that sent back too": (
+        order("refunded", "paid_after_close"),
+        Funds(received=200, final=200, part_sent_back=True, all_sent_back=True),
+        SOON,
+        ["refunded/"],
+    ),
+    "rejected": (order(), Funds(first_at=SOON, rejected=True), SOON, ["processing/screening_rejected"]),
+    "rejected, still payable": (
+        order("processing", "screening_rejected"),
+        Funds(first_at=SOON, rejected=True),
+        SOON,
+        [],
+    ),
+    "rejected at expiry": (
+        order("processing", "screening_rejected"),
+        Funds(first_at=SOON, rejected=True),
+        EXPIRY,
         ["failed/screening_rejected"],
     ),
 }
@@ -122,20 +179,29 @@ def test_every_transition_of_the_interface_and_no_other() -> None:
         ("processing", "success"),
         ("processing", "failed"),
         ("processing", "created"),
+        ("processing", "cancelled"),
+        ("processing", "refunded"),
         ("expired", "processing"),
+        ("expired", "refunded"),
         ("success", "refunded"),
+        ("failed", "refunded"),
+        ("cancelled", "refunded"),
     }
 
 
-@pytest.mark.parametrize("target", OrderStatus)
 @pytest.mark.parametrize("status", OrderStatus)
-def test_a_person_can_ask_for_no_other_change(status: OrderStatus, target: OrderStatus) -> None:
+def test_a_vendor_cancels_what_was_not_paid_in_full(status: OrderStatus) -> None:
     state = order(status)
-    if target in TRANSITIONS[status]:
-        assert change(state, target).status == target
+    if OrderStatus.CANCELLED in TRANSITIONS[status]:
+        assert cancel(state, paid(99)).reason == StatusReason.CANCELLED_BY_VENDOR
     else:
-        with pytest.raises(Conflict, match=f"is {status} and can't become {target}"):
-            change(state, target)
+        with pytest.raises(Conflict, match=f"is {status} and can't become cancelled"):
+            cancel(state, NO_FUNDS)
+
+
+def test_what_was_paid_in_full_is_not_cancelled() -> None:
+    with pytest.raises(Conflict, match="refund it"):
+        cancel(order("processing"), paid(100, final=False))
 
 
 def test_what_still_takes_a_payment() -> None:
@@ -144,7 +210,7 @@ def test_what_still_takes_a_payment() -> None:
     assert takes_payment(order("expired"), last)
     assert not takes_payment(order("expired"), last + timedelta(seconds=1))
     assert not takes_payment(order(amount=None), SOON)
-    assert not any(takes_payment(order(status), SOON) for status in TERMINAL | {OrderStatus.SUCCESS})
+    assert not any(takes_payment(order(status), SOON) for status in CLOSED)
     assert takes_payment(order("success", "reorged"), SOON)
 
 
@@ -167,15 +233,21 @@ moments = st.integers(0, 80).map(lambda hours: START + timedelta(hours=hours))
 
 @st.composite
 def transfers(draw: st.DrawFn) -> Credit:
-    source = draw(st.sampled_from([None, "0xd1", "0xd2"]))
-    kind = draw(st.sampled_from(TransferKind))
+    amount = draw(st.integers(1, 150))
+    sent_back = draw(st.sampled_from([0, 0, amount // 2, amount]))
     return Credit(
-        kind=kind,
-        amount=draw(st.integers(1, 150)),
+        kind=draw(st.sampled_from(TransferKind)),
+        amount=amount,
         is_settlement_token=draw(st.booleans()),
         is_final=draw(st.booleans()),
-        tx_hash=draw(st.sampled_from(["0xd1", "0xd2"])) if kind == TransferKind.DEPOSIT else "0xp",
-        source_tx_hash=None if kind == TransferKind.DEPOSIT else source,
+        bridge_key=draw(st.sampled_from(["d1", "d2", "p"])),
+        is_built=draw(st.booleans()),
+        is_overdue=draw(st.booleans()),
+        is_rejected=draw(st.sampled_from([False, False, True])),
+        is_after_close=draw(st.booleans()),
+        is_notable=draw(st.booleans()),
+        asked_back=draw(st.integers(sent_back, amount)),
+        sent_back=sent_back,
         mined_at=draw(moments),
     )
 
@@ -187,94 +259,103 @@ histories = st.lists(st.tuples(st.lists(transfers(), max_size=4), moments), max_
 def test_whatever_happens_only_allowed_changes_are_made(
     histories: list[tuple[list[Credit], datetime]], amount: int
 ) -> None:
-    """Blocks come and go, time jumps: the state machine never leaves its map, and terminal states stay."""
+    """Blocks come and go, time jumps: the state machine never leaves its map, and closed orders open no more."""
     state = order(amount=amount)
     for credits, now in histories:
-        funds = add_up(credits)
-        before = state
+        funds = add_up(credits, amount)
         for step in advance(state, funds, now):
             allowed = step.status in TRANSITIONS[state.status] or step.status == state.status in REASON_CHANGES
             assert allowed, (state, step)
             assert step != Step(status=state.status, reason=state.reason)
+            if step.status == OrderStatus.SUCCESS and state.status == OrderStatus.PROCESSING:
+                assert sum(row.amount - row.asked_back for row in credits if _counts(row) and row.is_final) >= amount
+            if step.status == OrderStatus.FAILED:
+                assert sum(row.amount - row.asked_back for row in credits if _counts(row)) < amount
             state = replace(state, status=step.status, reason=step.reason)
-            if state.status == OrderStatus.SUCCESS and state.reason != StatusReason.REORGED:
-                assert sum(row.amount for row in credits if _counts(row) and row.is_final) >= amount
-            if state.status == OrderStatus.FAILED:
-                assert sum(row.amount for row in credits if _counts(row)) < amount
-        if before.status in TERMINAL:
-            assert state == before
-        if before.status == OrderStatus.SUCCESS:
-            assert state.status == OrderStatus.SUCCESS
-            assert (state.reason == StatusReason.REORGED) == (funds.final < amount)
+        assert (state.status == OrderStatus.SUCCESS and funds.final < amount) == (
+            (state.status, state.reason) == (OrderStatus.SUCCESS, StatusReason.REORGED)
+        )
         assert advance(state, funds, now) == ()
 
 
-@given(credits=st.lists(transfers(), max_size=6))
-def test_money_is_counted_once_and_only_if_it_reached_the_merchant(credits: list[Credit]) -> None:
-    funds = add_up(credits)
-    assert funds.seen == sum(row.amount for row in credits if _counts(row))
-    assert 0 <= funds.final <= funds.seen
-    assert (funds.first_at is None) == all(row.kind == TransferKind.REFUND for row in credits)
-    assert funds.refunded == sum(row.amount for row in credits if row.kind == TransferKind.REFUND and row.is_final)
+@given(credits=st.lists(transfers(), max_size=6), amount=st.integers(1, 200))
+def test_money_is_counted_once_and_only_if_it_reached_the_merchant(credits: list[Credit], amount: int) -> None:
+    funds = add_up(credits, amount)
+    assert funds.seen == sum(row.amount - row.asked_back for row in credits if _counts(row))
+    assert 0 <= funds.seen_final <= funds.seen <= funds.received
+    assert funds.seen_final <= funds.final <= funds.received
+    if all(row.kind == TransferKind.REFUND for row in credits):
+        assert funds.first_at is None
+    if funds.all_sent_back:
+        assert all(row.sent_back == row.amount for row in credits if row.kind == TransferKind.PAYMENT)
 
 
 @given(credits=st.permutations([*range(4)]), data=st.data())
 def test_the_order_of_arrival_does_not_matter(credits: list[int], data: st.DataObject) -> None:
     rows = data.draw(st.lists(transfers(), min_size=4, max_size=4))
-    assert add_up(rows) == add_up(rows[index] for index in credits)
+    assert add_up(rows, 100) == add_up([rows[index] for index in credits], 100)
+
+
+PAYMENT = Credit(
+    kind=TransferKind.PAYMENT, amount=7, is_settlement_token=True, is_final=True, bridge_key="d", mined_at=SOON
+)
+DEPOSIT = replace(PAYMENT, kind=TransferKind.DEPOSIT, is_settlement_token=False, is_built=True)
 
 
 def test_a_deposit_is_in_flight_until_it_is_answered() -> None:
-    deposit = Credit(
-        kind=TransferKind.DEPOSIT,
-        amount=7,
-        is_settlement_token=False,
-        is_final=True,
-        tx_hash="0xd",
-        source_tx_hash=None,
-        mined_at=SOON,
-    )
-    fill = replace(deposit, kind=TransferKind.PAYMENT, is_settlement_token=True, tx_hash="0xf", source_tx_hash="0xd")
-    refund = replace(fill, kind=TransferKind.BRIDGE_REFUND, is_settlement_token=False)
-    assert add_up([deposit]).in_flight
-    assert not add_up([deposit, fill]).in_flight
-    assert not add_up([deposit, refund]).in_flight
-    assert add_up([deposit, replace(refund, is_final=False)]).in_flight
-    assert add_up([deposit, replace(fill, source_tx_hash="0xother")]).in_flight
+    refund = replace(PAYMENT, kind=TransferKind.BRIDGE_REFUND, is_settlement_token=False)
+    assert add_up([DEPOSIT], 7).in_flight
+    assert not add_up([DEPOSIT, PAYMENT], 7).in_flight
+    assert not add_up([DEPOSIT, refund], 7).in_flight
+    assert add_up([DEPOSIT, replace(refund, is_final=False)], 7).in_flight
+    assert add_up([DEPOSIT, replace(PAYMENT, bridge_key="other")], 7).in_flight
+    assert add_up([DEPOSIT, DEPOSIT, PAYMENT], 7).in_flight  # two burns that are alike, one delivered
+
+
+def test_a_deposit_that_was_not_built_for_the_order_is_not_on_its_way() -> None:
+    funds = add_up([replace(DEPOSIT, is_built=False)], 7)
+    assert (funds.in_flight, funds.returned, funds.first_at) == (False, False, None)
+
+
+def test_a_deposit_that_was_delivered_to_somebody_else_is_not_on_its_way() -> None:
+    funds = add_up([DEPOSIT, replace(PAYMENT, kind=TransferKind.REDIRECTED, amount=0)], 7)
+    assert (funds.in_flight, funds.redirected, funds.first_at) == (False, True, None)
 
 
 def test_an_overdue_deposit_is_as_good_as_given_back_unless_it_was_delivered() -> None:
-    deposit = Credit(
-        kind=TransferKind.DEPOSIT,
-        amount=7,
-        is_settlement_token=False,
-        is_final=True,
-        tx_hash="0xd",
-        source_tx_hash=None,
-        mined_at=SOON,
-        is_overdue=True,
-    )
-    fill = replace(deposit, kind=TransferKind.PAYMENT, is_settlement_token=True, tx_hash="0xf", source_tx_hash="0xd")
-    assert add_up([deposit]).returned
-    assert not add_up([deposit]).in_flight
-    assert not add_up([replace(deposit, is_final=False)]).returned
-    assert not add_up([deposit, fill]).returned
+    deposit = replace(DEPOSIT, is_overdue=True)
+    assert add_up([deposit], 7).returned
+    assert not add_up([deposit], 7).in_flight
+    assert not add_up([replace(deposit, is_final=False)], 7).returned
+    assert not add_up([deposit, PAYMENT], 7).returned
 
 
 def test_what_is_rejected_does_not_count() -> None:
-    payment = Credit(
-        kind=TransferKind.PAYMENT,
-        amount=7,
-        is_settlement_token=True,
-        is_final=True,
-        tx_hash="0xp",
-        source_tx_hash=None,
-        mined_at=SOON,
-        is_rejected=True,
-    )
-    funds = add_up([payment])
-    assert (funds.seen, funds.final, funds.rejected, funds.rejected_final) == (0, 0, True, True)
+    funds = add_up([replace(PAYMENT, is_rejected=True)], 7)
+    assert (funds.seen, funds.received, funds.final, funds.rejected) == (0, 0, 0, True)
+
+
+def test_less_than_a_hundredth_of_the_price_is_no_news() -> None:
+    dust = replace(PAYMENT, amount=1)
+    assert add_up([dust] * 99, 10_000).first_at is None
+    assert add_up([dust] * 99, 10_000).seen == 99
+    assert add_up([dust] * 100, 10_000).first_at == SOON
+    assert not add_up([replace(dust, is_after_close=True)] * 99, 10_000).after_close
+
+
+def test_late_money_after_early_dust_is_late() -> None:
+    rows = [replace(PAYMENT, amount=1), replace(PAYMENT, amount=10_000, mined_at=LATE)]
+    assert add_up(rows, 10_000).first_at == LATE
+
+
+def test_all_is_sent_back_only_once_nothing_is_left_of_anything() -> None:
+    back = replace(PAYMENT, asked_back=7, sent_back=7)
+    foreign = replace(PAYMENT, is_settlement_token=False)
+    assert add_up([back], 7).all_sent_back
+    assert not add_up([back, foreign], 7).all_sent_back
+    assert not add_up([], 7).all_sent_back
 
 
 def _counts(row: Credit) -> bool:
-    return row.kind == TransferKind.PAYMENT and row.is_settlement_token
+    is_early = row.kind == TransferKind.PAYMENT and not row.is_after_close
+    return is_early and row.is_settlement_token and not row.is_rejected

@@ -22,16 +22,16 @@ class OpenDeposit:
     bridge_id: str
     chain_id: int
     tx_hash: str
+    log_index: int
     token_address: str
     sender: str
     amount: int
+    is_rejected: bool = False
 
     def is_answered_by(self, transfer: Transfer) -> bool:
         """Whether a transfer is what the bridge delivered for this deposit, or gives it back."""
-        if transfer.kind == TransferKind.PAYMENT:
+        if transfer.bridge_id or transfer.kind != TransferKind.BRIDGE_REFUND:
             return transfer.bridge_id == self.bridge_id
-        if transfer.kind != TransferKind.BRIDGE_REFUND or transfer.source_tx_hash is not None:
-            return False
         # Bridges give deposits back by address and token, several at once, and name none of them.
         to_us = (transfer.chain_id, transfer.recipient, transfer.token_address)
         return to_us == (self.chain_id, self.sender, self.token_address) and transfer.amount >= self.amount
@@ -41,8 +41,9 @@ class OpenDeposits:
     """Deposits into bridges that this look's transfers may answer: of earlier looks, and of this one."""
 
     def __init__(self, session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]) -> None:
-        names = {row.bridge_id for row in transfers if row.bridge_id and row.kind == TransferKind.PAYMENT}
-        payers = {row.recipient for row in transfers if row.kind == TransferKind.BRIDGE_REFUND}
+        answers = [row for row in transfers if row.kind != TransferKind.DEPOSIT]
+        names = {row.bridge_id for row in answers if row.bridge_id}
+        payers = {row.recipient for row in answers if row.kind == TransferKind.BRIDGE_REFUND and not row.bridge_id}
         query = select(Payment).where(
             Payment.kind == TransferKind.DEPOSIT,
             Payment.env_mode == env_mode,
@@ -52,13 +53,15 @@ class OpenDeposits:
         named = session.scalars(query.where(Payment.bridge_id.in_(names))).all() if names else ()
         overdue = session.scalars(query.where(Payment.sender.in_(payers), Payment.is_overdue)).all() if payers else ()
         rows = sorted({row.id: row for row in (*named, *overdue)}.values(), key=lambda row: row.id)
-        answered = _answered(session, {row.tx_hash for row in rows})
+        answered = _answered(session, env_mode, {row.bridge_id for row in rows if row.bridge_id})
         self._open: list[OpenDeposit] = []
         for row in rows:
-            if (row.chain_id, row.tx_hash) not in answered:
-                self.add(row, row.order_id)
+            if row.bridge_id in answered:
+                answered.remove(row.bridge_id)  # of two burns that are alike, one may still be open
+            else:
+                self.add(row, row.order_id, is_rejected=row.is_rejected)
 
-    def add(self, row: Transfer | Payment, order_id: str | None) -> None:
+    def add(self, row: Transfer | Payment, order_id: str | None, *, is_rejected: bool = False) -> None:
         """Remember a deposit of an order; anything else is passed over."""
         if row.kind == TransferKind.DEPOSIT and row.bridge_id and order_id is not None:
             self._open.append(
@@ -67,22 +70,31 @@ class OpenDeposits:
                     bridge_id=row.bridge_id,
                     chain_id=row.chain_id,
                     tx_hash=row.tx_hash,
+                    log_index=row.log_index,
                     token_address=row.token_address,
                     sender=row.sender,
                     amount=row.amount,
+                    is_rejected=is_rejected,
                 )
             )
 
     def answered_by(self, transfer: Transfer) -> OpenDeposit | None:
         """Return the deposit that a transfer answers, and count it as answered; None where none of ours is."""
+        if transfer.kind == TransferKind.DEPOSIT:
+            return None
         deposit = next((each for each in self._open if each.is_answered_by(transfer)), None)
         if deposit is not None:
             self._open.remove(deposit)
         return deposit
 
 
-def _answered(session: Session, hashes: Collection[str]) -> set[tuple[int | None, str | None]]:
-    query = select(Payment.source_chain_id, Payment.source_tx_hash).where(
-        Payment.source_tx_hash.in_(hashes), Payment.state.not_in(GONE)
+def _answered(session: Session, env_mode: EnvMode, names: Collection[str]) -> list[str]:
+    """Return the names of the deposits that were answered, as often as they were."""
+    query = select(Payment.bridge_id).where(
+        Payment.bridge_id.in_(names),
+        Payment.kind != TransferKind.DEPOSIT,
+        Payment.order_id.is_not(None),
+        Payment.env_mode == env_mode,
+        Payment.state.not_in(GONE),
     )
-    return {(row[0], row[1]) for row in session.execute(query)} if hashes else set()
+    return list(session.scalars(query)) if names else []

@@ -1,0 +1,1 @@
+"""What chains say, read so that it can be relied on."""

@@ -1,0 +1,48 @@
+"""What one look at a chain has shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from api.domain.env import EnvMode
+from api.domain.ledger import Block, Head, Proof, Transfer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """What one look at a chain has shown.
+
+    Parameters
+    ----------
+    canonical : mapping of int to Block
+        The blocks by which payments seen earlier are checked.
+    transfers : tuple of Transfer
+        Those of the blocks that were read; some may be known already.
+    reached_at : datetime
+        When the last block that has been read was mined.
+    recipients : frozenset of str
+        Where vendors receive.
+    rejected : frozenset of str
+        Senders from whom nothing is taken.
+    proofs : mapping of (str, int) to Proof
+        What has been shown of payments seen earlier, by hash and log index.
+    endpoints : int
+        How many endpoints the chain has; none where there is nothing to doubt.
+    """
+
+    env_mode: EnvMode
+    chain_id: int
+    head: Head
+    canonical: Mapping[int, Block]
+    transfers: tuple[Transfer, ...]
+    reached_at: datetime
+    recipients: frozenset[str]
+    rejected: frozenset[str] = frozenset()
+    proofs: Mapping[tuple[str, int], Proof] = field(default_factory=dict)
+    endpoints: int = 0
+
+    def confirmations(self, block_number: int) -> int:
+        """Return how many blocks there are from this one to the head, both counted."""
+        return self.head.block.number - block_number + 1

@@ -1,0 +1,237 @@
+"""Payments without a reference: the address whose money left signs that they are for an order.
+
+What is signed (EIP-712) names this service, environment, order, chain, transaction, log index and account, so that it
+is of use for nothing else. A signature by anybody else proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.errors import Conflict, InvalidData, NotFound, Unavailable
+from api.domain.ledger import ChainUnavailable, TransferKind
+from api.services.ledgers import ledger_for
+from api.services.order_store import GONE
+from api.storage.db import insert_new
+from api.storage.tables import Payment, PaymentClaim, PaymentOrder
+from routing_engine import registry
+
+RETRY_S = 5
+FIELDS = (
+    {"name": "service", "type": "string"},
+    {"name": "environment", "type": "string"},
+    {"name": "order", "type": "string"},
+    {"name": "chainId", "type": "uint256"},
+    {"name": "transactionHash", "type": "bytes32"},
+    {"name": "logIndex", "type": "int256"},
+    {"name": "account", "type": "address"},
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimOffer:
+    """A transfer that an account may claim for an order by signing.
+
+    Parameters
+    ----------
+    log_index : int
+        Tells the transfers of a transaction apart.
+    token_address, token_symbol, decimals : str and int
+        What moved; an unlisted token has no symbol.
+    amount : int
+        Smallest units.
+    typed_data : mapping
+        What ``eth_signTypedData_v4`` takes.
+    """
+
+    log_index: int
+    token_address: str
+    token_symbol: str
+    decimals: int
+    amount: int
+    typed_data: Mapping[str, Any]
+
+
+def prepare_claims(
+    context: Context, order_id: str, *, chain_id: int, tx_hash: str, account: str
+) -> tuple[ClaimOffer, ...]:
+    """Return what an account may claim of a transaction; nothing where none of its money reached the merchant in it.
+
+    Parameters
+    ----------
+    tx_hash, account : str
+        In lower case.
+
+    Raises
+    ------
+    NotFound
+        If there is no such order.
+    """
+    with context.database.read() as session:
+        order = _order(session, order_id)
+        rows = session.scalars(_query(order, chain_id, tx_hash).where(Payment.sender == account)).all()
+        return tuple(_offer(context, order, row) for row in rows if row.order_id is None and not is_older(order, row))
+
+
+def submit_claim(
+    context: Context, order_id: str, *, chain_id: int, tx_hash: str, log_index: int, account: str, signature: bytes
+) -> None:
+    """Keep a claim whose signature is good; the next look at the chain credits it. The same again changes nothing.
+
+    Raises
+    ------
+    NotFound
+        If there is no such order.
+    Conflict
+        If the transfer is not known yet, is another wallet's, older than the order, or another order's.
+    InvalidData
+        Naming `signature`, if it is not the account's.
+    Unavailable
+        If the chain does not answer.
+    """
+    with context.database.read() as session:
+        order = _order(session, order_id)
+        row = session.scalar(_query(order, chain_id, tx_hash).where(Payment.log_index == log_index))
+        _require_claimable(order, row, account)
+    if row is None or row.order_id == order.id:
+        return
+    digest = digest_of(typed_data(context, order, row))
+    if not _is_signed(context, order, row, digest, signature):
+        raise InvalidData.at("signature", "Not a signature of this account over what was asked; sign again")
+    values = {
+        "order_id": order.id,
+        "env_mode": order.env_mode,
+        "chain_id": chain_id,
+        "tx_hash": tx_hash,
+        "log_index": log_index,
+        "account": account,
+        "signature": "0x" + signature.hex(),
+        "made_at": context.clock.now(),
+    }
+    with context.database.write() as session:
+        insert_new(session, PaymentClaim, values)
+
+
+def find_signed(session: Session, env_mode: EnvMode, chain_id: int) -> dict[int, str]:
+    """Return the payments that belong to nobody and were signed for, and for which order; of two claims the first."""
+    query = (
+        select(Payment.id, PaymentClaim.order_id)
+        .join(
+            PaymentClaim,
+            (PaymentClaim.chain_id == Payment.chain_id)
+            & (PaymentClaim.tx_hash == Payment.tx_hash)
+            & (PaymentClaim.log_index == Payment.log_index)
+            & (PaymentClaim.env_mode == Payment.env_mode)
+            & (PaymentClaim.account == Payment.sender),
+        )
+        .where(
+            Payment.env_mode == env_mode,
+            Payment.chain_id == chain_id,
+            Payment.order_id.is_(None),
+            Payment.state.not_in(GONE),
+        )
+    )
+    found: dict[int, str] = {}
+    for payment_id, order_id in session.execute(query.order_by(PaymentClaim.id)):
+        found.setdefault(payment_id, order_id)
+    return found
+
+
+def is_older(order: PaymentOrder, payment: Payment) -> bool:
+    """Whether a payment was mined before its order was made: below the newest block that was known then.
+
+    For the blocks between that one and the chain's newest at that moment the block's own time decides.
+    """
+    height = order.start_heights.get(str(payment.chain_id), 0)
+    return payment.block_number is None or payment.block_number <= height or payment.mined_at < order.created_at
+
+
+def typed_data(context: Context, order: PaymentOrder, payment: Payment) -> dict[str, Any]:
+    """Return what the payer signs."""
+    return {
+        "domain": {"name": "Payment claim", "version": "1", "chainId": payment.chain_id},
+        "primaryType": "PaymentClaim",
+        "types": {
+            "EIP712Domain": [
+                {"name": "name", "type": "string"},
+                {"name": "version", "type": "string"},
+                {"name": "chainId", "type": "uint256"},
+            ],
+            "PaymentClaim": list(FIELDS),
+        },
+        "message": {
+            "service": context.config.base_url,
+            "environment": order.env_mode,
+            "order": order.id,
+            "chainId": payment.chain_id,
+            "transactionHash": payment.tx_hash,
+            "logIndex": payment.log_index,
+            "account": payment.sender,
+        },
+    }
+
+
+def digest_of(data: Mapping[str, Any]) -> bytes:
+    """Return the EIP-712 digest of typed data."""
+    from eth_account.messages import _hash_eip191_message, encode_typed_data  # here, since it takes a while to load
+
+    return bytes(_hash_eip191_message(encode_typed_data(full_message=dict(data))))
+
+
+def _order(session: Session, order_id: str) -> PaymentOrder:
+    order = session.get(PaymentOrder, order_id)
+    if order is None:
+        raise NotFound("There is no such payment order")
+    return order
+
+
+def _query(order: PaymentOrder, chain_id: int, tx_hash: str) -> Any:
+    return select(Payment).where(
+        Payment.env_mode == order.env_mode,
+        Payment.chain_id == chain_id,
+        Payment.tx_hash == tx_hash,
+        Payment.recipient == order.settlement_address,
+        Payment.kind == TransferKind.PAYMENT,
+        Payment.bridge_id == "",
+        Payment.state.not_in(GONE),
+    )
+
+
+def _require_claimable(order: PaymentOrder, row: Payment | None, account: str) -> None:
+    if row is None:
+        raise Conflict("The transaction has not been seen yet, or brought the merchant nothing; try again in a minute")
+    if row.order_id not in (None, order.id):
+        raise Conflict("This transfer has paid another order already")
+    if row.sender != account:
+        raise Conflict("The money of this transfer left another address; sign with that one")
+    if row.order_id is None and is_older(order, row):
+        raise Conflict("This transfer is older than the order and can't pay it; ask the merchant")
+
+
+def _is_signed(context: Context, order: PaymentOrder, row: Payment, digest: bytes, signature: bytes) -> bool:
+    ledger = ledger_for(context, EnvMode(order.env_mode))
+    if ledger is None or row.chain_id not in ledger.chain_ids:
+        raise Unavailable("The chain is not connected", retry_after_s=RETRY_S)
+    try:
+        return ledger.accepts_signature(row.chain_id, row.sender, digest, signature, row.block_number or 0)
+    except ChainUnavailable as error:
+        raise Unavailable("The chain does not answer; try again", retry_after_s=RETRY_S) from error
+
+
+def _offer(context: Context, order: PaymentOrder, row: Payment) -> ClaimOffer:
+    info = registry.info_of(row.chain_id, row.token_address)
+    return ClaimOffer(
+        log_index=row.log_index,
+        token_address=row.token_address,
+        token_symbol=info.symbol if info else "",
+        decimals=info.decimals if info else 0,
+        amount=row.amount,
+        typed_data=typed_data(context, order, row),
+    )

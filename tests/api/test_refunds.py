@@ -1,0 +1,153 @@
+"""Sending money back: in part or whole, whatever became of its order, and never twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.api.test_orders_create import LIVE
+from tests.support.shop import Shop
+
+ELSEWHERE = "0x" + "ab" * 20
+FINAL_S = 5
+"""Simulated chains keep what is three seconds old."""
+
+
+def refund(shop: Shop, order_id: str, **body: object) -> Any:
+    return shop.post(f"/api/v1/payment/{order_id}/refund", body)
+
+
+def paid(shop: Shop, action: str = "pay") -> str:
+    """Return an order whose payment is final."""
+    order_id = shop.create()
+    shop.simulate(order_id, action)
+    shop.wait(FINAL_S)
+    return order_id
+
+
+def test_a_refund_sends_what_was_received_back(shop: Shop, assert_error: Callable[..., None]) -> None:
+    order_id = paid(shop, "overpay")
+    answer = refund(shop, order_id)
+    assert answer.status_code == 200
+    (asked,) = answer.get_json()["refunds"]
+    came, back = shop.transfers()
+    assert (back.sender, back.recipient, back.amount) == (came.recipient, came.sender, came.amount)
+    assert (back.chain_id, back.token_address) == (came.chain_id, came.token_address)
+    assert (asked["to"], asked["amount"], asked["status"]) == (came.sender, str(came.amount), "requested")
+    assert asked["transaction"]["data"].endswith(back.reference.hex())
+    shop.wait(FINAL_S)
+    order = shop.order(order_id)
+    assert (order["payment_order_status"], order["status_reason"]) == ("refunded", "")
+    assert order["refunds"] == [{**asked, "hash": back.tx_hash, "status": "final", "transaction": None}]
+    assert order["timeline"][-1]["transaction_hash"] == back.tx_hash
+    assert order["transaction_hash"] == came.tx_hash
+    assert_error(refund(shop, order_id), 409)
+    assert [event["type"] for event in shop.events(order_id)][-1] == "payment_success"
+
+
+def test_the_same_request_again_changes_nothing(shop: Shop) -> None:
+    order_id = paid(shop)
+    first, second = (refund(shop, order_id).get_json()["refunds"] for _ in range(2))
+    shop.wait(1)
+    third = refund(shop, order_id).get_json()["refunds"]
+    assert len(first) == len(third) == 1
+    assert first == second
+    assert len(shop.transfers()) == 2
+
+
+def test_a_part_goes_back_and_then_the_rest(shop: Shop, assert_error: Callable[..., None]) -> None:
+    order_id = paid(shop)
+    assert refund(shop, order_id, amount="400000").status_code == 200
+    shop.wait(FINAL_S)
+    assert shop.history(order_id)[-1] == "success/partially_refunded"
+    assert shop.order(order_id)["transfers"][0]["amount_left"] == "600000"
+    assert_error(refund(shop, order_id, amount="600001"), 400)
+    assert refund(shop, order_id).status_code == 200
+    shop.wait(FINAL_S)
+    assert shop.history(order_id)[-1] == "refunded/"
+    assert [row.amount for row in shop.transfers()] == [1_000_000, 400_000, 600_000]
+
+
+@pytest.mark.parametrize("action", ["underpay", "wrong_token", "pay_late"])
+def test_whatever_arrived_can_be_sent_back(shop: Shop, action: str) -> None:
+    order_id = paid(shop, action)
+    assert refund(shop, order_id).status_code == 200
+    shop.wait(FINAL_S)
+    assert shop.history(order_id)[-1] == "refunded/"
+
+
+def test_what_was_sent_back_of_an_open_order_does_not_pay_it(shop: Shop) -> None:
+    """Half comes, goes back, and comes again: the merchant has half, so the order is not paid."""
+    order_id = paid(shop, "underpay")
+    refund(shop, order_id, amount="499999")
+    shop.wait(FINAL_S)
+    assert shop.order(order_id)["amount_due"] == "999999"
+    assert shop.history(order_id)[-1] == "processing/"
+
+
+def test_only_final_money_goes_back(shop: Shop, assert_error: Callable[..., None]) -> None:
+    order_id = shop.create()
+    shop.simulate(order_id, "pay")
+    shop.wait(2)
+    assert shop.history(order_id)[-1] == "success/"
+    answer = refund(shop, order_id)
+    assert_error(answer, 409)
+    assert "not final" in answer.get_json()["message"]
+
+
+def test_a_refund_of_a_bridged_payment_goes_to_who_deposited(shop: Shop) -> None:
+    order_id = shop.create()
+    shop.simulate(order_id, "bridge_delay")
+    shop.wait(25)
+    refund(shop, order_id)
+    deposit, fill, back = shop.transfers()
+    assert fill.sender == deposit.recipient
+    assert (back.recipient, back.amount) == (deposit.sender, fill.amount)
+
+
+def test_of_several_transfers_one_must_be_named(shop: Shop, assert_error: Callable[..., None]) -> None:
+    order_id = paid(shop, "underpay")
+    shop.simulate(order_id, "pay")
+    shop.wait(FINAL_S)
+    answer = refund(shop, order_id)
+    assert_error(answer, 400)
+    ids = [row["id"] for row in shop.order(order_id)["transfers"]]
+    assert all(each in answer.get_json()["error"][0]["message"] for each in ids)
+    assert refund(shop, order_id, transfer=ids[1]).status_code == 200
+    other = paid(shop)
+    assert_error(refund(shop, other, transfer=ids[0]), 400)
+
+
+@pytest.mark.parametrize("to", ["0x" + "00" * 20, "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "vitalik.eth", ""])
+def test_money_is_not_sent_where_it_would_be_lost(shop: Shop, assert_error: Callable[..., None], to: str) -> None:
+    assert_error(refund(shop, paid(shop), to=to), 400)
+
+
+def test_the_vendor_may_say_where_to(shop: Shop) -> None:
+    refund(shop, paid(shop), to=ELSEWHERE)
+    assert shop.transfers()[-1].recipient == ELSEWHERE
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "1000001", 1.5, "1e3", None])
+def test_an_amount_that_is_none_or_too_much(shop: Shop, assert_error: Callable[..., None], amount: object) -> None:
+    answer = refund(shop, paid(shop), amount=amount)
+    assert_error(answer, 400)
+    assert answer.get_json()["error"][0]["path"] == "amount"
+
+
+@pytest.mark.parametrize("action", [None, "expire"])
+def test_where_nothing_came_nothing_goes_back(
+    shop: Shop, assert_error: Callable[..., None], action: str | None
+) -> None:
+    order_id = shop.create()
+    if action:
+        shop.simulate(order_id, action)
+        shop.wait(2)
+    assert_error(refund(shop, order_id), 409)
+
+
+def test_a_live_order_that_was_not_paid_is_not_refunded(shop: Shop, assert_error: Callable[..., None]) -> None:
+    order_id = shop.create(**LIVE)
+    assert_error(shop.post(f"/api/v1/payment/{order_id}/refund", env_mode="live"), 409)
