@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -11,7 +11,7 @@ from environs import Env, EnvError
 from marshmallow import validate
 
 from adapters.plan import Plan
-from api.domain.confirmations import Confirmations
+from api.domain.confirmations import DOUBTED_ABOVE, Confirmations
 from api.market_settings import read_endpoints, read_plan
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -53,7 +53,8 @@ class Config:
     forwarded_allow_ips : str
         Proxies, separated by commas, whose `X-Forwarded-For` is believed. Empty: none.
     confirmations : Confirmations
-        Blocks that a payment waits for, by its dollars and its chain, such as ``*:100=1,1000=6;1:100=2,1000=6``.
+        Blocks that a payment waits for, by its dollars and its chain, such as ``*:100=1,1000=6;1:100=2,1000=6``; and
+        the dollars above which two things must speak for it (``DOUBLE_CHECK_ABOVE``).
     screening : str or None
         Installed check of payers' and merchants' addresses; see `api.services.screening`. Nobody is checked without it.
     metrics_token : str or None
@@ -126,7 +127,10 @@ class Config:
             rate_limit_routing=env.int("RATE_LIMIT_ROUTING", 100, validate=positive),
             rate_limit_keyless=env.int("RATE_LIMIT_KEYLESS", 50, validate=positive),
             forwarded_allow_ips=env.str("FORWARDED_ALLOW_IPS", ""),
-            confirmations=_confirmations(env.str("CONFIRMATIONS", None)),
+            confirmations=replace(
+                _confirmations(env.str("CONFIRMATIONS", None)),
+                doubted_above=env.int("DOUBLE_CHECK_ABOVE", DOUBTED_ABOVE, validate=validate.Range(min=0)),
+            ),
             screening=env.str("SCREENING", None) or None,
             metrics_token=env.str("METRICS_TOKEN", None) or None,
             log_level=env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(LOG_LEVELS)),

@@ -19,6 +19,8 @@ FINAL_AFTER_S = 1_500
 """What counts as final on a chain whose nodes do not say: more than the quarter of an hour that Ethereum takes, on
 which the others rely."""
 UNKNOWN_BLOCK_TIME_S = 12.0
+DOUBTED_ABOVE = 1_000
+"""Dollars above which one endpoint's word and one proof are not enough."""
 
 
 def finality_blocks(chain_id: int) -> int:
@@ -44,7 +46,7 @@ class Confirmations:
 
     default: Steps = ((100, 1), (1_000, 6))
     by_chain: Mapping[int, Steps] = field(default_factory=lambda: MappingProxyType({1: ((100, 2), (1_000, 6))}))
-    doubted_above: int = 1_000
+    doubted_above: int = DOUBTED_ABOVE
 
     def blocks(self, chain_id: int, dollars: int | None) -> int | None:
         """Return how many blocks a value waits for; None: until it is final. An unknown value waits for that too."""
