@@ -73,7 +73,7 @@ class CalldataEvidence:
     def proof_of_deposit(self, place: int, deposit: Deposit) -> Proof:
         """Return the sender's own naming where the transaction's call makes just this deposit."""
         said = self._decoded
-        is_only = self._deposits == [deposit] and self._spends_own()
+        is_only = len(self._deposits) == 1 and self._spends_own()
         if said is None or not said.is_deposit or not is_only:
             return Proof(sender="" if deposit.payer in self._listed else deposit.payer)
         is_same = (said.contract, said.token_address) == (deposit.contract, deposit.token_address)

@@ -62,12 +62,12 @@ class TracedEvidence:
         All that moved in it.
     listed : collection of str
         Markets, routers and bridges, whose balances do not count.
-    bridges : collection of str
-        Of those, the bridges' contracts: what they pay out, only they can say whose it is.
     recipients : collection of str
         Movements to whom are asked about.
     events : sequence of (int, BridgeEvent)
         What bridges say, by the place among the receipt's logs.
+    bridges : collection of int
+        The calls of bridges' contracts, without those within them.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class TracedEvidence:
         movements: Sequence[Movement],
         *,
         listed: Collection[str],
-        bridges: Collection[str],
         recipients: Collection[str],
         events: BridgeEvents,
+        bridges: Collection[int],
     ) -> None:
         self._tree, self._listed, self._bridges = tree, listed, bridges
         self.movements = movements
@@ -88,7 +88,7 @@ class TracedEvidence:
 
     def proof_of(self, movement: Movement) -> Proof:
         """Return the call's evidence; none for what a bridge's contract paid out, at whoever's bidding."""
-        return Proof() if self._is_paid_by_bridge[movement.frame] else self._proofs[movement.frame]
+        return Proof() if movement.is_of_bridge else self._proofs[movement.frame]
 
     def proof_of_deposit(self, place: int, deposit: Deposit) -> Proof:
         """Return the evidence of the call that wrote the event."""
@@ -108,19 +108,18 @@ class TracedEvidence:
     def _proofs(self) -> Mapping[int, Proof]:
         """The evidence for what moved in each call that is asked about, or around one: its own, and that of its caller.
 
-        The sender is whoever lost something in the innermost call in which anybody did.
+        The sender is who alone lost something in the outermost call in which it was one: contracts through which money
+        came have lost nothing in the end.
         """
         wanted = self._asked_and_around()
-        losers = losers_of(self._tree, self.movements, self._listed, wanted)
+        losers = losers_of(self._tree, self.movements, listed=self._listed, bridges=self._bridges, wanted=wanted)
         found: dict[int, Proof] = {}
-        lost: dict[int, tuple[str, ...]] = {}
         for number in sorted(wanted):
             frame = self._tree.frames[number]
             around = found.get(frame.parent, Proof())
-            lost[number] = losers[number] or lost.get(frame.parent, ())
             found[number] = Proof(
                 namings=(*_naming(frame, losers[number]), *around.namings)[:MOST_NAMINGS],
-                sender=lost[number][0] if len(lost[number]) == 1 else "",
+                sender=around.sender or (losers[number][0] if len(losers[number]) == 1 else ""),
             )
         return found
 
@@ -131,15 +130,6 @@ class TracedEvidence:
                 wanted.add(number)
                 number = self._tree.frames[number].parent
         return wanted
-
-    @cached_property
-    def _is_paid_by_bridge(self) -> list[bool]:
-        """Whether a call, or one around it, is one of a bridge's contract."""
-        found: list[bool] = []
-        for frame in self._tree.frames:
-            around = frame.parent >= 0 and found[frame.parent]
-            found.append(around or frame.recipient in self._bridges or frame.sender in self._bridges)
-        return found
 
 
 def _naming(frame: Frame, losers: tuple[str, ...]) -> Iterator[Naming]:

@@ -42,6 +42,10 @@ class Movement:
         In which call of a trace; 0 without one.
     is_wrapping : bool
         Whether somebody only had coin wrapped or unwrapped.
+    is_pulled : bool
+        Whether somebody else had it moved, whom the sender allowed to: by an allowance or a signature.
+    is_of_bridge : bool
+        Whether it happened in a call of a bridge's contract.
     """
 
     token_address: str
@@ -52,6 +56,8 @@ class Movement:
     place: int
     frame: int = 0
     is_wrapping: bool = False
+    is_pulled: bool = False
+    is_of_bridge: bool = False
 
 
 def wrapped_coin(chain_id: int) -> str:
@@ -111,13 +117,18 @@ def coin_movements(tree: CallTree) -> Iterator[Movement]:
 
 
 class _Balances:
-    """By how much balances rose and fell, and who has less of something than before."""
+    """By how much balances rose and fell, and who has less of something than before.
 
-    __slots__ = ("_changes", "_listed", "_losses", "losers")
+    Whose money somebody else had moved lost it, whatever else they received: a stranger who hands them what they were
+    owed may take another payment of theirs for his.
+    """
+
+    __slots__ = ("_changes", "_listed", "_losses", "_pulled", "losers")
 
     def __init__(self, listed: Collection[str]) -> None:
         self._changes: dict[tuple[str, str], int] = {}
         self._losses: dict[str, int] = defaultdict(int)
+        self._pulled: dict[str, None] = {}
         self._listed = listed
         self.losers: dict[str, None] = {}
 
@@ -127,11 +138,24 @@ class _Balances:
     def move(self, movements: Iterable[Movement]) -> None:
         for row in movements:
             self._add(row.token_address, row.sender, -row.amount)
+            if row.is_pulled:
+                self._pull(row.sender)
             self._add(row.token_address, row.recipient, row.amount)
 
     def absorb(self, other: _Balances) -> None:
         for (token, holder), amount in other._changes.items():
             self._add(token, holder, amount)
+        for holder in other._pulled:
+            self._pull(holder)
+
+    def forget_gains(self) -> None:
+        self._changes = {key: amount for key, amount in self._changes.items() if amount < 0}
+
+    def _pull(self, holder: str) -> None:
+        if holder not in self._pulled and holder not in self._listed:
+            self._pulled[holder] = None
+            self._losses[holder] += 1
+            self.losers[holder] = None
 
     def _add(self, token: str, holder: str, amount: int) -> None:
         before = self._changes.get((token, holder), 0)
@@ -146,7 +170,12 @@ class _Balances:
 
 
 def losers_of(
-    tree: CallTree, movements: Sequence[Movement], listed: Collection[str], wanted: Collection[int]
+    tree: CallTree,
+    movements: Sequence[Movement],
+    *,
+    listed: Collection[str],
+    bridges: Collection[int],
+    wanted: Collection[int],
 ) -> Mapping[int, tuple[str, ...]]:
     """Return whose balance of anything fell in each of the wanted calls, calls within them included.
 
@@ -157,8 +186,11 @@ def losers_of(
     ----------
     listed : collection of str
         Addresses that do not count.
+    bridges : collection of int
+        Calls of bridges' contracts. What somebody has more after one may be what they were owed, and makes up for
+        nothing that they lose around it.
     wanted : collection of int
-        Numbers of calls.
+        Calls that are asked about.
     """
     by_frame: dict[int, list[Movement]] = defaultdict(list)
     for movement in movements:
@@ -173,6 +205,8 @@ def losers_of(
         if number in wanted:
             found[number] = () if balances is None else tuple(islice(balances.losers, 2))
         if balances is not None:
+            if number in bridges:
+                balances.forget_gains()
             _pass_on(sums, tree.frames[number].parent, balances)
     return found
 

@@ -18,8 +18,9 @@ from api.services.ledger.calldata_evidence import CalldataEvidence, decoded_coin
 from api.services.ledger.evidence import Evidence, TracedEvidence
 from api.services.ledger.listed import ListedContracts
 from api.services.ledger.movements import Movement, coin_movements, token_movements
-from api.services.ledger.traces import CallTree, UnbelievableTrace, read_trace, trace_question
+from api.services.ledger.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
 from routing_engine import registry
+from routing_engine.model import NATIVE_ADDRESS
 
 MOST_UNTRACED = 1_000
 
@@ -74,13 +75,18 @@ class TransactionReader:
                 recipients=recipients,
                 events=events,
             )
+        is_bridges = are_bridges_calls(tree, self._payers)
         return TracedEvidence(
             tree,
-            _movements(mined, tree),
+            _movements(mined, tree, is_bridges),
             listed=listed,
-            bridges=self._payers,
             recipients=recipients,
             events=events,
+            bridges={
+                number
+                for number, frame in enumerate(tree.frames)
+                if is_bridges[number] and (frame.parent < 0 or not is_bridges[frame.parent])
+            },
         )
 
     def _trace(self, mined: Mined, at: Header | None) -> CallTree | None:
@@ -109,8 +115,8 @@ class TransactionReader:
         return tree
 
 
-def _movements(mined: Mined, tree: CallTree) -> list[Movement]:
-    """Return everything that moved in a traced transaction.
+def _movements(mined: Mined, tree: CallTree, is_bridges: Sequence[bool]) -> list[Movement]:
+    """Return everything that moved in a traced transaction, with what its calls say of how it moved.
 
     Coin that its own call says has the number that it has without a trace, so that it is the same transfer.
     """
@@ -123,4 +129,31 @@ def _movements(mined: Mined, tree: CallTree) -> list[Movement]:
         place = next((each for each in places if coin[each].index < FIRST_INNER_TRANSFER), None)
         if place is not None:
             coin[place] = replace(coin[place], index=said.index)
-    return [*tokens, *coin]
+    calls = _calls_around(tree)
+    return [
+        replace(row, is_pulled=_is_pulled(tree.frames[calls[row.frame]], row), is_of_bridge=is_bridges[row.frame])
+        for row in (*tokens, *coin)
+    ]
+
+
+def _is_pulled(call: Frame, movement: Movement) -> bool:
+    """Whether a token was moved by another call than one of its holder's to it."""
+    is_token = movement.token_address != NATIVE_ADDRESS and not movement.is_wrapping
+    return is_token and (call.sender, call.recipient) != (movement.sender, movement.token_address)
+
+
+def _calls_around(tree: CallTree) -> list[int]:
+    """Return the call on whose behalf each runs: itself, or the one that borrowed its code."""
+    found: list[int] = []
+    for number, frame in enumerate(tree.frames):
+        found.append(number if frame.kind == CALL or frame.parent < 0 else found[frame.parent])
+    return found
+
+
+def are_bridges_calls(tree: CallTree, bridges: Collection[str]) -> list[bool]:
+    """Return of each call whether it, or one around it, is of a bridge's contract."""
+    found: list[bool] = []
+    for frame in tree.frames:
+        is_around = frame.parent >= 0 and found[frame.parent]
+        found.append(is_around or frame.recipient in bridges or frame.sender in bridges)
+    return found
