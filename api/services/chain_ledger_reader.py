@@ -6,14 +6,11 @@ the bridges, and one for the receipts of the transactions that were found.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, pairwise
 from typing import TypeVar
-
-import structlog
 
 from adapters.base import AdapterError
 from adapters.endpoint import Answer, Question
@@ -21,8 +18,6 @@ from adapters.rpc import Block as Header
 from adapters.rpc import RpcPool
 from api.domain.confirmations import finality_blocks
 from api.domain.ledger import Block, ChainUnavailable, Head, Transfer
-from api.services.chain_ledger_bridges import Bridge
-from api.services.chain_ledger_coin import CoinDelivery, delivery, naming
 from api.services.chain_ledger_records import (
     FoundLog,
     FullBlock,
@@ -32,17 +27,17 @@ from api.services.chain_ledger_records import (
     read_header,
     read_receipt,
     read_transaction,
-    references_in,
 )
-from api.services.chain_ledger_transfers import TRANSFER_TOPIC, Mined, topic_of, transfers_of
+from api.services.chain_ledger_transfers import TRANSFER_TOPIC, Mined, topic_of
+from api.services.ledger.bridge_events import Bridge
+from api.services.ledger.candidates import AddressSearch
+from api.services.ledger.reading import TransactionReader
 from api.services.ledger.signatures import accepts_signature
 
 AT_ONCE = 10
 """Whole blocks in one request: a full one has some hundred kilobytes."""
 MOST_RECIPIENTS = 500
 """Addresses in one search of events."""
-
-log = structlog.get_logger(__name__)
 
 Item = TypeVar("Item")
 Parsed = TypeVar("Parsed")
@@ -62,7 +57,7 @@ class ChainReader:
     def __init__(self, rpc: RpcPool, bridges: Sequence[Bridge]) -> None:
         self._rpc, self._bridges = rpc, tuple(bridges)
         self._at: Header | None = None
-        self._can_trace = True
+        self._transactions = TransactionReader(rpc, self._bridges)
 
     def head(self) -> Head:
         """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
@@ -108,58 +103,15 @@ class ChainReader:
 
     def _read(self, first: int, last: int, wanted: frozenset[str]) -> tuple[Transfer, ...]:
         blocks, token_logs, bridge_logs = self._range(first, last, wanted)
-        hashes = self._coin_payments(blocks, wanted)
+        hashes = self._coin_payments(blocks, wanted) | self._naming(blocks, wanted)
         for found_log in token_logs:
             hashes[found_log.tx_hash] = self._block_of(found_log, blocks)
         for found_log in bridge_logs:
             block = self._block_of(found_log, blocks)
-            if found_log.names(wanted) or _has_reference(block, found_log.tx_hash):
+            if found_log.names(wanted):
                 hashes[found_log.tx_hash] = block
-        hashes |= naming(blocks, wanted)
-        found: list[Transfer] = []
-        paid_out: list[CoinDelivery] = []
-        for mined in self._mined(hashes):
-            moved = transfers_of(mined, wanted, self._bridges)
-            coin = delivery(mined, hashes[mined.transaction.tx_hash], wanted)
-            if coin is not None and all(row.recipient != coin.recipient for row in moved):
-                paid_out.append(coin)
-            found += moved
-        found += self._coin_paid_out(paid_out, found)
+        found = [row for mined in self._mined(hashes) for row in self._transactions.read(mined, wanted, self._at)]
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
-
-    def _coin_paid_out(self, paid_out: Sequence[CoinDelivery], found: Sequence[Transfer]) -> Iterator[Transfer]:
-        rivals = Counter((coin.recipient, coin.mined.block.number) for coin in paid_out)
-        for coin in paid_out:
-            amount = self._traced(coin)
-            is_proven = amount is not None or rivals[coin.recipient, coin.mined.block.number] == 1
-            if amount is None and not coin.has_spent:
-                amount = self._balance_rise(coin, found)
-            if amount is None:
-                log.warning("coin_delivery_not_provable", tx_hash=coin.mined.transaction.tx_hash)
-            elif amount:
-                yield coin.transfer(amount, is_proven=is_proven)
-
-    def _traced(self, coin: CoinDelivery) -> int | None:
-        def parse(answers: list[Answer]) -> int | None:
-            return coin.traced(answers[0])
-
-        if self._can_trace:
-            try:
-                amount = self._rpc.ask([coin.trace_question], parse, self._at)
-            except AdapterError:
-                amount = None
-            self._can_trace = amount is not None
-            return amount
-        return None
-
-    def _balance_rise(self, coin: CoinDelivery, found: Sequence[Transfer]) -> int | None:
-        def parse(answers: list[Answer]) -> int | None:
-            return coin.balance_rise(answers, found)
-
-        try:
-            return self._rpc.ask(coin.balance_questions, parse, self._at)
-        except AdapterError:  # a node keeps old balances for a while only
-            return None
 
     def _range(
         self, first: int, last: int, wanted: frozenset[str]
@@ -194,6 +146,16 @@ class ChainReader:
             for block in blocks.values()
             for tx_hash, record in block.records.items()
             if str(record.get("to")).lower() in wanted and record.get("value") not in (None, "0x0")
+        }
+
+    def _naming(self, blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
+        """Return the transactions that name one of the addresses: they may send coin within, and put into bridges."""
+        search = AddressSearch(wanted)
+        return {
+            tx_hash: block
+            for block in blocks.values()
+            for tx_hash, record in block.records.items()
+            if search.is_named_in(record.get("input"))
         }
 
     def _bridge_events(self) -> list[dict[str, object]]:
@@ -243,10 +205,6 @@ def _block_questions(numbers: Sequence[int]) -> list[Question]:
 
 def _transfers_to(recipients: Sequence[str]) -> dict[str, object]:
     return {"topics": [TRANSFER_TOPIC, None, [topic_of(each) for each in recipients]]}
-
-
-def _has_reference(block: FullBlock, tx_hash: str) -> bool:
-    return bool(references_in(read_transaction(block.records[tx_hash]).calldata))
 
 
 def _portions(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
