@@ -215,9 +215,10 @@ def test_a_look_takes_one_request_for_the_head_one_for_what_moved_and_one_for_re
     asked.head()
     node.requests.clear()
     asked.head()
+    assert asked.blocks([3])[3].hash == node.hash(3)
     assert len(asked.transfers(1, 3, [SHOP])) == 1
     block, search, receipt = "eth_getBlockByNumber", "eth_getLogs", "eth_getTransactionReceipt"
-    assert node.requests == [[block, block], [search, search, block, block, block], [receipt]]
+    assert node.requests == [[block, block, block], [search, search, block, block, block], [receipt]]
 
 
 def test_a_long_range_takes_its_blocks_in_portions_and_searches_once() -> None:
