@@ -21,8 +21,10 @@ from api.services.watcher import look
 from api.storage.fencing import LeaseLost
 from api.storage.tables import Payment
 
-REQUESTS_A_MINUTE = 56
-"""What an idle chain may cost, with room for the comparison of endpoints."""
+REQUESTS_A_MINUTE = 58
+"""What an idle chain may cost on average."""
+SMOOTHING = 0.2
+"""Weight of the last look in the average: one that compares endpoints must not make the next one late."""
 LOOK_S = 1.0
 """Between the starts of two looks, where they cost little or payments wait for confirmations."""
 FOUND_S = 0.05
@@ -76,8 +78,8 @@ class Look:
 
     Parameters
     ----------
-    requests : int
-        What it cost.
+    cost : float
+        HTTP requests of a look, on a moving average.
     took_s : float
         Seconds.
     is_behind, has_found, is_waiting : bool
@@ -86,7 +88,7 @@ class Look:
         Whether the look before found something: on a busy chain each one does.
     """
 
-    requests: int
+    cost: float
     took_s: float
     is_behind: bool = False
     has_found: bool = False
@@ -100,7 +102,7 @@ class Look:
             return 0.0
         if self.has_found and self.is_waiting and not self.is_hurried:
             return FOUND_S
-        period_s = LOOK_S if self.is_waiting else max(LOOK_S, self.requests * 60 / REQUESTS_A_MINUTE)
+        period_s = LOOK_S if self.is_waiting else max(LOOK_S, self.cost * 60 / REQUESTS_A_MINUTE)
         return max(FOUND_S, min(period_s, LONGEST_S) - self.took_s)
 
 
@@ -113,6 +115,7 @@ class _Task:
         self.lost: LeaseLost | None = None
         self._context, self._env_mode, self._ledger, self._stopping = context, env_mode, ledger, stopping
         self._progress = {chain_id: Progress() for chain_id in chain_ids}
+        self._cost: dict[int, float] = {}
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -145,11 +148,14 @@ class _Task:
 
     def _look(self, chain_id: int, progress: Progress) -> Look:
         started, sent = time.monotonic(), self._ledger.requests(chain_id)
+        past = self._cost.get(chain_id)
         is_hurried = progress.has_found
         progress.begin()
         is_read = look(self._context, self._env_mode, self._ledger, chain_id, progress)
+        requests = self._ledger.requests(chain_id) - sent
+        cost = self._cost[chain_id] = requests if past is None else past + SMOOTHING * (requests - past)
         return Look(
-            requests=self._ledger.requests(chain_id) - sent,
+            cost=cost,
             took_s=time.monotonic() - started,
             is_behind=is_read and progress.is_behind,
             has_found=progress.has_found,
