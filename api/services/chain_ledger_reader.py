@@ -36,8 +36,8 @@ from api.services.chain_ledger_records import (
 )
 from api.services.chain_ledger_transfers import TRANSFER_TOPIC, Mined, topic_of, transfers_of
 
-AT_ONCE = 10
-"""Whole blocks in one request: a full one has some hundred kilobytes."""
+AT_ONCE = 20
+"""Whole blocks in one request: a full one has some hundred kilobytes, but where many come at once they are small."""
 MOST_RECIPIENTS = 500
 """Addresses in one search of events."""
 

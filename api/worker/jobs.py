@@ -66,6 +66,6 @@ JOBS: tuple[Job, ...] = (
     Job(duty=Duty.SOURCES, every_s=1, run=SOURCES.run, end=SOURCES.end),
     Job(duty=Duty.CHAINS, every_s=1, run=CHAINS.run, end=CHAINS.end),
     Job(duty=Duty.EXPIRY, every_s=1, run=expire_orders),
-    Job(duty=Duty.WEBHOOKS, every_s=0.5, run=WEBHOOKS.run, end=WEBHOOKS.end),
+    Job(duty=Duty.WEBHOOKS, every_s=0.2, run=WEBHOOKS.run, end=WEBHOOKS.end),
     Job(duty=Duty.HOUSEKEEPING, every_s=3600, run=housekeeping, once_per_slot=True),
 )

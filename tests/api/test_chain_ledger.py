@@ -225,7 +225,7 @@ def test_a_long_range_takes_its_blocks_in_portions_and_searches_once() -> None:
     node = Node({"eth_getLogs": [], "eth_getBlockByNumber": lambda params, _: node.block(int(params[0], 16))})
     ChainReader(RpcPool(8453, ["http://node"], client=node), bridges_on(8453)).transfers(10, 34, [SHOP])
     sizes = [(requests.count("eth_getLogs"), requests.count("eth_getBlockByNumber")) for requests in node.requests[1:]]
-    assert sizes == [(2, 10), (0, 10), (0, 5)]
+    assert sizes == [(2, 20), (0, 5)]
 
 
 @pytest.mark.parametrize("answer", [None, Refusal("unknown tag")])

@@ -23,6 +23,8 @@ from api.storage.tables import Payment
 
 REQUESTS_A_MINUTE = 58
 """What an idle chain may cost on average."""
+USUAL_COST = 2.0
+"""HTTP requests of a look that finds new blocks and nothing in them: the head, and the blocks."""
 SMOOTHING = 0.2
 """Weight of the last look in the average: one that compares endpoints must not make the next one late."""
 LOOK_S = 1.0
@@ -115,7 +117,7 @@ class _Task:
         self.lost: LeaseLost | None = None
         self._context, self._env_mode, self._ledger, self._stopping = context, env_mode, ledger, stopping
         self._progress = {chain_id: Progress() for chain_id in chain_ids}
-        self._cost: dict[int, float] = {}
+        self._cost = dict.fromkeys(chain_ids, USUAL_COST)
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -148,12 +150,15 @@ class _Task:
 
     def _look(self, chain_id: int, progress: Progress) -> Look:
         started, sent = time.monotonic(), self._ledger.requests(chain_id)
-        past = self._cost.get(chain_id)
+        past = self._cost[chain_id]
         is_hurried = progress.has_found
         progress.begin()
         is_read = look(self._context, self._env_mode, self._ledger, chain_id, progress)
         requests = self._ledger.requests(chain_id) - sent
-        cost = self._cost[chain_id] = requests if past is None else past + SMOOTHING * (requests - past)
+        if progress.has_found or progress.is_behind:
+            cost = past  # what an idle look costs can't be seen in this one
+        else:
+            cost = self._cost[chain_id] = past + SMOOTHING * (requests - past)
         return Look(
             cost=cost,
             took_s=time.monotonic() - started,
