@@ -108,6 +108,7 @@ class Endpoint:
         self.host = urlsplit(url).netloc.rpartition("@")[2]
         self.head: int | None = None
         self.in_step = True
+        self.requests = 0
         self._chain_id, self._url, self._client = chain_id, url, client
         self._breaker = make_breaker(self.host)
         self._is_known = False
@@ -166,6 +167,7 @@ class Endpoint:
             {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
             for number, (method, parameters) in enumerate(batch)
         ]
+        self.requests += 1
         try:
             document = self._client.post(self._url, body[0] if len(body) == 1 else body)
         except Declined as error:

@@ -3,38 +3,19 @@
 from __future__ import annotations
 
 import random
-import statistics
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
 
-from adapters.base import AdapterError, BadPayload, Client, VenueUnavailable
-from adapters.chain.abi import hex_data, quantity
-from adapters.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question, RpcRefused
+from adapters.base import AdapterError, Client, VenueUnavailable
+from adapters.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question
+from adapters.heads import MAX_HEAD_AGE_S, MAX_LAG_BLOCKS, Block, Heads, parse_block
 from adapters.http import HttpLimits, JsonClient
+
+__all__ = ["MAX_HEAD_AGE_S", "RPC_LIMITS", "Block", "RpcPool", "parse_block"]
 
 RPC_LIMITS = HttpLimits(connect_s=3.0, read_s=20.0, total_s=30.0, max_bytes=32 * 2**20, tries=1)
 ROUNDS = 3
 FIRST_PAUSE_S = 0.25
-MAX_LAG_BLOCKS = 16
-MAX_HEAD_AGE_S = 900
-MAX_AHEAD_S = 60
-PATIENCE_S = 4.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """One block of one chain; `timestamp` in seconds since 1970, `parent` the hash of the block before.
-
-    `final` is the number of the block that was final when this one was the newest, where it was asked for and known.
-    """
-
-    number: int
-    hash: str
-    timestamp: int
-    parent: str = ""
-    final: int | None = None
 
 
 class RpcPool:
@@ -56,6 +37,8 @@ class RpcPool:
         How old a head may be: a node that stopped following its chain answers happily.
     clock : callable
         Seconds since 1970.
+    stopwatch : callable
+        Monotonic seconds.
     sleep : callable
         Waits for so many seconds.
     rng : random.Random
@@ -72,6 +55,7 @@ class RpcPool:
         max_lag_blocks: int = MAX_LAG_BLOCKS,
         max_head_age_s: int = MAX_HEAD_AGE_S,
         clock: Callable[[], float] = time.time,
+        stopwatch: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
         rng: random.Random | None = None,
     ) -> None:
@@ -79,38 +63,45 @@ class RpcPool:
             raise ValueError(f"chain {chain_id}: give at least one endpoint")
         self.chain_id = chain_id
         asked = client or JsonClient(limits=RPC_LIMITS)
-        tags = ("latest", "finalized") if asks_final else ("latest",)
-        self._head_questions: list[Question] = [("eth_getBlockByNumber", [tag, False]) for tag in tags]
         self._endpoints = tuple(Endpoint(chain_id, url, asked) for url in urls)
-        self._max_lag_blocks, self._max_head_age_s = max_lag_blocks, max_head_age_s
-        self._clock, self._sleep = clock, sleep
+        self._sleep = sleep
         self._rng = rng or random.Random()
         self._confirmed: tuple[str, set[Endpoint]] = ("", set())
-        self._threads = ThreadPoolExecutor(len(urls), thread_name_prefix=f"heads-{chain_id}")
-        self._pending: dict[Endpoint, Future[Block | VenueUnavailable]] = {}
+        self._heads = Heads(
+            chain_id,
+            self._endpoints,
+            asks_final=asks_final,
+            max_lag_blocks=max_lag_blocks,
+            max_head_age_s=max_head_age_s,
+            clock=clock,
+            stopwatch=stopwatch,
+        )
+
+    @property
+    def requests(self) -> int:
+        """How many HTTP requests were sent to the endpoints; a batch is one."""
+        return sum(endpoint.requests for endpoint in self._endpoints)
 
     def health(self) -> tuple[EndpointHealth, ...]:
         """Return the state of each endpoint, in the order given."""
         return tuple(endpoint.health for endpoint in self._endpoints)
 
-    def head(self) -> Block:
-        """Return the newest block of the first endpoint that keeps step with the others.
+    def head(self, beside: int | None = None) -> Block:
+        """Return the newest block that the endpoint in use tells; see `adapters.heads.Heads`.
+
+        Parameters
+        ----------
+        beside : int, optional
+            Number of a block to ask for in the same request.
 
         Raises
         ------
         VenueUnavailable
             If none answers with a recent block.
         """
-        told = self._heads()
-        heads = {endpoint: head for endpoint, head in told.items() if isinstance(head, Block)}
-        if not heads:
-            raise VenueUnavailable(f"chain {self.chain_id}: " + "; ".join(str(fault) for fault in told.values()))
-        median = statistics.median_high(head.number for head in heads.values())
-        for endpoint, head in heads.items():
-            endpoint.in_step = abs(head.number - median) <= self._max_lag_blocks
-        first = next(endpoint for endpoint in heads if endpoint.in_step)
-        self._confirmed = (heads[first].hash, {first})
-        return heads[first]
+        head, used = self._heads.newest(beside)
+        self._confirmed = (head.hash, {used})
+        return head
 
     def block(self, number: int) -> Block | None:
         """Return a block by its number, or None where the chain is not that long."""
@@ -145,7 +136,7 @@ class RpcPool:
         for round_number in range(ROUNDS):
             if round_number:
                 self._sleep(self._rng.uniform(0.5, 1.0) * FIRST_PAUSE_S * 2.0**round_number)
-            for endpoint in self._endpoints:
+            for endpoint in sorted(self._endpoints, key=lambda each: each is not self._heads.used):
                 if not endpoint.in_step:
                     continue
                 try:
@@ -159,7 +150,7 @@ class RpcPool:
 
     def close(self) -> None:
         """Ask no more."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._heads.close()
 
     def _confirm(self, endpoint: Endpoint, at: Block | None) -> None:
         """Make sure that an endpoint is on the same fork as whoever told of `at`."""
@@ -173,55 +164,3 @@ class RpcPool:
         if not isinstance(answer, dict) or answer.get("hash") != at.hash:
             raise LacksBlock(f"{endpoint.host}: does not have block {at.number} with hash {at.hash}")
         self._confirmed[1].add(endpoint)
-
-    def _heads(self) -> dict[Endpoint, Block | VenueUnavailable]:
-        """Ask all endpoints at once; one that hangs holds the others up for a moment only."""
-        for endpoint in self._endpoints:
-            if endpoint not in self._pending:
-                self._pending[endpoint] = self._threads.submit(self._head_of, endpoint)
-        wait(self._pending.values(), return_when=FIRST_COMPLETED)
-        wait(self._pending.values(), timeout=PATIENCE_S)
-        done = {endpoint: future for endpoint, future in self._pending.items() if future.done()}
-        for endpoint in done:
-            del self._pending[endpoint]
-        return {endpoint: future.result() for endpoint, future in done.items()}
-
-    def _head_of(self, endpoint: Endpoint) -> Block | VenueUnavailable:
-        try:
-            head = endpoint.ask(self._head_questions, _parse_head)
-        except VenueUnavailable as fault:
-            return fault
-        except AdapterError as fault:
-            return VenueUnavailable(str(fault))
-        endpoint.head = head.number
-        age_s = int(self._clock()) - head.timestamp
-        if -MAX_AHEAD_S <= age_s <= self._max_head_age_s:
-            return head
-        endpoint.in_step = False
-        when = f"{age_s} s old" if age_s > 0 else f"{-age_s} s in the future"
-        return VenueUnavailable(f"{endpoint.host}: its newest block {head.number} is {when}")
-
-
-def _parse_head(answers: list[Answer]) -> Block:
-    """Read the newest block, and the number of the final one if it was asked for and the node knows such a thing."""
-    newest, *final = answers
-    known = [answer for answer in final if answer is not None and not isinstance(answer, RpcRefused)]
-    return replace(parse_block(newest), final=parse_block(known[0]).number if known else None)
-
-
-def parse_block(record: object) -> Block:
-    """Read a block's header.
-
-    Raises
-    ------
-    BadPayload
-        Naming the field that is missing or malformed.
-    """
-    if not isinstance(record, dict):
-        raise BadPayload(f"a block must be an object, not {str(record)[:80]!r}")
-    return Block(
-        number=quantity(record, "number"),
-        hash="0x" + hex_data(record.get("hash"), "hash", 32).hex(),
-        timestamp=quantity(record, "timestamp"),
-        parent="0x" + hex_data(record.get("parentHash"), "parentHash", 32).hex(),
-    )

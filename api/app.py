@@ -14,6 +14,7 @@ from api.metrics import Metrics
 from api.rate_limits import RateLimits
 from api.request_body import MAX_BODY_BYTES
 from api.services.delivery_metrics import DeliveryCollector
+from api.services.duty_health import DutyCollector
 from api.services.market_metrics import MarketCollector
 from api.services.payment_metrics import PaymentCollector
 
@@ -44,6 +45,7 @@ def build_app(shared: Context, *, mount: Mount = blueprints.mount) -> Flask:
     metrics.install(app)
     metrics.registry.register(DeliveryCollector(shared))
     metrics.registry.register(PaymentCollector(shared))
+    metrics.registry.register(DutyCollector(shared))
     metrics.registry.register(MarketCollector(shared))
     limits = RateLimits(shared.config)
     security.install(app, limits.install)

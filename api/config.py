@@ -30,7 +30,7 @@ class Config:
     Parameters
     ----------
     data_dir : Path
-        Folder for the SQLite file and lock files.
+        Folder for the SQLite file.
     database_url : str
         SQLAlchemy URL; a SQLite file in `data_dir` by default.
     base_url : str

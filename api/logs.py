@@ -96,7 +96,7 @@ def _begin_request() -> None:
 
 def _end_request(response: Response) -> Response:
     response.headers[REQUEST_ID_HEADER] = g.request_id
-    if request.path not in {"/healthz", "/readyz", "/metrics"}:
+    if request.path not in {"/healthz", "/readyz", "/readyz/api", "/metrics"}:
         key = g.get("api_key")
         log.info(
             "request",

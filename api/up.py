@@ -25,7 +25,10 @@ from api.services.vendors import create_vendor, find_vendor
 from api.storage.migrations import upgrade
 
 DEMO_VENDOR = "Demo shop"
-PARTS = ("serve", "worker")
+PARTS = ("serve", "worker", "worker")
+"""Of the two workers one stands by, and does what the other leaves undone when it hangs or is killed."""
+STANDING_IN = "worker"
+"""A part that is started again when it ends, since another of its kind goes on meanwhile."""
 EVERY_INTERFACE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - recognised, not bound
 START_S = 60
 STOP_S = 15
@@ -58,7 +61,7 @@ def run_all(context: Context) -> int:
         for line in welcome(context.config, key, payment_url):
             click.echo(line)
         while not stopping.wait(LOOK_S) and _all_alive(children):
-            pass
+            _replace_killed(children)
         return _status(children, stopping)
     finally:
         _end(children)
@@ -136,7 +139,20 @@ def _ready(config: Config) -> bool:
 
 
 def _all_alive(children: Sequence[subprocess.Popen[bytes]]) -> bool:
-    return all(child.poll() is None for child in children)
+    """Whether nothing has ended that can't be replaced."""
+    return all(child.poll() is None or _is_killed(part, child) for part, child in zip(PARTS, children, strict=True))
+
+
+def _is_killed(part: str, child: subprocess.Popen[bytes]) -> bool:
+    """Whether a worker was killed; one that ends by itself has a reason, such as a setting, and would end again."""
+    return part == STANDING_IN and child.poll() is not None and child.returncode < 0
+
+
+def _replace_killed(children: list[subprocess.Popen[bytes]]) -> None:
+    for number, (part, child) in enumerate(zip(PARTS, children, strict=True)):
+        if _is_killed(part, child):
+            click.echo(f"`checkout {part}` was killed by signal {-child.returncode}; it is started again.", err=True)
+            children[number] = _start(part)
 
 
 def _status(children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> int:

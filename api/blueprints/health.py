@@ -6,32 +6,44 @@ import hmac
 from typing import Any
 
 from flask import Blueprint, Response, current_app, request
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api import context
 from api.domain.errors import Unauthenticated, Unavailable
 from api.metrics import Metrics
+from api.services import duty_health
 from api.storage import migrations
 
 blueprint = Blueprint("health", __name__)
 
+DATABASE_ERRORS = (DBAPIError, PoolTimeout)
+
 
 @blueprint.get("/healthz")
 def healthz() -> dict[str, Any]:
-    """Say that the process answers; it asks nothing of the database."""
-    return {"status": "ok"}
+    """Say that the process answers, and what else an operator wants to know; never anything but 200."""
+    try:
+        problems = list(duty_health.worker_health(context.current()).problems)
+    except DATABASE_ERRORS:
+        problems = ["the database does not answer, or has no schema yet"]
+    return {"status": "ok", "problems": problems}
 
 
 @blueprint.get("/readyz")
 def readyz() -> dict[str, Any]:
-    """Say whether requests can be served: the database answers and its schema is this version's."""
-    engine = context.current().database.engine
-    found, wanted = migrations.current_revision(engine), migrations.latest_revision(engine)
-    if found != wanted:
-        message = (
-            f"The database is at revision {found or 'none'}, this version needs {wanted}: run `checkout db upgrade`"
-        )
-        raise Unavailable(message, retry_after_s=5)
-    return {"status": "ready", "revision": found}
+    """Say whether the service as a whole can take a payment: this process can serve, and somebody does the rest."""
+    revision = _require_schema()
+    health = duty_health.worker_health(context.current())
+    if not duty_health.ESSENTIAL.isdisjoint(health.undone):
+        raise Unavailable("; ".join(health.problems), retry_after_s=5)
+    return {"status": "ready", "revision": revision, "problems": list(health.problems)}
+
+
+@blueprint.get("/readyz/api")
+def readyz_api() -> dict[str, Any]:
+    """Say whether this process can serve requests: the database answers and its schema is this version's."""
+    return {"status": "ready", "revision": _require_schema()}
 
 
 @blueprint.get("/metrics")
@@ -42,3 +54,14 @@ def metrics() -> Response:
     if token and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
         raise Unauthenticated("Metrics need the bearer token of METRICS_TOKEN")
     return Metrics.of(current_app).exposition()
+
+
+def _require_schema() -> str:
+    engine = context.current().database.engine
+    found, wanted = migrations.current_revision(engine), migrations.latest_revision(engine)
+    if found is None or found != wanted:
+        message = (
+            f"The database is at revision {found or 'none'}, this version needs {wanted}: run `checkout db upgrade`"
+        )
+        raise Unavailable(message, retry_after_s=5)
+    return found

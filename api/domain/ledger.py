@@ -146,21 +146,27 @@ class Proof:
 class Ledger(Protocol):
     """Chains that can be watched.
 
-    No method takes an order: the cost of watching does not depend on how many are open. A chain that does not answer
-    is left out of `heads`; the other methods are asked about chains that did, and raise `ChainUnavailable` if they
-    have stopped answering since.
+    No method takes an order: the cost of watching does not depend on how many are open. All that ask a chain raise
+    `ChainUnavailable` if it does not answer. Different chains may be asked at the same time; one chain is asked one
+    thing after the other, and its head first in every look.
     """
 
     span: int
     """How many blocks one call of `transfers` may cover."""
+    is_remote: bool
+    """Whether chains are asked over a network: each of them may hang by itself."""
 
     @property
     def chain_ids(self) -> frozenset[int]:
         """The chains that are connected, whether they answer just now or not."""
         ...
 
-    def heads(self) -> Mapping[int, Head]:
-        """Return the head of each chain that answers; every block up to it can be read."""
+    def head(self, chain_id: int) -> Head:
+        """Return the head of a chain; every block up to it can be read."""
+        ...
+
+    def requests(self, chain_id: int) -> int:
+        """Return how many requests this process has sent for a chain; a batch is one."""
         ...
 
     def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-
-import structlog
 
 from adapters.rpc import MAX_HEAD_AGE_S, RpcPool
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, ChainUnavailable, Head, Transfer
+from api.domain.ledger import Block, Head, Transfer
 from api.services.chain_ledger_bridges import bridges_on
 from api.services.chain_ledger_reader import ChainReader
 
 QUIET_CHAIN_S = 10 * 365 * 24 * 3600
 """How old a test chain's newest block may be: many of them mine only when they are sent something."""
-
-log = structlog.get_logger(__name__)
 
 
 class ChainLedger:
@@ -31,10 +26,11 @@ class ChainLedger:
     """
 
     span = 20
+    is_remote = True
 
     def __init__(self, pools: Mapping[int, RpcPool]) -> None:
+        self._pools = dict(pools)
         self._readers = {chain_id: ChainReader(pool, bridges_on(chain_id)) for chain_id, pool in pools.items()}
-        self._threads = ThreadPoolExecutor(max(1, len(pools)), thread_name_prefix="chain-heads")
         self._heads: dict[int, Head] = {}
 
     @property
@@ -42,11 +38,14 @@ class ChainLedger:
         """The chains that endpoints are configured for."""
         return frozenset(self._readers)
 
-    def heads(self) -> Mapping[int, Head]:
-        """Ask all chains at once, so that one that hangs does not hold up the others one by one."""
-        found = self._threads.map(self._head, self._readers)
-        self._heads = {chain_id: head for chain_id, head in zip(self._readers, found, strict=True) if head is not None}
-        return self._heads
+    def head(self, chain_id: int) -> Head:
+        """Return the newest block that an endpoint in step tells, and how far the chain is final."""
+        head = self._heads[chain_id] = self._readers[chain_id].head()
+        return head
+
+    def requests(self, chain_id: int) -> int:
+        """Return how many HTTP requests the endpoints of a chain were sent."""
+        return self._pools[chain_id].requests
 
     def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
         """Return the canonical blocks with these numbers."""
@@ -63,13 +62,6 @@ class ChainLedger:
     def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
         """Return what moved in these blocks; without recipients nothing is asked."""
         return self._readers[chain_id].transfers(first, last, recipients) if recipients else ()
-
-    def _head(self, chain_id: int) -> Head | None:
-        try:
-            return self._readers[chain_id].head()
-        except ChainUnavailable as fault:
-            log.warning("chain_unavailable", chain_id=chain_id, reason=str(fault))
-            return None
 
 
 def connect(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> ChainLedger:

@@ -34,8 +34,8 @@ from api.services.ledger.candidates import AddressSearch
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.signatures import accepts_signature
 
-AT_ONCE = 10
-"""Whole blocks in one request: a full one has some hundred kilobytes."""
+AT_ONCE = 20
+"""Whole blocks in one request: a full one has some hundred kilobytes, but where many come at once they are small."""
 MOST_RECIPIENTS = 500
 """Addresses in one search of events."""
 
@@ -67,19 +67,21 @@ class ChainReader:
         ChainUnavailable
             If no endpoint answers.
         """
-        newest = self._at = self._guarded(self._rpc.head)
+        last = self._at.number if self._at else None
+        newest = self._at = self._guarded(lambda: self._rpc.head(beside=last))
         deep = newest.number - finality_blocks(self._rpc.chain_id)
-        mined_at = datetime.fromtimestamp(newest.timestamp, UTC)
         return Head(
-            block=Block(number=newest.number, hash=newest.hash, mined_at=mined_at),
+            block=_block(newest),
             final_number=deep if newest.final is None else min(newest.final, newest.number),
         )
 
     def blocks(self, numbers: Collection[int]) -> dict[int, Block]:
         """Return the canonical blocks with these numbers; one beyond the head is left out."""
-        questions = [("eth_getBlockByNumber", [hex(number), False]) for number in sorted(numbers) if number >= 0]
+        told = {each.number: _block(each) for each in (self._at, self._at and self._at.beside) if each}
+        asked = sorted(number for number in numbers if number >= 0 and number not in told)
+        questions = [("eth_getBlockByNumber", [hex(number), False]) for number in asked]
         found = self._ask(questions, _read_headers) if questions else []
-        return {block.number: block for block in found}
+        return {block.number: block for block in (*told.values(), *found) if block.number in numbers}
 
     def block_at(self, moment: datetime, newest: int) -> int:
         """Return the number of the first block mined at `moment` or later, searching below `newest`."""
@@ -193,6 +195,11 @@ class ChainReader:
             return ask()
         except AdapterError as fault:
             raise ChainUnavailable(str(fault)) from fault
+
+
+def _block(header: Header) -> Block:
+    mined_at = datetime.fromtimestamp(header.timestamp, UTC)
+    return Block(number=header.number, hash=header.hash, mined_at=mined_at)
 
 
 def _read_headers(answers: list[Answer]) -> list[Block]:

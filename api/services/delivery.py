@@ -19,6 +19,7 @@ from api.net.addresses import Reach
 from api.net.client import TIMEOUT_S, Reply, SafeClient, Transport
 from api.services.delivery_claims import Claim, Lanes, claim_due, is_any_due
 from api.services.delivery_outcomes import record
+from api.storage.fencing import LeaseLost
 
 THREADS = 16
 LEASE = timedelta(seconds=3 * TIMEOUT_S)
@@ -180,5 +181,7 @@ def _report(future: Future[None]) -> None:
     error = future.exception()
     if isinstance(error, DATABASE_ERRORS):
         log.warning("database_unavailable", kind=type(error).__name__)
+    elif isinstance(error, LeaseLost):
+        log.warning("lease_lost", kind="webhooks")
     elif error is not None:
         log.error("webhook_delivery_crashed", exc_info=error)

@@ -17,6 +17,12 @@ def ledgers(context: Context) -> Mapping[EnvMode, Ledger]:
     return {EnvMode.TEST: SimulatedLedger(context.database, context.clock), **context.ledgers}
 
 
+def groups(ledger: Ledger) -> tuple[tuple[int, ...], ...]:
+    """Return a ledger's chains, those together that are looked at one after the other because none can hang."""
+    chain_ids = tuple(sorted(ledger.chain_ids))
+    return tuple((chain_id,) for chain_id in chain_ids) if ledger.is_remote else (chain_ids,)
+
+
 def ledger_for(context: Context, env_mode: EnvMode) -> Ledger | None:
     """Return an environment's ledger, or None where no chain is connected."""
     return ledgers(context).get(env_mode)

@@ -38,6 +38,7 @@ class SimulatedLedger:
     """
 
     span = 10_000_000
+    is_remote = False
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -48,10 +49,14 @@ class SimulatedLedger:
         """All chains that the engine describes."""
         return frozenset(CHAIN_IDS)
 
-    def heads(self) -> Mapping[int, Head]:
-        """Close the blocks up to now, and reorganise the chains on which that was asked for."""
+    def head(self, chain_id: int) -> Head:
+        """Close the blocks up to now, and reorganise the chain if that was asked for."""
         with self._database.write() as session:
-            return {chain_id: self._close(session, chain) for chain_id, chain in hold(session, *CHAIN_IDS).items()}
+            return self._close(session, hold(session, chain_id)[chain_id])
+
+    def requests(self, chain_id: int) -> int:
+        """Return 0: the chain is tables."""
+        return 0
 
     def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
         """Return the canonical blocks with these numbers."""

@@ -7,9 +7,10 @@ twice at once, the next run does what is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 import structlog
 from sqlalchemy import ColumnElement, and_, func, or_, select, union
@@ -19,15 +20,19 @@ from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Transfer
 from api.domain.orders import LATE_WINDOW, OrderStatus
-from api.services.ledgers import ledgers
+from api.services.ledgers import groups, ledgers
 from api.services.order_store import PaymentState
+from api.services.settlement.at_once import run_at_once
 from api.services.settlement.crediting import CHECKED, credit
+from api.services.settlement.progress import Progress
 from api.services.settlement.sighting import Sighting
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount, WatchCursor
 
 CURSOR_EVERY = timedelta(seconds=10)
-"""How long a chain on which nothing happens keeps its old cursor; the blocks since are read again meanwhile."""
+"""How long a chain on which nothing happens keeps its old cursor; another process would read the blocks since again."""
+WATCH_S = 60
+"""How long `watch` waits for chains that hang."""
 
 MOST_PIECES = 50
 """How far one run reads on a chain that is behind, before the other chains have their turn again."""
@@ -50,6 +55,8 @@ class _Chain:
         is found too.
     others : frozenset of str
         Who else may be sent something that matters: payers who are to get money back.
+    progress : Progress
+        How far earlier looks of this process came, beyond what the cursor says.
     """
 
     context: Context
@@ -59,17 +66,38 @@ class _Chain:
     head: Head
     recipients: frozenset[str]
     others: frozenset[str]
+    progress: Progress
 
 
 def watch(context: Context) -> None:
-    """Look at every chain of every environment once; one that can't be read is left for the next run."""
-    for env_mode, ledger in ledgers(context).items():
-        heads = ledger.heads()
+    """Look at every chain of every environment once, all at the same time; one that can't be read is left out.
+
+    Waits for all of them, but not forever for one that hangs. What a look raises beyond that is raised here.
+    """
+
+    def look_at(env_mode: EnvMode, ledger: Ledger, group: Sequence[int]) -> None:
+        for chain_id in group:
+            look(context, env_mode, ledger, chain_id, Progress())
+
+    run_at_once(
+        [
+            partial(look_at, env_mode, ledger, group)
+            for env_mode, ledger in ledgers(context).items()
+            for group in groups(ledger)
+        ],
+        WATCH_S,
+    )
+
+
+def look(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int, progress: Progress) -> bool:
+    """Look at one chain once; return whether it could be read."""
+    try:
+        head = ledger.head(chain_id)
         with context.database.read() as session:
             recipients = _recipients(context, session, env_mode)
             others = _awaiting_money_back(context, session, env_mode)
-        for chain_id, head in heads.items():
-            chain = _Chain(
+        _watch_chain(
+            _Chain(
                 context=context,
                 ledger=ledger,
                 env_mode=env_mode,
@@ -77,11 +105,13 @@ def watch(context: Context) -> None:
                 head=head,
                 recipients=recipients,
                 others=others,
+                progress=progress,
             )
-            try:
-                _watch_chain(chain)
-            except ChainUnavailable as fault:
-                log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
+        )
+    except ChainUnavailable as fault:
+        log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
+        return False
+    return True
 
 
 def _watch_chain(chain: _Chain) -> None:
@@ -89,21 +119,24 @@ def _watch_chain(chain: _Chain) -> None:
         cursor = session.get(WatchCursor, (chain.env_mode, chain.chain_id))
         due, checked = _due_and_checked(chain, session)
         first = _first_unknown(chain, session) if cursor is None else 0
-    if cursor is not None and chain.head.block.number < cursor.block_number:
-        return  # a node that is behind; what it does not know yet says nothing
     if cursor is not None:
-        canonical = chain.ledger.blocks(chain.chain_id, due | {cursor.block_number})
-        if _is_on_chain(cursor, canonical):
-            first = cursor.block_number + 1
+        number, block_hash = chain.progress.since((cursor.block_number, cursor.block_hash))
+        if chain.head.block.number < number:
+            return  # a node that is behind; what it does not know yet says nothing
+        canonical = chain.ledger.blocks(chain.chain_id, due | {number})
+        if number in canonical and canonical[number].hash == block_hash:
+            first = number + 1
         else:
-            log.info("chain_reorganised", chain_id=chain.chain_id, block_number=cursor.block_number)
+            log.info("chain_reorganised", chain_id=chain.chain_id, block_number=number)
             first, canonical = cursor.final_number + 1, chain.ledger.blocks(chain.chain_id, checked)
     else:
         canonical = chain.ledger.blocks(chain.chain_id, checked)
     is_quiet = cursor is not None and not checked and chain.context.clock.now() - cursor.updated_at < CURSOR_EVERY
     for reached, transfers in _read(chain, first):
-        if transfers or not is_quiet:
+        is_written = bool(transfers) or not is_quiet
+        if is_written:
             _write(chain, canonical, transfers, reached)
+        chain.progress.note(reached, chain.head.block, is_written=is_written, has_found=bool(transfers))
         canonical = {}
 
 
@@ -170,11 +203,6 @@ def _first_unknown(chain: _Chain, session: Session) -> int:
     )
     oldest, head = session.scalar(query), chain.head.block.number
     return head if oldest is None else min(head, chain.ledger.block_at(chain.chain_id, oldest))
-
-
-def _is_on_chain(cursor: WatchCursor, canonical: Mapping[int, Block]) -> bool:
-    block = canonical.get(cursor.block_number)
-    return block is not None and block.hash == cursor.block_hash
 
 
 def _read(chain: _Chain, first: int) -> Iterator[tuple[Block, tuple[Transfer, ...]]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, select
+from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -15,9 +18,13 @@ from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from api.storage.base import Base
+from api.storage.fencing import Fence
+from api.storage.process import process_name
 
 LOCK_WAIT_MS = 5_000
 STATEMENT_MS = 15_000
+IDLE_MS = 15_000
+"""How long a transaction may stand still on PostgreSQL before its locks are taken from it: its process may hang."""
 POOL = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5}
 SQLITE_BEGIN = "sqlite_begin"
 """Execution option: how a transaction begins on SQLite, `DEFERRED` unless it says `IMMEDIATE`."""
@@ -28,12 +35,15 @@ class Database:
 
     Parameters
     ----------
-    url : str
+    url : str or URL
         SQLAlchemy URL of SQLite or PostgreSQL.
+    lock_wait_ms : int
+        How long a statement waits for a lock.
     """
 
-    def __init__(self, url: str) -> None:
-        self.engine = _engine(make_url(url))
+    def __init__(self, url: str | URL, *, lock_wait_ms: int = LOCK_WAIT_MS) -> None:
+        self.engine = _engine(make_url(url), lock_wait_ms)
+        self._fence: Fence | None = None
         self._readers = sessionmaker(self.engine, expire_on_commit=False)
         # A deferred transaction that turns into a writer fails under load whatever the busy timeout; this one waits.
         self._writers = sessionmaker(
@@ -48,9 +58,35 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """Give a session that commits at the end of the block, or rolls back if the block raises."""
+        """Give a session that commits at the end of the block, or rolls back if the block raises.
+
+        Raises
+        ------
+        LeaseLost
+            If this writes in the name of a duty that somebody else does now.
+        """
         with self._writers.begin() as session:
+            if self._fence is not None:
+                self._fence.check(session)
             yield session
+
+    def fenced(self, fence: Fence) -> Self:
+        """Return the same database for writing in the name of a duty: only while nobody else has taken it over."""
+        fenced = copy.copy(self)
+        fenced._fence = fence
+        return fenced
+
+    def require_lease(self) -> None:
+        """Ask whether the duty that this acts for is still this process's, before doing what no transaction holds.
+
+        Raises
+        ------
+        LeaseLost
+            If somebody else does it now.
+        """
+        if self._fence is not None:
+            with self.read() as session:
+                self._fence.check(session)
 
     def ping(self) -> None:
         """Ask the database for one row.
@@ -66,6 +102,14 @@ class Database:
     def close(self) -> None:
         """Close every pooled connection."""
         self.engine.dispose()
+
+
+def database_now(session: Session) -> datetime:
+    """Return the database's own time: its server's, or on SQLite this machine's, on which all its processes run."""
+    if session.get_bind().dialect.name == "postgresql":
+        now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
+        return now.astimezone(UTC)
+    return datetime.now(UTC)
 
 
 def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -> bool:
@@ -84,27 +128,33 @@ def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -
     return session.execute(statement.on_conflict_do_nothing().returning(key)).first() is not None
 
 
-def _engine(url: URL) -> Engine:
+def _engine(url: URL, lock_wait_ms: int) -> Engine:
     if url.get_backend_name() == "sqlite":
-        return _sqlite_engine(url)
-    options = f"-c statement_timeout={STATEMENT_MS} -c lock_timeout={LOCK_WAIT_MS} -c timezone=UTC"
-    arguments = {"connect_timeout": 5, "options": options}
+        return _sqlite_engine(url, lock_wait_ms)
+    settings = {
+        "statement_timeout": STATEMENT_MS,
+        "lock_timeout": lock_wait_ms,
+        "idle_in_transaction_session_timeout": IDLE_MS,
+        "timezone": "UTC",
+    }
+    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+    arguments = {"connect_timeout": 5, "options": options, "application_name": process_name()}
     return create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
 
 
-def _sqlite_engine(url: URL) -> Engine:
+def _sqlite_engine(url: URL, lock_wait_ms: int) -> Engine:
     if url.database:
         Path(url.database).parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(url, **POOL)
-    event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "connect", partial(_configure_sqlite, lock_wait_ms))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _configure_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+def _configure_sqlite(lock_wait_ms: int, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # `_begin_sqlite` begins transactions instead of the driver
     cursor = connection.cursor()
-    for pragma in (f"busy_timeout={LOCK_WAIT_MS}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in (f"busy_timeout={lock_wait_ms}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -1,4 +1,4 @@
-"""What the worker does, and how often. A new job is one line in `JOBS`."""
+"""What the worker does, and how often. A new job is one line in `JOBS`, and a word in `Duty`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from datetime import timedelta
 from sqlalchemy import delete
 
 from api.context import Context
+from api.domain.duties import Duty
 from api.services.delivery import Dispatcher
 from api.services.expiry import expire_orders
-from api.services.watcher import watch
+from api.services.settlement.watch_tasks import ChainTasks
 from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
 from api.worker.sources import SourceReader
 
@@ -21,26 +22,27 @@ KEEP_QUOTES = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Something the worker does again and again.
+    """Something the worker does again and again, for as long as it has the lease of the duty.
 
-    Runs of one job never overlap within a worker. For a moment after a lost connection two workers can run, so
-    `run` must be safe then too: by leases, unique keys or optimistic versions.
+    Runs of one job never overlap within a worker. `run` gets a context whose database refuses what is written once
+    somebody else has taken the duty over; what it does beyond the database may still happen twice then.
 
     Parameters
     ----------
-    name : str
-        Stable: it is the key of the job's slots, and stands in the log.
+    duty : Duty
+        Key of the lease and of the job's slots; stands in the log.
     every_s : float
         Seconds between starts.
     run : callable
-        Takes the process's `Context`.
+        Takes the process's `Context`, fenced.
     once_per_slot : bool
         Whether the database lets it run only once in each period, whoever asks. For rare jobs: it costs a row.
     end : callable, optional
-        Called when the worker leads no longer; returns once nothing that `run` left under way is still going on.
+        Called when the worker has the duty no longer; returns once nothing that `run` left under way is still going on
+        that matters.
     """
 
-    name: str
+    duty: Duty
     every_s: float
     run: Callable[[Context], None]
     once_per_slot: bool = False
@@ -58,11 +60,12 @@ def housekeeping(context: Context) -> None:
 
 SOURCES = SourceReader()
 WEBHOOKS = Dispatcher()
+CHAINS = ChainTasks()
 
 JOBS: tuple[Job, ...] = (
-    Job(name="read_sources", every_s=1, run=SOURCES.run, end=SOURCES.end),
-    Job(name="watch_chains", every_s=1, run=watch),
-    Job(name="expire_orders", every_s=1, run=expire_orders),
-    Job(name="deliver_webhooks", every_s=0.5, run=WEBHOOKS.run, end=WEBHOOKS.end),
-    Job(name="housekeeping", every_s=3600, run=housekeeping, once_per_slot=True),
+    Job(duty=Duty.SOURCES, every_s=1, run=SOURCES.run, end=SOURCES.end),
+    Job(duty=Duty.CHAINS, every_s=1, run=CHAINS.run, end=CHAINS.end),
+    Job(duty=Duty.EXPIRY, every_s=1, run=expire_orders),
+    Job(duty=Duty.WEBHOOKS, every_s=0.2, run=WEBHOOKS.run, end=WEBHOOKS.end),
+    Job(duty=Duty.HOUSEKEEPING, every_s=3600, run=housekeeping, once_per_slot=True),
 )

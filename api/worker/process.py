@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import FrameType
 
@@ -13,25 +16,36 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy.exc import OperationalError
 
 from api.context import Context
+from api.domain.duties import Duty
 from api.storage.db import insert_new
+from api.storage.fencing import Fence, LeaseLost
 from api.storage.tables import JobSlot
 from api.worker.jobs import JOBS, SOURCES, Job
-from api.worker.leader import Leadership, leadership_for
+from api.worker.leases import Leases
 
-WAIT_S = 0.2
-"""Between two tries to become the leader, and between two looks at whether it still is."""
+TICK_S = 0.2
+"""Between two looks at the leases."""
+STUCK_S = 60.0
+"""How long a run may take before the duty is left to somebody else: this process lives, but the run hangs."""
 
 log = structlog.get_logger(__name__)
 
 
 class Worker:
-    """Runs jobs while it leads, until it is told to stop."""
+    """Does the duties that it has leases for, until it is told to stop."""
 
-    def __init__(self, context: Context, leadership: Leadership, jobs: Sequence[Job]) -> None:
+    def __init__(self, context: Context, leases: Leases, jobs: Sequence[Job]) -> None:
         self._context = context
-        self._leadership = leadership
-        self._jobs = jobs
+        self._leases = leases
+        self._jobs = {job.duty: job for job in jobs}
+        self._busy = {job.duty: threading.Lock() for job in jobs}
+        self._doing: dict[Duty, int] = {}
+        self._started: dict[Duty, float] = {}
+        self._ending: set[Duty] = set()
         self._stopping = threading.Event()
+        self._scheduler = BackgroundScheduler(
+            timezone=UTC, executors={"default": {"type": "threadpool", "max_workers": max(1, len(jobs))}}
+        )
 
     def stop(self) -> None:
         """Finish the jobs that are running, and end `run`."""
@@ -39,64 +53,110 @@ class Worker:
 
     def run(self) -> None:
         """Work until `stop`."""
-        while not self._stopping.is_set():
-            if self._leadership.acquire():
-                try:
-                    self._lead()
-                finally:
-                    self._leadership.release()
-            self._stopping.wait(WAIT_S)
+        self._scheduler.start()
+        with ThreadPoolExecutor(max(1, len(self._jobs)), thread_name_prefix="duty-end") as enders:
+            while not self._stopping.wait(TICK_S):
+                self._keep(enders)
+            while self._doing or self._ending:
+                for duty in tuple(self._doing):
+                    self._give_up(enders, duty)
+                self._leases.keep(())  # until their last run has ended
+                threading.Event().wait(TICK_S / 4)
+        self._scheduler.shutdown(wait=True)
+        self._leases.close()
 
-    def run_job(self, job: Job) -> bool:
-        """Run a job once, now.
+    def run_job(self, job: Job, token: int) -> bool:
+        """Run a job once, now, under a lease's token.
 
         Returns
         -------
         bool
-            False if its slot was taken, or the database was away: the next run makes up for it.
+            False if its slot was taken, the database was away, or the duty is somebody else's: the next run makes up
+            for it, whoever's it is.
         """
-        with structlog.contextvars.bound_contextvars(job=job.name):
+        fence = Fence(duty=job.duty, token=token)
+        context = replace(self._context, database=self._context.database.fenced(fence))
+        with structlog.contextvars.bound_contextvars(duty=job.duty):
             try:
-                if job.once_per_slot and not self._take_slot(job):
+                if job.once_per_slot and not _take_slot(context, job):
                     return False
-                job.run(self._context)
+                job.run(context)
             except OperationalError as error:
                 log.warning("database_unavailable", kind=type(error.orig).__name__)
                 return False
+            except LeaseLost:
+                log.warning("lease_lost")
+                self._leases.forget(job.duty, token)
+                return False
         return True
 
-    def _lead(self) -> None:
-        # The scheduler counts in real time, whatever clock the jobs read: a first run far in its past would make it
-        # list every run that it missed.
-        now = datetime.now(UTC)
-        scheduler = BackgroundScheduler(timezone=UTC)
-        for job in self._jobs:
-            scheduler.add_job(
-                self.run_job,
-                "interval",
-                args=(job,),
-                seconds=job.every_s,
-                id=job.name,
-                next_run_time=now,
-                coalesce=True,
-                max_instances=1,
-                misfire_grace_time=None,
-            )
-        scheduler.start()
-        log.info("leading", jobs=[job.name for job in self._jobs])
-        while self._leadership.is_held() and not self._stopping.wait(WAIT_S):
-            pass
-        scheduler.shutdown(wait=True)
-        for job in self._jobs:
-            if job.end is not None:
-                job.end()
-        log.info("stopped_leading")
+    def _keep(self, enders: ThreadPoolExecutor) -> None:
+        """Begin what has become this worker's duty, and end what is its no more."""
+        for duty, started in tuple(self._started.items()):
+            if duty in self._doing and time.monotonic() - started > STUCK_S:
+                log.error("duty_stuck", duty=duty)
+                self._leases.release(duty)
+                self._give_up(enders, duty)
+        wanted = [duty for duty in self._jobs if duty not in self._ending and duty not in self._doing]
+        tokens = self._leases.keep(wanted)
+        for duty, token in tuple(self._doing.items()):
+            if tokens.get(duty) != token:
+                self._give_up(enders, duty)
+        for duty, token in tokens.items():
+            if duty not in self._doing and duty not in self._ending:
+                self._begin(self._jobs[duty], token)
 
-    def _take_slot(self, job: Job) -> bool:
-        now = self._context.clock.now()
-        slot = int(now.timestamp() // job.every_s)
-        with self._context.database.write() as session:
-            return insert_new(session, JobSlot, {"job": job.name, "slot": slot, "taken_at": now})
+    def _run(self, job: Job, token: int) -> None:
+        """Run a job unless its duty has ended since the run was planned."""
+        with self._busy[job.duty]:
+            if self._doing.get(job.duty) == token:
+                self._started[job.duty] = time.monotonic()
+                try:
+                    self.run_job(job, token)
+                finally:
+                    self._started.pop(job.duty)
+
+    def _begin(self, job: Job, token: int) -> None:
+        self._doing[job.duty] = token
+        self._scheduler.add_job(
+            self._run,
+            "interval",
+            args=(job, token),
+            seconds=job.every_s,
+            id=job.duty,
+            # The scheduler counts in real time, whatever clock the jobs read: a first run far in its past would make
+            # it list every run that it missed.
+            next_run_time=datetime.now(UTC),
+            coalesce=True,
+            max_instances=1,
+            misfire_grace_time=None,
+        )
+
+    def _give_up(self, enders: ThreadPoolExecutor, duty: Duty) -> None:
+        self._scheduler.remove_job(duty)
+        del self._doing[duty]
+        self._ending.add(duty)
+        enders.submit(self._end, self._jobs[duty])
+
+    def _end(self, job: Job) -> None:
+        """Wait until nothing of a job goes on, and let somebody else have it at once."""
+        try:
+            with self._busy[job.duty]:
+                if job.end is not None:
+                    job.end()
+            self._leases.release(job.duty)
+            log.info("duty_left", duty=job.duty)
+        except Exception:  # nobody asks this thread how it went
+            log.exception("duty_not_ended", duty=job.duty)
+        finally:
+            self._ending.discard(job.duty)
+
+
+def _take_slot(context: Context, job: Job) -> bool:
+    now = context.clock.now()
+    slot = int(now.timestamp() // job.every_s)
+    with context.database.write() as session:
+        return insert_new(session, JobSlot, {"job": job.duty, "slot": slot, "taken_at": now})
 
 
 def run_worker(context: Context) -> None:
@@ -108,7 +168,7 @@ def run_worker(context: Context) -> None:
         If the settings of the live market do not fit what is installed.
     """
     SOURCES.open(context)
-    worker = Worker(context, leadership_for(context.config, context.database), JOBS)
+    worker = Worker(context, Leases(context.database), JOBS)
 
     def end(_signal: int, _frame: FrameType | None) -> None:
         worker.stop()

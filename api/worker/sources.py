@@ -35,13 +35,20 @@ class SourceReader:
             self._feed, self._board = open_feed(config, context.clock), open_board(config.redis_url)
 
     def run(self, context: Context) -> None:
-        """Start reading what is due, and publish what is there."""
+        """Start reading what is due, and publish what is there.
+
+        Raises
+        ------
+        LeaseLost
+            If somebody else publishes now.
+        """
         from adapters.base import VenueUnavailable
 
         self.open(context)
         if self._feed is None or self._board is None:
             return
         self._feed.tick()
+        context.database.require_lease()
         try:
             self._board.publish(self._feed.state())
             self._is_away = False

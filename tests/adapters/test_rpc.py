@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import threading
 
 import pytest
 
 from adapters.base import BadPayload, Declined, VenueUnavailable
 from adapters.breaker import State
 from adapters.endpoint import LacksBlock, RpcRefused
+from adapters.heads import COMPARE_S
 from adapters.rpc import RpcPool
 from tests.support.nodes import NOW, Network, Node, NodeError, at
 
@@ -82,7 +85,8 @@ def test_the_chain_is_asked_for_again_after_a_failure():
 def test_a_failing_endpoint_is_not_asked_every_time():
     network = Network(bad=Node(), good=Node())
     network.nodes["bad"].fault = VenueUnavailable("no answer in time")
-    pool = pool_of(network)
+    times = itertools.count(step=COMPARE_S)
+    pool = pool_of(network, stopwatch=lambda: next(times))
     for _ in range(20):
         pool.head()
         pool.ask([("eth_chainId", [])], list)
@@ -212,3 +216,79 @@ def test_a_contracts_words_say_nothing_about_the_endpoint():
     (answer,) = pool_of(network).ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(100)])], list)
     assert isinstance(answer, RpcRefused)
     assert answer.number == 3
+
+
+def head_questions(node: Node) -> int:
+    return node.asked.count("eth_getBlockByNumber")
+
+
+def test_only_the_endpoint_in_use_is_asked_between_comparisons():
+    network = Network(used=Node(), other=Node())
+    now = [0.0]
+    pool = pool_of(network, stopwatch=lambda: now[0])
+    for _ in range(10):
+        pool.head()
+    assert [head_questions(node) for node in network.nodes.values()] == [10, 1]
+    now[0] = COMPARE_S
+    pool.head()
+    assert [head_questions(node) for node in network.nodes.values()] == [11, 2]
+    assert pool.requests == 15
+
+
+@pytest.mark.parametrize("trouble", ["fails", "goes back"])
+def test_all_are_asked_at_once_when_the_one_in_use_is_in_trouble(trouble: str):
+    network = Network(used=Node(), other=Node(head=101))
+    pool = pool_of(network)
+    assert pool.head().number == 100
+    if trouble == "fails":
+        network.nodes["used"].fault = VenueUnavailable("no answer in time")
+    else:
+        network.nodes["used"].head = 40
+    assert pool.head().number == 101
+    assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
+    assert pool.health()[0].in_step is (trouble == "fails")
+
+
+def test_one_that_lags_is_left_at_the_next_comparison():
+    network = Network(used=Node(), other=Node())
+    now = [0.0]
+    pool = pool_of(network, stopwatch=lambda: now[0])
+    pool.head()
+    network.nodes["other"].head = 200
+    assert pool.head().number == 100
+    now[0] = COMPARE_S
+    assert pool.head().number == 200
+
+
+def test_one_that_hangs_is_not_waited_for():
+    network = Network(used=Node(), other=Node(head=101))
+    pool = pool_of(network)
+    pool.head()
+    released, node = threading.Event(), network.nodes["used"]
+    answer = node.answer
+
+    def hang(body: object) -> object:
+        released.wait(60)
+        return answer(body)
+
+    node.answer = hang
+    try:
+        assert pool.head().number == 101
+        assert pool.head().number == 101
+        assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
+        assert "eth_chainId" in network.nodes["other"].asked
+    finally:
+        released.set()
+        pool.close()
+
+
+def test_a_block_is_told_in_the_same_request():
+    network = Network(node=Node())
+    pool = pool_of(network)
+    pool.head()
+    before = pool.requests
+    head = pool.head(beside=97)
+    assert head.beside is not None
+    assert (head.beside.number, head.beside.hash) == (97, at(97).hash)
+    assert pool.head(beside=500).beside is None
+    assert pool.requests == before + 2

@@ -229,16 +229,17 @@ def test_a_look_takes_one_request_for_the_head_one_for_what_moved_and_one_for_re
     asked.head()
     node.requests.clear()
     asked.head()
+    assert asked.blocks([3])[3].hash == node.hash(3)
     assert len(asked.transfers(1, 3, [SHOP])) == 1
     block, search, receipt = "eth_getBlockByNumber", "eth_getLogs", "eth_getTransactionReceipt"
-    assert node.requests == [[block, block], [search, search, block, block, block], [receipt]]
+    assert node.requests == [[block, block, block], [search, search, block, block, block], [receipt]]
 
 
 def test_a_long_range_takes_its_blocks_in_portions_and_searches_once() -> None:
     node = Node({"eth_getLogs": [], "eth_getBlockByNumber": lambda params, _: node.block(int(params[0], 16))})
     ChainReader(RpcPool(8453, ["http://node"], client=node), bridges_on(8453)).transfers(10, 34, [SHOP])
     sizes = [(requests.count("eth_getLogs"), requests.count("eth_getBlockByNumber")) for requests in node.requests[1:]]
-    assert sizes == [(2, 10), (0, 10), (0, 5)]
+    assert sizes == [(2, 20), (0, 5)]
 
 
 @pytest.mark.parametrize("answer", [None, Refusal("unknown tag")])

@@ -9,7 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -201,18 +203,41 @@ def test_up_starts_everything_and_ends_it(tmp_path: Path) -> None:
         probe.bind(("127.0.0.1", port))
 
 
-def test_up_ends_when_a_part_ends(tmp_path: Path) -> None:
-    from api.up import PARTS
+def children_of(process: subprocess.Popen[str], command: str) -> list[int]:
+    found = []
+    for each in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+        with suppress(FileNotFoundError):  # it has ended meanwhile
+            if command in Path(f"/proc/{each}/cmdline").read_text().split("\0"):
+                found.append(int(each))
+    return found
 
-    port = free_port()
-    process = up(port, tmp_path)
+
+def test_up_ends_when_the_api_ends(tmp_path: Path) -> None:
+    process = up(free_port(), tmp_path)
     printed_key(process)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    assert len(children) == len(PARTS)
-    os.kill(int(children[PARTS.index("worker")]), signal.SIGKILL)
+    (serve,) = children_of(process, "serve")
+    os.kill(serve, signal.SIGKILL)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "`checkout worker` ended with status -9" in said
+    assert "`checkout serve` ended with status -9" in said
+
+
+def test_up_replaces_a_worker_that_is_killed(tmp_path: Path) -> None:
+    process = up(free_port(), tmp_path)
+    try:
+        printed_key(process)
+        workers = children_of(process, "worker")
+        assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
+        deadline = time.monotonic() + 60
+        while len(present := children_of(process, "worker")) < 2 or workers[0] in present:
+            assert time.monotonic() < deadline
+        assert process.poll() is None
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "`checkout worker` was killed by signal 9; it is started again." in said
 
 
 def test_the_demo_key_is_fresh_each_time(context: Context) -> None:

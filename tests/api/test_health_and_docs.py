@@ -2,29 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 
+import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
 from api.context import Context
-from api.storage.db import Database
+from api.domain.duties import Duty
+from api.services.duty_health import ESSENTIAL
+from api.services.watcher import watch
+from api.storage.db import Database, database_now
+from api.storage.tables import Lease, WatchCursor
+from api.worker.leases import Leases
 from tests.api.conftest import Merchant
 from tests.api.probe import probe_app
 
 
-def test_health_and_readiness(client: FlaskClient) -> None:
-    assert client.get("/healthz").get_json() == {"status": "ok"}
-    assert client.get("/readyz").get_json() == {"status": "ready", "revision": "0002"}
+@pytest.fixture
+def worker(context: Context) -> Iterator[Leases]:
+    """A worker that does everything, and has just read every chain."""
+    leases = Leases(context.database, lease_s=600)
+    leases.keep(Duty)
+    watch(context)
+    yield leases
+    leases.close()
+
+
+def set_lapsed(context: Context, duty: Duty, seconds: float) -> None:
+    with context.database.write() as session:
+        session.get_one(Lease, duty).expires_at = database_now(session) - timedelta(seconds=seconds)
+
+
+def test_health_and_readiness(client: FlaskClient, worker: Leases) -> None:
+    assert client.get("/healthz").get_json() == {"status": "ok", "problems": []}
+    assert client.get("/readyz").get_json() == {"status": "ready", "revision": "0002", "problems": []}
+    assert client.get("/readyz/api").get_json() == {"status": "ready", "revision": "0002"}
+
+
+@pytest.mark.parametrize("duty", sorted(ESSENTIAL))
+def test_a_duty_that_nobody_does_makes_the_service_unready_but_not_the_process(
+    client: FlaskClient, context: Context, worker: Leases, duty: Duty
+) -> None:
+    set_lapsed(context, duty, 14)
+    assert client.get("/readyz").status_code == 200
+    set_lapsed(context, duty, 16)
+    refused = client.get("/readyz")
+    assert refused.status_code == 503
+    assert refused.get_json()["message"] == f"nobody does the duty {duty}: start `checkout worker`"
+    assert client.get("/readyz/api").status_code == 200
+    assert client.get("/healthz").get_json()["problems"] == [refused.get_json()["message"]]
+
+
+def test_without_a_worker_the_service_is_not_ready(client: FlaskClient) -> None:
+    assert client.get("/readyz").status_code == 503
+    assert client.get("/readyz/api").status_code == 200
+
+
+def test_a_lesser_duty_and_an_unread_chain_are_told(client: FlaskClient, context: Context, worker: Leases) -> None:
+    set_lapsed(context, Duty.HOUSEKEEPING, 100)
+    with context.database.write() as session:
+        session.get_one(WatchCursor, ("test", 8453)).updated_at -= timedelta(seconds=61)
+    answer = client.get("/readyz")
+    assert answer.status_code == 200
+    duty, chain = answer.get_json()["problems"]
+    assert "housekeeping" in duty
+    assert chain.startswith("chain 8453 (test) has not been read")
+    text = client.get("/metrics").get_data(as_text=True)
+    assert 'checkout_duty_lapsed_seconds{duty="chains"} 0.0' in text
+    assert 'checkout_duty_lapsed_seconds{duty="housekeeping"} 100.' in text
+    assert 'checkout_chain_unread_seconds{chain_id="8453",env_mode="test"} 61.0' in text
 
 
 def test_an_unmigrated_database_is_not_ready(
     context: Context, make_database_url: Callable[[str], str], assert_error: Callable[..., None]
 ) -> None:
     database = Database(make_database_url(context.database.engine.dialect.name))
-    response = probe_app(replace(context, database=database)).test_client().get("/readyz")
+    client = probe_app(replace(context, database=database)).test_client()
+    response, alive = client.get("/readyz"), client.get("/healthz")
     database.close()
+    assert alive.get_json()["problems"] == ["the database does not answer, or has no schema yet"]
     assert_error(response, 503, {})
     assert "checkout db upgrade" in response.get_json()["message"]
 

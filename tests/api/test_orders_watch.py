@@ -360,15 +360,15 @@ def test_a_head_that_went_back_is_followed(shop: Shop, monkeypatch: pytest.Monke
     order_id = shop.create(order_price=ETH_PRICE)
     send(shop, order_id, 10**18)
     shop.wait(2)
-    original = SimulatedLedger.heads
+    original = SimulatedLedger.head
 
-    def behind(ledger: SimulatedLedger) -> Any:
-        now = original(ledger)
-        number = now[8453].block.number - 6
-        return {8453: replace(now[8453], block=ledger.blocks(8453, [number])[number])}
+    def behind(ledger: SimulatedLedger, chain_id: int) -> Any:
+        now = original(ledger, chain_id)
+        number = now.block.number - 6
+        return replace(now, block=ledger.blocks(chain_id, [number])[number])
 
     with monkeypatch.context() as patch:
-        patch.setattr(SimulatedLedger, "heads", behind)
+        patch.setattr(SimulatedLedger, "head", behind)
         shop.wait(1)
     assert shop.history(order_id)[-1] == "processing/"
     shop.wait(4)
@@ -484,7 +484,7 @@ def test_a_worker_that_starts_late_reads_from_the_oldest_order(shop: Shop) -> No
 
 def test_each_chain_is_read_once_whatever_the_number_of_orders(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    for name in ("heads", "blocks", "transfers"):
+    for name in ("head", "blocks", "transfers"):
         method = getattr(SimulatedLedger, name)
 
         def counted(*args: Any, _name: str = name, _method: Callable[..., Any] = method, **kwargs: Any) -> Any:
@@ -503,7 +503,7 @@ def test_each_chain_is_read_once_whatever_the_number_of_orders(shop: Shop, monke
 
     few, many = calls_of_a_run(1), calls_of_a_run(25)
     assert few == many
-    assert many["heads"] == 1
+    assert many["head"] == 5
     assert many["transfers"] <= 5
 
 
@@ -519,7 +519,7 @@ def test_long_gaps_are_read_in_pieces(shop: Shop, monkeypatch: pytest.MonkeyPatc
     with shop.context.database.read() as session:
         cursor = session.get_one(WatchCursor, ("test", 8453))
     ledger = SimulatedLedger(shop.context.database, shop.clock)
-    assert cursor.block_number == ledger.heads()[8453].block.number
+    assert cursor.block_number == ledger.head(8453).block.number
 
 
 def test_a_quiet_chain_is_not_written_each_second(shop: Shop) -> None:

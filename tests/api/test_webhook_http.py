@@ -17,10 +17,11 @@ from werkzeug import Request, Response
 from api.app import build_app
 from api.context import Context
 from api.domain.clock import SettableClock
+from api.domain.duties import Duty
 from api.net.client import SafeClient
 from api.services.delivery import Dispatcher
 from api.worker.jobs import JOBS, Job
-from api.worker.leader import FileLeadership
+from api.worker.leases import Leases
 from api.worker.process import Worker
 from tests.api.conftest import Merchant
 from tests.support.receiver import StaticResolver
@@ -110,9 +111,9 @@ def test_the_workers_loop_delivers_at_once(
     arrived = threading.Event()
     httpserver.expect_request("/hook").respond_with_handler(lambda _: arrived.set() or Response())
     desk.subscribe(merchant, url=hook(httpserver, "localhost"))
-    (webhooks,) = (job for job in JOBS if job.name == "deliver_webhooks")
-    job = Job(name="own", every_s=webhooks.every_s, run=desk.dispatcher.run, end=desk.dispatcher.end)
-    worker = Worker(desk.context, FileLeadership(desk.context.config.data_dir / "lock"), [job])
+    (webhooks,) = (job for job in JOBS if job.duty == Duty.WEBHOOKS)
+    job = Job(duty=webhooks.duty, every_s=webhooks.every_s, run=desk.dispatcher.run, end=desk.dispatcher.end)
+    worker = Worker(desk.context, Leases(desk.context.database), [job])
     thread = threading.Thread(target=worker.run)
     thread.start()
     try:

@@ -1,65 +1,37 @@
-"""One leader, slots, housekeeping, and a clean end."""
+"""Duties are begun, done by one worker at a time, handed over at once, and end cleanly."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from api.context import Context
-from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
+from api.domain.clock import SettableClock
+from api.domain.duties import Duty
+from api.storage.tables import IdempotencyKey, JobSlot, Lease, StoredQuote
+from api.worker import process
 from api.worker.jobs import JOBS, Job
-from api.worker.leader import FileLeadership, Leadership, PostgresLeadership, leadership_for
+from api.worker.leases import Leases
 from api.worker.process import Worker
 from tests.api.conftest import START, Merchant
 
 PATIENCE_S = 20
+HANDED_OVER_S = 3
 
 
 @pytest.fixture
-def claims(context: Context) -> Iterator[tuple[Leadership, Leadership]]:
-    pair = leadership_for(context.config, context.database), leadership_for(context.config, context.database)
+def leases(context: Context) -> Iterator[tuple[Leases, Leases]]:
+    pair = Leases(context.database), Leases(context.database)
     yield pair
-    for claim in pair:
-        claim.release()
-
-
-def test_the_lock_fits_the_database(context: Context, claims: tuple[Leadership, Leadership]) -> None:
-    sqlite = context.database.engine.dialect.name == "sqlite"
-    assert isinstance(claims[0], FileLeadership if sqlite else PostgresLeadership)
-
-
-def test_one_leads_and_the_other_takes_over(claims: tuple[Leadership, Leadership]) -> None:
-    first, second = claims
-    assert not first.is_held()
-    assert first.acquire()
-    assert first.is_held()
-    assert not second.acquire()
-    first.release()
-    assert not first.is_held()
-    assert second.acquire()
-
-
-def test_a_lost_connection_is_noticed(context: Context) -> None:
-    if context.database.engine.dialect.name == "sqlite":
-        return
-    claim = leadership_for(context.config, context.database)
-    assert claim.acquire()
-    end_others = text(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-        " WHERE pid <> pg_backend_pid() AND datname = current_database()"
-    )
-    with context.database.engine.connect() as connection:
-        connection.execute(end_others)
-    assert not claim.is_held()
-    claim.release()
-    assert claim.acquire()
-    claim.release()
+    for each in pair:
+        each.close()
 
 
 def running(worker: Worker) -> threading.Thread:
@@ -68,60 +40,141 @@ def running(worker: Worker) -> threading.Thread:
     return thread
 
 
-def test_a_worker_runs_its_jobs_and_stops(context: Context, claims: tuple[Leadership, Leadership]) -> None:
+def stop(*workers: tuple[Worker, threading.Thread]) -> None:
+    for worker, _ in workers:
+        worker.stop()
+    for _, thread in workers:
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+
+
+def tick(run: Callable[[Context], object], **options: Any) -> Job:
+    return Job(**{"duty": Duty.EXPIRY, "every_s": 0.05, "run": run} | options)
+
+
+def test_every_duty_has_its_job() -> None:
+    assert {job.duty for job in JOBS} == set(Duty)
+
+
+def test_a_worker_runs_its_jobs_and_hands_over_when_it_stops(context: Context, leases: tuple[Leases, Leases]) -> None:
     ran = threading.Semaphore(0)
-    job = Job(name="tick", every_s=0.05, run=lambda _: ran.release())
-    worker = Worker(context, claims[0], (job,))
+    worker = Worker(context, leases[0], [tick(lambda _: ran.release())])
     thread = running(worker)
     try:
         assert all(ran.acquire(timeout=PATIENCE_S) for _ in range(3))
-        assert claims[0].is_held()
+        assert leases[1].keep([Duty.EXPIRY]) == {}
     finally:
-        worker.stop()
-        thread.join(PATIENCE_S)
-    assert not thread.is_alive()
-    assert claims[1].acquire()
+        stop((worker, thread))
+    assert leases[1].keep([Duty.EXPIRY]) == {Duty.EXPIRY: 2}
 
 
-def test_a_second_worker_takes_over(context: Context, claims: tuple[Leadership, Leadership]) -> None:
+def test_a_second_worker_takes_over_at_once(context: Context, leases: tuple[Leases, Leases]) -> None:
     ran = [threading.Event(), threading.Event()]
     workers = [
-        Worker(context, claim, (Job(name="tick", every_s=0.05, run=lambda _, event=event: event.set()),))
-        for claim, event in zip(claims, ran, strict=True)
+        Worker(context, each, [tick(lambda _, event=event: event.set())])
+        for each, event in zip(leases, ran, strict=True)
     ]
-    threads = [running(workers[0])]
+    first = running(workers[0])
+    assert ran[0].wait(PATIENCE_S)
+    second = running(workers[1])
     try:
-        assert ran[0].wait(PATIENCE_S)
-        threads.append(running(workers[1]))
         assert not ran[1].wait(0.5)
         workers[0].stop()
+        stopped_at = time.monotonic()
         assert ran[1].wait(PATIENCE_S)
+        assert time.monotonic() - stopped_at < HANDED_OVER_S
     finally:
-        for worker in workers:
-            worker.stop()
-        for thread in threads:
-            thread.join(PATIENCE_S)
+        stop((workers[0], first), (workers[1], second))
 
 
-def test_a_slot_is_taken_once_by_whoever_asks(context: Context, claims: tuple[Leadership, Leadership]) -> None:
+def test_one_whose_duty_was_taken_away_writes_nothing_and_begins_anew_later(
+    context: Context, leases: tuple[Leases, Leases]
+) -> None:
+    inside, go_on, ended, again = threading.Event(), threading.Event(), threading.Event(), threading.Event()
+
+    def write(fenced: Context) -> None:
+        if not inside.is_set():
+            inside.set()
+            assert go_on.wait(PATIENCE_S)
+        with fenced.database.write() as session:
+            session.add(JobSlot(job="written", slot=len(again_slots), taken_at=START))
+            again_slots.append(1)
+        again.set()
+
+    again_slots: list[int] = []
+    worker = Worker(context, leases[0], [tick(write, every_s=60, end=ended.set)])
+    thread = running(worker)
+    try:
+        assert inside.wait(PATIENCE_S)
+        with context.database.write() as session:  # what taking over an expired lease does
+            session.get_one(Lease, Duty.EXPIRY).token += 1
+        go_on.set()
+        assert ended.wait(PATIENCE_S)
+        with context.database.read() as session:
+            assert session.scalars(select(JobSlot.job)).all() == []
+        leases[1].release(Duty.EXPIRY)
+        with context.database.write() as session:
+            session.get_one(Lease, Duty.EXPIRY).expires_at = START
+        assert again.wait(PATIENCE_S)
+    finally:
+        go_on.set()
+        stop((worker, thread))
+    with context.database.read() as session:
+        assert session.scalars(select(JobSlot.job)).all() == ["written"]
+
+
+def test_a_run_that_hangs_costs_the_duty(
+    context: Context, leases: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "STUCK_S", 0.2)
+    hanging, released = threading.Event(), threading.Event()
+
+    def hang(_: Context) -> None:
+        hanging.set()
+        released.wait(PATIENCE_S)
+
+    worker = Worker(context, leases[0], [tick(hang)])
+    thread = running(worker)
+    try:
+        assert hanging.wait(PATIENCE_S)
+        deadline = time.monotonic() + PATIENCE_S
+        while not (taken := leases[1].keep([Duty.EXPIRY])):
+            assert time.monotonic() < deadline
+        assert taken == {Duty.EXPIRY: 2}
+    finally:
+        released.set()
+        stop((worker, thread))
+
+
+def test_a_slot_is_taken_once_by_whoever_asks(context: Context, leases: tuple[Leases, Leases]) -> None:
     ran: list[int] = []
-    job = Job(name="hourly", every_s=3600, run=lambda _: ran.append(1), once_per_slot=True)
-    workers = [Worker(context, claim, (job,)) for claim in claims]
-    assert [worker.run_job(job) for worker in workers] == [True, False]
-    context.clock.set(START + timedelta(hours=1))  # type: ignore[attr-defined]  # the tests' clock moves
-    assert [worker.run_job(job) for worker in reversed(workers)] == [True, False]
+    job = Job(duty=Duty.HOUSEKEEPING, every_s=3600, run=lambda _: ran.append(1), once_per_slot=True)
+    worker = Worker(context, leases[0], [job])
+
+    def run_as(each: Leases) -> bool:
+        (token,) = each.keep([job.duty]).values()
+        try:
+            return worker.run_job(job, token)
+        finally:
+            each.release(job.duty)
+
+    assert [run_as(each) for each in leases] == [True, False]
+    assert isinstance(context.clock, SettableClock)
+    context.clock.set(START + timedelta(hours=1))
+    assert [run_as(each) for each in reversed(leases)] == [True, False]
     assert len(ran) == 2
 
 
-def test_a_job_survives_a_database_that_is_away(context: Context, claims: tuple[Leadership, Leadership]) -> None:
+def test_a_job_survives_a_database_that_is_away(context: Context, leases: tuple[Leases, Leases]) -> None:
     def fail(_: Context) -> None:
         raise OperationalError("SELECT 1", {}, ConnectionError("gone"))
 
-    assert not Worker(context, claims[0], ()).run_job(Job(name="away", every_s=1, run=fail))
+    job = tick(fail)
+    assert not Worker(context, leases[0], [job]).run_job(job, 1)
 
 
 def test_housekeeping_forgets_only_what_has_served(context: Context, merchant: Merchant) -> None:
-    (job,) = [job for job in JOBS if job.name == "housekeeping"]
+    (job,) = [job for job in JOBS if job.duty == Duty.HOUSEKEEPING]
     keys: dict[str, Any] = {"vendor_id": merchant.id, "env_mode": "test", "body_hash": "", "response_body": "{}"}
     with context.database.write() as session:
         for days in (-10, 10):

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any, Self
@@ -100,7 +101,8 @@ class Service:
 
     def _kill(self, process: int) -> str:
         part = self._processes.pop(process)
-        os.kill(process, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # a test may have killed it
+            os.kill(process, signal.SIGKILL)
         while _is_alive(process):
             self._pause.wait(LOOK_S)
         return part

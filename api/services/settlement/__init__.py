@@ -1,1 +1,1 @@
-"""From what moved on the chains to whose payment it is: matching, crediting, claims, refunds."""
+"""From blocks to orders: watching chains, telling whose a payment is, crediting what arrives."""

@@ -1,0 +1,78 @@
+"""Names of processes that tell a living one from another that got its number later."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+LONGEST_HOST = 24
+STARTED_FIELD, STATE_FIELD = 19, 0
+"""Of ``/proc/<pid>/stat``, counted behind the name in brackets; proc(5)."""
+STOPPED = frozenset({"T", "t"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """A process of a machine.
+
+    Parameters
+    ----------
+    host : str
+        The machine, or the container.
+    pid : int
+        Its number there.
+    started : int
+        When it started, in the system's ticks since boot; 0 where that is not known.
+    """
+
+    host: str
+    pid: int
+    started: int
+
+    @classmethod
+    def present(cls) -> Self:
+        """Return the process that asks."""
+        stat = _stat(os.getpid())
+        host = socket.gethostname()[:LONGEST_HOST]
+        return cls(host=host, pid=os.getpid(), started=int(stat[STARTED_FIELD]) if stat else 0)
+
+    @classmethod
+    def parse(cls, name: str) -> Self | None:
+        """Read what `name` wrote; None for anything else."""
+        words = name.split()
+        if len(words) != 4 or words[0] != "checkout" or not (words[2] + words[3]).isdecimal():
+            return None
+        return cls(host=words[1], pid=int(words[2]), started=int(words[3]))
+
+    @property
+    def name(self) -> str:
+        """At most 63 characters, as PostgreSQL's ``application_name`` has room for."""
+        return f"checkout {self.host} {self.pid} {self.started}"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs on this machine now, and is not another one that got its number."""
+        stat = _stat(self.pid)
+        is_same = stat is not None and int(stat[STARTED_FIELD]) == self.started != 0
+        return is_same and self.host == socket.gethostname()[:LONGEST_HOST]
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a signal has stopped it."""
+        stat = _stat(self.pid)
+        return stat is not None and stat[STATE_FIELD] in STOPPED
+
+
+def process_name() -> str:
+    """Return the name of the process that asks."""
+    return Process.present().name
+
+
+def _stat(pid: int) -> list[str] | None:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # no such process, or a system without /proc
+        return None

@@ -1,0 +1,163 @@
+"""The worker when things hang: block to webhook beside a chain that never answers, idle cost, replacing a leader.
+
+The figures are printed with ``-s``, and stand in `extra_info` of the results.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from api.context import Context
+from api.domain.duties import Duty
+from api.domain.env import EnvMode
+from api.services.delivery import Dispatcher
+from api.services.settlement.watch_tasks import ChainTasks
+from api.storage.db import Database
+from api.storage.migrations import upgrade
+from api.worker.jobs import Job
+from api.worker.leases import Leases
+from api.worker.process import Worker
+from tests.evm.test_watch_tasks import has_cursor, in_real_time, mining, wait_until
+from tests.support.main_net import MainNet, running_main_net
+from tests.support.settlement import PRICE, ChainShop, chain_shop
+from tests.support.silence import never_answering
+from tests.support.webhooks import HOOK, SUBSCRIPTIONS, FakeTransport, Sent
+
+BASE, HUNG = 8453, 10
+PAYMENTS = 10
+IDLE_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def net() -> Iterator[MainNet]:
+    with running_main_net(BASE) as running:
+        yield running
+
+
+@pytest.fixture
+def shop(net: MainNet, tmp_path: Path) -> Iterator[ChainShop]:
+    with chain_shop({BASE: net}, tmp_path, "worker") as opened:
+        yield opened
+
+
+@contextmanager
+def working(context: Context, transport: FakeTransport) -> Iterator[None]:
+    """Watch and deliver as the worker does, until the block ends."""
+    chains, webhooks = ChainTasks(), Dispatcher(transport)
+    jobs = (
+        Job(duty=Duty.CHAINS, every_s=1, run=chains.run, end=chains.end),
+        Job(duty=Duty.WEBHOOKS, every_s=0.2, run=webhooks.run, end=webhooks.end),
+    )
+    worker = Worker(context, Leases(context.database), jobs)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    try:
+        wait_until(lambda: has_cursor(context))
+        yield
+    finally:
+        worker.stop()
+        thread.join()
+
+
+@pytest.mark.benchmark(group="worker: seconds from a block to the webhook, beside a chain that hangs")
+@pytest.mark.parametrize("block_s", [0.25, 2])
+def test_block_to_webhook(benchmark: BenchmarkFixture, shop: ChainShop, net: MainNet, block_s: float) -> None:
+    transport = FakeTransport(now=lambda: datetime.now(UTC))
+    assert shop.shop.post(SUBSCRIPTIONS, {"webhook_url": HOOK, "env_mode": "test"}).status_code == 200
+    customer, dice = shop.customer(BASE), Random(7)
+    took: dict[str, list[float]] = {"payment_processing": [], "payment_success": []}
+
+    def pay() -> None:
+        shop.clock.set(datetime.now(UTC))
+        order_id, reference = shop.order()
+        threading.Event().wait(dice.random() * 3)  # or each payment would come at the same moment between two looks
+        customer.pay(shop.token(BASE), shop.address, PRICE, reference)
+        mined_at = datetime.now(UTC)
+        for kind, seconds in took.items():
+            wait_until(lambda kind=kind: arrival(transport, order_id, kind) is not None)
+            sent = arrival(transport, order_id, kind)
+            assert sent is not None
+            seconds.append((sent.at - mined_at).total_seconds())
+
+    with never_answering() as url, mining(net, block_s):
+        shop.clock.set(datetime.now(UTC))
+        context = in_real_time(shop, {BASE: (net.chain.url,), HUNG: (url,)})
+        with working(context, transport):
+            benchmark.pedantic(pay, rounds=PAYMENTS)
+    for kind, seconds in took.items():
+        benchmark.extra_info[kind] = {"median": statistics.median(seconds), "max": max(seconds)}
+        print(f"\nblocks of {block_s} s, {kind}: {statistics.median(seconds):.2f} s, at most {max(seconds):.2f} s")
+
+
+def arrival(transport: FakeTransport, order_id: str, kind: str) -> Sent | None:
+    """Return the request that told of a payment, not of an order's creation."""
+    for sent in tuple(transport.sent):
+        data = sent.event["data"]
+        if data["payment_order_id"] == order_id and sent.event["type"] == kind and data["transaction_hash"]:
+            return sent
+    return None
+
+
+@pytest.mark.benchmark(group="worker: requests in a minute for an idle chain")
+@pytest.mark.parametrize("block_s", [0.25, 12])
+def test_idle_chain(benchmark: BenchmarkFixture, shop: ChainShop, net: MainNet, block_s: float) -> None:
+    shop.order()
+    spent: list[int] = []
+
+    def idle() -> None:
+        with mining(net, block_s):
+            context = in_real_time(shop, {BASE: (net.chain.url,)})
+            ledger, tasks = context.ledgers[EnvMode.TEST], ChainTasks()
+            tasks.run(context)
+            wait_until(lambda: has_cursor(context))
+            begun = ledger.requests(BASE)
+            threading.Event().wait(IDLE_S)
+            spent.append(ledger.requests(BASE) - begun)
+            tasks.end()
+
+    benchmark.pedantic(idle, rounds=1)
+    benchmark.extra_info["requests"] = spent[0]
+    print(f"\nblocks of {block_s} s: {spent[0]} requests in {IDLE_S:.0f} s")
+
+
+@pytest.mark.benchmark(group="worker: seconds to replace a stopped leader, SQLite")
+@pytest.mark.parametrize("moment", ["before", "within"])
+def test_replacing_a_stopped_leader(benchmark: BenchmarkFixture, tmp_path: Path, moment: str) -> None:
+    took: list[float] = []
+
+    def replace_leader() -> None:
+        url = f"sqlite:///{tmp_path / f'{len(took)}.db'}"
+        database = Database(url)
+        upgrade(database.engine)
+        command = [sys.executable, "-m", "tests.chaos.stopped_worker", moment]
+        root, environment = Path(__file__).parents[1], {**os.environ, "DATABASE_URL": url}
+        leader = subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.DEVNULL)
+        leases = Leases(database)
+        try:
+            os.waitpid(leader.pid, os.WUNTRACED)
+            stopped_at = time.monotonic()
+            wait_until(lambda: bool(leases.keep([Duty.CHAINS])))
+            took.append(time.monotonic() - stopped_at)
+        finally:
+            leader.send_signal(signal.SIGKILL)
+            leader.wait()
+            leases.close()
+            database.close()
+
+    benchmark.pedantic(replace_leader, rounds=3)
+    benchmark.extra_info["replaced_s"] = max(took)
+    print(f"\nstopped {moment} a transaction: replaced after at most {max(took):.1f} s")

@@ -1,0 +1,188 @@
+"""Leases and their tokens, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from api.context import Context
+from api.domain.duties import Duty
+from api.storage.db import Database, database_now
+from api.storage.fencing import Fence, LeaseLost
+from api.storage.process import Process, process_name
+from api.storage.tables import JobSlot, Lease
+from api.worker.leases import LEASE_S, Leases
+from tests.api.conftest import START
+
+PATIENCE_S = 20
+
+
+class Stopwatch:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def make(context: Context) -> Iterator[Callable[..., Leases]]:
+    made: list[Leases] = []
+
+    def build(**options: object) -> Leases:
+        made.append(Leases(context.database, **options))  # type: ignore[arg-type]  # named by each test
+        return made[-1]
+
+    yield build
+    for each in made:
+        each.close()
+
+
+def expire(context: Context, duty: Duty) -> None:
+    with context.database.write() as session:
+        session.get_one(Lease, duty).expires_at = database_now(session) - timedelta(seconds=1)
+
+
+def slots(context: Context) -> list[str]:
+    with context.database.read() as session:
+        return list(session.scalars(select(JobSlot.job)))
+
+
+def write_slot(database: Database, job: str) -> None:
+    with database.write() as session:
+        session.add(JobSlot(job=job, slot=1, taken_at=START))
+
+
+def test_one_holds_a_duty_and_each_holder_has_a_higher_token(context: Context, make: Callable[..., Leases]) -> None:
+    first, second = make(), make()
+    assert first.keep(Duty) == dict.fromkeys(Duty, 1)
+    assert second.keep(Duty) == {}
+    first.release(Duty.CHAINS)
+    assert second.keep(Duty) == {Duty.CHAINS: 2}
+    expire(context, Duty.WEBHOOKS)
+    assert second.keep(Duty) == {Duty.CHAINS: 2, Duty.WEBHOOKS: 2}
+
+
+def test_a_lease_is_renewed_as_long_as_its_holder_lives(context: Context, make: Callable[..., Leases]) -> None:
+    stopwatch = Stopwatch()
+    holder = make(stopwatch=stopwatch)
+    holder.keep([Duty.CHAINS])
+    expire(context, Duty.CHAINS)
+    stopwatch.now += 1
+    assert holder.keep([Duty.CHAINS]) == {Duty.CHAINS: 1}
+    assert make().keep([Duty.CHAINS]) == {}
+
+
+def test_a_holder_that_was_replaced_notices(context: Context, make: Callable[..., Leases]) -> None:
+    stopwatch = Stopwatch()
+    stopped = make(stopwatch=stopwatch)
+    stopped.keep([Duty.CHAINS])
+    expire(context, Duty.CHAINS)
+    make().keep([Duty.CHAINS])
+    stopwatch.now += LEASE_S
+    assert stopped.keep([Duty.CHAINS]) == {}
+
+
+def test_a_holder_that_cannot_renew_gives_up_by_its_own_clock(
+    context: Context, make: Callable[..., Leases], make_database_url: Callable[[str], str]
+) -> None:
+    stopwatch = Stopwatch()
+    holder = make(stopwatch=stopwatch)
+    holder.keep([Duty.CHAINS])
+    with context.database.write() as session:
+        session.get_one(Lease, Duty.CHAINS, with_for_update=True)  # and on SQLite nobody else writes meanwhile
+        stopwatch.now += LEASE_S + 0.1
+        assert holder.keep([Duty.CHAINS]) == {}
+
+
+def test_a_database_clock_that_was_set_back_keeps_nobody_in_office(
+    context: Context, make: Callable[..., Leases]
+) -> None:
+    make().keep([Duty.CHAINS])
+    with context.database.write() as session:
+        session.get_one(Lease, Duty.CHAINS).expires_at += timedelta(hours=1)
+    stopwatch = Stopwatch()
+    follower = make(stopwatch=stopwatch)
+    assert follower.keep([Duty.CHAINS]) == {}
+    stopwatch.now += LEASE_S + 0.1
+    assert follower.keep([Duty.CHAINS]) == {Duty.CHAINS: 2}
+
+
+def test_of_many_who_try_one_takes_over(context: Context, make: Callable[..., Leases]) -> None:
+    make().keep([Duty.CHAINS])
+    expire(context, Duty.CHAINS)
+    together = threading.Barrier(8)
+    rivals = [make() for _ in range(8)]
+
+    def take(leases: Leases) -> int:
+        together.wait(PATIENCE_S)
+        return len(leases.keep([Duty.CHAINS]))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(take, rivals)) == 1
+    with context.database.read() as session:
+        assert session.get_one(Lease, Duty.CHAINS).token == 2
+
+
+def test_what_is_written_with_an_old_token_is_refused(context: Context, make: Callable[..., Leases]) -> None:
+    first = make()
+    fenced = context.database.fenced(Fence(duty=Duty.CHAINS, token=first.keep([Duty.CHAINS])[Duty.CHAINS]))
+    write_slot(fenced, "in office")
+    first.release(Duty.CHAINS)
+    make().keep([Duty.CHAINS])
+    with pytest.raises(LeaseLost, match="chains was taken over"):
+        write_slot(fenced, "too late")
+    with pytest.raises(LeaseLost):
+        fenced.require_lease()
+    write_slot(context.database, "nobody's duty")
+    assert slots(context) == ["in office", "nobody's duty"]
+
+
+def test_taking_over_waits_for_a_transaction_that_was_allowed(context: Context, make: Callable[..., Leases]) -> None:
+    """Between the check and the commit nobody takes over: then the commit would come after the other's reads."""
+    first, second = make(), make()
+    fenced = context.database.fenced(Fence(duty=Duty.CHAINS, token=first.keep([Duty.CHAINS])[Duty.CHAINS]))
+    expire(context, Duty.CHAINS)
+    with fenced.write() as session:
+        session.add(JobSlot(job="allowed", slot=1, taken_at=START))
+        session.flush()
+        assert second.keep([Duty.CHAINS]) == {}
+    assert slots(context) == ["allowed"]
+    assert second.keep([Duty.CHAINS]) == {Duty.CHAINS: 2}
+
+
+def test_renewing_waits_for_no_transaction_on_postgresql(context: Context, make: Callable[..., Leases]) -> None:
+    if context.database.engine.dialect.name == "sqlite":
+        return  # has one writer
+    stopwatch = Stopwatch()
+    holder = make(stopwatch=stopwatch)
+    fenced = context.database.fenced(Fence(duty=Duty.CHAINS, token=holder.keep([Duty.CHAINS])[Duty.CHAINS]))
+    with context.database.read() as session:
+        before = session.get_one(Lease, Duty.CHAINS).expires_at
+    with fenced.write() as session:
+        stopwatch.now += 2
+        started = time.monotonic()
+        assert holder.keep([Duty.CHAINS]) == {Duty.CHAINS: 1}
+        assert time.monotonic() - started < 1
+    with context.database.read() as session:
+        assert session.get_one(Lease, Duty.CHAINS).expires_at > before
+
+
+def test_processes_are_known_by_more_than_their_number() -> None:
+    present = Process.present()
+    assert Process.parse(process_name()) == present
+    assert len(process_name()) <= 63
+    assert present.is_here
+    assert not present.is_stopped
+    later = Process(host=present.host, pid=present.pid, started=present.started + 1)
+    elsewhere = Process(host="elsewhere", pid=present.pid, started=present.started)
+    assert not later.is_here
+    assert not elsewhere.is_here
+    for name in ("", "psql", "checkout a b c", "checkout host 1"):
+        assert Process.parse(name) is None
