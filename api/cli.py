@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from api.cli_payments import payments
+from api.cli_secrets import secrets
 from api.cli_support import ENV_MODES, echo, operator
 
 
@@ -18,6 +20,7 @@ def main() -> None:
 
 
 main.add_command(payments)
+main.add_command(secrets)
 
 
 @main.group()
@@ -29,9 +32,11 @@ def db() -> None:
 def db_upgrade() -> None:
     """Bring the database's schema up to this version."""
     with operator(check_schema=False) as context:
+        from api.start_checks import check_start
         from api.storage.migrations import upgrade
 
         click.echo(f"The database is at revision {upgrade(context.database.engine)}.")
+        check_start(context)
 
 
 @main.group()
@@ -142,8 +147,13 @@ def serve(port: int | None) -> None:
     if port is not None:
         os.environ["PORT"] = str(port)
     with operator(check_schema=False) as context:
-        from api.server import serve as serve_http
+        from sqlalchemy.exc import OperationalError
 
+        from api.server import serve as serve_http
+        from api.start_checks import check_start
+
+        with suppress(OperationalError):  # it waits for its database, as `/readyz` says
+            check_start(context)
         serve_http(context.config)
 
 
@@ -152,8 +162,10 @@ def worker() -> None:
     """Deliver webhooks, watch payments and let orders expire."""
     with operator() as context:
         from api.logs import configure_logging
+        from api.start_checks import check_start
         from api.worker.process import run_worker
 
+        check_start(context)
         configure_logging(context.config.log_level)
         run_worker(context)
 

@@ -13,6 +13,7 @@ from marshmallow import validate
 from adapters.plan import Plan
 from api.domain.confirmations import Confirmations
 from api.market_settings import read_endpoints, read_plan
+from api.services.secret_keys import SecretKeyFault, parse_keys
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -56,6 +57,9 @@ class Config:
         Blocks that a payment waits for, by its dollars and its chain, such as ``*:100=1,1000=6;1:100=2,1000=6``.
     screening : str or None
         Installed check of payers' and merchants' addresses; see `api.services.screening`. Nobody is checked without it.
+    secret_keys : tuple of str
+        Keys that encrypt the secrets in the database, each 32 bytes in base64; the first encrypts. Without any they are
+        in ``secret.key`` in `data_dir`.
     metrics_token : str or None
         Bearer token that `/metrics` asks for; open without it.
     """
@@ -78,6 +82,7 @@ class Config:
     forwarded_allow_ips: str = ""
     confirmations: Confirmations = field(default_factory=Confirmations)
     screening: str | None = None
+    secret_keys: tuple[str, ...] = field(default=(), repr=False)
     metrics_token: str | None = field(default=None, repr=False)
     log_level: str = "INFO"
 
@@ -128,6 +133,7 @@ class Config:
             forwarded_allow_ips=env.str("FORWARDED_ALLOW_IPS", ""),
             confirmations=_confirmations(env.str("CONFIRMATIONS", None)),
             screening=env.str("SCREENING", None) or None,
+            secret_keys=_secret_keys(env.str("SECRET_KEYS", "")),
             metrics_token=env.str("METRICS_TOKEN", None) or None,
             log_level=env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(LOG_LEVELS)),
         )
@@ -148,6 +154,16 @@ def _confirmations(text: str | None) -> Confirmations:
         return Confirmations.parse(text) if text else Confirmations()
     except ValueError as error:
         raise ConfigError(f"CONFIRMATIONS: {error}") from error
+
+
+def _secret_keys(text: str) -> tuple[str, ...]:
+    texts = tuple(part for part in map(str.strip, text.split(",")) if part)
+    try:
+        if texts:
+            parse_keys(texts, "SECRET_KEYS")
+    except SecretKeyFault as error:
+        raise ConfigError(str(error)) from None
+    return texts
 
 
 def _market(env: Env) -> Plan:

@@ -19,6 +19,7 @@ from api.domain.money import UINT256_MAX, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
 from api.services import order_store
 from api.services.idempotency import Repeatable, first_answer
+from api.services.secret_box import box_for
 from api.services.vendors import Account, list_accounts
 from api.storage.tables import PaymentOrder
 from routing_engine import registry
@@ -63,8 +64,9 @@ def create_link(
     answer = {"payment_order_id": order_id, "payment_url": f"{context.config.base_url}/payment/{order_id}"}
     with context.database.write() as session:
         if repeatable is not None:
+            box, env_mode = box_for(context.config), link.env_mode
             earlier = first_answer(
-                session, repeatable, vendor_id=vendor_id, env_mode=link.env_mode, answer=answer, now=now
+                session, repeatable, box=box, vendor_id=vendor_id, env_mode=env_mode, answer=answer, now=now
             )
             if earlier is not None:
                 return earlier
