@@ -111,14 +111,34 @@ def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: 
     """Receive a currency of VENDOR (id or name) in this token at this address."""
     with operator() as context:
         from api.domain.env import EnvMode
+        from api.services.ledgers import connected_chains
         from api.services.settlement_accounts import check_account
         from api.services.vendors import find_vendor, set_account
 
-        checked = check_account(decimals=decimals, screen=context.screen, **account)
+        chains = connected_chains(context, EnvMode(env_mode))
+        checked = check_account(decimals=decimals, screen=context.screen, chains=chains, **account)
         with context.database.write() as session:
             found = find_vendor(session, vendor)
             set_account(session, found.id, EnvMode(env_mode), checked, context.clock.now())
     click.echo(f"{checked.currency} is received on chain {checked.chain_id} at {checked.address}.")
+    if chains is not None and checked.chain_id not in chains:
+        click.echo("That chain is not connected: links in this currency are refused until it is.", err=True)
+
+
+@settlement.command("remove")
+@click.argument("vendor")
+@click.option("--env", "env_mode", type=ENV_MODES, required=True)
+@click.option("--currency", required=True, help="Currency code of the account.")
+def settlement_remove(vendor: str, env_mode: str, currency: str) -> None:
+    """Take no new orders of VENDOR (id or name) in a currency; open ones keep their terms."""
+    with operator() as context:
+        from api.domain.env import EnvMode
+        from api.services.vendors import find_vendor, remove_account
+
+        with context.database.write() as session:
+            found = find_vendor(session, vendor)
+            kept = remove_account(session, found.id, EnvMode(env_mode), currency)
+    click.echo(f"Removed. {kept} open orders keep their terms; the address stays the vendor's and is watched on.")
 
 
 @settlement.command("list")

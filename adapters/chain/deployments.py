@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _FILE = Path(__file__).parents[1] / "data" / "deployments.json"
 
 
@@ -42,6 +44,14 @@ class Facts:
 def deployments_of(protocol: str, chain_id: int) -> Iterator[Facts]:
     """Return each deployment of a protocol and its forks on a chain."""
     return (Facts(record) for record in _all().get(protocol, ()) if record["chain_id"] == chain_id)
+
+
+def contracts_on(chain_id: int) -> frozenset[str]:
+    """Return every contract that the file names on a chain, in lower case."""
+    records = (record for each in _all().values() for record in each if record["chain_id"] == chain_id)
+    values = (value for record in records for value in record.values())
+    texts = (text for value in values for text in (value if isinstance(value, list) else [value]))
+    return frozenset(text.lower() for text in texts if isinstance(text, str) and _ADDRESS.fullmatch(text))
 
 
 @cache

@@ -10,7 +10,6 @@ import pytest
 from api.domain.errors import Conflict, NotFound
 from api.services.orders import cancel_by_payer, public_order
 from tests.api.conftest import Merchant
-from tests.api.test_orders_create import LIVE
 from tests.support.shop import LINK, Shop
 
 ACTIONS = ["cancel", "refund", "simulate"]
@@ -169,14 +168,14 @@ def test_only_a_paid_order_can_be_refunded(shop: Shop, assert_error: Callable[..
 
 
 def test_an_order_that_was_not_paid_is_not_refunded(shop: Shop, assert_error: Callable[..., None]) -> None:
-    order_id = shop.create(**LIVE)
+    order_id = shop.create_live()
     response = shop.post(f"/api/v1/payment/{order_id}/refund", env_mode="live")
     assert_error(response, 409)
     assert "wait until it is paid" in response.get_json()["message"]
 
 
 def test_a_live_order_can_not_be_simulated(shop: Shop, assert_error: Callable[..., None]) -> None:
-    order_id = shop.create(**LIVE)
+    order_id = shop.create_live()
     response = shop.post(f"/api/v1/payment/{order_id}/simulate", {"action": "pay"}, env_mode="live")
     message = "Create the payment link with env_mode test to simulate payments"
     assert_error(response, 409, {"env_mode": message})

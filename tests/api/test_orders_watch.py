@@ -210,8 +210,7 @@ def test_an_order_expires_even_when_its_chain_does_not_answer(shop: Shop) -> Non
 
 
 def test_an_order_without_chain_expires_too(shop: Shop) -> None:
-    live = {name: "https://shop.example/" for name in LINK if name.endswith("_callback_url")}
-    order_id = shop.create(env_mode="live", **live)
+    order_id = shop.create_live()
     shop.clock.advance(hours=24, minutes=1)
     expire_orders(shop.context)
     assert shop.order(order_id, env_mode="live")["payment_order_status"] == "expired"
