@@ -71,8 +71,10 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
 def _make_data_dir(config: Config) -> None:
     try:
         make_private_folder(config.data_dir)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         raise ConfigError(f"DATA_DIR: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"DATA_DIR: {error}; the service's account has to own it") from error
 
 
 def _screen(config: Config) -> Screen:

@@ -54,8 +54,8 @@ class KeyFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._seen: tuple[int, int, int] | None = None
-        self._keys: tuple[SecretKey, ...] = ()
+        # In one attribute, since threads read it: one's file with another's keys would be kept for good.
+        self._read: tuple[tuple[int, int, int], tuple[SecretKey, ...]] | None = None
 
     def read(self) -> tuple[SecretKey, ...]:
         """Return all keys; none where there is no file.
@@ -72,10 +72,11 @@ class KeyFile:
         if is_open_to_others(self.path):
             raise SecretKeyFault(f"Others may read {self.path}: run `chmod 600 {self.path}`, then rotate its key")
         state = (found.st_ino, found.st_mtime_ns, found.st_size)
-        if state != self._seen:
-            self._keys = parse_keys(self.path.read_text(encoding="ascii").split(), str(self.path))
-            self._seen = state
-        return self._keys
+        known = self._read
+        if known is None or known[0] != state:
+            known = state, parse_keys(self.path.read_text(encoding="ascii").split(), str(self.path))
+            self._read = known
+        return known[1]
 
     def make(self) -> None:
         """Write the first key, unless another process is faster."""

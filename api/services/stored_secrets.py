@@ -38,7 +38,8 @@ def require_keys(session: Session, config: Config) -> None:
         If a key is missing, malformed or readable by others; it says what to do.
     """
     box = box_for(config)
-    keys, used = box.keyring.read(), _key_ids(session)
+    used = _key_ids(session)
+    keys = box.keyring.read()  # afterwards: whoever rotates adds the key first, then uses it
     missing = sorted(used - {key.id for key in keys})
     if missing:
         raise SecretKeyFault(
@@ -56,16 +57,16 @@ def rotate_keys(database: Database, config: Config) -> Rotated:
 
     The key file keeps the key before, for what other processes are writing at this moment.
     """
-    ring = box_for(config).keyring
-    with database.read() as session:
-        require_keys(session, config)
+    box, ring = box_for(config), box_for(config).keyring
     if not isinstance(ring, KeyFile):
-        return _reseal(database, box_for(config))
+        _require_keys_now(database, config)
+        return _reseal(database, box)
     with hold_file_lock(_lock_of(ring.path)):
+        _require_keys_now(database, config)
         before = ring.read()
         (made,) = parse_keys([new_key()], str(ring.path))
         ring.write((made, *before))
-        rotated = _reseal(database, box_for(config))
+        rotated = _reseal(database, box)
         ring.write((made, before[0]))
     return rotated
 
@@ -98,6 +99,11 @@ def reset_secrets(database: Database, config: Config, at: datetime) -> int:
         for subscription_id in bare:
             add_secret(session, box, subscription_id, at)
     return len(bare)
+
+
+def _require_keys_now(database: Database, config: Config) -> None:
+    with database.read() as session:
+        require_keys(session, config)
 
 
 def _make_key(box: SecretBox) -> None:

@@ -94,7 +94,7 @@ def _engine(url: URL) -> Engine:
 
 
 def _sqlite_engine(url: URL) -> Engine:
-    if url.database and url.database != ":memory:":
+    if url.database and url.database != ":memory:" and not url.database.startswith("file:"):
         _make_sqlite_file(Path(url.database))
     engine = create_engine(url, **POOL)
     event.listen(engine, "connect", _configure_sqlite)

@@ -23,7 +23,8 @@ def make_private_folder(path: Path) -> None:
     ValueError
         If the folder belongs to others too, such as ``/tmp`` or a home: its rights must not be changed.
     """
-    if path in {Path(path.anchor), Path.home()} or (path.exists() and path.stat().st_mode & stat.S_ISVTX):
+    home = Path("~").expanduser() if "HOME" in os.environ else None
+    if path in {Path(path.anchor), home} or (path.exists() and path.stat().st_mode & stat.S_ISVTX):
         raise ValueError(f"{path} is not a folder of the service's own; name one below it")
     path.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
     for each, mode in ((path, FOLDER_MODE), *((lock, FILE_MODE) for lock in path.glob("*.lock"))):

@@ -201,24 +201,61 @@ def test_a_lost_key_stops_the_start_and_can_be_got_over(
     assert box.open(stored, secret_purpose(made["webhook_id"])) != made["secret"]
 
 
-def test_rotating_the_key_file(desk: Desk, merchant: Merchant, tmp_path: Path) -> None:
-    desk = replace(desk, context=replace(desk.context, config=filed(desk.context, tmp_path)))
-    box = box_for(desk.context.config)
-    with desk.context.database.read() as session:
-        require_keys(session, desk.context.config)
-    with desk.context.database.write() as session:
-        session.execute(WebhookSecret.__table__.delete())
-    old = box.seal("whsec_b2xk", "p")
-    first = box.keyring.read()
-    rotated = rotate_keys(desk.context.database, desk.context.config)
-    keys = box.keyring.read()
-    assert (rotated.count, rotated.key_id) == (0, keys[0].id)
-    assert keys[1:] == first
-    assert box.open(old, "p") == "whsec_b2xk"  # written by a process that had not seen the new key yet
-    rotate_keys(desk.context.database, desk.context.config)
+@pytest.fixture
+def filed_desk(desk: Desk, tmp_path: Path) -> Desk:
+    """The same with a key file."""
+    shared = replace(desk.context, config=filed(desk.context, tmp_path))
+    with shared.database.read() as session:
+        require_keys(session, shared.config)
+    attach(desk.client.application, shared)
+    return replace(desk, context=shared)
+
+
+def test_rotating_the_key_file(filed_desk: Desk, merchant: Merchant) -> None:
+    made, context = filed_desk.subscribe(merchant), filed_desk.context
+    box = box_for(context.config)
+    late, (first,) = box.seal("whsec_b2xk", "p"), box.keyring.read()
+    rotated = rotate_keys(context.database, context.config)
+    second, *before = box.keyring.read()
+    assert (rotated.count, rotated.key_id, before) == (1, second.id, [first])
+    assert box.open(late, "p") == "whsec_b2xk"  # written by a process that had not seen the new key yet
+    assert rotate_keys(context.database, context.config).count == 1
     with pytest.raises(SecretKeyFault, match="is missing"):
-        box.open(old, "p")
-    assert mode(tmp_path / "secret.key") == 0o600
+        box.open(late, "p")
+    assert mode(context.config.data_dir / "secret.key") == 0o600
+    filed_desk.publish(merchant)
+    (sent,) = filed_desk.work()
+    assert verifies(made["secret"], sent)
+
+
+def test_rotating_that_ends_half_way_loses_nothing(
+    filed_desk: Desk, merchant: Merchant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, context = filed_desk.subscribe(merchant), filed_desk.context
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(3):
+        with monkeypatch.context() as patch:
+            patch.setattr("api.services.stored_secrets._reseal", end)
+            with pytest.raises(KeyboardInterrupt):
+                rotate_keys(context.database, context.config)
+    with context.database.read() as session:
+        require_keys(session, context.config)
+    rotate_keys(context.database, context.config)
+    (stored,) = ciphertexts(context)
+    assert box_for(context.config).open(stored, secret_purpose(made["webhook_id"])) == made["secret"]
+
+
+def test_keys_rotated_by_many_at_once_lose_nothing(filed_desk: Desk, merchant: Merchant) -> None:
+    made, context = filed_desk.subscribe(merchant), filed_desk.context
+    with ThreadPoolExecutor(4) as pool:
+        for each in [pool.submit(rotate_keys, context.database, context.config) for _ in range(8)]:
+            each.result()
+    (stored,) = ciphertexts(context)
+    assert box_for(context.config).open(stored, secret_purpose(made["webhook_id"])) == made["secret"]
+    assert len(box_for(context.config).keyring.read()) == 2
 
 
 def test_rotating_the_keys_of_the_setting(desk: Desk, merchant: Merchant) -> None:
