@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from api.cli_payments import payments
+from api.cli_secrets import secrets
 from api.cli_support import ENV_MODES, echo, operator
 
 
@@ -18,6 +20,7 @@ def main() -> None:
 
 
 main.add_command(payments)
+main.add_command(secrets)
 
 
 @main.group()
@@ -29,9 +32,11 @@ def db() -> None:
 def db_upgrade() -> None:
     """Bring the database's schema up to this version."""
     with operator(check_schema=False) as context:
+        from api.start_checks import check_start
         from api.storage.migrations import upgrade
 
         click.echo(f"The database is at revision {upgrade(context.database.engine)}.")
+        check_start(context)
 
 
 @main.group()
@@ -106,14 +111,34 @@ def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: 
     """Receive a currency of VENDOR (id or name) in this token at this address."""
     with operator() as context:
         from api.domain.env import EnvMode
+        from api.services.ledgers import connected_chains
         from api.services.settlement_accounts import check_account
         from api.services.vendors import find_vendor, set_account
 
-        checked = check_account(decimals=decimals, screen=context.screen, **account)
+        chains = connected_chains(context, EnvMode(env_mode))
+        checked = check_account(decimals=decimals, screen=context.screen, chains=chains, **account)
         with context.database.write() as session:
             found = find_vendor(session, vendor)
             set_account(session, found.id, EnvMode(env_mode), checked, context.clock.now())
     click.echo(f"{checked.currency} is received on chain {checked.chain_id} at {checked.address}.")
+    if chains is not None and checked.chain_id not in chains:
+        click.echo("That chain is not connected: links in this currency are refused until it is.", err=True)
+
+
+@settlement.command("remove")
+@click.argument("vendor")
+@click.option("--env", "env_mode", type=ENV_MODES, required=True)
+@click.option("--currency", required=True, help="Currency code of the account.")
+def settlement_remove(vendor: str, env_mode: str, currency: str) -> None:
+    """Take no new orders of VENDOR (id or name) in a currency; open ones keep their terms."""
+    with operator() as context:
+        from api.domain.env import EnvMode
+        from api.services.vendors import find_vendor, remove_account
+
+        with context.database.write() as session:
+            found = find_vendor(session, vendor)
+            kept = remove_account(session, found.id, EnvMode(env_mode), currency)
+    click.echo(f"Removed. {kept} open orders keep their terms; the address stays the vendor's and is watched on.")
 
 
 @settlement.command("list")
@@ -142,8 +167,13 @@ def serve(port: int | None) -> None:
     if port is not None:
         os.environ["PORT"] = str(port)
     with operator(check_schema=False) as context:
-        from api.server import serve as serve_http
+        from sqlalchemy.exc import OperationalError
 
+        from api.server import serve as serve_http
+        from api.start_checks import check_start
+
+        with suppress(OperationalError):  # it waits for its database, as `/readyz` says
+            check_start(context)
         serve_http(context.config)
 
 
@@ -152,8 +182,10 @@ def worker() -> None:
     """Deliver webhooks, watch payments and let orders expire."""
     with operator() as context:
         from api.logs import configure_logging
+        from api.start_checks import check_start
         from api.worker.process import run_worker
 
+        check_start(context)
         configure_logging(context.config.log_level)
         run_worker(context)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -11,6 +12,9 @@ import click
 
 if TYPE_CHECKING:
     from api.context import Context
+
+PRIVATE_UMASK = 0o077
+"""What the service's processes write is for their own account alone."""
 
 ENV_MODES = click.Choice(["test", "live"])
 
@@ -23,16 +27,17 @@ def operator(*, check_schema: bool = True) -> Iterator[Context]:
     from api.config import Config, ConfigError
     from api.context import build_context
     from api.domain.errors import Refused
+    from api.services.secret_keys import SecretKeyFault
     from api.storage import migrations
 
-    context = None
+    context, umask = None, os.umask(PRIVATE_UMASK)
     try:
         context = build_context(Config.from_env())
         engine = context.database.engine
         if check_schema and migrations.current_revision(engine) != migrations.latest_revision(engine):
             raise click.ClickException("The database has another schema; run `checkout db upgrade` first.")
         yield context
-    except ConfigError as error:
+    except (ConfigError, SecretKeyFault) as error:
         raise click.ClickException(str(error)) from error
     except Refused as error:
         detail = "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
@@ -40,6 +45,7 @@ def operator(*, check_schema: bool = True) -> Iterator[Context]:
     except OperationalError as error:
         raise click.ClickException(f"The database does not answer: {error.orig}") from error
     finally:
+        os.umask(umask)
         if context is not None:
             context.database.close()
 

@@ -13,6 +13,7 @@ from marshmallow import validate
 from adapters.plan import Plan
 from api.domain.confirmations import DOUBTED_ABOVE, Confirmations
 from api.market_settings import read_endpoints, read_plan
+from api.services.secret_keys import SecretKeyFault, parse_keys
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -57,6 +58,9 @@ class Config:
         the dollars above which two things must speak for it (``DOUBLE_CHECK_ABOVE``).
     screening : str or None
         Installed check of payers' and merchants' addresses; see `api.services.screening`. Nobody is checked without it.
+    secret_keys : tuple of str
+        Keys that encrypt the secrets in the database, each 32 bytes in base64; the first encrypts. Without any they are
+        in ``secret.key`` in `data_dir`.
     metrics_token : str or None
         Bearer token that `/metrics` asks for; open without it.
     """
@@ -79,6 +83,7 @@ class Config:
     forwarded_allow_ips: str = ""
     confirmations: Confirmations = field(default_factory=Confirmations)
     screening: str | None = None
+    secret_keys: tuple[str, ...] = field(default=(), repr=False)
     metrics_token: str | None = field(default=None, repr=False)
     log_level: str = "INFO"
 
@@ -132,6 +137,7 @@ class Config:
                 doubted_above=env.int("DOUBLE_CHECK_ABOVE", DOUBTED_ABOVE, validate=validate.Range(min=0)),
             ),
             screening=env.str("SCREENING", None) or None,
+            secret_keys=_secret_keys(env.str("SECRET_KEYS", "")),
             metrics_token=env.str("METRICS_TOKEN", None) or None,
             log_level=env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(LOG_LEVELS)),
         )
@@ -152,6 +158,16 @@ def _confirmations(text: str | None) -> Confirmations:
         return Confirmations.parse(text) if text else Confirmations()
     except ValueError as error:
         raise ConfigError(f"CONFIRMATIONS: {error}") from error
+
+
+def _secret_keys(text: str) -> tuple[str, ...]:
+    texts = tuple(part for part in map(str.strip, text.split(",")) if part)
+    try:
+        if texts:
+            parse_keys(texts, "SECRET_KEYS")
+    except SecretKeyFault as error:
+        raise ConfigError(str(error)) from None
+    return texts
 
 
 def _market(env: Env) -> Plan:

@@ -18,6 +18,7 @@ from api.services.market_supply import supply_for
 from api.services.payment_world import Worlds, worlds_for
 from api.services.screening import Screen, nobody, screen_named
 from api.storage.db import Database
+from api.storage.private_files import make_private_folder
 
 EXTENSION = "checkout"
 
@@ -52,9 +53,10 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
     Raises
     ------
     ConfigError
-        If the check of addresses that is configured is not installed.
+        If the check of addresses that is configured is not installed, or DATA_DIR is not the service's own.
     """
     clock = clock or SystemClock()
+    _make_data_dir(config)
     return Context(
         config=config,
         clock=clock,
@@ -64,6 +66,15 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
         ledgers=_ledgers(config, clock),
         screen=_screen(config),
     )
+
+
+def _make_data_dir(config: Config) -> None:
+    try:
+        make_private_folder(config.data_dir)
+    except ValueError as error:
+        raise ConfigError(f"DATA_DIR: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"DATA_DIR: {error}; the service's account has to own it") from error
 
 
 def _screen(config: Config) -> Screen:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from typing import Any, NoReturn
 
 from api.domain.errors import InvalidData
 
 MAX_BODY_BYTES = 64 * 1024
+GIVEN_TWICE = "Given twice"
 
 _NAMES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
 
@@ -33,7 +35,9 @@ def parse_object(raw: bytes | str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        value = json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_refuse_repeated
+        )
     except json.JSONDecodeError as error:
         raise InvalidData.at("", f"Malformed JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
@@ -44,6 +48,15 @@ def parse_object(raw: bytes | str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidData.at("", f"Expected object, received {json_type(value)}")
     return value
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object, unless a property comes twice: one of the two would be ignored."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        name = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise InvalidData.at(name, GIVEN_TWICE)
+    return made
 
 
 def json_type(value: object) -> str:

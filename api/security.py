@@ -16,6 +16,8 @@ from api.services.keys import ApiKey, find_key
 
 KEY_HEADER = "X-Api-Key"
 API_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+ADMIT = "admit"
+"""Attribute of a view: what refuses a call before anything else of it is looked at."""
 API_PREFIXES = ("/api/", "/v1/")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -106,7 +108,7 @@ def _with_security(
     # flask-smorest keeps what it will write into the OpenAPI document in this attribute.
     described = deepcopy(getattr(view, "_apidoc", {}))
     described.setdefault("manual_doc", {})["security"] = security
-    guarded.__dict__["_apidoc"] = described
+    guarded.__dict__.update({"_apidoc": described, ADMIT: check})
     return guarded
 
 

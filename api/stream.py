@@ -153,7 +153,7 @@ def _request_scope(socket: Scope, method: str, body: bytes) -> Scope:
     kept = [(name, value) for name, value in socket["headers"] if name in {b"host", b"x-api-key"}]
     headers = [*kept, (b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     scheme = "https" if socket.get("scheme") == "wss" else "http"
-    named = {"type": "http", "method": method, "scheme": scheme, "path": PATH, "query_string": b"", "headers": headers}
+    named = {"type": "http", "method": method, "scheme": scheme, "path": PATH, "headers": headers}
     return {name: value for name, value in socket.items() if name not in {"subprotocols", "extensions"}} | named
 
 

@@ -22,6 +22,7 @@ from api.server import require_free_port
 from api.services.keys import rotate_key
 from api.services.orders import NewLink, create_link
 from api.services.vendors import create_vendor, find_vendor
+from api.start_checks import check_start
 from api.storage.migrations import upgrade
 
 DEMO_VENDOR = "Demo shop"
@@ -45,6 +46,7 @@ def run_all(context: Context) -> int:
     """
     require_free_port(context.config)
     upgrade(context.database.engine)
+    check_start(context)
     key, payment_url = demo_key(context), demo_link(context)
     context.database.close()
     stopping = threading.Event()

@@ -10,9 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from adapters.multicall import MULTICALL3
-
-_ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _FILE = Path(__file__).parents[1] / "data" / "deployments.json"
 
 
@@ -48,12 +46,12 @@ def deployments_of(protocol: str, chain_id: int) -> Iterator[Facts]:
     return (Facts(record) for record in _all().get(protocol, ()) if record["chain_id"] == chain_id)
 
 
-@cache
-def shared_contracts(chain_id: int) -> frozenset[str]:
-    """Return the contracts of a chain that everybody uses and that keep nobody's money apart, in lower case."""
-    facts = (record for records in _all().values() for record in records if record["chain_id"] == chain_id)
-    addresses = (value for record in facts for value in record.values())
-    return frozenset({MULTICALL3, *(str(each).lower() for each in addresses if _ADDRESS.fullmatch(str(each)))})
+def contracts_on(chain_id: int) -> frozenset[str]:
+    """Return every contract that the file names on a chain, in lower case."""
+    records = (record for each in _all().values() for record in each if record["chain_id"] == chain_id)
+    values = (value for record in records for value in record.values())
+    texts = (text for value in values for text in (value if isinstance(value, list) else [value]))
+    return frozenset(text.lower() for text in texts if isinstance(text, str) and _ADDRESS.fullmatch(text))
 
 
 @cache

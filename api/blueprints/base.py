@@ -5,7 +5,8 @@ This module is the one that knows flask-smorest and webargs; both come without t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 import flask
@@ -13,12 +14,14 @@ import flask_smorest
 from flask import Response
 from marshmallow import Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
+from webargs.multidictproxy import MultiDictProxy
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from api.domain.errors import InvalidData, UnsupportedMedia
+from api.domain.errors import InvalidData, Problem, UnsupportedMedia
 from api.errors import http_error
-from api.request_body import MAX_BODY_BYTES, parse_object
-from api.schemas import AmountField, ChainIdField, problems_of
+from api.request_body import GIVEN_TWICE, MAX_BODY_BYTES, parse_object
+from api.schemas import AmountField, ChainIdField, problems_of, refuse_unknown
+from api.security import ADMIT
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -68,12 +71,17 @@ class Parser(FlaskParser):
 
     def load_json(self, req: flask.Request, schema: Schema) -> Any:
         """Parse the body; an empty one counts as an empty object."""
-        raw = req.get_data(cache=True)
-        if req.content_length is None and len(raw) >= MAX_BODY_BYTES:
-            raise RequestEntityTooLarge  # werkzeug cuts a body of undeclared length off at the limit
-        if raw.strip() and not req.is_json:
-            raise UnsupportedMedia("The body must be JSON, sent with Content-Type: application/json")
-        return parse_object(raw)
+        return read_json(req)
+
+    def load_querystring(self, req: flask.Request, schema: Schema) -> Any:
+        """Read the query; a parameter comes twice only where it is a list, or one of the two would be ignored."""
+        read = MultiDictProxy(req.args, schema)
+        twice = [
+            name for name, values in req.args.lists() if len(values) > 1 and name in _names(schema) - read.multiple_keys
+        ]
+        if twice:
+            raise InvalidData(*(Problem(path=name, message=GIVEN_TWICE) for name in twice))
+        return read
 
     def handle_error(self, error: ValidationError, req: flask.Request, schema: Schema, **_: Any) -> NoReturn:
         """Refuse with one problem for each offending property."""
@@ -81,22 +89,40 @@ class Parser(FlaskParser):
         raise InvalidData(*problems_of(by_property))
 
 
+def read_json(req: flask.Request) -> dict[str, Any]:
+    """Parse the body; an empty one counts as an empty object.
+
+    Raises
+    ------
+    Refused
+        If it is no JSON object, or not said to be JSON.
+    RequestEntityTooLarge
+        If it is longer than it may be.
+    """
+    raw = req.get_data(cache=True)
+    if req.content_length is None and len(raw) >= MAX_BODY_BYTES:
+        raise RequestEntityTooLarge  # werkzeug cuts a body of undeclared length off at the limit
+    if raw.strip() and not req.is_json:
+        raise UnsupportedMedia("The body must be JSON, sent with Content-Type: application/json")
+    return parse_object(raw)
+
+
 class Blueprint(flask_smorest.Blueprint):
-    """A resource whose views declare what they take and give."""
+    """A resource whose views declare what they take and give; what they do not declare is refused."""
 
     ARGUMENTS_PARSER = Parser(unknown=None)
 
     def get(self, rule: str, **options: Any) -> Decorator:
         """Serve GET at `rule`."""
-        return cast(Decorator, self.route(rule, methods=["GET"], **options))
+        return self._serve("GET", rule, options)
 
     def post(self, rule: str, **options: Any) -> Decorator:
         """Serve POST at `rule`."""
-        return cast(Decorator, self.route(rule, methods=["POST"], **options))
+        return self._serve("POST", rule, options)
 
     def delete(self, rule: str, **options: Any) -> Decorator:
         """Serve DELETE at `rule`."""
-        return cast(Decorator, self.route(rule, methods=["DELETE"], **options))
+        return self._serve("DELETE", rule, options)
 
     def body(self, schema: type[Schema] | Schema, **options: Any) -> Decorator:
         """Pass the checked JSON body to the view as its next positional argument."""
@@ -121,6 +147,34 @@ class Blueprint(flask_smorest.Blueprint):
     def note(self, status: int, description: str) -> Decorator:
         """Describe an answer without a body in the OpenAPI document."""
         return cast(Decorator, super().alt_response(status, description=description))
+
+    def _serve(self, method: str, rule: str, options: Mapping[str, Any]) -> Decorator:
+        def serve(view: View) -> View:
+            return cast(View, self.route(rule, methods=[method], **options)(_refuse_undeclared(view)))
+
+        return serve
+
+
+def _refuse_undeclared(view: View) -> View:
+    """Refuse query parameters, or a body, where `view` declares none; a caller who lacks a key is told that first."""
+    declared = {each["in"] for each in getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", ())}
+    admit: Callable[[], object] | None = getattr(view, ADMIT, None)
+
+    @wraps(view)
+    def strict(*args: Any, **kwargs: Any) -> Any:
+        if admit is not None:
+            admit()
+        if "query" not in declared:
+            refuse_unknown(flask.request.args)
+        if "json" not in declared:
+            refuse_unknown(read_json(flask.request))
+        return view(*args, **kwargs)
+
+    return cast(View, strict)
+
+
+def _names(schema: Schema) -> set[str]:
+    return {field.data_key or name for name, field in schema.load_fields.items()}
 
 
 class Api(flask_smorest.Api):

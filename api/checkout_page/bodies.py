@@ -10,7 +10,7 @@ from marshmallow import Schema, ValidationError
 from api.checkout_page.same_origin import require_same_origin
 from api.domain.errors import InvalidData
 from api.request_body import parse_object
-from api.schemas import Address, BaseSchema, ChainIdField, TextField, TransactionHash, problems_of
+from api.schemas import Address, BaseSchema, ChainIdField, TextField, TransactionHash, problems_of, refuse_unknown
 
 MAX_ID = 64
 
@@ -48,9 +48,10 @@ def read(request: Request, base_url: str, schema: type[Schema] = BaseSchema) -> 
     Raises
     ------
     Refused
-        If it does not come from the page, is not JSON, or lacks a property.
+        If it does not come from the page, is not JSON, lacks a property, or has one that is unknown.
     """
     require_same_origin(request, base_url)
+    refuse_unknown(request.args)
     try:
         body: dict[str, Any] = schema().load(parse_object(request.get_data()))
     except ValidationError as error:

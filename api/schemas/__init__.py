@@ -1,6 +1,6 @@
 """Wire formats: what comes in is checked here, field by field."""
 
-from api.schemas.base import BaseSchema, HttpsInLive, problems_of
+from api.schemas.base import BaseSchema, HttpsInLive, problems_of, refuse_unknown
 from api.schemas.fields import (
     Address,
     AmountField,
@@ -30,4 +30,5 @@ __all__ = [
     "TransactionHash",
     "UrlField",
     "problems_of",
+    "refuse_unknown",
 ]

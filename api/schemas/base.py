@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, ClassVar
 
-from marshmallow import EXCLUDE, Schema, ValidationError, validates_schema
+from marshmallow import RAISE, Schema, ValidationError, validates_schema
 
 from api.domain.env import EnvMode
-from api.domain.errors import Problem
+from api.domain.errors import InvalidData, Problem
+
+MOST_PROBLEMS = 100
+"""Beyond these a caller learns no more, and a small request would get a huge answer."""
 
 
 class BaseSchema(Schema):
-    """A JSON object; properties it does not know are left out."""
+    """A JSON object; a property that it does not know is refused: a misspelt one would be ignored, and costs money."""
 
     class Meta:
         """Options of marshmallow."""
 
-        unknown = EXCLUDE
+        unknown = RAISE
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        names = [field.data_key or name for name, field in self.load_fields.items()]
+        self.error_messages["unknown"] = unknown_message(names)
 
 
 class HttpsInLive(BaseSchema):
@@ -38,15 +47,34 @@ class HttpsInLive(BaseSchema):
             raise ValidationError({name: ["Plain http is for env_mode test only; use https"] for name in plain})
 
 
+def unknown_message(names: Sequence[str]) -> str:
+    """Say that something has none of the names that are known."""
+    return f"Unknown; the known ones are {', '.join(names)}" if names else "Unknown; nothing is known here"
+
+
+def refuse_unknown(given: Iterable[str]) -> None:
+    """Refuse each of these names, where none is known.
+
+    Raises
+    ------
+    InvalidData
+        If there is any.
+    """
+    problems = [Problem(path=name, message=unknown_message(())) for name in islice(given, MOST_PROBLEMS)]
+    if problems:
+        raise InvalidData(*problems)
+
+
 def problems_of(messages: object) -> tuple[Problem, ...]:
-    """Flatten marshmallow's nested messages: one problem for each offending property, dotted paths.
+    """Flatten marshmallow's nested messages: one problem for each offending property, dotted paths, at most a hundred.
 
     Parameters
     ----------
     messages : object
         `ValidationError.messages`: dictionaries by property or position, with lists of texts at the leaves.
     """
-    return tuple(Problem(path=path, message=message) for path, message in _leaves(messages, ()))
+    leaves = islice(_leaves(messages, ()), MOST_PROBLEMS)
+    return tuple(Problem(path=path, message=message) for path, message in leaves)
 
 
 def _leaves(messages: object, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:

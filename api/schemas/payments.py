@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate
+from marshmallow import EXCLUDE, ValidationError, fields, validate
 
 from api.domain.orders import OrderStatus
 from api.schemas.base import BaseSchema, HttpsInLive
@@ -83,7 +83,12 @@ class PaymentLinkSchema(HttpsInLive):
 
 
 class IdempotencySchema(BaseSchema):
-    """Header of a request that may be sent again."""
+    """Header of a request that may be sent again; a request has many others."""
+
+    class Meta:
+        """Options of marshmallow."""
+
+        unknown = EXCLUDE
 
     key = TextField(data_key=HEADER, max_length=255)
 

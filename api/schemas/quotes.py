@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from marshmallow import Schema, fields, pre_load
+from marshmallow import Schema, ValidationError, fields, pre_load
 
 from api.schemas.fields import Address
 from api.schemas.pairs import PairSchema
@@ -16,6 +16,11 @@ from routing_engine.objective import OBJECTIVES
 
 ALIASES = {"fromChain": "fromChainId", "toChain": "toChainId", "fromAmount": "inputAmount", "toAmount": "outputAmount"}
 """The names that routes use, accepted here too."""
+
+
+def _alias(name: str) -> fields.String:
+    """Describe a parameter by another name; `read_aliases` takes it away before the fields are read."""
+    return fields.String(data_key=ALIASES[name], metadata={"description": f"Another name of `{name}`"})
 
 
 class QuoteQuerySchema(PairSchema):
@@ -69,13 +74,21 @@ class QuoteQuerySchema(PairSchema):
     )
     order = ChoiceField(tuple(OBJECTIVES), metadata={"description": "What is best. Default: `cheapest`"})
 
+    from_chain_id = _alias("fromChain")
+    to_chain_id = _alias("toChain")
+    input_amount = _alias("fromAmount")
+    output_amount = _alias("toAmount")
+
     @pre_load
     def read_aliases(self, data: Mapping[str, Any], **_: object) -> dict[str, Any]:
         """Read each parameter under its other name where it did not come under its own."""
         read = {name: data[name] for name in data}
+        contradictions = {}
         for name, alias in ALIASES.items():
-            if name not in read and alias in read:
-                read[name] = read[alias]
+            if alias in read and read.setdefault(name, read[alias]) != read.pop(alias):
+                contradictions[alias] = [f"Another name of {name}, which says something else; give one of the two"]
+        if contradictions:
+            raise ValidationError(contradictions)
         return read
 
 

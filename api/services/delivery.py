@@ -19,6 +19,9 @@ from api.net.addresses import Reach
 from api.net.client import TIMEOUT_S, Reply, SafeClient, Transport
 from api.services.delivery_claims import Claim, Lanes, claim_due, is_any_due
 from api.services.delivery_outcomes import record
+from api.services.secret_box import box_for
+from api.services.secret_keys import SecretKeyFault
+from api.services.webhook_secrets import secret_purpose
 from api.storage.fencing import LeaseLost
 
 THREADS = 16
@@ -103,7 +106,11 @@ class Dispatcher:
     def _send(self, context: Context, claim: Claim) -> Reply:
         transport = self._transport or SafeClient(context.resolver)
         reach = Reach.of(context.config, claim.env_mode)
-        headers = signed_headers(claim, context.clock.now())
+        box, purpose = box_for(context.config), secret_purpose(claim.subscription_id)
+        secrets = [box.open(ciphertext, purpose) for ciphertext in claim.secrets]
+        if not secrets:
+            raise SecretKeyFault(f"There is no secret to sign for {claim.subscription_id}")
+        headers = signed_headers(claim, secrets, context.clock.now())
         return transport.post(claim.url, claim.payload.encode(), headers, reach)
 
     def _turn(self, context: Context, ended: Ended | None = None) -> None:
@@ -166,9 +173,9 @@ class Dispatcher:
             return claim_due(session, lanes, now, self._lease, free)
 
 
-def signed_headers(claim: Claim, now: datetime) -> dict[str, str]:
+def signed_headers(claim: Claim, secrets: Sequence[str], now: datetime) -> dict[str, str]:
     """Compose the headers of Standard Webhooks; the id stays the same over all attempts."""
-    signatures = [Webhook(secret).sign(claim.event_id, now, claim.payload) for secret in claim.secrets]
+    signatures = [Webhook(secret).sign(claim.event_id, now, claim.payload) for secret in secrets]
     return {
         "Content-Type": "application/json",
         "webhook-id": claim.event_id,

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.services.outbox import DeliveryStatus
+from api.services.webhook_secrets import signing_secrets
 from api.storage.tables import Event, WebhookDelivery, WebhookSubscription
 
 PER_SUBSCRIPTION = 4
@@ -28,7 +29,7 @@ class Claim:
     Parameters
     ----------
     secrets : tuple of str
-        All that sign: two for a day after a rotation, the new one first.
+        All that sign, encrypted, the newest first; whoever sends the delivery decrypts them.
     """
 
     delivery_id: str
@@ -160,9 +161,11 @@ def _lease(session: Session, delivery_ids: Sequence[str], now: datetime, until: 
         .where(mine)
         .order_by(Event.seq)
     )
+    rows = session.execute(statement).all()
+    secrets = signing_secrets(session, {subscription.id for _, _, subscription in rows}, now)
     return [
-        _claim(delivery_id, event, subscription, now, until)
-        for delivery_id, event, subscription in session.execute(statement)
+        _claim(delivery_id, event, subscription, secrets.get(subscription.id, ()), until)
+        for delivery_id, event, subscription in rows
     ]
 
 
@@ -180,10 +183,8 @@ def _due(now: datetime) -> ColumnElement[bool]:
 
 
 def _claim(
-    delivery_id: str, event: Event, subscription: WebhookSubscription, now: datetime, lease_until: datetime
+    delivery_id: str, event: Event, subscription: WebhookSubscription, secrets: tuple[str, ...], lease_until: datetime
 ) -> Claim:
-    expires_at = subscription.previous_secret_expires_at
-    previous = subscription.previous_secret if expires_at is not None and expires_at > now else None
     return Claim(
         delivery_id=delivery_id,
         event_id=event.id,
@@ -192,6 +193,6 @@ def _claim(
         env_mode=EnvMode(subscription.env_mode),
         url=subscription.url,
         payload=event.payload,
-        secrets=(subscription.secret, previous) if previous else (subscription.secret,),
+        secrets=secrets,
         lease_until=lease_until,
     )

@@ -2,6 +2,7 @@
 
 The answer is written in the same transaction as what the request does. So there is nothing to clean up after a crash:
 either both are there or neither is, and a second request with the same key waits for the first one's transaction.
+Every stored answer is encrypted, since some hold a secret, and no caller is to think of that.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, Problem, Unprocessable
 from api.request_body import parse_object
+from api.services.secret_box import SecretBox
 from api.storage.db import insert_new
 from api.storage.tables import IdempotencyKey
 
@@ -56,6 +58,7 @@ def first_answer(
     session: Session,
     request: Repeatable,
     *,
+    box: SecretBox,
     vendor_id: str,
     env_mode: EnvMode,
     answer: Mapping[str, Any],
@@ -67,6 +70,8 @@ def first_answer(
     ----------
     session : Session
         Of the transaction that carries the request out.
+    box : SecretBox
+        Encrypts the stored answer.
 
     Returns
     -------
@@ -80,12 +85,13 @@ def first_answer(
     Conflict
         If the earlier request is still being carried out.
     """
+    purpose = answer_purpose(vendor_id, env_mode, request.key)
     identity = {"vendor_id": vendor_id, "env_mode": env_mode, "key": request.key}
     session.execute(delete(IdempotencyKey).filter_by(**identity).where(IdempotencyKey.expires_at <= now))
     values = {
         **identity,
         "body_hash": request.body_hash,
-        "response_body": json.dumps(answer),
+        "response_body": box.seal(json.dumps(answer), purpose),
         "created_at": now,
         "expires_at": now + KEPT,
     }
@@ -95,8 +101,13 @@ def first_answer(
     if stored.body_hash != values["body_hash"]:
         problem = Problem(path=HEADER, message="Use a new key for a new request")
         raise Unprocessable("This idempotency key was used with another body", problem)
-    found: Mapping[str, Any] = json.loads(stored.response_body)
+    found: Mapping[str, Any] = json.loads(box.open(stored.response_body, purpose))
     return found
+
+
+def answer_purpose(vendor_id: str, env_mode: str, key: str) -> str:
+    """Say to whose request a stored answer belongs, for `SecretBox`."""
+    return f"answer to {vendor_id} {env_mode} {key}"
 
 
 def _insert(session: Session, values: Mapping[str, Any]) -> bool:

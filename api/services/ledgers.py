@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from adapters.rpc import RpcPool
 from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
+from api.services.chain_ledger import pools
 from api.services.simulated_ledger import SimulatedLedger
 
 
@@ -26,6 +28,14 @@ def groups(ledger: Ledger) -> tuple[tuple[int, ...], ...]:
 def ledger_for(context: Context, env_mode: EnvMode) -> Ledger | None:
     """Return an environment's ledger, or None where no chain is connected."""
     return ledgers(context).get(env_mode)
+
+
+def connected_chains(context: Context, env_mode: EnvMode) -> Mapping[int, RpcPool] | None:
+    """Return the endpoints of an environment's chains, or None where they are simulated."""
+    if is_simulated(context, env_mode):
+        return None
+    urls = context.config.market.rpc_urls if env_mode == EnvMode.LIVE else context.config.test_rpc_urls
+    return pools(urls, env_mode, context.clock)
 
 
 def is_simulated(context: Context, env_mode: EnvMode) -> bool:

@@ -11,7 +11,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.context import Context
-from api.domain import currencies
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
@@ -20,7 +19,9 @@ from api.domain.money import UINT256_MAX, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
 from api.services import order_store
 from api.services.idempotency import Repeatable, first_answer
-from api.services.vendors import Account, list_accounts
+from api.services.secret_box import box_for
+from api.services.settlement_choice import choose_account
+from api.services.vendors import Account
 from api.storage.tables import PaymentOrder, WatchCursor
 from routing_engine import registry
 
@@ -58,23 +59,27 @@ def create_link(
     ------
     InvalidData
         Naming the property that can't be.
+    Conflict
+        If the vendor receives this currency on a chain that is not connected.
     """
     now = context.clock.now()
     order_id = new_id(IdPrefix.ORDER, now)
     answer = {"payment_order_id": order_id, "payment_url": f"{context.config.base_url}/payment/{order_id}"}
     with context.database.write() as session:
         if repeatable is not None:
+            box, env_mode = box_for(context.config), link.env_mode
             earlier = first_answer(
-                session, repeatable, vendor_id=vendor_id, env_mode=link.env_mode, answer=answer, now=now
+                session, repeatable, box=box, vendor_id=vendor_id, env_mode=env_mode, answer=answer, now=now
             )
             if earlier is not None:
                 return earlier
-        _create(session, vendor_id, order_id, link, now)
+        _create(context, session, vendor_id, order_id, link, now)
     return answer
 
 
-def _create(session: Session, vendor_id: str, order_id: str, link: NewLink, now: datetime) -> None:
-    currency, account = _account(session, vendor_id, link)
+def _create(context: Context, session: Session, vendor_id: str, order_id: str, link: NewLink, now: datetime) -> None:
+    given = link.order_price["currency"]
+    currency, account = choose_account(context, session, vendor_id, link.env_mode, given)
     order = PaymentOrder(
         id=order_id,
         vendor_id=vendor_id,
@@ -107,21 +112,6 @@ def _heights(session: Session, env_mode: EnvMode) -> dict[str, int]:
     """Return the newest block of each chain that is known now: what was mined before never counts for the order."""
     query = select(WatchCursor.chain_id, WatchCursor.head_number).where(WatchCursor.env_mode == env_mode)
     return {str(chain_id): number for chain_id, number in session.execute(query)}
-
-
-def _account(session: Session, vendor_id: str, link: NewLink) -> tuple[str, Account | None]:
-    """Return the canonical currency and the account that settles it; no account where the vendor has none at all."""
-    given = link.order_price["currency"]
-    currency = currencies.canonical(given)
-    accounts = {account.currency: account for account in list_accounts(session, vendor_id, link.env_mode)}
-    listed = ", ".join(sorted(accounts)) or "USD, USDC, USDT, DAI, ETH, WETH, WBTC and the other listed tokens"
-    if currency is None:
-        raise InvalidData.at("order_price.currency", f"Unknown currency {given!r}; use one of {listed}")
-    account = next((accounts[code] for code in currencies.settling_symbols(currency) if code in accounts), None)
-    if account is None and accounts:
-        message = f"There is no settlement account for {currency} in the {link.env_mode} environment; there is {listed}"
-        raise InvalidData.at("order_price.currency", message)
-    return currency, account
 
 
 def _settle_to(order: PaymentOrder, account: Account) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adapters.base import AdapterError
-from adapters.chain.deployments import shared_contracts
+from adapters.chain.deployments import contracts_on
+from adapters.multicall import MULTICALL3
 from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, Unavailable
@@ -27,7 +28,7 @@ def require_reachable(context: Context, env_mode: EnvMode, source: RefundSource)
     Unavailable
         If a chain does not answer.
     """
-    if source.payer in shared_contracts(source.arrived_on):
+    if source.payer in contracts_on(source.arrived_on) | {MULTICALL3}:
         return replace(source, payer="")
     world = context.worlds.get(env_mode)
     if not source.payer or source.paid_on == source.arrived_on or world is None:

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from eth_utils.address import is_checksum_address, is_checksum_formatted_address
 
+from adapters.chain.deployments import contracts_on
+from adapters.multicall import MULTICALL3
+from adapters.rpc import RpcPool
 from api.domain import currencies
 from api.domain.errors import InvalidData
 from api.domain.orders import StatusReason
 from api.services.screening import Screen, nobody
+from api.services.token_contracts import read_decimals
 from api.services.vendors import Account
 from routing_engine import registry
+from routing_engine.chains import CHAINS
 from routing_engine.errors import UnknownToken
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
+
+LAST_RESERVED = 0xFFFF
+"""Addresses up to here are precompiled contracts, or will be."""
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 
 
 def check_account(
-    *, currency: str, chain_id: int, token: str, decimals: int | None, address: str, screen: Screen = nobody
+    *,
+    currency: str,
+    chain_id: int,
+    token: str,
+    decimals: int | None,
+    address: str,
+    screen: Screen = nobody,
+    chains: Mapping[int, RpcPool] | None = None,
 ) -> Account:
     """Return the account that an operator's words describe.
 
@@ -35,6 +51,8 @@ def check_account(
         Who receives; a mistyped mixed-case address is recognised by its checksum.
     screen : Screen, optional
         Says who must not be paid.
+    chains : mapping of int to RpcPool, optional
+        The connected chains, which are asked for the token; without it the chains are simulated ones.
 
     Raises
     ------
@@ -44,12 +62,16 @@ def check_account(
     code = currencies.canonical(currency)
     if code is None or code == currencies.DOLLAR:
         raise InvalidData.at("currency", f"{currency!r} is not the symbol of a listed token")
+    if chain_id not in CHAINS:
+        known = ", ".join(f"{chain.chain_id} ({chain.name})" for chain in CHAINS.values())
+        raise InvalidData.at("chain", f"Unknown chain {chain_id}; use one of {known}")
     settled = _token(token, chain_id, decimals)
     recipient = _address("address", address)
-    if recipient == ZERO_ADDRESS:
-        raise InvalidData.at("address", "The zero address would burn the money")
+    refuse_recipient(recipient, settled)
     if screen([recipient]):
         raise InvalidData.at("address", f"Rejected by the check of addresses ({StatusReason.SCREENING_REJECTED})")
+    if chains is not None:
+        _require_contract(settled, chains)
     return Account(
         currency=code,
         chain_id=chain_id,
@@ -59,16 +81,55 @@ def check_account(
     )
 
 
+def refuse_recipient(address: str, token: Token) -> None:
+    """Refuse an address from which nobody could move what it receives.
+
+    Raises
+    ------
+    InvalidData
+        Naming `address`.
+    """
+    if address == ZERO_ADDRESS:
+        raise InvalidData.at("address", "The zero address would burn the money")
+    if int(address, 16) <= LAST_RESERVED or address == NATIVE_ADDRESS:
+        raise InvalidData.at("address", "Is nobody's: it is reserved for the chain itself")
+    if address == token.address:
+        raise InvalidData.at("address", "Is the token's own contract; what it receives is lost")
+    if registry.info_of(token.chain_id, address) is not None or address == CHAINS[token.chain_id].wrapped_native:
+        raise InvalidData.at("address", "Is the contract of a token; what it receives is lost")
+    if address in contracts_on(token.chain_id) | {MULTICALL3}:
+        raise InvalidData.at("address", "Is a contract of a market or a bridge; anybody could take what it receives")
+
+
+def _require_contract(token: Token, chains: Mapping[int, RpcPool]) -> None:
+    """Ask the chain whether the token is there with these decimals; a listed one is believed without."""
+    if token.address == NATIVE_ADDRESS:
+        return
+    pool = chains.get(token.chain_id)
+    if pool is not None:
+        found = read_decimals(pool, token.address)
+        if found != token.decimals:
+            raise InvalidData.at("decimals", f"The token's contract says {found}, not {token.decimals}")
+    elif registry.info_of(token.chain_id, token.address) is None:
+        message = (
+            f"Connect chain {token.chain_id} in RPC_URLS first (TEST_RPC_URLS for the test environment): a token that "
+            "is not listed is looked at on its chain"
+        )
+        raise InvalidData.at("chain", message)
+
+
 def _token(text: str, chain_id: int, decimals: int | None) -> Token:
     if not text.startswith("0x"):
         try:
-            return registry.token(text, chain_id)
+            text = registry.token(text, chain_id).address
         except UnknownToken as error:
             raise InvalidData.at("token", str(error)) from error
     address = _address("token", text)
     address = NATIVE_ADDRESS if address == ZERO_ADDRESS else address
     info = registry.info_of(chain_id, address)
     if info is not None:
+        if decimals not in {None, info.decimals}:
+            raise InvalidData.at("decimals", f"{info.symbol} has {info.decimals}, not {decimals}")
         return info.on(chain_id)
     if decimals is None:
         raise InvalidData.at("decimals", "Required for a token that is not listed")

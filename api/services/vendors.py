@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain import currencies
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, NotFound
 from api.domain.ids import IdPrefix, new_id
+from api.domain.orders import OrderStatus
 from api.services.keys import create_key
-from api.storage.tables import SettlementAccount, Vendor
+from api.services.owned_addresses import claim_address
+from api.storage.tables import PaymentOrder, SettlementAccount, Vendor
 
 MAX_NAME = 200
 
@@ -59,7 +61,7 @@ def create_vendor(session: Session, name: str, at: datetime) -> NewVendor:
     session.flush()
     keys = {env_mode: create_key(session, vendor_id, env_mode, at) for env_mode in EnvMode}
     for account in _test_accounts(vendor_id):
-        _add_account(session, vendor_id, EnvMode.TEST, account, at)
+        set_account(session, vendor_id, EnvMode.TEST, account, at)
     return NewVendor(vendor_id=vendor_id, name=name, keys=keys)
 
 
@@ -83,13 +85,49 @@ def find_vendor(session: Session, id_or_name: str) -> Vendor:
 
 
 def set_account(session: Session, vendor_id: str, env_mode: EnvMode, account: Account, at: datetime) -> None:
-    """Receive a currency with this token at this address from now on; orders made earlier keep theirs."""
+    """Receive a currency with this token at this address from now on; orders made earlier keep theirs.
+
+    Raises
+    ------
+    InvalidData
+        If the address is another vendor's or another environment's.
+    """
+    claim_address(session, (vendor_id, env_mode), account.chain_id, account.address, at)
     row = session.get(SettlementAccount, (vendor_id, env_mode, account.currency))
     if row is None:
         _add_account(session, vendor_id, env_mode, account, at)
         return
     row.chain_id, row.token_address = account.chain_id, account.token_address
     row.token_decimals, row.address, row.updated_at = account.token_decimals, account.address, at
+
+
+def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency: str) -> int:
+    """Take no new orders in a currency; its address stays the vendor's and is watched on.
+
+    Returns
+    -------
+    int
+        How many open orders keep the address.
+
+    Raises
+    ------
+    NotFound
+        If there is no such account.
+    """
+    row = session.get(SettlementAccount, (vendor_id, env_mode, currencies.canonical(currency) or currency))
+    if row is None:
+        raise NotFound(f"There is no account for {currency} in {env_mode} mode; `checkout settlement list` shows them")
+    keeping = select(func.count()).where(
+        PaymentOrder.vendor_id == vendor_id,
+        PaymentOrder.env_mode == env_mode,
+        PaymentOrder.settlement_chain_id == row.chain_id,
+        PaymentOrder.settlement_token_address == row.token_address,
+        PaymentOrder.settlement_address == row.address,
+        PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
+    )
+    count = session.scalar(keeping) or 0
+    session.delete(row)
+    return count
 
 
 def list_accounts(session: Session, vendor_id: str, env_mode: EnvMode) -> tuple[Account, ...]:

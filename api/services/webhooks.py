@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import secrets
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Self
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
@@ -20,16 +20,44 @@ from api.net.targets import TargetRefused, parse_target, require_reachable
 from api.services.delivery_outcomes import DISABLED_BECAUSE, cancel_pending
 from api.services.keys import ApiKey
 from api.services.outbox import NewEvent, publish_to
+from api.services.secret_box import box_for
+from api.services.webhook_secrets import add_secret, forget_secrets
 from api.storage.tables import WebhookSubscription
 
-SECRET_BYTES = 32
-SECRET_OVERLAP = timedelta(hours=24)
 MAX_SUBSCRIPTIONS = 100
 LOOKUP_S = 2.0
 SAMPLE_ORDER = "po_00000000000000000000000000000000test"
 
 
-def register(context: Context, key: ApiKey, url: str, env_mode: EnvMode | None) -> WebhookSubscription:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithSecret:
+    """A subscription with its new secret, which is shown this once."""
+
+    id: str
+    url: str
+    env_mode: str
+    disabled_at: datetime | None
+    disabled_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    secret: str = field(repr=False)
+
+    @classmethod
+    def of(cls, subscription: WebhookSubscription, secret: str) -> Self:
+        """Put both together."""
+        return cls(
+            id=subscription.id,
+            url=subscription.url,
+            env_mode=subscription.env_mode,
+            disabled_at=subscription.disabled_at,
+            disabled_reason=subscription.disabled_reason,
+            created_at=subscription.created_at,
+            updated_at=subscription.updated_at,
+            secret=secret,
+        )
+
+
+def register(context: Context, key: ApiKey, url: str, env_mode: EnvMode | None) -> WithSecret:
     """Make a subscription; the environment is `live` unless another is given.
 
     Raises
@@ -49,7 +77,6 @@ def register(context: Context, key: ApiKey, url: str, env_mode: EnvMode | None) 
         vendor_id=key.vendor_id,
         url=url,
         env_mode=key.env_mode,
-        secret=new_secret(),
         created_at=now,
         updated_at=now,
     )
@@ -58,7 +85,9 @@ def register(context: Context, key: ApiKey, url: str, env_mode: EnvMode | None) 
         if (count or 0) >= MAX_SUBSCRIPTIONS:
             raise Conflict(f"There are {count} webhooks in {key.env_mode} mode already; delete one first")
         session.add(subscription)
-    return subscription
+        session.flush()
+        secret = add_secret(session, box_for(context.config), subscription.id, now)
+    return WithSecret.of(subscription, secret)
 
 
 def list_subscriptions(context: Context, key: ApiKey, env_mode: EnvMode | None) -> Sequence[WebhookSubscription]:
@@ -77,17 +106,18 @@ def delete_subscription(context: Context, key: ApiKey, subscription_id: str) -> 
         subscription.deleted_at = subscription.updated_at = now
         session.flush()
         cancel_pending(session, subscription.id)
+        forget_secrets(session, subscription.id)
     return subscription
 
 
-def rotate_secret(context: Context, key: ApiKey, subscription_id: str) -> WebhookSubscription:
-    """Make a new secret; the one before signs too, for a day."""
+def rotate_secret(context: Context, key: ApiKey, subscription_id: str) -> WithSecret:
+    """Make a new secret; each one before it signs too, for a day after it was replaced."""
     now = context.clock.now()
     with context.database.write() as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)
-        subscription.previous_secret, subscription.secret = subscription.secret, new_secret()
-        subscription.previous_secret_expires_at, subscription.updated_at = now + SECRET_OVERLAP, now
-    return subscription
+        subscription.updated_at = now
+        secret = add_secret(session, box_for(context.config), subscription.id, now)
+    return WithSecret.of(subscription, secret)
 
 
 def enable(context: Context, key: ApiKey, subscription_id: str) -> WebhookSubscription:
@@ -183,11 +213,6 @@ def check_url(context: Context, url: str, env_mode: EnvMode) -> None:
         raise InvalidData.at("webhook_url", str(refusal)) from None
     except ResolutionFailed:
         return
-
-
-def new_secret() -> str:
-    """Make a signing secret in the form of Standard Webhooks."""
-    return f"whsec_{base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()}"
 
 
 def _require_env(key: ApiKey, env_mode: EnvMode | None) -> None:

@@ -19,6 +19,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from api.storage.base import Base
 from api.storage.fencing import Fence
+from api.storage.private_files import FOLDER_MODE, make_private_file, restrict_file
 from api.storage.process import process_name
 
 LOCK_WAIT_MS = 5_000
@@ -143,12 +144,20 @@ def _engine(url: URL, lock_wait_ms: int) -> Engine:
 
 
 def _sqlite_engine(url: URL, lock_wait_ms: int) -> Engine:
-    if url.database:
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    if url.database and url.database != ":memory:" and not url.database.startswith("file:"):
+        _make_sqlite_file(Path(url.database))
     engine = create_engine(url, **POOL)
     event.listen(engine, "connect", partial(_configure_sqlite, lock_wait_ms))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _make_sqlite_file(path: Path) -> None:
+    """Make the file before SQLite does, for its owner alone; SQLite gives the files beside it the same rights."""
+    path.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+    make_private_file(path)
+    for suffix in ("-wal", "-shm", "-journal"):
+        restrict_file(path.with_name(path.name + suffix))
 
 
 def _configure_sqlite(lock_wait_ms: int, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

@@ -5,6 +5,7 @@ A test that takes `client`, `app` or `context` runs once on each database.
 
 from __future__ import annotations
 
+import base64
 import logging
 import os
 import shutil
@@ -37,6 +38,7 @@ from tests.support.shop import Shop
 from tests.support.webhooks import Desk
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECRET_KEY = base64.b64encode(bytes(range(32))).decode()
 DIALECTS = ("sqlite", "postgresql")
 
 
@@ -114,6 +116,7 @@ def config(tmp_path: Path, database: Database) -> Config:
         data_dir=tmp_path,
         database_url=url,
         base_url="https://pay.example",
+        secret_keys=(SECRET_KEY,),
         rate_limit_key=100_000,
         rate_limit_routing=100_000,
         rate_limit_keyless=100_000,

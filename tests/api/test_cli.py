@@ -18,6 +18,8 @@ import pytest
 import requests
 from click.testing import CliRunner, Result
 
+from adapters.chain.deployments import deployments_of
+from adapters.multicall import MULTICALL3
 from api.cli import main
 from api.config import Config
 from api.context import Context, build_context
@@ -25,9 +27,17 @@ from api.domain.env import EnvMode
 from api.services.keys import find_key
 from api.services.vendors import list_accounts
 from routing_engine import registry
+from routing_engine.chains import CHAINS
+from routing_engine.model import NATIVE_ADDRESS
 from tests.api.conftest import Merchant
+from tests.support.shop import Shop
 
 Run = Callable[..., Result]
+USDC = registry.token("USDC", 1).address
+ROUTERS_AND_BRIDGES = tuple(
+    next(deployments_of(protocol, 1)).address(field)
+    for protocol, field in (("uniswap_v3", "router"), ("across", "spoke_pool"), ("cctp", "token_messenger"))
+)
 RECIPIENT = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 
 
@@ -100,7 +110,7 @@ def test_a_new_vendor_can_be_paid_in_the_test_environment(context: Context, merc
 def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
     words = ("settlement", "set", merchant.id, "--env", "live", "--currency", "usdc", "--address", RECIPIENT)
     assert run(*words, "--chain", "1", "--token", "USDC").exit_code == 0
-    assert run(*words, "--chain", "8453", "--token", "0x" + "12" * 20, "--decimals", "18").exit_code == 0
+    assert run(*words, "--chain", "8453", "--token", registry.token("USDT", 8453).address).exit_code == 0
     (row,) = [
         json.loads(line)
         for line in run("settlement", "list", "Tea & Co", "--env", "live", "--json").stdout.splitlines()
@@ -108,8 +118,8 @@ def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
     assert row == {
         "currency": "USDC",
         "chain_id": 8453,
-        "token_address": "0x" + "12" * 20,
-        "token_decimals": 18,
+        "token_address": registry.token("USDT", 8453).address,
+        "token_decimals": 6,
         "address": RECIPIENT.lower(),
     }
 
@@ -125,6 +135,17 @@ def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
         ({"--address": RECIPIENT.replace("5aA", "5AA")}, "address: The checksum is wrong"),
         ({"--address": "0x" + "0" * 40}, "address: The zero address"),
         ({"--address": "me.eth"}, "address: Expected 0x"),
+        ({"--chain": "56"}, "chain: Unknown chain 56; use one of 1 (Ethereum)"),
+        ({"--token": "0x" + "12" * 20, "--decimals": "18"}, "chain: Connect chain 1 in RPC_URLS first"),
+        ({"--decimals": "18"}, "decimals: USDC has 6, not 18"),
+        ({"--token": USDC, "--decimals": "18"}, "decimals: USDC has 6, not 18"),
+        ({"--address": USDC}, "address: Is the token's own contract"),
+        ({"--address": registry.token("DAI", 1).address}, "address: Is the contract of a token"),
+        ({"--address": CHAINS[1].wrapped_native}, "address: Is the contract of a token"),
+        ({"--address": NATIVE_ADDRESS}, "address: Is nobody's"),
+        ({"--address": "0x" + "0" * 39 + "4"}, "address: Is nobody's"),
+        ({"--address": MULTICALL3}, "address: Is a contract of a market or a bridge"),
+        *(({"--address": each}, "address: Is") for each in ROUTERS_AND_BRIDGES),
     ],
 )
 def test_a_bad_account_is_named(run: Run, merchant: Merchant, changes: dict[str, str], message: str) -> None:
@@ -133,6 +154,28 @@ def test_a_bad_account_is_named(run: Run, merchant: Merchant, changes: dict[str,
     result = run("settlement", "set", merchant.id, "--env", "live", *words)
     assert result.exit_code == 1
     assert message in result.output
+
+
+def test_an_account_is_removed_and_open_orders_keep_their_terms(run: Run, shop: Shop, merchant: Merchant) -> None:
+    order_id = shop.create()
+    before = shop.order(order_id)["settlement"]
+    words = ("settlement", "remove", "Tea & Co", "--env", "test", "--currency", "usdc")
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    assert "1 open orders keep their terms" in result.output
+    assert shop.order(order_id)["settlement"] == before
+    assert '"USDC"' not in run("settlement", "list", merchant.id, "--env", "test", "--json").stdout
+    again = run(*words)
+    assert again.exit_code == 1
+    assert "There is no account for usdc in test mode" in again.output
+
+
+def test_a_chain_that_is_not_connected_is_said(run: Run, merchant: Merchant) -> None:
+    words = ("settlement", "set", merchant.id, "--currency", "USDC", "--chain", "1", "--token", "USDC")
+    live = run(*words, "--env", "live", "--address", RECIPIENT)
+    assert "links in this currency are refused" in live.stderr
+    simulated = run(*words, "--env", "test", "--address", "0x" + "12" * 20)
+    assert (simulated.exit_code, simulated.stderr) == (0, "")
 
 
 def test_an_old_schema_is_said(

@@ -28,9 +28,6 @@ from tests.support.shop import Shop
 USDC_BASE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 PRICE = {"currency": "USDC", "amount": 2_500 * 10**6, "decimals": 6}
 DUE = 2_500 * 10**6
-LIVE_URLS = dict.fromkeys(
-    ("success_callback_url", "cancel_callback_url", "failure_callback_url"), "https://shop.example/back"
-)
 
 
 def token(context: Context, name: str) -> Token:
@@ -153,7 +150,7 @@ def test_no_route_says_why(context: Context, shop: Shop) -> None:
 
 
 def test_an_order_without_a_chain_is_not_payable(context: Context, shop: Shop) -> None:
-    order_id = shop.create(env_mode="live", **LIVE_URLS)
+    order_id = shop.create_live()
     error = refusal(context, order_id)
     assert error.reason is Refusal.NOT_PAYABLE
     assert error.problems[0].message

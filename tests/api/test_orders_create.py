@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, func, select
 
-from api.context import Context
+from api.context import Context, attach
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.money import UINT256_MAX
 from api.services.vendors import Account, set_account
 from api.storage.tables import Event, PaymentOrder, SettlementAccount
+from routing_engine import registry
 from tests.api.conftest import START, Merchant
-from tests.support.shop import LINK, Shop
+from tests.support.shop import LINK, Shop, connected
 
 PATH = "/api/v1/payment_link"
 USDC_BASE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
@@ -196,38 +197,88 @@ def test_an_unknown_currency_is_refused(shop: Shop, assert_error: Callable[..., 
     assert "USDC" in problem["message"]
 
 
-def live_account(context: Context, merchant: Merchant, currency: str = "USDC") -> None:
-    account = Account(
-        currency=currency, chain_id=8453, token_address=USDC_BASE, token_decimals=6, address="0x" + "12" * 20
-    )
-    with context.database.write() as session:
-        set_account(session, merchant.id, EnvMode.LIVE, account, START)
-
-
 LIVE = {**LINK, "env_mode": "live"} | {
     name: "https://shop.example/back" for name in LINK if name.endswith("_callback_url")
 }
+REMEDY = "the operator adds one with `checkout settlement set`"
 
 
-def test_a_vendor_without_accounts_gets_an_order_that_says_so(shop: Shop) -> None:
-    order_id = shop.create(**LIVE)
-    order = shop.order(order_id, env_mode="live")
-    assert (order["payable"], order["not_payable_reason"]) == (False, "no_settlement_account")
-    assert order["settlement"] is order["amount_due"] is None
+def account(currency: str, chain_id: int, address: str = "0x" + "12" * 20) -> Account:
+    token = registry.token(currency, chain_id)
+    return Account(
+        currency=currency,
+        chain_id=chain_id,
+        token_address=token.address,
+        token_decimals=token.decimals,
+        address=address,
+    )
+
+
+@pytest.fixture
+def receive(context: Context, merchant: Merchant) -> Callable[..., None]:
+    """Set accounts of the merchant."""
+
+    def set_all(env_mode: EnvMode, *accounts: Account) -> None:
+        with context.database.write() as session:
+            for each in accounts:
+                set_account(session, merchant.id, env_mode, each, START)
+
+    return set_all
+
+
+def test_a_link_of_a_vendor_without_accounts_is_refused(shop: Shop, assert_error: Callable[..., None]) -> None:
+    message = f"There is no settlement account for USDC in the live environment; {REMEDY}"
+    for shared in (shop.context, connected(shop.context)):
+        attach(shop.client.application, shared)
+        assert_error(shop.post(PATH, LIVE, env_mode="live"), 400, {"order_price.currency": message})
+    assert shop.get("/api/v1/payment", env_mode="live").get_json()["data"] == []
 
 
 def test_a_vendor_without_this_account_is_told_which_there_are(
-    shop: Shop, merchant: Merchant, assert_error: Callable[..., None]
+    shop: Shop, receive: Callable[..., None], assert_error: Callable[..., None]
 ) -> None:
-    live_account(shop.context, merchant)
+    receive(EnvMode.LIVE, account("USDC", 8453))
     response = shop.post(PATH, {**LIVE, "order_price": price(currency="ETH")}, env_mode="live")
-    message = "There is no settlement account for ETH in the live environment; there is USDC"
+    message = f"There is no settlement account for ETH in the live environment; there is USDC; {REMEDY}"
     assert_error(response, 400, {"order_price.currency": message})
 
 
-def test_a_live_order_says_that_no_chain_is_connected(shop: Shop, merchant: Merchant) -> None:
-    live_account(shop.context, merchant)
+def test_a_link_on_a_chain_that_is_not_connected_is_refused(
+    shop: Shop, receive: Callable[..., None], assert_error: Callable[..., None]
+) -> None:
+    receive(EnvMode.LIVE, account("USDC", 8453))
+    for shared in (shop.context, connected(shop.context, EnvMode.LIVE, 1, 10)):
+        attach(shop.client.application, shared)
+        response = shop.post(PATH, LIVE, env_mode="live")
+        assert_error(response, 409)
+        (problem,) = response.get_json()["error"]
+        assert problem["path"] == "order_price.currency"
+        assert all(words in problem["message"] for words in ("chain 8453", "RPC_URLS", "checkout settlement set"))
+    attach(shop.client.application, connected(shop.context, EnvMode.LIVE, 1, 8453))
     order = shop.order(shop.create(**LIVE), env_mode="live")
+    assert (order["payable"], order["amount_due"]) == (True, "1000000")
+
+
+def test_dollars_are_settled_where_they_can_be_paid(shop: Shop, receive: Callable[..., None]) -> None:
+    receive(EnvMode.LIVE, account("USDC", 8453), account("USDT", 1))
+    attach(shop.client.application, connected(shop.context, EnvMode.LIVE, 1))
+    order_id = shop.create(**{**LIVE, "order_price": price(currency="USD")})
+    assert shop.order(order_id, env_mode="live")["settlement"]["token_symbol"] == "USDT"
+
+
+def test_on_real_test_chains_nobody_receives_at_a_made_up_address(
+    shop: Shop, receive: Callable[..., None], assert_error: Callable[..., None]
+) -> None:
+    assert shop.create()  # on the simulated ledger it is as good as any
+    attach(shop.client.application, connected(shop.context, EnvMode.TEST))
+    message = f"There is no settlement account for USDC in the test environment; {REMEDY}"
+    assert_error(shop.post(PATH, LINK), 400, {"order_price.currency": message})
+    receive(EnvMode.TEST, account("USDC", 8453))
+    assert shop.order(shop.create())["payable"]
+
+
+def test_a_link_keeps_its_order_when_its_chain_is_disconnected(shop: Shop) -> None:
+    order = shop.order(shop.create_live(), env_mode="live")
     assert (order["payable"], order["not_payable_reason"]) == (False, "chain_not_connected")
     assert order["amount_due"] == "1000000"
 

@@ -29,7 +29,7 @@ from api.services.unmatched import assign, list_unmatched
 from api.services.watcher import watch
 from api.storage.tables import Payment, PaymentOrder, SimulatedTransfer, WatchCursor
 from tests.api.conftest import START, Merchant
-from tests.support.shop import LINK, Shop
+from tests.support.shop import Shop
 
 USDC_BASE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 USDC_OPTIMISM = "0x0b2c639c533813f4aa9d7837caf62653d097ff85"
@@ -233,8 +233,7 @@ def test_an_order_expires_even_when_its_chain_does_not_answer(shop: Shop) -> Non
 
 
 def test_an_order_without_chain_expires_too(shop: Shop) -> None:
-    live = {name: "https://shop.example/" for name in LINK if name.endswith("_callback_url")}
-    order_id = shop.create(env_mode="live", **live)
+    order_id = shop.create_live()
     shop.clock.advance(hours=24, minutes=1)
     expire_orders(shop.context)
     assert shop.order(order_id, env_mode="live")["payment_order_status"] == "expired"

@@ -24,6 +24,7 @@ from api.services.order_view import public_order
 from api.services.watcher import watch
 from routing_engine import registry
 from tests.api.conftest import Merchant
+from tests.support.shop import Shop
 
 USDC = registry.token("USDC", 8453)
 POSTS = ("quote", "pay", "simulate", "cancel")
@@ -164,10 +165,8 @@ def test_two_payments_are_not_taken(client: FlaskClient, path: str) -> None:
     assert answers == [200, 409]
 
 
-def test_a_live_order_takes_no_test_money(
-    client: FlaskClient, make_order: Callable[..., str], assert_error: Callable[..., None]
-) -> None:
-    path = make_order(env_mode=EnvMode.LIVE)
+def test_a_live_order_takes_no_test_money(client: FlaskClient, shop: Shop, assert_error: Callable[..., None]) -> None:
+    path = f"/payment/{shop.create_live()}"
     assert_error(client.post(f"{path}/simulate", json={"action": "underpay"}), 409)
     assert client.post(f"{path}/quote", json={"chainId": 8453, "token": USDC.address}).status_code == 409
     assert client.get(f"{path}/tokens").get_json() == {"chains": []}
@@ -244,11 +243,9 @@ def test_each_order_is_counted_by_itself_and_all_of_an_address_together(
     assert statuses == [200, 200, 200, 200, 200, 429]
 
 
-def test_pictures_from_plain_http_are_for_the_test_mode_only(
-    client: FlaskClient, make_order: Callable[..., str]
-) -> None:
-    def policy(env_mode: EnvMode) -> str:
-        return client.get(make_order(env_mode=env_mode)).headers["Content-Security-Policy"]
+def test_pictures_from_plain_http_are_for_the_test_mode_only(client: FlaskClient, shop: Shop, path: str) -> None:
+    def policy(page: str) -> str:
+        return client.get(page).headers["Content-Security-Policy"]
 
-    assert "img-src 'self' https: http:;" in policy(EnvMode.TEST)
-    assert "img-src 'self' https:;" in policy(EnvMode.LIVE)
+    assert "img-src 'self' https: http:;" in policy(path)
+    assert "img-src 'self' https:;" in policy(f"/payment/{shop.create_live()}")

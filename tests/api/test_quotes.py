@@ -70,7 +70,14 @@ def test_parameters_have_the_names_of_routes_too(ask: Callable[..., Any]) -> Non
         fromChain=None, toChain=None, fromAmount=None, fromChainId="1", toChainId="8453", inputAmount="2500000000"
     )
     assert {name: aliased.get_json()[name] for name in FIELDS} == {name: own[name] for name in FIELDS}
-    assert ask(inputAmount="1").get_json()["fromAmount"] == "2500000000"
+    assert ask(inputAmount="2500000000").get_json()["fromAmount"] == "2500000000"
+
+
+def test_names_that_contradict_each_other_are_refused(
+    ask: Callable[..., Any], assert_error: Callable[..., None]
+) -> None:
+    message = "Another name of fromAmount, which says something else; give one of the two"
+    assert_error(ask(inputAmount="1"), 400, {"inputAmount": message})
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -67,12 +68,12 @@ def test_migrating_is_repeatable_and_can_be_undone(dialect: str, make_database_u
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_two_processes_can_migrate_at_once(dialect: str, make_database_url: Callable[[str], str]) -> None:
-    url = make_database_url(dialect)
+def test_two_processes_can_migrate_at_once(
+    dialect: str, make_database_url: Callable[[str], str], tmp_path: Path
+) -> None:
+    environment = {**os.environ, "DATABASE_URL": make_database_url(dialect), "DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "api.cli", "db", "upgrade"]
-    processes = [
-        subprocess.Popen(command, env={**os.environ, "DATABASE_URL": url}, stdout=subprocess.PIPE) for _ in range(2)
-    ]
+    processes = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     printed = {process.communicate(timeout=60)[0] for process in processes}
     assert printed == {b"The database is at revision 0002.\n"}
 

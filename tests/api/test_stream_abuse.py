@@ -70,6 +70,12 @@ def test_a_bad_frame_gets_the_error_body_and_the_socket_lives_on(
         check_answer(ask(connection, BODY))
 
 
+def test_a_question_in_the_address_of_a_socket_is_refused(address: str) -> None:
+    with connect(f"ws://{address}{PATH}?inputAmount=1") as connection:
+        (error,) = ask(connection, BODY)
+        assert [problem["path"] for problem in error["error"]] == ["inputAmount"]
+
+
 def test_a_frame_beyond_all_bounds_closes_the_socket(address: str) -> None:
     with connect(f"ws://{address}{PATH}") as connection:
         connection.send("x" * (MESSAGE_BYTES + 1))

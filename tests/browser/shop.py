@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import uvicorn
+from sqlalchemy import delete
 
 from api.app import build_app
 from api.asgi import compose
@@ -31,8 +32,10 @@ from api.services.vendors import Account, NewVendor, create_vendor, set_account
 from api.services.watcher import watch
 from api.storage.db import Database
 from api.storage.migrations import upgrade
+from api.storage.tables import SettlementAccount
 from routing_engine import RouteRequest, Snapshot, registry
 from routing_engine.markets import ConcentratedPool, ConstantProductPool
+from tests.support.shop import connected
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHOP = "https://shop.example"
@@ -53,12 +56,13 @@ class Shop:
     clock: SettableClock
     market_file: Path
     merchants: int = 0
+    owners: dict[str, NewVendor] = field(default_factory=dict)
 
     def order(self, *, merchant: str = "Tea & Co", **changes: Any) -> str:
         """Make an order and return its id; `changes` replace parts of the link."""
         return self._link(self._merchant(merchant).vendor_id, **changes)
 
-    def _link(self, vendor_id: str, **changes: Any) -> str:
+    def _link(self, vendor_id: str, shared: Context | None = None, **changes: Any) -> str:
         link = {
             "line_items": (TEA, POT),
             "order_price": {"currency": "USDC", "amount": 42_500_000, "decimals": 6},
@@ -68,15 +72,23 @@ class Shop:
             "failure_callback_url": f"{SHOP}/failed#top",
             "metadata": {"secret": "cart-4711"},
         }
-        return create_link(self.context, vendor_id, NewLink(**{**link, **changes}))["payment_order_id"]
+        return create_link(shared or self.context, vendor_id, NewLink(**{**link, **changes}))["payment_order_id"]
 
     def real_order(self, env_mode: EnvMode = EnvMode.LIVE, address: str = f"0x{'ab' * 20}", **changes: Any) -> str:
         """Make an order of a vendor who has said where on a real chain it receives."""
         account = Account(currency="USDC", chain_id=8453, token_address=USDC_ON_BASE, token_decimals=6, address=address)
-        vendor = self._merchant("Tea & Co")
+        vendor = self.owners[address] = self.owners.get(address) or self._merchant("Tea & Co")
         with self.context.database.write() as session:
             set_account(session, vendor.vendor_id, env_mode, account, self.clock.now())
-        return self._link(vendor.vendor_id, env_mode=env_mode, **changes)
+        shared = self.context if env_mode in self.context.ledgers else connected(self.context, env_mode)
+        return self._link(vendor.vendor_id, shared, env_mode=env_mode, **changes)
+
+    def order_without_account(self) -> str:
+        """Make an order that nobody can pay: of a vendor who receives nowhere, on the simulated ledger."""
+        vendor = self._merchant("Tea & Co")
+        with self.context.database.write() as session:
+            session.execute(delete(SettlementAccount).where(SettlementAccount.vendor_id == vendor.vendor_id))
+        return self._link(vendor.vendor_id)
 
     def url(self, order_id: str) -> str:
         return f"{self.context.config.base_url}/payment/{order_id}"

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from api.domain.env import EnvMode
 from tests.browser.conftest import Tab
 
 RLO, PDI = "\N{RIGHT-TO-LEFT OVERRIDE}", "\N{POP DIRECTIONAL ISOLATE}"
@@ -153,10 +152,8 @@ def test_looks_right(make_tab: Callable[..., Tab], name: str, settings: dict[str
 
 def test_every_digit_of_a_price_is_shown(make_tab: Callable[..., Tab]) -> None:
     tab = make_tab(viewport=SMALL)
-    page = tab.open(
-        env_mode=EnvMode.LIVE,  # the amount is beyond what a market could take
-        order_price={"currency": "USDC", "amount": 2**256 - 1, "decimals": 36},
-    )
+    price = {"currency": "USDC", "amount": 2**256 - 1, "decimals": 36}
+    page = tab.visit(tab.shop.real_order(order_price=price))  # the amount is beyond what a market could take
     digits = "115,792,089,237,316,195,423,570,985,008,687,907,853,269.984665640564039457584007913129639935"
     expect(page.locator(".total")).to_have_text(f"{digits} USDC")
     tab.inspect("long-price")

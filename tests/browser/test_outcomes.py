@@ -202,7 +202,7 @@ def test_a_live_order_says_that_it_cannot_be_paid_here(tab: Tab) -> None:
 
 
 def test_an_order_without_an_account_says_so(tab: Tab) -> None:
-    page = tab.open(env_mode=EnvMode.LIVE)
+    page = tab.visit(tab.shop.order_without_account())
     heading(page, "This order can't be paid yet")
     tab.inspect("not-payable")
 

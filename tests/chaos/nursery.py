@@ -16,6 +16,7 @@ from api.asgi import compose
 from api.config import Config
 from api.context import build_context
 from api.logs import configure_logging
+from api.start_checks import check_start
 from api.worker.process import run_worker
 
 
@@ -30,6 +31,9 @@ def main() -> None:
     """Fork until the input ends."""
     config = Config.from_env()
     configure_logging(config.log_level)
+    context = build_context(config)
+    check_start(context)
+    context.database.close()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system forgets the dead by itself
     for line in sys.stdin:
         child = os.fork()

@@ -16,13 +16,15 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
-from standardwebhooks import Webhook
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, new_id
 from api.services.outbox import NewEvent, publish
+from api.services.secret_box import SecretBox
+from api.services.secret_keys import FixedKeys, new_key, parse_keys
 from api.services.vendors import create_vendor
-from api.services.webhooks import new_secret
+from api.services.webhook_secrets import add_secret
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import WebhookDelivery, WebhookSubscription
@@ -39,14 +41,17 @@ PATIENCE_S = 120.0
 class Receiver:
     """Verifies every request, and refuses a tenth of the events the first time they come."""
 
-    def __init__(self, secret: str) -> None:
-        self._webhook = Webhook(secret)
+    def __init__(self) -> None:
+        self._webhooks: list[Webhook] = []
         self._lock = threading.Lock()
         self.seen: Counter[str] = Counter()
         self.accepted: Counter[str] = Counter()
 
+    def trust(self, secret: str) -> None:
+        self._webhooks.append(Webhook(secret))
+
     def take(self, body: bytes, headers: dict[str, str]) -> int:
-        self._webhook.verify(body, headers)
+        assert any(is_signed(webhook, body, headers) for webhook in self._webhooks)
         event_id = headers["webhook-id"]
         with self._lock:
             self.seen[event_id] += 1
@@ -93,12 +98,12 @@ def url(request: pytest.FixtureRequest, make_database_url: Callable[[str], str])
 
 @pytest.mark.xdist_group("chaos")
 def test_no_event_is_lost_when_the_worker_is_killed(url: str, tmp_path: Path) -> None:
-    database, secret = Database(url), new_secret()
+    database, receiver = Database(url), Receiver()
     upgrade(database.engine)
-    receiver = Receiver(secret)
+    environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(tmp_path), "ALLOW_LOCAL_WEBHOOKS": "true"}
+    environment["SECRET_KEYS"] = key = new_key()
     with receiver.listening() as hook:
-        published = publish_all(database, secret, hook)
-        environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(tmp_path), "ALLOW_LOCAL_WEBHOOKS": "true"}
+        published = publish_all(database, receiver, key, hook)
         for _ in range(KILLS):
             worker = start(environment)
             goal = receiver.received() + BETWEEN_KILLS
@@ -119,23 +124,30 @@ def test_no_event_is_lost_when_the_worker_is_killed(url: str, tmp_path: Path) ->
     assert duplicates <= KILLS * 16
 
 
-def publish_all(database: Database, secret: str, hook: str) -> list[str]:
-    now = datetime.now(UTC)
+def is_signed(webhook: Webhook, body: bytes, headers: dict[str, str]) -> bool:
+    try:
+        webhook.verify(body, headers)
+    except WebhookVerificationError:
+        return False
+    return True
+
+
+def publish_all(database: Database, receiver: Receiver, key: str, hook: str) -> list[str]:
+    now, box = datetime.now(UTC), SecretBox(FixedKeys(parse_keys([key], "SECRET_KEYS")))
     with database.write() as session:
         vendors = [create_vendor(session, f"Shop {number}", now).vendor_id for number in range(SUBSCRIPTIONS)]
         for vendor_id in vendors:
-            session.add(
-                WebhookSubscription(
-                    id=new_id(IdPrefix.SUBSCRIPTION, now),
-                    vendor_id=vendor_id,
-                    url=hook,
-                    env_mode=EnvMode.TEST,
-                    secret=secret,
-                    created_at=now,
-                    updated_at=now,
-                )
+            subscription = WebhookSubscription(
+                id=new_id(IdPrefix.SUBSCRIPTION, now),
+                vendor_id=vendor_id,
+                url=hook,
+                env_mode=EnvMode.TEST,
+                created_at=now,
+                updated_at=now,
             )
-        session.flush()
+            session.add(subscription)
+            session.flush()
+            receiver.trust(add_secret(session, box, subscription.id, now))
         return [
             publish(
                 session,

@@ -207,7 +207,7 @@ def fill(history: History) -> None:
 def fake_fill(history: History) -> None:
     """A stranger fills something else under the id of an open deposit: a unit that nobody asked for."""
     if history.crossings:
-        order, crossing = history.rng.choice(history.crossings)
+        _, crossing = history.rng.choice(history.crossings)
         amount, crossing.amount_out = crossing.amount_out, 1
         history.note(BASE, crossing.fill(), None)
         crossing.amount_out = amount

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from api.context import Context
+from api.context import Context, attach
 from api.domain.clock import SettableClock
+from api.domain.env import EnvMode
+from api.services.chain_ledger import connect
 from api.services.expiry import expire_orders
+from api.services.vendors import Account, set_account
 from api.services.watcher import watch
 from api.storage.tables import Event, Payment, SimulatedTransfer
+from routing_engine import registry
 
 if TYPE_CHECKING:
     from tests.api.conftest import Merchant
@@ -27,6 +33,12 @@ LINK: dict[str, Any] = {
     "failure_callback_url": "http://localhost:3000?failure=true",
     "metadata": {"cart": "7"},
 }
+
+
+def connected(context: Context, env_mode: EnvMode = EnvMode.LIVE, *chain_ids: int) -> Context:
+    """Return a context with real chains, Base unless told otherwise, behind an endpoint that is down."""
+    urls = dict.fromkeys(chain_ids or (8453,), ("http://127.0.0.1:9/",))
+    return replace(context, ledgers={**context.ledgers, env_mode: connect(urls, env_mode, context.clock)})
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,25 @@ class Shop:
         response = self.post("/api/v1/payment_link", {**LINK, "env_mode": env_mode, **changes}, env_mode=env_mode)
         assert response.status_code == 200, response.get_json()
         return str(response.get_json()["payment_order_id"])
+
+    def create_live(self, *, headers: Mapping[str, str] | None = None, **changes: object) -> str:
+        """Create a live link while its chain is connected; it is not any more when this returns."""
+        token = registry.token("USDC", 8453)
+        address = "0x" + hashlib.sha256(self.merchant.id.encode()).hexdigest()[:40]
+        account = Account(
+            currency="USDC", chain_id=8453, token_address=token.address, token_decimals=6, address=address
+        )
+        with self.context.database.write() as session:
+            set_account(session, self.merchant.id, EnvMode.LIVE, account, self.clock.now())
+        attach(self.client.application, connected(self.context))
+        try:
+            urls = {name: "https://shop.example/back" for name in LINK if name.endswith("_callback_url")}
+            body = {**LINK, **urls, **changes, "env_mode": "live"}
+            answer = self.post("/api/v1/payment_link", body, env_mode="live", **(headers or {}))
+            assert answer.status_code == 200, answer.get_json()
+            return str(answer.get_json()["payment_order_id"])
+        finally:
+            attach(self.client.application, self.context)
 
     def order(self, order_id: str, *, env_mode: str = "test") -> dict[str, Any]:
         """Read an order back."""

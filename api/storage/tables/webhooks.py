@@ -43,9 +43,6 @@ class WebhookSubscription(Base):
     vendor_id: Mapped[str] = mapped_column(ForeignKey("vendors.id"))
     url: Mapped[str] = mapped_column(Text)
     env_mode: Mapped[str] = mapped_column(String(8))
-    secret: Mapped[str] = mapped_column(String(128))
-    previous_secret: Mapped[str | None] = mapped_column(String(128))
-    previous_secret_expires_at: Mapped[datetime | None]
     failing_since: Mapped[datetime | None]
     disabled_at: Mapped[datetime | None]
     disabled_reason: Mapped[str | None] = mapped_column(String(64))

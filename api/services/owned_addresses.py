@@ -1,0 +1,128 @@
+"""Whose each settlement address is: on one chain it belongs to one vendor in one environment, for good.
+
+Two owners would make every payment to it a guess. So an address is claimed in the transaction that sets an account, and
+stays its owner's once the account is removed: customers may still pay what they were shown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import TypeAlias
+
+from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from api.domain.env import EnvMode
+from api.domain.errors import InvalidData
+from api.domain.orders import OrderStatus
+from api.storage.db import insert_new
+from api.storage.tables import OwnedAddress, PaymentOrder, SettlementAccount
+
+Owner: TypeAlias = tuple[str, EnvMode]
+"""A vendor's id, and the environment."""
+
+MOST_NAMED = 5
+"""Disagreements that are spelt out."""
+
+
+def claim_address(session: Session, owner: Owner, chain_id: int, address: str, at: datetime) -> None:
+    """Make an address on a chain its owner's; of two that claim it at once the second is refused.
+
+    Parameters
+    ----------
+    address : str
+        In lower case.
+
+    Raises
+    ------
+    InvalidData
+        Naming `address`, if it is another vendor's or another environment's. It does not say whose.
+    """
+    vendor_id, env_mode = owner
+    key = {"chain_id": chain_id, "address": address}
+    if insert_new(session, OwnedAddress, key | {"vendor_id": vendor_id, "env_mode": env_mode, "created_at": at}):
+        return
+    known = session.get_one(OwnedAddress, (chain_id, address))
+    if (known.vendor_id, known.env_mode) != owner:
+        message = (
+            f"Is used on chain {chain_id} by another vendor or in the other environment; payments could not be told "
+            "apart: receive at an address of your own, another one for each environment"
+        )
+        raise InvalidData.at("address", message)
+
+
+def owned_addresses(session: Session) -> Mapping[int, Mapping[str, Owner]]:
+    """Return the owner of each address, by chain id and address."""
+    found: dict[int, dict[str, Owner]] = defaultdict(dict)
+    for row in session.scalars(select(OwnedAddress)):
+        found[row.chain_id][row.address] = (row.vendor_id, EnvMode(row.env_mode))
+    return found
+
+
+def recipients_of(session: Session, env_mode: EnvMode, chain_ids: Collection[int]) -> Mapping[int, frozenset[str]]:
+    """Return the addresses to watch on each of these chains for an environment.
+
+    They are the environment's own there, and those that are its own on other chains: a payment on the wrong chain is
+    found too. Of the latter an address is left out that has several owners on other chains, or another one on this.
+    """
+    owned = owned_addresses(session)
+    owners: dict[str, set[Owner]] = defaultdict(set)
+    for by_address in owned.values():
+        for address, owner in by_address.items():
+            owners[address].add(owner)
+    return {
+        chain_id: frozenset(
+            address
+            for address, everywhere in owners.items()
+            if _owner_on(owned.get(chain_id, {}).get(address), everywhere) == env_mode
+        )
+        for chain_id in chain_ids
+    }
+
+
+def find_disagreements(session: Session) -> tuple[str, ...]:
+    """Describe accounts and open orders whose address is not their owner's, a few at most."""
+    accounts = (
+        select(SettlementAccount.vendor_id, SettlementAccount.env_mode, SettlementAccount.currency)
+        .add_columns(SettlementAccount.chain_id, SettlementAccount.address)
+        .outerjoin(OwnedAddress, _same_place(SettlementAccount.chain_id, SettlementAccount.address))
+        .where(_other_owner(SettlementAccount.vendor_id, SettlementAccount.env_mode))
+    )
+    orders = (
+        select(PaymentOrder.vendor_id, PaymentOrder.env_mode, PaymentOrder.id)
+        .add_columns(PaymentOrder.settlement_chain_id, PaymentOrder.settlement_address)
+        .outerjoin(OwnedAddress, _same_place(PaymentOrder.settlement_chain_id, PaymentOrder.settlement_address))
+        .where(
+            PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
+            PaymentOrder.settlement_address.is_not(None),
+            _other_owner(PaymentOrder.vendor_id, PaymentOrder.env_mode),
+        )
+    )
+    return tuple(
+        f"{kind} {name} of vendor {vendor_id} ({env_mode}) receives on chain {chain_id} at {address}"
+        for kind, query in (("the account", accounts), ("the order", orders))
+        for vendor_id, env_mode, name, chain_id, address in session.execute(query.limit(MOST_NAMED))
+    )
+
+
+def _owner_on(here: Owner | None, everywhere: set[Owner]) -> EnvMode | None:
+    """Return the environment that an address belongs to on a chain; without an owner there, its only one elsewhere."""
+    if here is not None:
+        return here[1]
+    if len(everywhere) > 1:
+        return None
+    ((_, env_mode),) = everywhere
+    return env_mode
+
+
+def _same_place(
+    chain_id: InstrumentedAttribute[int] | InstrumentedAttribute[int | None],
+    address: InstrumentedAttribute[str] | InstrumentedAttribute[str | None],
+) -> ColumnElement[bool]:
+    return and_(OwnedAddress.chain_id == chain_id, OwnedAddress.address == address)
+
+
+def _other_owner(vendor_id: InstrumentedAttribute[str], env_mode: InstrumentedAttribute[str]) -> ColumnElement[bool]:
+    return or_(OwnedAddress.address.is_(None), OwnedAddress.vendor_id != vendor_id, OwnedAddress.env_mode != env_mode)

@@ -1,0 +1,35 @@
+"""What must hold before the service starts."""
+
+from __future__ import annotations
+
+from api.config import ConfigError
+from api.context import Context
+from api.services.owned_addresses import find_disagreements
+from api.services.stored_secrets import require_keys
+from api.storage import migrations
+
+
+def check_start(context: Context) -> None:
+    """Refuse to start where the database says something that the settings contradict.
+
+    A database of another schema is left to ``/readyz`` and the commands that ask for it.
+
+    Raises
+    ------
+    SecretKeyFault
+        If secrets can't be decrypted.
+    ConfigError
+        If an account or an open order receives at an address that is not its vendor's.
+    """
+    engine = context.database.engine
+    if migrations.current_revision(engine) != migrations.latest_revision(engine):
+        return
+    with context.database.read() as session:
+        require_keys(session, context.config)
+        disagreements = find_disagreements(session)
+    if disagreements:
+        raise ConfigError(
+            "Settlement addresses belong to one vendor and one environment each, but the database says otherwise: "
+            f"{'; '.join(disagreements)}. Set such accounts again with `checkout settlement set`, each at an address "
+            "of its own, and cancel such orders"
+        )
