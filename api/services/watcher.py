@@ -22,12 +22,13 @@ from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Transfer
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.services.ledgers import groups, ledgers
 from api.services.order_store import PaymentState
+from api.services.owned_addresses import recipients_of
 from api.services.settlement.at_once import run_at_once
 from api.services.settlement.crediting import CHECKED, credit
 from api.services.settlement.progress import Progress
 from api.services.settlement.sighting import Sighting
 from api.storage.db import insert_new
-from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount, WatchCursor
+from api.storage.tables import Payment, PaymentOrder, Refund, WatchCursor
 
 CURSOR_EVERY = timedelta(seconds=10)
 """How long a chain on which nothing happens keeps its old cursor; another process would read the blocks since again."""
@@ -51,8 +52,8 @@ class _Chain:
     Parameters
     ----------
     recipients : frozenset of str
-        Every address at which a vendor of the environment may receive, on whichever chain: a payment on the wrong one
-        is found too.
+        Every address at which a vendor of the environment may receive, its removed accounts' and those of other chains
+        included: a payment on the wrong chain is found too.
     others : frozenset of str
         Who else may be sent something that matters: payers who are to get money back.
     progress : Progress
@@ -94,7 +95,7 @@ def look(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int, pro
     try:
         head = ledger.head(chain_id)
         with context.database.read() as session:
-            recipients = _recipients(context, session, env_mode)
+            recipients = recipients_of(session, env_mode, [chain_id])[chain_id]
             others = _awaiting_money_back(context, session, env_mode)
         _watch_chain(
             _Chain(
@@ -138,17 +139,6 @@ def _watch_chain(chain: _Chain) -> None:
             _write(chain, canonical, transfers, reached)
         chain.progress.note(reached, chain.head.block, is_written=is_written, has_found=bool(transfers))
         canonical = {}
-
-
-def _recipients(context: Context, session: Session, env_mode: EnvMode) -> frozenset[str]:
-    """Return where money may arrive: present accounts, and those that open orders were made with."""
-    accounts = select(SettlementAccount.address).where(SettlementAccount.env_mode == env_mode)
-    orders = select(PaymentOrder.settlement_address).where(
-        PaymentOrder.env_mode == env_mode, PaymentOrder.settlement_address.is_not(None)
-    )
-    # Apart, each is answered from an index alone.
-    waiting, late = (orders.where(condition) for condition in _open_conditions(context))
-    return frozenset(session.scalars(union(accounts, waiting, late)))
 
 
 def _open_conditions(context: Context) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
