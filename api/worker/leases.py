@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 from sqlalchemy import select, update
@@ -78,11 +79,12 @@ class Leases:
         mapping of Duty to int
             The token of each duty that is this worker's now.
         """
-        try:
-            self._renew()
-            self._take_free([duty for duty in wanted if duty not in self._tokens])
-        except DBAPIError as error:
-            log.warning("leases_unavailable", kind=type(error).__name__)
+        # Apart: where a hung holder's lock keeps this one from renewing, taking over is what gets it out of the way.
+        for step in (self._renew, partial(self._take_free, wanted)):
+            try:
+                step()
+            except DBAPIError as error:
+                log.warning("leases_unavailable", kind=type(error).__name__)
         with self._lock:
             if self._stopwatch() - self._renewed_at > self._lease.total_seconds():
                 self._tokens.clear()  # others have taken over by now, or will at once
@@ -130,7 +132,8 @@ class Leases:
                 self.forget(duty, token)
         self._renewed_at = now  # when it was asked for, not when it was answered
 
-    def _take_free(self, duties: Collection[Duty]) -> None:
+    def _take_free(self, wanted: Collection[Duty]) -> None:
+        duties = [duty for duty in wanted if duty not in self._tokens]
         if not duties:
             return
         with self._database.read() as session:

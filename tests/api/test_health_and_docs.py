@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from api.app import build_app
 from api.context import Context
 from api.domain.duties import Duty
 from api.services.duty_health import ESSENTIAL
@@ -70,7 +71,7 @@ def test_a_lesser_duty_and_an_unread_chain_are_told(client: FlaskClient, context
     duty, chain = answer.get_json()["problems"]
     assert "housekeeping" in duty
     assert chain.startswith("chain 8453 (test) has not been read")
-    text = client.get("/metrics").get_data(as_text=True)
+    text = build_app(context).test_client().get("/metrics").get_data(as_text=True)
     assert 'checkout_duty_lapsed_seconds{duty="chains"} 0.0' in text
     assert 'checkout_duty_lapsed_seconds{duty="housekeeping"} 100.' in text
     assert 'checkout_chain_unread_seconds{chain_id="8453",env_mode="test"} 61.0' in text
