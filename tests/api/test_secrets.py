@@ -280,9 +280,7 @@ def test_rotating_the_keys_of_the_setting(desk: Desk, merchant: Merchant) -> Non
     assert desk.client.post("/api/v1/payment_link", json=LINK, headers=headers).get_json() == first
 
 
-@pytest.mark.parametrize(
-    "texts", ["short", "c2hvcnQ=", f"{new_key()},x"], ids=["short", "too few bytes", "a second one"]
-)
+@pytest.mark.parametrize("texts", ["short", "c2hvcnQ=", f"{base64.b64encode(bytes(32)).decode()},x"])
 def test_a_malformed_setting_is_named(monkeypatch: pytest.MonkeyPatch, texts: str) -> None:
     monkeypatch.setenv("SECRET_KEYS", texts)
     with pytest.raises(ConfigError, match="SECRET_KEYS") as refused:
