@@ -8,8 +8,7 @@ from typing import Any
 
 from api.checkout_page.amounts import duration, money, rounded_up
 from api.checkout_page.avatars import hue, letter
-from api.checkout_page.state import isolated
-from api.checkout_page.strings import Strings
+from api.checkout_page.strings import Strings, isolated
 from api.services.order_quote import OrderQuote
 from api.services.order_view import PublicOrder
 from api.services.payable_tokens import PayableChain, PayableToken

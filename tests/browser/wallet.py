@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eth_abi import encode
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, Page
 
 from tests.support.evm import Reverted
 from tests.support.main_net import MainNet
@@ -21,8 +21,13 @@ INJECTED = """
 for (const [number, name] of %s.entries()) {
   const provider = {
     async request({ method, params }) {
-      const told = JSON.parse(await window.askWallet(name, method, JSON.stringify(params ?? [])));
-      if (told.error) throw Object.assign(new Error(told.error.message), { code: told.error.code });
+      const ask = async () => JSON.parse(await window.askWallet(name, method, JSON.stringify(params ?? [])));
+      let told = await ask();
+      while (told.held) {
+        await new Promise((resolve) => { window.addEventListener("wallet-answers", resolve, { once: true }); });
+        told = await ask();
+      }
+      if (told.error) throw Object.assign(new Error(told.error.message), told.error);
       return told.result;
     },
   };
@@ -49,6 +54,8 @@ class WalletError(Exception):
 class TestWallet:
     """One account; `declines` are methods that its user refuses, `knows` the chains that it can switch to.
 
+    To what it `holds` its user says nothing until `confirm`; `prompts` are the requests that wait so. `failures` are
+    errors that it gives instead of an answer.
     An atomic one does several calls in one transaction: its account delegates to a contract that does (EIP-7702).
     What happens `before_batch` the page does not see coming.
     """
@@ -60,6 +67,9 @@ class TestWallet:
     knows: frozenset[str] = frozenset({"0x1", "0x2105"})
     is_atomic: bool = False
     declines: set[str] = field(default_factory=set)
+    holds: set[str] = field(default_factory=set)
+    prompts: list[str] = field(default_factory=list)
+    failures: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: list[tuple[str, str]] = field(default_factory=list)
     batches: dict[str, str] = field(default_factory=dict)
     before_batch: Callable[[], None] = lambda: None
@@ -71,7 +81,12 @@ class TestWallet:
 
     def answer(self, name: str, method: str, parameters: str) -> str:
         """Answer the page."""
+        if method in self.holds:
+            self.prompts.append(method)
+            return json.dumps({"held": True})
         self.asked.append((name, method))
+        if method in self.failures:
+            return json.dumps({"error": self.failures[method]})
         try:
             if method in self.declines:
                 raise WalletError(4001, "User rejected the request.")
@@ -80,6 +95,12 @@ class TestWallet:
             return json.dumps({"error": {"code": error.code, "message": str(error)}})
         except Reverted as error:
             return json.dumps({"error": {"code": -32603, "message": str(error)}})
+
+    def confirm(self, *pages: Page) -> None:
+        """Say yes to everything that waits."""
+        self.holds, self.prompts = set(), []
+        for page in pages:
+            page.evaluate("() => window.dispatchEvent(new Event('wallet-answers'))")
 
     def _result(self, method: str, parameters: list[Any]) -> Any:
         match method:

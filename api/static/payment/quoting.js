@@ -69,8 +69,15 @@ export class Quoting {
 
   /** Draw the pay button again, after sending failed. */
   offerAgain() {
-    if (this.#quote) this.#show(this.#quote);
+    if (!this.#quote) return;
+    this.#show(this.#quote);
     focusOn(byId("pay-button"));
+  }
+
+  /** Offer nothing until the customer has looked into the wallet. */
+  pause() {
+    this.#countdown.stop();
+    view.hideActions();
   }
 
   #refresh() {

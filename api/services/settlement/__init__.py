@@ -1,0 +1,1 @@
+"""Which transfer belongs to which order."""
