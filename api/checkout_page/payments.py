@@ -21,7 +21,6 @@ def payment_json(payment: Payment, strings: Strings) -> dict[str, Any]:
         "chain_id": quote.chain_id,
         "chain_hex": hex(quote.chain_id),
         "chain": CHAINS[quote.chain_id].name,
-        "coin": CHAINS[quote.chain_id].native_currency.symbol,
         "explorer_url": CHAINS[quote.chain_id].explorer_tx_url if payment.env_mode == EnvMode.LIVE else None,
         "most_text": money(payment.amount_in_max, quote.token_decimals, quote.token_symbol),
         "has_reference": payment.has_reference,

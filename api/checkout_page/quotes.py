@@ -37,6 +37,7 @@ def quote_json(quote: OrderQuote, order: PublicOrder, now: datetime, strings: St
         "hue": hue(quote.token_symbol),
         "chain_id": quote.chain_id,
         "chain": _chain_name(quote.chain_id),
+        "coin": CHAINS[quote.chain_id].native_currency.symbol,
         "receive_text": _received(quote, order),
         "steps": _steps(quote, order, strings),
         "fees": list(_fees(quote, strings)),

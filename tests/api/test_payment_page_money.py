@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from api.checkout_page import strings
@@ -182,7 +184,13 @@ def test_closed_orders_with_money_say_nothing_of_none(order: PublicOrder) -> Non
     assert shown(in_state(order, OrderStatus.EXPIRED), DEPOSIT, looked_at=looked_at).nothing_seen_until is None
 
 
-def test_pages_that_know_nothing_say_so(client: FlaskClient) -> None:
-    page = client.get("/payment/po_unknown").text
-    assert "keep its transaction hash" in page
-    assert "paid." not in page
+def test_pages_that_know_nothing_say_nothing_of_payments(
+    make_app: Callable[..., Flask], client: FlaskClient, order: PublicOrder
+) -> None:
+    """Attack: the rate-limit page and the one for unknown orders said that nothing had been paid."""
+    limited = make_app(rate_limit_keyless=1).test_client()
+    answers = [client.get("/payment/po_unknown"), *(limited.get(f"/payment/{order.order_id}") for _ in range(2))]
+    assert [each.status_code for each in answers] == [404, 200, 429]
+    for each in (answers[0], answers[2]):
+        assert "paid" not in each.text
+        assert "sent" in each.text

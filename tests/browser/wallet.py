@@ -55,7 +55,7 @@ class TestWallet:
     """One account; `declines` are methods that its user refuses, `knows` the chains that it can switch to.
 
     To what it `holds` its user says nothing until `confirm`; `prompts` are the requests that wait so. `failures` are
-    errors that it gives instead of an answer.
+    errors that it gives instead of an answer; in `fails_after` are methods that it carries out, and then fails.
     An atomic one does several calls in one transaction: its account delegates to a contract that does (EIP-7702).
     What happens `before_batch` the page does not see coming.
     """
@@ -70,6 +70,8 @@ class TestWallet:
     holds: set[str] = field(default_factory=set)
     prompts: list[str] = field(default_factory=list)
     failures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    fails_after: set[str] = field(default_factory=set)
+    gas_price: str = "0x1"
     asked: list[tuple[str, str]] = field(default_factory=list)
     batches: dict[str, str] = field(default_factory=dict)
     before_batch: Callable[[], None] = lambda: None
@@ -90,7 +92,10 @@ class TestWallet:
         try:
             if method in self.declines:
                 raise WalletError(4001, "User rejected the request.")
-            return json.dumps({"result": self._result(method, json.loads(parameters))})
+            result = self._result(method, json.loads(parameters))
+            if method in self.fails_after:
+                raise WalletError(-32603, '{"code":-32603,"message":"socket hang up"}')
+            return json.dumps({"result": result})
         except WalletError as error:
             return json.dumps({"error": {"code": error.code, "message": str(error)}})
         except Reverted as error:
@@ -129,7 +134,9 @@ class TestWallet:
 
     def _send(self, transaction: dict[str, str]) -> str:
         assert self.chain == hex(self.net.chain.chain_id), "the page must have switched before"
-        sent: str = self.net.chain.rpc("eth_sendTransaction", {"gas": "0x4c4b40", **transaction, "gasPrice": "0x1"})
+        sent: str = self.net.chain.rpc(
+            "eth_sendTransaction", {"gas": "0x4c4b40", **transaction, "gasPrice": self.gas_price}
+        )
         self.net.chain.mine()
         return sent
 

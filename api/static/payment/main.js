@@ -36,7 +36,7 @@ const look = new Look(strings, lang, sent);
 const polling = new Polling(() => api.status(), (state) => apply(state), showTrouble);
 const reporting = new Reporting(api, sent);
 const quoting = new Quoting(api, strings, isSimulated, (problem) => showProblem(problem, () => quoting.renew()));
-const explaining = new Explaining(strings, merchant, () => quoting.payable);
+const explaining = new Explaining(strings, merchant, () => quoting.last);
 const explain = (problem) => explaining.explain(problem);
 const chooser = new Chooser(strings, (choice) => { hideProblem(); quoting.choose(choice); });
 const redirecting = new Redirecting(strings, merchant);
@@ -61,7 +61,7 @@ function start() {
   byId("i-did-not").addEventListener("click", () => go(current.return_url));
   byId("i-paid").addEventListener("click", onPaidAlready);
   window.addEventListener("focus", () => look.begin());
-  window.addEventListener("storage", ({ key }) => { if (key === sent.key) apply(current); });
+  window.addEventListener("storage", ({ key }) => { if (key === sent.key) apply(current, true); });
   apply(firstState);
   polling.now();
   reporting.start();
@@ -73,12 +73,12 @@ function apply(state, isForced = false) {
   const wasSent = showsSent;
   sent.learn(state);
   showsSent = state.panel === "pay" && sent.isPending(state);
-  const isSame = before && !isForced && showsSent === wasSent && identity(before) === identity(state);
+  const isNews = !before || showsSent !== wasSent || identity(before) !== identity(state);
   current = state;
-  if (!isSame) draw(state);
+  if (isNews || isForced) draw(state);
   look.show(state);
   polling.every(pace(state));
-  if (before && !isSame && !isForced && !showsSent) tell(state, wasSent && before.changes === state.changes);
+  if (before && isNews && !showsSent) tell(state, wasSent && before.changes === state.changes);
 }
 
 function draw(state) {
@@ -164,7 +164,7 @@ function follow(text, report = null, state = current) {
   paysAnyway = false;
   sent.remember(current, report);
   reporting.start();
-  apply(state);
+  apply(state, true);
   if (!showsSent) return;
   showSent(state, text);
   announce(`${strings.sent_title}. ${text}`);
