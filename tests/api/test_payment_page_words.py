@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from api.checkout_page import strings
 from api.checkout_page.amounts import duration, money, rounded_up, whole_units
 from api.checkout_page.avatars import HUES, hue, letter
+from api.checkout_page.claims import offers_json
 from api.checkout_page.page import qr_svg
 from api.checkout_page.redirects import with_outcome
 from api.checkout_page.words import ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED
 from api.domain.ledger import TransferKind
 from api.domain.money import UINT256_MAX
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.settlement.signed_claims import ClaimRefusal
+from api.services.settlement.signed_claims import ClaimOffer, ClaimRefusal
 from api.services.simulated_actions import Action
 
 amounts = st.integers(0, UINT256_MAX)
@@ -145,6 +146,14 @@ def test_every_refusal_of_the_services_has_a_sentence() -> None:
     texts = strings.load()
     assert {each for each in ClaimRefusal if each not in texts.claim} == set()
     assert {each for each in TransferKind if each not in texts.transfer} == set()
+
+
+def test_claims_are_offered_with_their_amounts() -> None:
+    offer = ClaimOffer(
+        log_index=-1, token_address="0x1", token_symbol="USDC", decimals=6, amount=42_500_000, typed_data={"domain": {}}
+    )
+    (shown,) = offers_json([offer])["candidates"]
+    assert shown == {"log_index": -1, "token": "USDC", "amount_text": "42.50 USDC", "typed_data": {"domain": {}}}
 
 
 def test_discs_have_a_letter_and_always_the_same_colour() -> None:

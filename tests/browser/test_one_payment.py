@@ -106,3 +106,48 @@ def test_a_tab_that_was_open_before_learns_of_it(tab: Tab, net: MainNet, wallet:
     wallet.confirm(page, other)
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
     assert merchants_balance(tab, net) == PRICE
+
+
+def test_a_tab_that_was_closed_while_the_wallet_asked_is_no_dead_end(
+    tab: Tab, net: MainNet, wallet: TestWallet
+) -> None:
+    """Its wallet may still be asking; whoever knows better says so, and pays."""
+    page = ask(tab, wallet)
+    page.reload()
+    expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_visible()
+    tab.inspect("second-tab-desktop")
+    page.set_viewport_size({"width": 390, "height": 844})
+    tab.inspect("second-tab-phone")
+    start_again(page)
+    assert wallet.prompts == [SEND]
+    wallet.holds = set()
+    page.get_by_role("button", name="That payment is not going on any more").click()
+    expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_hidden()
+    choose_again(page, "USDC")
+    pay_button(page).click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    assert merchants_balance(tab, net) == PRICE
+
+
+def test_the_notice_of_another_tab_goes_by_itself(tab: Tab, wallet: TestWallet) -> None:
+    wallet.inject(tab.context, "Slow Wallet")
+    tab.page.clock.install()
+    page = choose(tab, "USDC")
+    pay_button(page).click()
+    expect(page.locator("#wallet-progress")).to_contain_text("Confirm the payment in your wallet")
+    page.reload()
+    expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_visible()
+    page.clock.run_for(21 * 60_000)
+    expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_hidden()
+    choose_again(page, "USDC")
+
+
+def test_who_declines_can_use_the_page_again(tab: Tab, wallet: TestWallet) -> None:
+    page = ask(tab, wallet)
+    for selector in ("#change", "#choose", "#cancel", "#refresh", "#claim"):
+        expect(page.locator(selector)).to_have_js_property("inert", True)
+    wallet.declines = {SEND}
+    wallet.confirm(page)
+    expect(page.locator("#problem")).to_contain_text("You declined in your wallet")
+    page.get_by_role("button", name="Change").click()
+    choose_again(page, "ETH")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eth_abi import encode
+from eth_account import Account
 from playwright.sync_api import BrowserContext, Page
 
 from tests.support.evm import Reverted
@@ -55,7 +56,8 @@ class TestWallet:
     """One account; `declines` are methods that its user refuses, `knows` the chains that it can switch to.
 
     To what it `holds` its user says nothing until `confirm`; `prompts` are the requests that wait so. `failures` are
-    errors that it gives instead of an answer; in `fails_after` are methods that it carries out, and then fails.
+    errors that it gives instead of an answer; in `fails_after` are methods that it carries out, and then fails. With a
+    `key` it signs typed data.
     An atomic one does several calls in one transaction: its account delegates to a contract that does (EIP-7702).
     What happens `before_batch` the page does not see coming.
     """
@@ -72,6 +74,8 @@ class TestWallet:
     failures: dict[str, dict[str, Any]] = field(default_factory=dict)
     fails_after: set[str] = field(default_factory=set)
     gas_price: str = "0x1"
+    account: str = PAYER
+    key: bytes = b""
     asked: list[tuple[str, str]] = field(default_factory=list)
     batches: dict[str, str] = field(default_factory=dict)
     before_batch: Callable[[], None] = lambda: None
@@ -110,7 +114,7 @@ class TestWallet:
     def _result(self, method: str, parameters: list[Any]) -> Any:
         match method:
             case "eth_requestAccounts":
-                return [PAYER]
+                return [self.account]
             case "eth_chainId":
                 return self.chain
             case "wallet_switchEthereumChain":
@@ -119,6 +123,9 @@ class TestWallet:
                 return self._send(parameters[0])
             case "eth_getTransactionReceipt":
                 return self.net.chain.rpc(method, *parameters)
+            case "eth_signTypedData_v4" if self.key:
+                signed = Account.sign_typed_data(self.key, full_message=json.loads(parameters[1]))
+                return "0x" + signed.signature.hex()
             case "wallet_getCapabilities" if self.is_atomic:
                 return {chain: {"atomic": {"status": "supported"}} for chain in parameters[1]}
             case "wallet_sendCalls" if self.is_atomic:

@@ -7,7 +7,7 @@ const SETTLED = ["success", "refunded"];
 
 export class Claiming {
   /**
-   * @param {() => Promise<{wallet: import("./wallet.js").Wallet, account: string}>} connect
+   * @param {(say: (text: string) => void) => Promise<{wallet: import("./wallet.js").Wallet, account: string}>} connect
    * @param {(problem: Error) => string} explain
    * @param {(state: object) => void} onState
    */
@@ -55,7 +55,7 @@ export class Claiming {
     button.disabled = true;
     toggle(byId("claim-choice"), false);
     try {
-      const { wallet, account } = payer ?? await this.connect();
+      const { wallet, account } = payer ?? await this.connect((text) => this.#say(text));
       const { candidates } = await this.api.claims({ chainId, hash, account });
       const { log_index: logIndex, typed_data: typedData } = await this.#choose(candidates);
       this.#say(this.strings.claim_signing);

@@ -44,7 +44,7 @@ const inFlight = new InFlight(firstState.payment_order_id, strings, onElsewhere)
 const leaving = new Leaving(() => inFlight.isElsewhere || sent.transaction !== null || current.transactions.length > 0 || showsSent);
 const walletPayment = isSimulated ? null : new WalletPayment(api, strings, (text) => inFlight.say(text));
 const claiming = byId("claim") && walletPayment
-  && new Claiming(api, strings, () => walletPayment.connect(), explain, (state) => apply(state));
+  && new Claiming(api, strings, (say) => walletPayment.connect(say), explain, (state) => apply(state));
 const controls = byId("test-controls") && new TestControls(api, strings, explain, onSimulated);
 
 start();

@@ -55,9 +55,9 @@ export class WalletPayment {
   }
 
   /** Ask the customer which wallet, and that wallet which account. */
-  async connect() {
+  async connect(say = this.say) {
     const wallet = new Wallet(await this.#choose());
-    this.say(this.strings.wallet_connect);
+    say(this.strings.wallet_connect);
     return { wallet, account: await wallet.connect() };
   }
 
