@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from api.context import Context
 from api.domain.errors import Conflict, InvalidData, NotFound, Problem
 from api.domain.ids import IdPrefix, new_id
-from api.domain.orders import OrderStatus, StatusReason
+from api.domain.orders import OrderStatus
 from api.services.order_quote import OrderQuote
 from api.services.order_view import PublicOrder, public_order
 from api.services.payable_tokens import PayableChain, PayableToken, payable_tokens, settlement_token
@@ -34,9 +34,6 @@ __all__ = [
     "payable_tokens",
     "quote_order",
 ]
-
-LACKS_MONEY = frozenset({StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN})
-"""Reasons of an order in processing that wants another payment."""
 
 
 class Refusal(StrEnum):
@@ -136,7 +133,7 @@ def require_due(context: Context, order: PublicOrder) -> tuple[Token, int]:
         message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
         raise OrderQuoteRefused(Refusal.NOT_PAYABLE, message, Problem(path="order", message=order.not_payable_reason))
     is_waiting = order.status == OrderStatus.CREATED and context.clock.now() < order.expires_at
-    is_short = order.status == OrderStatus.PROCESSING and order.status_reason in LACKS_MONEY
+    is_short = order.status == OrderStatus.PROCESSING  # what is on its way over a bridge may be a stranger's
     if not (is_waiting or is_short) or not order.amount_due:
         status = OrderStatus.EXPIRED if order.status == OrderStatus.CREATED else order.status
         raise OrderQuoteRefused(Refusal.NOT_WAITING, f"The order takes no payment now: it is {status}")

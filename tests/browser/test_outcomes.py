@@ -116,6 +116,20 @@ def test_what_goes_wrong_is_explained(tab: Tab, action: str, title: str, text: s
     tab.inspect(f"outcome-{action.lower().replace(' ', '-')}")
 
 
+def test_a_deposit_on_its_way_warns_but_blocks_nobody(tab: Tab) -> None:
+    """Attack: a stranger's deposit into a bridge parked the order for hours."""
+    page = tab.open()
+    simulate(page, "Slow bridge")
+    tab.work(rounds=2)
+    heading(page, "Payment on its way")
+    expect(page.locator("#progress")).to_contain_text("Pay again only if it is not yours")
+    tab.inspect("on-its-way")
+    page.get_by_role("button", name="Pay again all the same").click()
+    expect(page.locator("#pay").get_by_text("Pay again only if it is not yours")).to_be_visible()
+    expect(tab.choose("Base", "USDC")).to_have_text("Pay 42.50 USDC with the test wallet")
+    tab.inspect("pay-again")
+
+
 def test_another_token_does_not_count(tab: Tab) -> None:
     page = tab.open()
     simulate(page, "Send another token")
