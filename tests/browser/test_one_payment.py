@@ -137,6 +137,7 @@ def test_the_notice_of_another_tab_goes_by_itself(tab: Tab, wallet: TestWallet) 
     expect(page.locator("#wallet-progress")).to_contain_text("Confirm the payment in your wallet")
     page.reload()
     expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_visible()
+    expect(page.locator("#tokens .token").first).to_be_visible()  # its request would run into its time limit below
     page.clock.run_for(21 * 60_000)
     expect(page.get_by_role("heading", name="Another tab is paying this order")).to_be_hidden()
     choose_again(page, "USDC")
