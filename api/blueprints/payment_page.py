@@ -9,17 +9,20 @@ from flask import Blueprint, Response, render_template, request
 
 from api import context
 from api.checkout_page import bodies, strings
+from api.checkout_page.claims import claim_text, explanation, offers_json
 from api.checkout_page.page import build_page
 from api.checkout_page.payments import payment_json, shortage_json
 from api.checkout_page.quotes import choices_json, quote_json
-from api.checkout_page.state import page_state
+from api.checkout_page.state import PageState, page_state
 from api.errors import refusal_envelope
 from api.schemas.payments import SimulateSchema
+from api.services.checkout.money_seen import money_seen
 from api.services.order_quotes import OrderQuoteRefused, get_order_quote, quote_order
-from api.services.orders import public_order
+from api.services.order_view import public_order
 from api.services.payable_tokens import payable_tokens
 from api.services.payment_reports import report_payment
 from api.services.payment_transactions import Shortage, build_payment
+from api.services.settlement.signed_claims import ClaimRefused, prepare_claims, submit_claim
 from api.services.simulated_actions import Action
 from api.services.simulation import simulate
 
@@ -28,6 +31,9 @@ CSP = (
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
+NOBODY = "nobody"
+"""Whom a report is from: anybody may have sent it, so it names no payer."""
+
 blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>")
 
 
@@ -35,15 +41,15 @@ blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>"
 def page(order_id: str) -> Response:
     """Show an order, to be paid or to see what became of it."""
     shared, texts = context.current(), strings.load()
-    shown = build_page(public_order(shared, order_id), shared.clock.now(), texts, shared.config.base_url)
+    order = public_order(shared, order_id)
+    shown = build_page(order, money_seen(shared, order), shared.clock.now(), texts, shared.config.base_url)
     return _html(render_template("payment.html", page=shown, t=texts), plain_images=shown.is_test)
 
 
 @blueprint.get("/status")
 def status(order_id: str) -> dict[str, Any]:
     """Say where the order stands."""
-    shared = context.current()
-    return page_state(public_order(shared, order_id), shared.clock.now(), strings.load()).json()
+    return _state(order_id).json()
 
 
 @blueprint.get("/tokens")
@@ -81,10 +87,10 @@ def transactions(order_id: str) -> dict[str, Any]:
 
 @blueprint.post("/report")
 def report(order_id: str) -> dict[str, Any]:
-    """Note the transaction that a wallet has sent; the same again changes nothing."""
+    """Note where to look for a transaction that a wallet has sent; the same again changes nothing."""
     shared = context.current()
     sent = bodies.read(request, shared.config.base_url, bodies.ReportBody)
-    report_payment(shared, order_id, **sent)
+    report_payment(shared, order_id, **sent, payer=NOBODY)
     return status(order_id)
 
 
@@ -97,11 +103,37 @@ def simulate_action(order_id: str) -> dict[str, Any]:
     return status(order_id)
 
 
+@blueprint.get("/claim")
+def claims(order_id: str) -> dict[str, Any]:
+    """List what a wallet may sign to prove that a transaction paid the order from its money."""
+    asked = bodies.read_query(request, bodies.ClaimQuery)
+    return offers_json(prepare_claims(context.current(), order_id, **asked))
+
+
+@blueprint.post("/claim")
+def claim(order_id: str) -> dict[str, Any]:
+    """Take a wallet's signature that a transfer of its money pays the order."""
+    shared = context.current()
+    signed = bodies.read(request, shared.config.base_url, bodies.ClaimBody)
+    submit_claim(shared, order_id, **signed)
+    order = public_order(shared, order_id)
+    text = claim_text(money_seen(shared, order), signed["chain_id"], signed["tx_hash"], strings.load())
+    return {**_state(order_id).json(), "claim_text": text}
+
+
 @blueprint.errorhandler(OrderQuoteRefused)
 def without_quote(error: OrderQuoteRefused) -> tuple[dict[str, Any], int]:
     """Refuse with the reason in a word, which the scripts act on."""
     more = shortage_json(error, strings.load()) if isinstance(error, Shortage) else {}
     return {**refusal_envelope(error), "reason": error.reason, **more}, HTTPStatus.CONFLICT
+
+
+@blueprint.errorhandler(ClaimRefused)
+def without_claim(error: ClaimRefused) -> tuple[dict[str, Any], int]:
+    """Refuse with the reason in a word, and in a sentence for the customer."""
+    order = public_order(context.current(), (request.view_args or {})["order_id"])
+    told = {"reason": error.reason, "explanation": explanation(error, order, strings.load())}
+    return {**refusal_envelope(error), **told}, HTTPStatus.CONFLICT
 
 
 @blueprint.after_request
@@ -115,6 +147,12 @@ def for_people(response: Response) -> Response:
         response.headers["Content-Security-Policy"] = CSP.format(http="")
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _state(order_id: str) -> PageState:
+    shared = context.current()
+    order = public_order(shared, order_id)
+    return page_state(order, money_seen(shared, order), shared.clock.now(), strings.load())
 
 
 def _html(text: str, *, plain_images: bool) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from flask import Request
@@ -10,9 +11,22 @@ from marshmallow import Schema, ValidationError
 from api.checkout_page.same_origin import require_same_origin
 from api.domain.errors import InvalidData
 from api.request_body import parse_object
-from api.schemas import Address, BaseSchema, ChainIdField, TextField, TransactionHash, problems_of, refuse_unknown
+from api.schemas import (
+    Address,
+    BaseSchema,
+    ChainIdField,
+    IntegerField,
+    TextField,
+    TransactionHash,
+    problems_of,
+    refuse_unknown,
+)
 
 MAX_ID = 64
+MAX_SIGNATURE = 20_000
+"""Hex digits: signatures of contracts hold those of several owners, or a passkey's."""
+SIGNATURE = re.compile("0x([0-9a-fA-F]{2})+")
+MOST_TRANSFERS = 2**31 - 1
 
 
 class QuoteBody(BaseSchema):
@@ -39,7 +53,29 @@ class ReportBody(BaseSchema):
 
     chain_id = ChainIdField(required=True, data_key="chainId")
     tx_hash = TransactionHash(required=True, data_key="hash")
-    payer = Address(required=True)
+
+
+class ClaimQuery(ReportBody):
+    """A transaction, and the wallet that says it paid with it."""
+
+    account = Address(required=True)
+
+
+class Signature(TextField):
+    """Bytes as ``0x`` and hex digits."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        if not SIGNATURE.fullmatch(text):
+            raise ValidationError("Expected 0x and an even number of hex digits")
+        return text.lower()
+
+
+class ClaimBody(ClaimQuery):
+    """A signature that one transfer of a transaction was this wallet's money; negative numbers are coin transfers."""
+
+    log_index = IntegerField(required=True, data_key="logIndex", minimum=-MOST_TRANSFERS, maximum=MOST_TRANSFERS)
+    signature = Signature(required=True, max_length=MAX_SIGNATURE)
 
 
 def read(request: Request, base_url: str, schema: type[Schema] = BaseSchema) -> dict[str, Any]:
@@ -52,8 +88,25 @@ def read(request: Request, base_url: str, schema: type[Schema] = BaseSchema) -> 
     """
     require_same_origin(request, base_url)
     refuse_unknown(request.args)
+    return _load(schema(), parse_object(request.get_data()))
+
+
+def read_query(request: Request, schema: type[Schema]) -> dict[str, Any]:
+    """Return the checked parameters of a request; a page ignores others.
+
+    Raises
+    ------
+    InvalidData
+        If one is missing or malformed.
+    """
+    asked = schema()
+    names = {field.data_key or name for name, field in asked.load_fields.items()}
+    return _load(asked, {name: value for name, value in request.args.items() if name in names})
+
+
+def _load(schema: Schema, data: dict[str, Any]) -> dict[str, Any]:
     try:
-        body: dict[str, Any] = schema().load(parse_object(request.get_data()))
+        body: dict[str, Any] = schema.load(data)
     except ValidationError as error:
         raise InvalidData(*problems_of(error.messages)) from None
     return body

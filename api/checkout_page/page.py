@@ -13,14 +13,18 @@ from markupsafe import Markup
 
 from api.checkout_page.amounts import CENT_SYMBOLS, CENTS, whole_units
 from api.checkout_page.avatars import hue, letter
-from api.checkout_page.state import PageState, isolated, page_state
-from api.checkout_page.strings import Strings
+from api.checkout_page.state import PageState, page_state
+from api.checkout_page.strings import Strings, isolated
+from api.checkout_page.transfers import chain_name
 from api.domain.clock import iso
 from api.domain.env import EnvMode
+from api.services.checkout.money_seen import MoneySeen
 from api.services.order_view import PublicOrder
 
 STATIC = Path(__file__).parents[1] / "static" / "payment"
 MODULES = tuple(sorted(path.name for path in STATIC.glob("*.js")))
+SCRIPT_WORDS = ("cancel", "back", "retry")
+"""Texts of the page that its scripts need too."""
 IMAGE_SCHEMES = ("https://", "http://")
 
 
@@ -32,6 +36,8 @@ class Page:
     ----------
     words : mapping
         The page's texts that name the merchant.
+    claim_chains : tuple of (int, str)
+        Where a payment may have been sent that nobody has seen; none where payments are simulated.
     for_script : mapping
         What the page's scripts start from.
     """
@@ -50,13 +56,14 @@ class Page:
     qr_svg: Markup
     words: Mapping[str, str]
     state: PageState
+    claim_chains: tuple[tuple[int, str], ...]
     modules: tuple[str, ...]
     for_script: Mapping[str, Any]
 
 
-def build_page(order: PublicOrder, now: datetime, strings: Strings, base_url: str) -> Page:
+def build_page(order: PublicOrder, seen: MoneySeen, now: datetime, strings: Strings, base_url: str) -> Page:
     """Put an order into the page's words."""
-    state = page_state(order, now, strings)
+    state = page_state(order, seen, now, strings)
     min_places = CENTS if order.price_currency in CENT_SYMBOLS else 0
     return Page(
         order_id=order.order_id,
@@ -71,8 +78,9 @@ def build_page(order: PublicOrder, now: datetime, strings: Strings, base_url: st
         expires_at=iso(order.expires_at),
         expires_text=f"{order.expires_at:%-d %b %Y, %H:%M} UTC",
         qr_svg=qr_svg(f"{base_url}/payment/{order.order_id}"),
-        words=_naming_merchant(strings, order.vendor_name),
+        words=_naming_merchant(strings.page, order.vendor_name),
         state=state,
+        claim_chains=() if order.is_simulated else tuple((each, chain_name(each)) for each in seen.chain_ids),
         modules=MODULES,
         for_script=_for_script(order, state, strings),
     )
@@ -95,12 +103,12 @@ def _item(row: Mapping[str, Any], strings: Strings) -> dict[str, str]:
     }
 
 
-def _naming_merchant(strings: Strings, merchant: str) -> dict[str, str]:
+def _naming_merchant(texts: Mapping[str, str], merchant: str) -> dict[str, str]:
     """Fill in the texts whose only placeholder is the merchant."""
     name = isolated(merchant)
     return {
         key: text.replace("{merchant}", name)
-        for key, text in strings.page.items()
+        for key, text in texts.items()
         if text.count("{") == text.count("{merchant}")
     }
 
@@ -112,4 +120,5 @@ def _for_script(order: PublicOrder, state: PageState, strings: Strings) -> dict[
         "merchant": isolated(order.vendor_name),
         "is_simulated": order.is_simulated,
         "strings": strings.script,
+        "words": _naming_merchant({name: strings.page[name] for name in SCRIPT_WORDS}, order.vendor_name),
     }

@@ -8,8 +8,7 @@ from typing import Any
 
 from api.checkout_page.amounts import duration, money, rounded_up
 from api.checkout_page.avatars import hue, letter
-from api.checkout_page.state import isolated
-from api.checkout_page.strings import Strings
+from api.checkout_page.strings import Strings, isolated
 from api.services.order_quote import OrderQuote
 from api.services.order_view import PublicOrder
 from api.services.payable_tokens import PayableChain, PayableToken
@@ -38,6 +37,7 @@ def quote_json(quote: OrderQuote, order: PublicOrder, now: datetime, strings: St
         "hue": hue(quote.token_symbol),
         "chain_id": quote.chain_id,
         "chain": _chain_name(quote.chain_id),
+        "coin": CHAINS[quote.chain_id].native_currency.symbol,
         "receive_text": _received(quote, order),
         "steps": _steps(quote, order, strings),
         "fees": list(_fees(quote, strings)),

@@ -9,14 +9,16 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from api.checkout_page.amounts import money
 from api.checkout_page.redirects import with_outcome
 from api.checkout_page.stranded import is_out, stranded_words
-from api.checkout_page.strings import Strings, fill
+from api.checkout_page.strings import Strings, fill, isolated
+from api.checkout_page.transfers import on_its_way_text, transaction_rows
+from api.checkout_page.words import received_text, shown_reason, state_texts
+from api.domain.clock import iso
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.order_view import NO_ACCOUNT, PublicOrder
+from api.services.checkout.money_seen import MoneySeen
+from api.services.order_view import PublicOrder
 from api.services.simulated_actions import Action, allowed_actions
-from routing_engine.chains import CHAINS
 
 
 class Panel(StrEnum):
@@ -50,7 +52,10 @@ _TONES: Mapping[OrderStatus, Tone] = MappingProxyType(
         _S.REFUNDED: Tone.NEUTRAL,
     }
 )
-_REDIRECT_AFTER_S: Mapping[OrderStatus, int] = MappingProxyType({_S.SUCCESS: 8, _S.CANCELLED: 8, _S.FAILED: 20})
+_REDIRECT_AFTER_S: Mapping[OrderStatus, int] = MappingProxyType({_S.SUCCESS: 8})
+"""Who did not succeed decides for themselves: there is something to read, and perhaps to copy."""
+_OPEN = frozenset({_S.CREATED, _S.PROCESSING})
+_LACKS_MONEY = frozenset({StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN})
 _STEPS: Mapping[OrderStatus, tuple[str, str, str]] = MappingProxyType(
     {
         _S.PROCESSING: ("done", "now", "todo"),
@@ -87,19 +92,34 @@ class PageState:
     panel : Panel
         The part that is visible.
     banner : mapping or None
-        Title and text above the payment form, when something went wrong before.
+        Title and text above the payment form, when something came or went wrong before.
+    transactions : tuple of mapping
+        See `transaction_rows`.
+    received_text : str
+        What reached the merchant, of a closed order; empty if nothing did.
+    on_its_way_text : str
+        What a bridge has taken in and not delivered yet; empty if there is no such thing.
     return_url : str or None
         The merchant's callback URL with the outcome, once there is one.
+    cancel_url : str or None
+        The merchant's address for who does not want to pay, with the present status, while the order is open; going
+        there closes nothing.
     redirect_after_s : int or None
         After how long a customer who saw the outcome happen is taken there; None if they decide themselves.
     stranded : tuple of mapping
         Where money is that a bridge did not deliver; see `stranded_words`.
     asks_if_paid : bool
         Whether to ask the customer for a payment that is not seen yet.
+    can_pay_anyway : bool
+        Whether another payment can be made although one is on its way: anybody may have made that one.
     test_actions : tuple of mapping
         ``action``, ``title`` and ``text`` of what can be simulated now.
     changes : int
         Grows with everything that happens to the order; tells news from what was known before.
+    now, looked_at : str and str or None
+        When this was said, and up to when every chain has been read.
+    nothing_seen_until : str or None
+        Up to when certainly nothing was seen for a closed order; None where something was, or that is not known.
     """
 
     payment_order_id: str
@@ -113,24 +133,30 @@ class PageState:
     steps: tuple[Mapping[str, str], ...]
     stranded: tuple[Mapping[str, str | bool], ...]
     transactions: tuple[Mapping[str, str | bool | None], ...]
+    received_text: str
+    on_its_way_text: str
     return_url: str | None
+    cancel_url: str | None
     redirect_after_s: int | None
     asks_if_paid: bool
-    can_cancel: bool
+    can_pay_anyway: bool
     test_actions: tuple[Mapping[str, str], ...]
     changes: int
+    now: str
+    looked_at: str | None
+    nothing_seen_until: str | None
 
     def json(self) -> dict[str, Any]:
         """Return the answer of the status endpoint."""
         return asdict(self)
 
 
-def page_state(order: PublicOrder, now: datetime, strings: Strings) -> PageState:
+def page_state(order: PublicOrder, seen: MoneySeen, now: datetime, strings: Strings) -> PageState:
     """Put an order's present state into words."""
     status, reason = _effective(order, now)
     panel = _panel(order, status)
-    texts = fill(_texts(order, status, reason, panel, strings), **_values(order))
-    is_pay = panel is Panel.PAY
+    shown = shown_reason(order, seen, status, reason)
+    texts = state_texts(order, seen, status, shown, strings)
     return PageState(
         payment_order_id=order.order_id,
         payment_order_status=status,
@@ -139,22 +165,23 @@ def page_state(order: PublicOrder, now: datetime, strings: Strings) -> PageState
         tone=Tone.NOTICE if _is_unpayable(order, status) else _TONES[status],
         title=texts["title"],
         text=texts["text"],
-        banner=texts if is_pay and reason else None,
+        banner=texts if panel is Panel.PAY and shown else None,
         steps=tuple(_steps(order, status, strings)),
         stranded=tuple(stranded_words(order, isolated(order.vendor_name), strings)),
-        transactions=tuple(_transactions(order)),
+        transactions=tuple(transaction_rows(order, seen, isolated(order.vendor_name), strings)),
+        received_text="" if status in _OPEN else received_text(order, seen, strings),
+        on_its_way_text=on_its_way_text(order, seen, strings),
         return_url=with_outcome(_callback(order, status), order.order_id, status),
+        cancel_url=with_outcome(order.cancel_callback_url, order.order_id, status) if status in _OPEN else None,
         redirect_after_s=None if is_out(order) else _REDIRECT_AFTER_S.get(status),
-        asks_if_paid=status == _S.EXPIRED and order.payable,
-        can_cancel=status == _S.CREATED,
+        asks_if_paid=status == _S.EXPIRED and order.payable and not seen.transfers,
+        can_pay_anyway=panel is Panel.PROGRESS and bool(seen.on_its_way) and _takes_more(order),
         test_actions=tuple(_test_actions(order, status, strings)),
-        changes=len(order.timeline) + len(order.transactions),
+        changes=len(order.timeline) + len(seen.transfers),
+        now=iso(now),
+        looked_at=iso(seen.looked_at) if seen.looked_at else None,
+        nothing_seen_until=_nothing_seen_until(order, seen, status),
     )
-
-
-def isolated(name: str) -> str:
-    """Keep a name's writing direction from turning the sentence around it."""
-    return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
 
 
 def _effective(order: PublicOrder, now: datetime) -> tuple[OrderStatus, StatusReason]:
@@ -168,58 +195,31 @@ def _is_unpayable(order: PublicOrder, status: OrderStatus) -> bool:
     return status == _S.CREATED and not order.payable
 
 
-def _is_short(order: PublicOrder) -> bool:
-    """Whether the customer has to pay again."""
-    return order.status_reason in {StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN} and bool(order.amount_due)
+def _takes_more(order: PublicOrder) -> bool:
+    return order.payable and bool(order.amount_due)
 
 
 def _panel(order: PublicOrder, status: OrderStatus) -> Panel:
     if status == _S.CREATED:
         return Panel.PAY if order.payable else Panel.OUTCOME
     if status == _S.PROCESSING:
-        return Panel.PAY if order.payable and _is_short(order) else Panel.PROGRESS
+        return Panel.PAY if _takes_more(order) and order.status_reason in _LACKS_MONEY else Panel.PROGRESS
     return Panel.OUTCOME
 
 
-def _texts(
-    order: PublicOrder, status: OrderStatus, reason: StatusReason, panel: Panel, strings: Strings
-) -> dict[str, str]:
-    if status == _S.CREATED and panel is Panel.OUTCOME:
-        is_account = order.not_payable_reason == NO_ACCOUNT
-        return strings.notice["not_payable" if is_account else "live_unavailable"]
-    if is_out(order):
-        return strings.notice["stranded"]
-    return strings.of_status(status, reason)
-
-
-def _values(order: PublicOrder) -> dict[str, str]:
-    """Return what the texts' placeholders stand for."""
-    decimals, symbol = order.settlement_token_decimals or 0, order.settlement_token_symbol or ""
-    return {
-        "merchant": isolated(order.vendor_name),
-        "currency": order.price_currency,
-        "price": money(order.price_amount, order.price_decimals, order.price_currency),
-        "received": money(order.amount_received, decimals, symbol),
-        "missing": money(order.amount_due or 0, decimals, symbol),
-    }
+def _nothing_seen_until(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> str | None:
+    """Say up to when nothing came, if the chains were read since the order was closed; only then that is known."""
+    if status in _OPEN or seen.transfers or order.amount_received or order.transactions or seen.looked_at is None:
+        return None
+    has_ended = order.status == status and order.timeline
+    closed_at = datetime.fromisoformat(order.timeline[-1]["at"]) if has_ended else order.expires_at
+    return iso(seen.looked_at) if seen.looked_at >= closed_at else None
 
 
 def _steps(order: PublicOrder, status: OrderStatus, strings: Strings) -> Iterator[Mapping[str, str]]:
     words = fill(strings.steps, merchant=isolated(order.vendor_name))
     for name, state in zip(("paid", "confirming", "arrived"), _STEPS.get(status, _WAITING), strict=True):
         yield {"label": words[name], "state": state, "state_text": words[state]}
-
-
-def _transactions(order: PublicOrder) -> Iterator[Mapping[str, str | bool | None]]:
-    for row in order.transactions:
-        chain = CHAINS.get(row["chain_id"])
-        is_real = not order.is_simulated and chain is not None
-        yield {
-            "chain": chain.name if chain else str(row["chain_id"]),
-            "hash": row["hash"],
-            "explorer_url": chain.explorer_url(row["hash"]) if is_real and chain else None,
-            "is_simulated": order.is_simulated,
-        }
 
 
 def _callback(order: PublicOrder, status: OrderStatus) -> str:

@@ -28,6 +28,8 @@ class Strings:
     notice: dict[str, dict[str, str]]
     status: dict[str, dict[str, str]]
     stranded: dict[str, dict[str, str]]
+    transfer: dict[str, str]
+    claim: dict[str, str]
     steps: dict[str, str]
     route: dict[str, str]
     fees: dict[str, str]
@@ -40,8 +42,11 @@ class Strings:
     script: dict[str, str]
 
     def of_status(self, status: str, reason: str) -> dict[str, str]:
-        """Return title and text of an order's state; a reason without words of its own falls back to the status."""
-        return self.status.get(f"{status}.{reason}") or self.status[status]
+        """Return title and text of an order's state.
+
+        Words for a reason with its status come first, then those for it with any (``*``), then those for the status.
+        """
+        return self.status.get(f"{status}.{reason}") or self.status.get(f"*.{reason}") or self.status[status]
 
 
 @cache
@@ -54,3 +59,8 @@ def load(lang: str = DEFAULT) -> Strings:
 def fill(texts: dict[str, str], **values: str) -> dict[str, str]:
     """Put values into the placeholders of some texts."""
     return {name: text.format(**values) for name, text in texts.items()}
+
+
+def isolated(name: str) -> str:
+    """Keep a name's writing direction from turning the sentence around it."""
+    return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"

@@ -133,7 +133,7 @@ def require_due(context: Context, order: PublicOrder) -> tuple[Token, int]:
         message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
         raise OrderQuoteRefused(Refusal.NOT_PAYABLE, message, Problem(path="order", message=order.not_payable_reason))
     is_waiting = order.status == OrderStatus.CREATED and context.clock.now() < order.expires_at
-    is_short = order.status == OrderStatus.PROCESSING
+    is_short = order.status == OrderStatus.PROCESSING  # what is on its way over a bridge may be a stranger's
     if not (is_waiting or is_short) or not order.amount_due:
         status = OrderStatus.EXPIRED if order.status == OrderStatus.CREATED else order.status
         raise OrderQuoteRefused(Refusal.NOT_WAITING, f"The order takes no payment now: it is {status}")

@@ -18,16 +18,18 @@ from api.checkout_page.state import page_state
 from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
+from api.services.checkout.money_seen import MoneySeen
 from api.services.order_creation import NewLink, create_link
 from api.services.order_quotes import quote_order
 from api.services.order_view import public_order
 from api.services.watcher import watch
 from routing_engine import registry
 from tests.api.conftest import Merchant
+from tests.api.test_payment_page_money import transfer
 from tests.support.shop import Shop
 
 USDC = registry.token("USDC", 8453)
-POSTS = ("quote", "pay", "simulate", "cancel")
+POSTS = ("quote", "pay", "simulate", "transactions", "report", "claim")
 SECRET = "cart-4711"
 
 
@@ -141,9 +143,17 @@ def test_another_site_changes_nothing(client: FlaskClient, path: str, name: str)
         {},
     ],
 )
-def test_the_page_itself_may_cancel(client: FlaskClient, path: str, headers: dict[str, str]) -> None:
-    response = client.post(f"{path}/cancel", json={}, headers=headers)
-    assert response.get_json()["payment_order_status"] == "cancelled"
+def test_the_page_itself_may_ask(client: FlaskClient, path: str, headers: dict[str, str]) -> None:
+    response = client.post(f"{path}/simulate", json={"action": "expire"}, headers=headers)
+    assert response.get_json()["payment_order_status"] == "expired"
+
+
+def test_nobody_with_the_link_ends_the_order(client: FlaskClient, path: str) -> None:
+    assert client.post(f"{path}/cancel", json={}).status_code == 404
+    state = client.get(f"{path}/status").get_json()
+    order_id = path.rpartition("/")[2]
+    assert state["payment_order_status"] == "created"
+    assert state["cancel_url"] == f"https://shop.example/cart?payment_order_id={order_id}&status=created"
 
 
 def test_a_quote_holds_for_its_order_and_its_minute(
@@ -186,7 +196,9 @@ def test_a_live_order_takes_no_test_money(client: FlaskClient, shop: Shop, asser
         ("pay", {"quote_id": ["qt_1"]}, None),
         ("simulate", {}, {"action": "Required"}),
         ("simulate", {"action": "rob"}, None),
-        ("cancel", [], None),
+        ("report", [], None),
+        ("report", {"chainId": 8453, "hash": "0x12"}, None),
+        ("claim", {}, dict.fromkeys(("chainId", "hash", "logIndex", "account", "signature"), "Required")),
     ],
 )
 def test_bad_bodies_are_refused_by_name(
@@ -216,11 +228,9 @@ def test_an_unknown_order_gets_a_page(client: FlaskClient, order_id: str) -> Non
 
 
 def test_transactions_of_real_chains_lead_to_their_explorer(context: Context, path: str) -> None:
-    row = {"chain_id": 10, "hash": f"0x{'ab' * 32}", "timestamp": "2026-03-01T12:00:00.000Z"}
-    order = replace(
-        public_order(context, path.rpartition("/")[2]), env_mode=EnvMode.LIVE, is_simulated=False, transactions=(row,)
-    )
-    (shown,) = page_state(order, context.clock.now(), strings.load()).transactions
+    seen = MoneySeen(transfers=(transfer(chain_id=10),), looked_at=None, chain_ids=(10,))
+    order = replace(public_order(context, path.rpartition("/")[2]), env_mode=EnvMode.LIVE, is_simulated=False)
+    (shown,) = page_state(order, seen, context.clock.now(), strings.load()).transactions
     assert shown["chain"] == "Optimism"
     assert shown["explorer_url"] == f"https://optimistic.etherscan.io/tx/0x{'ab' * 32}"
 
@@ -230,7 +240,7 @@ def test_what_a_person_asked_for_is_answered_for_a_person(make_app: Callable[...
     assert [client.get(path).status_code for _ in range(2)] == [200, 200]
     page, script = client.get(path), client.get(f"{path}/status")
     assert (page.status_code, page.mimetype) == (429, "text/html")
-    assert "Wait a minute and load it again." in page.text
+    assert "Wait a minute and load the page again, before you pay or pay again." in page.text
     assert int(page.headers["Retry-After"]) > 0
     assert (script.status_code, script.mimetype) == (429, "application/json")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal, localcontext
 from urllib.parse import parse_qsl, urlsplit
 
@@ -12,10 +13,14 @@ from hypothesis import strategies as st
 from api.checkout_page import strings
 from api.checkout_page.amounts import duration, money, rounded_up, whole_units
 from api.checkout_page.avatars import HUES, hue, letter
+from api.checkout_page.claims import offers_json
 from api.checkout_page.page import qr_svg
 from api.checkout_page.redirects import with_outcome
+from api.checkout_page.words import ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED
+from api.domain.ledger import TransferKind
 from api.domain.money import UINT256_MAX
 from api.domain.orders import OrderStatus, StatusReason
+from api.services.settlement.signed_claims import ClaimOffer, ClaimRefusal
 from api.services.simulated_actions import Action
 
 amounts = st.integers(0, UINT256_MAX)
@@ -125,8 +130,30 @@ def test_every_state_and_action_has_words() -> None:
         for reason in StatusReason:
             assert set(texts.of_status(status, reason)) == {"title", "text"}
     assert set(texts.simulate) == {str(action) for action in Action}
-    keys = {f"{status}.{reason}" for status in OrderStatus for reason in StatusReason} | set(OrderStatus)
+    reasons = {*StatusReason, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED, ON_ITS_WAY}
+    keys = {f"{status}.{reason}" for status in (*OrderStatus, "*") for reason in reasons} | set(OrderStatus)
     assert set(texts.status) <= keys
+
+
+def test_no_text_says_that_nothing_was_paid() -> None:
+    """Attack: a page that can't know said so of an order that was paid."""
+    text = (strings.FOLDER / "en.json").read_text(encoding="utf-8")
+    found = re.findall(r"[^\"]*(?:nothing (?:has been|was|is) paid|(?:was|has) not (?:been )?paid)[^\"]*", text, re.I)
+    assert [each for each in found if "could not be moved to" not in each] == []
+
+
+def test_every_refusal_of_the_services_has_a_sentence() -> None:
+    texts = strings.load()
+    assert {each for each in ClaimRefusal if each not in texts.claim} == set()
+    assert {each for each in TransferKind if each not in texts.transfer} == set()
+
+
+def test_claims_are_offered_with_their_amounts() -> None:
+    offer = ClaimOffer(
+        log_index=-1, token_address="0x1", token_symbol="USDC", decimals=6, amount=42_500_000, typed_data={"domain": {}}
+    )
+    (shown,) = offers_json([offer])["candidates"]
+    assert shown == {"log_index": -1, "token": "USDC", "amount_text": "42.50 USDC", "typed_data": {"domain": {}}}
 
 
 def test_discs_have_a_letter_and_always_the_same_colour() -> None:

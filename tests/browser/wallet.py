@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eth_abi import encode
-from playwright.sync_api import BrowserContext
+from eth_account import Account
+from playwright.sync_api import BrowserContext, Page
 
 from tests.support.evm import Reverted
 from tests.support.main_net import MainNet
@@ -21,8 +22,13 @@ INJECTED = """
 for (const [number, name] of %s.entries()) {
   const provider = {
     async request({ method, params }) {
-      const told = JSON.parse(await window.askWallet(name, method, JSON.stringify(params ?? [])));
-      if (told.error) throw Object.assign(new Error(told.error.message), { code: told.error.code });
+      const ask = async () => JSON.parse(await window.askWallet(name, method, JSON.stringify(params ?? [])));
+      let told = await ask();
+      while (told.held) {
+        await new Promise((resolve) => { window.addEventListener("wallet-answers", resolve, { once: true }); });
+        told = await ask();
+      }
+      if (told.error) throw Object.assign(new Error(told.error.message), told.error);
       return told.result;
     },
   };
@@ -49,6 +55,9 @@ class WalletError(Exception):
 class TestWallet:
     """One account; `declines` are methods that its user refuses, `knows` the chains that it can switch to.
 
+    To what it `holds` its user says nothing until `confirm`; `prompts` are the requests that wait so. `failures` are
+    errors that it gives instead of an answer; in `fails_after` are methods that it carries out, and then fails. With a
+    `key` it signs typed data.
     An atomic one does several calls in one transaction: its account delegates to a contract that does (EIP-7702).
     What happens `before_batch` the page does not see coming.
     """
@@ -60,6 +69,13 @@ class TestWallet:
     knows: frozenset[str] = frozenset({"0x1", "0x2105"})
     is_atomic: bool = False
     declines: set[str] = field(default_factory=set)
+    holds: set[str] = field(default_factory=set)
+    prompts: list[str] = field(default_factory=list)
+    failures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    fails_after: set[str] = field(default_factory=set)
+    gas_price: str = "0x1"
+    account: str = PAYER
+    key: bytes = b""
     asked: list[tuple[str, str]] = field(default_factory=list)
     batches: dict[str, str] = field(default_factory=dict)
     before_batch: Callable[[], None] = lambda: None
@@ -71,20 +87,34 @@ class TestWallet:
 
     def answer(self, name: str, method: str, parameters: str) -> str:
         """Answer the page."""
+        if method in self.holds:
+            self.prompts.append(method)
+            return json.dumps({"held": True})
         self.asked.append((name, method))
+        if method in self.failures:
+            return json.dumps({"error": self.failures[method]})
         try:
             if method in self.declines:
                 raise WalletError(4001, "User rejected the request.")
-            return json.dumps({"result": self._result(method, json.loads(parameters))})
+            result = self._result(method, json.loads(parameters))
+            if method in self.fails_after:
+                raise WalletError(-32603, '{"code":-32603,"message":"socket hang up"}')
+            return json.dumps({"result": result})
         except WalletError as error:
             return json.dumps({"error": {"code": error.code, "message": str(error)}})
         except Reverted as error:
             return json.dumps({"error": {"code": -32603, "message": str(error)}})
 
+    def confirm(self, *pages: Page) -> None:
+        """Say yes to everything that waits."""
+        self.holds, self.prompts = set(), []
+        for page in pages:
+            page.evaluate("() => window.dispatchEvent(new Event('wallet-answers'))")
+
     def _result(self, method: str, parameters: list[Any]) -> Any:
         match method:
             case "eth_requestAccounts":
-                return [PAYER]
+                return [self.account]
             case "eth_chainId":
                 return self.chain
             case "wallet_switchEthereumChain":
@@ -93,6 +123,9 @@ class TestWallet:
                 return self._send(parameters[0])
             case "eth_getTransactionReceipt":
                 return self.net.chain.rpc(method, *parameters)
+            case "eth_signTypedData_v4" if self.key:
+                signed = Account.sign_typed_data(self.key, full_message=json.loads(parameters[1]))
+                return "0x" + signed.signature.hex()
             case "wallet_getCapabilities" if self.is_atomic:
                 return {chain: {"atomic": {"status": "supported"}} for chain in parameters[1]}
             case "wallet_sendCalls" if self.is_atomic:
@@ -108,7 +141,9 @@ class TestWallet:
 
     def _send(self, transaction: dict[str, str]) -> str:
         assert self.chain == hex(self.net.chain.chain_id), "the page must have switched before"
-        sent: str = self.net.chain.rpc("eth_sendTransaction", {"gas": "0x4c4b40", **transaction, "gasPrice": "0x1"})
+        sent: str = self.net.chain.rpc(
+            "eth_sendTransaction", {"gas": "0x4c4b40", **transaction, "gasPrice": self.gas_price}
+        )
         self.net.chain.mine()
         return sent
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import select
@@ -15,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from api.context import Context
 from api.domain.env import EnvMode
-from api.domain.errors import Conflict, InvalidData, NotFound, Unavailable
+from api.domain.errors import Conflict, NotFound, Problem, Unavailable
 from api.domain.ledger import ChainUnavailable, TransferKind
 from api.services.ledgers import ledger_for
 from api.services.order_store import GONE
@@ -33,6 +34,25 @@ FIELDS = (
     {"name": "logIndex", "type": "int256"},
     {"name": "account", "type": "address"},
 )
+
+
+class ClaimRefusal(StrEnum):
+    """Why a signature does not make a transfer an order's."""
+
+    UNAVAILABLE = "claims_unavailable"
+    NO_TRANSFER = "no_such_transfer"
+    OTHER_WALLET = "other_wallet"
+    TOO_OLD = "older_than_order"
+    BAD_SIGNATURE = "bad_signature"
+    TAKEN = "belongs_to_another_order"
+
+
+class ClaimRefused(Conflict):
+    """A transfer can't be claimed; `reason` says why in a word, `message` in a sentence."""
+
+    def __init__(self, reason: ClaimRefusal, message: str, *problems: Problem) -> None:
+        super().__init__(message, *problems)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +109,9 @@ def submit_claim(
     ------
     NotFound
         If there is no such order.
-    Conflict
-        If the transfer is not known yet, is another wallet's, older than the order, or another order's.
-    InvalidData
-        Naming `signature`, if it is not the account's.
+    ClaimRefused
+        If the transfer is not known yet, is another wallet's, older than the order, or another order's, or if the
+        signature is not the account's.
     Unavailable
         If the chain does not answer.
     """
@@ -104,7 +123,8 @@ def submit_claim(
         return
     digest = digest_of(typed_data(context, order, row))
     if not _is_signed(context, order, row, digest, signature):
-        raise InvalidData.at("signature", "Not a signature of this account over what was asked; sign again")
+        problem = Problem(path="signature", message="Sign what was asked, with this account")
+        raise ClaimRefused(ClaimRefusal.BAD_SIGNATURE, "This is no signature of this account", problem)
     values = {
         "order_id": order.id,
         "env_mode": order.env_mode,
@@ -206,19 +226,22 @@ def _query(order: PaymentOrder, chain_id: int, tx_hash: str) -> Any:
 
 def _require_claimable(order: PaymentOrder, row: Payment | None, account: str) -> None:
     if row is None:
-        raise Conflict("The transaction has not been seen yet, or brought the merchant nothing; try again in a minute")
+        message = "The transaction has not been seen yet, or brought the merchant nothing; try again in a minute"
+        raise ClaimRefused(ClaimRefusal.NO_TRANSFER, message)
     if row.order_id not in (None, order.id):
-        raise Conflict("This transfer has paid another order already")
+        raise ClaimRefused(ClaimRefusal.TAKEN, "This transfer has paid another order already")
     if row.sender != account:
-        raise Conflict("The money of this transfer left another address; sign with that one")
+        message = "The money of this transfer left another address; sign with that one"
+        raise ClaimRefused(ClaimRefusal.OTHER_WALLET, message)
     if row.order_id is None and is_older(order, row):
-        raise Conflict("This transfer is older than the order and can't pay it; ask the merchant")
+        message = "This transfer is older than the order and can't pay it; ask the merchant"
+        raise ClaimRefused(ClaimRefusal.TOO_OLD, message)
 
 
 def _is_signed(context: Context, order: PaymentOrder, row: Payment, digest: bytes, signature: bytes) -> bool:
     ledger = ledger_for(context, EnvMode(order.env_mode))
     if ledger is None or row.chain_id not in ledger.chain_ids:
-        raise Unavailable("The chain is not connected", retry_after_s=RETRY_S)
+        raise ClaimRefused(ClaimRefusal.UNAVAILABLE, "The chain is not connected here")
     try:
         return ledger.accepts_signature(row.chain_id, row.sender, digest, signature, row.block_number or 0)
     except ChainUnavailable as error:

@@ -4,11 +4,12 @@ const TIMEOUT_MS = 20_000;
 
 export class Problem extends Error {
   /** @param {"network"|"busy"|"server"|"refused"} kind */
-  constructor(kind, { reason = "", explanation = "", retryAfterS = 0 } = {}) {
+  constructor(kind, { reason = "", explanation = "", told = "", retryAfterS = 0 } = {}) {
     super(reason || kind);
     this.kind = kind;
-    this.reason = reason;
-    this.explanation = explanation;
+    this.reason = reason; // in a word, for scripts
+    this.explanation = explanation; // in a sentence, for customers
+    this.told = told; // for developers
     this.retryAfterS = retryAfterS;
   }
 }
@@ -23,9 +24,10 @@ export class Api {
   quote(chainId, token) { return this.#send("POST", "quote", { chainId, token }); }
   pay(quoteId) { return this.#send("POST", "pay", { quote_id: quoteId }); }
   transactions(quoteId, payer) { return this.#send("POST", "transactions", { quote_id: quoteId, payer }); }
-  report({ chainId, hash, payer }) { return this.#send("POST", "report", { chainId, hash, payer }); }
+  report({ chainId, hash }) { return this.#send("POST", "report", { chainId, hash }); }
+  claims(asked) { return this.#send("GET", `claim?${new URLSearchParams(asked)}`); }
+  claim(signed) { return this.#send("POST", "claim", signed); }
   simulate(action) { return this.#send("POST", "simulate", { action }); }
-  cancel() { return this.#send("POST", "cancel", {}); }
 
   async #send(method, name, body) {
     const options = { method, signal: AbortSignal.timeout(TIMEOUT_MS), cache: "no-store" };
@@ -50,5 +52,5 @@ function problemOf(response, content) {
   const retryAfterS = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0;
   if (response.status === 429) return new Problem("busy", { retryAfterS: retryAfterS || 10 });
   if (response.status >= 500) return new Problem("server", { retryAfterS });
-  return new Problem("refused", { reason: content.reason || content.message, explanation: content.explanation });
+  return new Problem("refused", { reason: content.reason, explanation: content.explanation, told: content.message });
 }

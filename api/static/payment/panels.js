@@ -20,7 +20,11 @@ export function showState(state, merchant) {
   showStranded(state.stranded);
   showTransactions(state.transactions);
   toggle(byId("deadline"), state.panel === "pay");
-  toggle(byId("cancel"), state.can_cancel);
+  toggle(byId("pay-anyway"), state.can_pay_anyway);
+  for (const line of document.querySelectorAll("[data-on-its-way]")) {
+    toggle(line, Boolean(state.on_its_way_text));
+    line.textContent = state.on_its_way_text;
+  }
   document.title = state.panel === "pay" ? FIRST_TITLE : `${state.title} · ${merchant}`;
 }
 
@@ -42,7 +46,10 @@ function showBanner({ banner }) {
 
 function showOutcome(panel, state) {
   for (const mark of panel.querySelectorAll("[data-for-tone]")) toggle(mark, mark.dataset.forTone === state.tone);
+  if (!state.asks_if_paid) toggle(byId("i-paid-text"), false);
   toggle(byId("ask-if-paid"), state.asks_if_paid && byId("i-paid-text").hidden);
+  toggle(byId("received"), Boolean(state.received_text));
+  byId("received").textContent = state.received_text;
   toggle(byId("way-back"), Boolean(state.return_url) && !state.asks_if_paid);
   if (state.return_url) byId("return").href = state.return_url;
 }

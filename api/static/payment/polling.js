@@ -23,15 +23,15 @@ export class Polling {
     window.addEventListener("online", () => this.now());
   }
 
-  /** Ask again and again; 0 stops it. */
+  /** Ask again and again; with 0 only when the customer comes back. */
   every(milliseconds) {
     this.#everyMs = milliseconds;
     this.#schedule(milliseconds);
   }
 
-  /** Ask at once, if anything is still awaited. */
+  /** Ask at once. */
   now() {
-    if (this.#everyMs) this.#run();
+    this.#run();
   }
 
   #schedule(milliseconds) {
@@ -47,7 +47,7 @@ export class Polling {
     try {
       const state = await this.ask();
       this.onTrouble(null);
-      if (this.#everyMs) this.onState(state);
+      this.onState(state);
       wait = this.#everyMs;
     } catch (problem) {
       this.onTrouble(problem);

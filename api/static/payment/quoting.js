@@ -9,6 +9,7 @@ const MAX_REFRESHES = 10;
 export class Quoting {
   #choice = null;
   #quote = null;
+  #last = null;
   #agreed = null;
   #asked = 0;
   #refreshes = 0;
@@ -35,6 +36,11 @@ export class Quoting {
   /** The quote that the customer has agreed to see on the button, or null. */
   get payable() {
     return this.#quote !== null && this.#quote === this.#agreed ? this.#quote : null;
+  }
+
+  /** The quote that was shown last, or null. */
+  get last() {
+    return this.#last;
   }
 
   /** Ask for the price of another token. */
@@ -69,8 +75,15 @@ export class Quoting {
 
   /** Draw the pay button again, after sending failed. */
   offerAgain() {
-    if (this.#quote) this.#show(this.#quote);
+    if (!this.#quote) return;
+    this.#show(this.#quote);
     focusOn(byId("pay-button"));
+  }
+
+  /** Offer nothing until the customer has looked into the wallet. */
+  pause() {
+    this.#countdown.stop();
+    view.hideActions();
   }
 
   #refresh() {
@@ -98,7 +111,7 @@ export class Quoting {
 
   #receive(quote) {
     const before = this.#agreed;
-    this.#quote = quote;
+    this.#quote = this.#last = quote;
     quote.until = inSeconds(quote.valid_for_s);
     if (before && before.pay_amount !== quote.pay_amount) return this.#askConsent(before, quote);
     const words = { amount: quote.pay_text, chain: quote.chain };

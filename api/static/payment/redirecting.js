@@ -25,9 +25,14 @@ export class Redirecting {
   }
 
   /** Stop counting. */
-  stay() {
+  stop() {
     this.#countdown.stop();
     toggle(byId("redirecting"), false);
+  }
+
+  /** Stop counting, at the customer's wish. */
+  stay() {
+    this.stop();
     byId("return").focus();
   }
 }

@@ -12,13 +12,26 @@ export class Sent {
   /** Whether a payment was sent of which this state does not know yet. */
   isPending(state) {
     const note = this.#note();
-    if (note === null || note.changes !== state.changes) return false;
-    return Date.now() - note.at < (note.report ? KEEP_HASH_MS : KEEP_MS);
+    if (note === null || note.isSeen) return false;
+    if (note.report) return !lists(state, note.report) && Date.now() - note.at < KEEP_HASH_MS;
+    return note.changes === state.changes && Date.now() - note.at < KEEP_MS;
   }
 
   /** Note that a payment was sent while the order was in this state, and what to report of it. */
   remember(state, report = null) {
-    this.#write({ at: Date.now(), changes: state.changes, report, isReported: false });
+    this.#write({ at: Date.now(), changes: state.changes, report, isReported: false, isSeen: false });
+  }
+
+  /** Note what the server has seen: if a block with it is undone, it is not on its way as it was. */
+  learn(state) {
+    const note = this.#note();
+    if (note?.report && !note.isSeen && lists(state, note.report)) this.#write({ ...note, isSeen: true });
+  }
+
+  /** The transaction that was sent last, if this state does not list it; else null. */
+  unlisted(state) {
+    const { transaction } = this;
+    return transaction && !lists(state, transaction) ? transaction : null;
   }
 
   /** What has to be reported still, or null. */
@@ -56,4 +69,8 @@ export class Sent {
       return null; // storage may be forbidden; the server refuses a second payment then
     }
   }
+}
+
+function lists({ transactions }, { hash }) {
+  return transactions.some((row) => row.hash === hash);
 }

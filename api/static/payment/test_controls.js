@@ -33,7 +33,7 @@ export class TestControls {
     try {
       this.onDone(await this.api.simulate(action));
     } catch (problem) {
-      byId("test-problem").textContent = this.explain(problem);
+      byId("test-problem").textContent = problem.told || this.explain(problem);
       toggle(byId("test-problem"), true);
     } finally {
       for (const button of buttons) button.disabled = false;

@@ -1,19 +1,18 @@
 // One wallet, asked by EIP-1193: accounts, chains, transactions one by one, or all in one where it can (EIP-5792).
 
-const REJECTED = 4001;
-const UNKNOWN_CHAIN = 4902;
+import { kindOf } from "./wallet_errors.js";
+
 const RECEIPT_EVERY_MS = 1_500;
 const BATCH_VERSION = "2.0.0";
 const BATCH_DONE = 200;
 const ATOMIC = ["supported", "ready"];
+const SENDS = ["eth_sendTransaction", "wallet_sendCalls"];
 
-/** What a wallet refused: `kind` says what the customer can do about it. */
+/** What a wallet refused: `kind` says what the customer can do about it, as `wallet_…` of the strings. */
 export class WalletProblem extends Error {
-  /** @param {"rejected"|"unknown_chain"|"wrong_chain"|"no_account"|"reverted"|"failed"} kind */
-  constructor(kind, detail = "") {
-    super(detail || kind);
+  constructor(kind) {
+    super(kind);
     this.kind = kind;
-    this.detail = detail;
   }
 }
 
@@ -32,12 +31,7 @@ export class Wallet {
   /** Make sure that the wallet is on a chain; it may ask its user. */
   async goTo(chainHex) {
     if (await this.#isOn(chainHex)) return;
-    try {
-      await this.#ask("wallet_switchEthereumChain", [{ chainId: chainHex }]);
-    } catch (problem) {
-      if (problem.code === UNKNOWN_CHAIN) throw new WalletProblem("unknown_chain");
-      throw problem;
-    }
+    await this.#ask("wallet_switchEthereumChain", [{ chainId: chainHex }]);
     if (!await this.#isOn(chainHex)) throw new WalletProblem("wrong_chain");
   }
 
@@ -84,6 +78,17 @@ export class Wallet {
     }
   }
 
+  /** Have typed data signed (EIP-712); wallets sign for the chain only that they are on. */
+  async sign(account, typedData) {
+    const { chainId } = typedData.domain ?? {};
+    if (chainId !== undefined) await this.goTo(`0x${Number(chainId).toString(16)}`);
+    try {
+      return await this.#ask("eth_signTypedData_v4", [account, JSON.stringify(typedData)]);
+    } catch (problem) {
+      throw new WalletProblem(problem.kind === "rejected" ? "claim_declined" : "sign_failed");
+    }
+  }
+
   async #isOn(chainHex) {
     return Number(await this.#ask("eth_chainId")) === Number(chainHex);
   }
@@ -91,11 +96,9 @@ export class Wallet {
   async #ask(method, params = []) {
     try {
       return await this.provider.request({ method, params });
-    } catch (problem) {
-      if (problem?.code === REJECTED) throw new WalletProblem("rejected");
-      const failed = new WalletProblem("failed", String(problem?.message ?? ""));
-      failed.code = problem?.code;
-      throw failed;
+    } catch (error) {
+      // What went wrong after a wallet was told to send may have gone wrong after it has sent.
+      throw new WalletProblem(kindOf(error) ?? (SENDS.includes(method) ? "failed" : "trouble"));
     }
   }
 }

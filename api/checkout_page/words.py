@@ -1,0 +1,77 @@
+"""Which words an order's state has: by its status, by the reason, and by the money that came."""
+
+from __future__ import annotations
+
+from api.checkout_page.amounts import money
+from api.checkout_page.stranded import is_out
+from api.checkout_page.strings import Strings, fill, isolated
+from api.checkout_page.transfers import amounts_text
+from api.domain.orders import OrderStatus, StatusReason
+from api.services.checkout.money_seen import MoneySeen
+from api.services.order_view import NO_ACCOUNT, PublicOrder
+
+PAID_AFTER_CLOSE = "paid_after_close"
+PARTIALLY_REFUNDED = "partially_refunded"
+ON_ITS_WAY = "on_its_way"
+
+_UNPAID = frozenset({OrderStatus.CANCELLED, OrderStatus.EXPIRED})
+"""Closed without money: whatever is seen for one of these came afterwards."""
+_WAITING = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
+
+
+def shown_reason(order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str) -> str:
+    """Return the reason to put into words: what came is said, whether it changed the order or not."""
+    if status in _WAITING:
+        return reason or _of_what_came(order, seen)
+    came_late = any(row.is_after_close for row in seen.payments) or (status in _UNPAID and bool(seen.payments))
+    return PAID_AFTER_CLOSE if came_late and reason != PARTIALLY_REFUNDED else reason
+
+
+def state_texts(
+    order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str, strings: Strings
+) -> dict[str, str]:
+    """Return ``title`` and ``text`` of an order's state."""
+    return fill(_chosen(order, status, reason, strings), **_values(order, seen, strings))
+
+
+def received_text(order: PublicOrder, seen: MoneySeen, strings: Strings) -> str:
+    """Say what reached the merchant; empty if nothing did."""
+    if not seen.payments:
+        return ""
+    amounts = amounts_text(order, seen.payments)
+    return strings.transfer["received"].format(merchant=isolated(order.vendor_name), amounts=amounts)
+
+
+def _of_what_came(order: PublicOrder, seen: MoneySeen) -> str:
+    """Name what came for an order that still waits for money; nothing where it has all it wants."""
+    if not order.amount_due:
+        return ""
+    if any(row.is_counted for row in seen.payments):
+        return StatusReason.UNDERPAID
+    if seen.payments:
+        return StatusReason.WRONG_TOKEN
+    return ON_ITS_WAY if seen.on_its_way and order.status == OrderStatus.CREATED else ""
+
+
+def _chosen(order: PublicOrder, status: OrderStatus, reason: str, strings: Strings) -> dict[str, str]:
+    if status == OrderStatus.CREATED and not order.payable:
+        return strings.notice["not_payable" if order.not_payable_reason == NO_ACCOUNT else "live_unavailable"]
+    if is_out(order):
+        return strings.notice["stranded"]
+    if status in _WAITING and reason in {StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN, ON_ITS_WAY}:
+        return strings.of_status(OrderStatus.PROCESSING, reason)
+    return strings.of_status(status, reason)
+
+
+def _values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> dict[str, str]:
+    """Return what the texts' placeholders stand for."""
+    decimals, symbol = order.settlement_token_decimals or 0, order.settlement_token_symbol or ""
+    foreign = [row for row in seen.payments if not row.is_counted]
+    return {
+        "merchant": isolated(order.vendor_name),
+        "currency": order.price_currency,
+        "price": money(order.price_amount, order.price_decimals, order.price_currency),
+        "received": money(order.amount_received, decimals, symbol),
+        "missing": money(order.amount_due or 0, decimals, symbol),
+        "came": amounts_text(order, foreign) or strings.transfer["other_token"],
+    }

@@ -1,0 +1,1 @@
+"""What a customer at the checkout needs."""

@@ -1,0 +1,132 @@
+"""What is known of an order's money, and until when the chains have been read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.ledger import TransferKind
+from api.services.ledgers import ledger_for
+from api.services.order_store import GONE
+from api.services.order_view import PublicOrder
+from api.storage.tables import DoubtfulBlock, Payment, WatchCursor
+
+STALE = timedelta(minutes=2)
+"""How old the newest block of a chain may be; an endpoint that shows only older ones is behind."""
+ANSWERS = frozenset({TransferKind.PAYMENT, TransferKind.BRIDGE_REFUND, TransferKind.REDIRECTED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenTransfer:
+    """A transfer of an order that is in a canonical block.
+
+    Parameters
+    ----------
+    token_address : str
+        In lower case.
+    amount : int
+        The token's smallest units.
+    bridge : str
+        Name of the protocol that took it in or gave it out; empty where none did.
+    is_counted : bool
+        Whether its token and chain are the ones that the order is settled in.
+    is_after_close : bool
+        Whether the order was closed when it came.
+    is_waiting : bool
+        Of a deposit that was built for the order: whether its bridge may still deliver it.
+    """
+
+    kind: TransferKind
+    chain_id: int
+    tx_hash: str
+    token_address: str
+    amount: int
+    bridge: str
+    is_counted: bool
+    is_after_close: bool
+    is_waiting: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoneySeen:
+    """What is known of an order's money.
+
+    Parameters
+    ----------
+    transfers : tuple of SeenTransfer
+        Oldest first.
+    looked_at : datetime or None
+        Up to when every connected chain has been read without a doubt; None where that can't be said.
+    chain_ids : tuple of int
+        The chains that are connected.
+    """
+
+    transfers: tuple[SeenTransfer, ...]
+    looked_at: datetime | None
+    chain_ids: tuple[int, ...]
+
+    @property
+    def payments(self) -> tuple[SeenTransfer, ...]:
+        """What reached the merchant."""
+        return tuple(row for row in self.transfers if row.kind == TransferKind.PAYMENT)
+
+    @property
+    def on_its_way(self) -> tuple[SeenTransfer, ...]:
+        """What a bridge has taken in and may still deliver."""
+        return tuple(row for row in self.transfers if row.is_waiting)
+
+
+def money_seen(context: Context, order: PublicOrder) -> MoneySeen:
+    """Return what is known of an order's money."""
+    ledger = ledger_for(context, order.env_mode)
+    chain_ids = ledger.chain_ids if ledger is not None else frozenset()
+    with context.database.read() as session:
+        query = select(Payment).where(Payment.order_id == order.order_id, Payment.state.not_in(GONE))
+        rows = session.scalars(query.order_by(Payment.mined_at, Payment.id)).all()
+        answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}
+        return MoneySeen(
+            transfers=tuple(_seen(order, row, answered) for row in rows),
+            looked_at=_looked_at(session, order.env_mode, chain_ids),
+            chain_ids=tuple(sorted(chain_ids)),
+        )
+
+
+def _seen(order: PublicOrder, row: Payment, answered: Collection[str | None]) -> SeenTransfer:
+    settled = (order.settlement_chain_id, order.settlement_token_address)
+    is_deposit = row.kind == TransferKind.DEPOSIT
+    return SeenTransfer(
+        kind=TransferKind(row.kind),
+        chain_id=row.chain_id,
+        tx_hash=row.tx_hash,
+        token_address=row.token_address,
+        amount=row.amount,
+        bridge=row.bridge_id.partition(":")[0],
+        is_counted=(row.chain_id, row.token_address) == settled and not row.is_rejected,
+        is_after_close=row.is_after_close,
+        is_waiting=is_deposit and row.is_built and not row.is_overdue and row.tx_hash not in answered,
+    )
+
+
+def _looked_at(session: Session, env_mode: EnvMode, chain_ids: frozenset[int]) -> datetime | None:
+    """Return the moment up to which the chain that was read the least far is known."""
+    cursors = session.scalars(select(WatchCursor).where(WatchCursor.env_mode == env_mode)).all()
+    read = {row.chain_id: _read_until(row) for row in cursors if row.chain_id in chain_ids}
+    if not chain_ids or len(read) < len(chain_ids):
+        return None
+    doubted = select(DoubtfulBlock.noted_at).where(
+        DoubtfulBlock.env_mode == env_mode, DoubtfulBlock.chain_id.in_(chain_ids)
+    )
+    oldest = session.scalar(doubted.order_by(DoubtfulBlock.noted_at).limit(1))
+    return min(read.values()) if oldest is None else min(*read.values(), oldest)
+
+
+def _read_until(cursor: WatchCursor) -> datetime:
+    if cursor.block_number < cursor.head_number:
+        return cursor.mined_at
+    return min(cursor.updated_at, cursor.mined_at + STALE)

@@ -1,0 +1,119 @@
+// One payment at a time: while a wallet is asked, nothing else here can be used, nor in another tab of this order.
+// What is asked is written down before the wallet hears of it, so a tab that was closed meanwhile is not forgotten.
+
+import { announce, byId, toggle } from "./dom.js";
+
+const LIFE_MS = 20 * 60_000; // as long as contracts accept what a wallet signs
+const RESTS = "[data-rests]";
+
+export class InFlight {
+  #me = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  #isMine = false;
+  #wasElsewhere = false;
+  #expiry = 0;
+
+  /** @param {() => void} onElsewhere called whenever another tab has begun or ended a payment */
+  constructor(orderId, strings, onElsewhere) {
+    this.key = `checkout-paying:${orderId}`;
+    this.strings = strings;
+    this.onElsewhere = onElsewhere;
+    window.addEventListener("storage", ({ key }) => { if (key === this.key || key === null) this.#notice(); });
+    window.addEventListener("focus", () => this.#notice());
+    for (const kind of ["click", "input", "change", "submit"]) {
+      document.addEventListener(kind, refuseWhereInert, { capture: true });
+    }
+    byId("elsewhere-free").addEventListener("click", () => { this.#write(null); this.#notice(); });
+    this.#notice();
+  }
+
+  /** Whether a wallet is asked now, from here. */
+  get isHere() {
+    return this.#isMine;
+  }
+
+  /** Whether a payment was begun in another tab, which has not said how it ended. */
+  get isElsewhere() {
+    const note = this.#note();
+    return note !== null && note.tab !== this.#me;
+  }
+
+  /** Take the one place there is; false if it is taken. */
+  async begin() {
+    const isTaken = await this.#alone(() => {
+      if (this.#isMine || this.isElsewhere) return true;
+      this.#isMine = true;
+      this.#write({ tab: this.#me, until: Date.now() + LIFE_MS });
+      return false;
+    });
+    this.#notice();
+    if (!isTaken) this.#rest(true);
+    return !isTaken;
+  }
+
+  /** Give the place back: the wallet has answered everything. */
+  end() {
+    if (!this.#isMine) return;
+    this.#isMine = false;
+    this.#write(null);
+    this.#rest(this.isElsewhere);
+    toggle(byId("in-flight"), false);
+  }
+
+  /** Say what the wallet asks. */
+  say(text) {
+    byId("wallet-progress").textContent = text;
+    toggle(byId("in-flight"), true);
+    announce(`${text} ${this.strings.in_flight}`);
+  }
+
+  #notice() {
+    const isElsewhere = this.isElsewhere;
+    clearTimeout(this.#expiry);
+    if (isElsewhere) this.#expiry = setTimeout(() => this.#notice(), this.#note().until - Date.now() + 1_000);
+    if (isElsewhere === this.#wasElsewhere) return;
+    this.#wasElsewhere = isElsewhere;
+    toggle(byId("elsewhere"), isElsewhere);
+    this.#rest(isElsewhere || this.#isMine);
+    announce(isElsewhere ? this.strings.elsewhere : this.strings.elsewhere_over);
+    this.onElsewhere();
+  }
+
+  /** Let everything rest that could begin a payment or end the order; the way back to the shop stays where it may. */
+  #rest(isResting) {
+    for (const element of document.querySelectorAll(RESTS)) {
+      element.inert = isResting && (this.#isMine || element.id !== "cancel");
+    }
+    const pay = byId("pay-button");
+    if (isResting) pay.setAttribute("aria-disabled", "true");
+    else pay.removeAttribute("aria-disabled");
+  }
+
+  #note() {
+    const note = JSON.parse(this.#stored((store) => store.getItem(this.key)) ?? "null");
+    return note && note.until > Date.now() ? note : null;
+  }
+
+  #write(note) {
+    this.#stored((store) => (note ? store.setItem(this.key, JSON.stringify(note)) : store.removeItem(this.key)));
+  }
+
+  #stored(use) {
+    try {
+      return use(window.localStorage);
+    } catch {
+      return null; // storage may be forbidden; then only this tab knows
+    }
+  }
+
+  /** Look and take without another tab in between, where the browser can. */
+  #alone(take) {
+    return navigator.locks ? navigator.locks.request(this.key, take) : take();
+  }
+}
+
+/** Not even a script's click does anything where a mouse could do nothing. */
+function refuseWhereInert(event) {
+  if (!event.target.closest?.("[inert]")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}

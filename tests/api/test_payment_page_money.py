@@ -1,0 +1,196 @@
+"""What the page says of money: what came, what is on its way, and what it does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from api.checkout_page import strings
+from api.checkout_page.state import PageState, page_state
+from api.context import Context
+from api.domain.clock import SettableClock
+from api.domain.env import EnvMode
+from api.domain.ledger import TransferKind
+from api.domain.orders import OrderStatus, StatusReason
+from api.services.checkout.money_seen import MoneySeen, SeenTransfer, money_seen
+from api.services.expiry import expire_orders
+from api.services.order_creation import NewLink, create_link
+from api.services.order_view import PublicOrder, public_order
+from api.services.watcher import watch
+from api.storage.tables import DoubtfulBlock
+from routing_engine import registry
+from tests.api.conftest import Merchant
+
+USDC = registry.token("USDC", 8453)
+DAI = registry.token("DAI", 8453)
+HASH = f"0x{'ab' * 32}"
+
+
+def transfer(**changes: Any) -> SeenTransfer:
+    values = {
+        "kind": TransferKind.PAYMENT,
+        "chain_id": 8453,
+        "tx_hash": HASH,
+        "token_address": USDC.address,
+        "amount": 21_250_000,
+        "bridge": "",
+        "is_counted": True,
+        "is_after_close": False,
+        "is_waiting": False,
+    }
+    return SeenTransfer(**{**values, **changes})
+
+
+DEPOSIT = transfer(
+    kind=TransferKind.DEPOSIT,
+    chain_id=10,
+    token_address=registry.token("USDC", 10).address,
+    bridge="across",
+    is_counted=False,
+    is_waiting=True,
+)
+FOREIGN = transfer(token_address=DAI.address, amount=5 * 10**18, is_counted=False)
+
+
+@pytest.fixture
+def order(context: Context, merchant: Merchant) -> PublicOrder:
+    link = NewLink(
+        line_items=({"title": "Tea", "quantity": 2},),
+        order_price={"currency": "USDC", "amount": 42_500_000, "decimals": 6},
+        env_mode=EnvMode.TEST,
+        success_callback_url="https://shop.example/done",
+        cancel_callback_url="https://shop.example/cart",
+        failure_callback_url="https://shop.example/failed",
+        metadata={},
+    )
+    return public_order(context, create_link(context, merchant.id, link)["payment_order_id"])
+
+
+def shown(order: PublicOrder, *transfers: SeenTransfer, looked_at: datetime | None = None) -> PageState:
+    seen = MoneySeen(transfers=transfers, looked_at=looked_at, chain_ids=(8453,))
+    return page_state(order, seen, order.created_at, strings.load())
+
+
+def in_state(order: PublicOrder, status: OrderStatus, reason: str = "", **changes: Any) -> PublicOrder:
+    return replace(order, status=status, status_reason=reason, **changes)
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (OrderStatus.CANCELLED, StatusReason.CANCELLED_BY_VENDOR),
+        (OrderStatus.CANCELLED, "paid_after_close"),
+        (OrderStatus.EXPIRED, StatusReason.EXPIRED),
+        (OrderStatus.FAILED, "paid_after_close"),
+    ],
+)
+def test_money_that_came_after_the_close_is_said_with_its_hash(
+    order: PublicOrder, status: OrderStatus, reason: str
+) -> None:
+    """Attack: a cancelled order said that nothing had been paid, and showed no hash."""
+    state = shown(in_state(order, status, reason), transfer(is_after_close=True))
+    assert state.title == "The money came after the order was closed"
+    assert "who can refund it" in state.text
+    assert state.received_text.endswith("has received 21.25 USDC · Base.")
+    assert [(row["hash"], row["text"]) for row in state.transactions] == [
+        (HASH, "21.25 USDC arrived after the order was closed.")
+    ]
+    assert not state.asks_if_paid
+    assert state.nothing_seen_until is None
+
+
+def test_more_money_after_success_is_said_too(order: PublicOrder) -> None:
+    state = shown(in_state(order, OrderStatus.SUCCESS), transfer(), transfer(tx_hash="0x2", is_after_close=True))
+    assert "More money came after that" in state.text
+
+
+def test_a_part_that_went_back_is_said(order: PublicOrder) -> None:
+    refund = transfer(kind=TransferKind.REFUND, tx_hash="0x2", amount=1_000_000)
+    state = shown(in_state(order, OrderStatus.SUCCESS, "partially_refunded"), transfer(), refund)
+    assert state.title == "Part of the money was refunded"
+    assert "1.00 USDC was sent back by" in str(state.transactions[1]["text"])
+
+
+def test_what_came_is_said_while_the_order_stays_payable(order: PublicOrder) -> None:
+    """Also where it was too little, or the wrong thing, to change the order's status."""
+    wrong = shown(order, FOREIGN)
+    assert (wrong.panel, wrong.banner and wrong.banner["title"]) == ("pay", "Another token arrived")
+    assert wrong.banner
+    assert wrong.banner["text"].startswith("5.00 DAI · Base arrived at")
+    short = shown(replace(order, amount_received=1, amount_due=42_499_999), transfer(amount=1))
+    assert short.banner
+    assert short.banner["text"].startswith("0.000001 USDC arrived, 42.499999 USDC is still due.")
+    assert (short.panel, short.cancel_url is not None) == ("pay", True)
+
+
+def test_a_deposit_on_its_way_warns_and_does_not_keep_anybody_from_paying(order: PublicOrder) -> None:
+    """Attack: one unit deposited into a bridge parked the order for nine hours."""
+    created = shown(order, DEPOSIT)
+    assert created.panel == "pay"
+    assert created.on_its_way_text.startswith("A payment of 21.25 USDC is on its way over Across.")
+    assert "Pay again only if it is not yours" in created.on_its_way_text
+    processing = shown(in_state(order, OrderStatus.PROCESSING), DEPOSIT)
+    assert (processing.panel, processing.can_pay_anyway) == ("progress", True)
+    delivered = shown(in_state(order, OrderStatus.PROCESSING), replace(DEPOSIT, is_waiting=False))
+    assert (delivered.on_its_way_text, delivered.can_pay_anyway) == ("", False)
+
+
+def test_nothing_is_called_unpaid_before_the_chains_were_read(
+    context: Context, clock: SettableClock, order: PublicOrder, client: FlaskClient
+) -> None:
+    clock.advance(hours=25)
+    expire_orders(context)
+    path = f"/payment/{order.order_id}/status"
+    state = client.get(path).get_json()
+    assert (state["payment_order_status"], state["looked_at"], state["nothing_seen_until"]) == ("expired", None, None)
+    clock.advance(seconds=20)
+    watch(context)
+    state = client.get(path).get_json()
+    assert state["nothing_seen_until"] == state["looked_at"] == state["now"]
+    clock.advance(seconds=5)
+    later = client.get(path).get_json()
+    assert later["looked_at"] == state["looked_at"] < later["now"]
+
+
+def test_a_doubtful_block_leaves_open_what_came(context: Context, clock: SettableClock, order: PublicOrder) -> None:
+    watch(context)
+    before = clock.now()
+    with context.database.write() as session:
+        session.add(
+            DoubtfulBlock(
+                env_mode=EnvMode.TEST, chain_id=8453, number=1, hash="0x1", reason="bloom",
+                noted_at=before, next_try_at=before,
+            )
+        )  # fmt: skip
+    clock.advance(hours=1)
+    watch(context)
+    assert money_seen(context, order).looked_at == before
+    cancelled = in_state(order, OrderStatus.CANCELLED, timeline=({"at": "2100-01-01T00:00:00.000Z"},))
+    assert shown(cancelled, looked_at=before + timedelta(days=1)).nothing_seen_until is None
+
+
+def test_closed_orders_with_money_say_nothing_of_none(order: PublicOrder) -> None:
+    looked_at = order.expires_at + timedelta(days=1)
+    assert shown(in_state(order, OrderStatus.EXPIRED), looked_at=looked_at).nothing_seen_until is not None
+    assert (
+        shown(in_state(order, OrderStatus.EXPIRED, amount_received=1), looked_at=looked_at).nothing_seen_until is None
+    )
+    assert shown(in_state(order, OrderStatus.EXPIRED), DEPOSIT, looked_at=looked_at).nothing_seen_until is None
+
+
+def test_pages_that_know_nothing_say_nothing_of_payments(
+    make_app: Callable[..., Flask], client: FlaskClient, order: PublicOrder
+) -> None:
+    """Attack: the rate-limit page and the one for unknown orders said that nothing had been paid."""
+    limited = make_app(rate_limit_keyless=1).test_client()
+    answers = [client.get("/payment/po_unknown"), *(limited.get(f"/payment/{order.order_id}") for _ in range(2))]
+    assert [each.status_code for each in answers] == [404, 200, 429]
+    for each in (answers[0], answers[2]):
+        assert "paid" not in each.text
+        assert "sent" in each.text

@@ -1,0 +1,99 @@
+"""What tests of paying from a wallet share: one local chain with real contracts, and a shop that is paid on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+from sqlalchemy import select
+
+from adapters.base import Declined, FirmQuote
+from adapters.transactions.desk import PaymentDesk
+from adapters.transactions.simulation import PaymentChain
+from api.domain.env import EnvMode
+from api.services.chain_ledger import ChainLedger
+from api.services.payment_world import PaymentWorld
+from api.storage.tables import PaymentReport
+from routing_engine import Hop, Snapshot
+from tests.browser.conftest import Tab
+from tests.browser.shop import Shop, open_shop
+from tests.browser.wallet import PAYER, TestWallet
+from tests.support.main_net import MainNet, running_main_net
+
+CHAIN = 8453
+PRICE = 42_500_000
+ADDRESSES = count(0xB0B000)
+"""Where merchants receive, each at its own."""
+
+
+class NoBridge:
+    """Confirms nothing: these payments stay on their chain."""
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        raise Declined("no bridge here", status=404)
+
+
+@contextmanager
+def open_net() -> Iterator[MainNet]:
+    """Base with a pool, and a customer who has a little of everything."""
+    with running_main_net(CHAIN) as net:
+        net.pool("WETH", 10**22, "USDC", 3 * 10**13, 500)
+        net.chain.rpc("anvil_impersonateAccount", PAYER)
+        yield net
+
+
+@contextmanager
+def open_chain_shop(net: MainNet, folder: Path) -> Iterator[Shop]:
+    """The service, whose test orders are paid on that chain."""
+    chains = {CHAIN: PaymentChain(net.rpc())}
+    world = PaymentWorld(chains=chains, desk=PaymentDesk.deployed(), firm=NoBridge())
+    start = datetime.fromtimestamp(net.chain.now(), UTC)
+    real = {"worlds": {EnvMode.TEST: world}, "ledgers": {EnvMode.TEST: ChainLedger({CHAIN: net.rpc()})}}
+    with open_shop(folder, start=start, snapshot=Snapshot(net.markets()), **real) as shop:
+        yield shop
+
+
+@contextmanager
+def open_wallet(net: MainNet) -> Iterator[TestWallet]:
+    """The customer's wallet, on another chain at first; the chain is put back afterwards."""
+    before = net.chain.rpc("evm_snapshot")
+    net.fund(PAYER, "ETH", 10**18)
+    net.fund(PAYER, "WETH", 10**18)
+    yield TestWallet(net)
+    net.chain.rpc("evm_revert", before)
+
+
+def choose(tab: Tab, symbol: str) -> Page:
+    """Make an order, and choose a token on Base."""
+    return choose_again(tab.visit(tab.shop.real_order(EnvMode.TEST, address=f"0x{next(ADDRESSES):040x}")), symbol)
+
+
+def choose_again(page: Page, symbol: str) -> Page:
+    """Choose a token on Base on a page that is open."""
+    page.get_by_role("radio", name="Base", exact=True).check(force=True)
+    page.get_by_role("button", name=re.compile(rf"^{symbol} ")).click()
+    expect(pay_button(page)).to_be_visible()
+    return page
+
+
+def pay_button(page: Page) -> Locator:
+    return page.get_by_role("button", name=re.compile(r"^Pay [\d.]+ \w+$"))
+
+
+def problem(page: Page, text: str) -> None:
+    expect(page.locator("#problem")).to_contain_text(text)
+
+
+def merchants_balance(tab: Tab, net: MainNet) -> int:
+    return net.balance(tab.shop.state(tab.order_id).settlement_address or "", "USDC")
+
+
+def reported(tab: Tab) -> list[tuple[int, str]]:
+    query = select(PaymentReport).where(PaymentReport.order_id == tab.order_id)
+    with tab.shop.context.database.read() as session:
+        return [(row.chain_id, row.tx_hash) for row in session.scalars(query)]
