@@ -59,6 +59,11 @@ class ChainReader:
         self._at: Header | None = None
         self._transactions = TransactionReader(rpc, self._bridges)
 
+    @property
+    def untraced(self) -> Mapping[str, Block]:
+        """The newest transactions, by their hashes, that no trace was to be had of when they were read last."""
+        return self._transactions.untraced
+
     def head(self) -> Head:
         """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
 

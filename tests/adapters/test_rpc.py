@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from adapters.base import BadPayload, Declined, VenueUnavailable
+from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
 from adapters.breaker import State
 from adapters.endpoint import LacksBlock, RpcRefused
 from adapters.heads import COMPARE_S
@@ -40,6 +40,20 @@ def test_another_endpoint_stands_in_for_one_that_fails(fault):
     bad, good = pool.health()
     assert bad.fault == str(fault)
     assert (good.fault, good.head, good.state) == ("", 100, State.CLOSED)
+
+
+def test_an_answer_that_anybody_can_make_too_large_does_not_bring_its_endpoint_down():
+    """As a trace of a crafted transaction is: it is refused, and what follows is asked of the same endpoint."""
+    network = Network(only=Node())
+    pool = pool_of(network)
+    pool.head()
+    network.nodes["only"].fault = TooLarge("the answer is nested deeper than 200")
+    for _ in range(5):
+        (answer,) = pool.ask([("debug_traceTransaction", ["0x"])], list, at(100))
+        assert isinstance(answer, RpcRefused)
+    network.nodes["only"].fault = None
+    assert pool.head().number == 100
+    assert pool.health()[0].state == State.CLOSED
 
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=repr)

@@ -29,6 +29,10 @@ BASE, ETHEREUM = 8453, 1
 SHOP, OTHER_SHOP = somebody("merchant behind a bridge"), somebody("another merchant")
 HOUR = 3_600
 SIGNER = Account.from_key(keccak(text="a depositor's key"))
+ROOTS = {
+    "fromBlock": "0x0",
+    "topics": ["0x" + keccak(text="RelayedRootBundle(uint32,bytes32,bytes32)").hex()],
+}
 UPDATE = keccak(
     text="UpdateDepositDetails(uint256 depositId,uint256 originChainId,uint256 updatedOutputAmount,"
     "bytes32 updatedRecipient,bytes updatedMessage)"
@@ -205,6 +209,31 @@ def test_coin_of_a_fill_is_the_same_transfer_with_and_without_a_trace(nets: Mapp
     assert traced == untraced
     assert (traced.token_address, traced.amount, traced.bridge_id) == (NATIVE_ADDRESS, 5_000, deposit.bridge_id)
     assert not traced.is_inner
+
+
+@pytest.mark.parametrize("symbol", ["USDC", "WETH"])
+@pytest.mark.parametrize("refuses", [False, True])
+def test_a_slow_fill_is_the_deposits_whoever_asks_for_it(
+    nets: Mapping[int, MainNet], symbol: str, refuses: bool
+) -> None:
+    """The pool's own money; a stranger executes the leaf with his reference, and pays a little himself."""
+    net, pool, thief = nets[BASE], nets[BASE].spoke_pool, customer_of(nets[BASE], "thief")
+    relay, tool = Relay.offered(nets, symbol, 800), runner_on(nets[BASE].chain)
+    (deposit,) = found_in(nets[ETHEREUM], relay.deposit(customer_of(nets[ETHEREUM], "depositor"), MINE), [SHOP])
+    net.fund(pool.address, symbol, 800)
+    leaf = (relay.data, BASE, 790)
+    types = "(bytes32,bytes32,bytes32,bytes32,bytes32,uint256,uint256,uint256,uint256,uint32,uint32,bytes)"
+    number = sum(row != [] for row in net.chain.rpc("eth_getLogs", ROOTS | {"address": pool.address}))
+    pool("relayRootBundle", bytes(32), keccak(encode([f"({types},uint256,uint256)"], [leaf])))
+    usdc = net.tokens["USDC"]
+    approve(thief, usdc, tool.address)
+    calls = [
+        (usdc.address, 0, data_of(usdc, "transferFrom", thief.address, tool.address, 1)),
+        (pool.address, 0, data_of(pool, "executeSlowRelayLeaf", leaf, number, [])),
+    ]
+    (found,) = found_in(net, thief.send(tool.address, run(tool, calls) + THEIRS), [SHOP], Meddling(refuses))
+    assert (found.amount, found.namings, found.sender) == (790, (), "")
+    assert found.bridge_id == deposit.bridge_id
 
 
 def test_wrapped_coin_for_a_contract_stays_wrapped(nets: Mapping[int, MainNet]) -> None:

@@ -157,6 +157,7 @@ BROKEN: dict[str, Any] = {
     "its value is none": call(PAYER, TOOL, calls=[call(TOOL, SHOP) | {"value": "much"}]),
     "it failed": call(PAYER, TOOL) | {"error": "execution reverted"},
     "another transaction's": call(TOOL, TOOL),
+    "its input is no hex": call(PAYER, TOOL, calls=[call(TOOL, SHOP) | {"input": "0xzz"}]),
     "an event too many": call(PAYER, TOOL, logs=[told(log_of(0, PAYER, SHOP))]),
     "an event is none": call(PAYER, TOOL, logs=[7]),
 }

@@ -134,6 +134,6 @@ class TracedEvidence:
 
 def _naming(frame: Frame, losers: tuple[str, ...]) -> Iterator[Naming]:
     """Yield what a call names; the code that it borrows, and what it makes or destroys, is no call of its own."""
-    reference = frame.tail(REFERENCE_BYTES)
+    reference = frame.calldata[-REFERENCE_BYTES:]
     if frame.kind == CALL and len(reference) == REFERENCE_BYTES:
         yield Naming(reference=reference, is_own=losers == (frame.sender,))

@@ -45,6 +45,8 @@ class Frame:
         Whether it, or a call around it, reverted.
     logs_before : int
         How many of the receipt's logs had been written when it began.
+    calldata : bytes
+        What it was given.
     """
 
     parent: int
@@ -54,17 +56,7 @@ class Frame:
     value: int
     is_undone: bool
     logs_before: int
-    _input: object
-
-    @property
-    def calldata(self) -> bytes:
-        """What the call was given; raise `UnbelievableTrace` where that is no hex."""
-        return _calldata(self._input)
-
-    def tail(self, length: int) -> bytes:
-        """Return the last bytes of what it was given; all where that is less."""
-        text = self._input if isinstance(self._input, str) else ""
-        return _calldata("0x" + text[2:][-2 * length :])
+    calldata: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +138,7 @@ def _begin(reading: _Reading, record: Answer, parent: int, *, is_undone: bool) -
             value=quantity(record, "value", 256) if moves else 0,
             is_undone=is_undone,
             logs_before=len(reading.frame_of_log),
-            _input=record.get("input"),
+            calldata=_bytes(record.get("input")),
         )
     )
     logs = () if is_undone else record.get("logs") or ()
@@ -191,13 +183,6 @@ def _is_same(record: Mapping[str, Any], log: Log) -> bool:
 
 def _address(text: object) -> str:
     return "0x" + hex_data(text, "address", 20).hex()
-
-
-def _calldata(text: object) -> bytes:
-    try:
-        return _bytes(text)
-    except ValueError as error:
-        raise UnbelievableTrace("a call's input is no hex data") from error
 
 
 def _bytes(text: object) -> bytes:
