@@ -13,6 +13,7 @@ from adapters.base import AdapterError, BadPayload, Client, VenueUnavailable
 from adapters.chain.abi import hex_data, quantity
 from adapters.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question, RpcRefused
 from adapters.http import HttpLimits, JsonClient
+from adapters.single_endpoint import SingleEndpoint
 
 RPC_LIMITS = HttpLimits(connect_s=3.0, read_s=20.0, total_s=30.0, max_bytes=32 * 2**20, tries=1)
 ROUNDS = 3
@@ -60,6 +61,11 @@ class RpcPool:
         Waits for so many seconds.
     rng : random.Random
         Spreads the pauses between rounds.
+
+    Attributes
+    ----------
+    answered_by : str
+        Host of the endpoint whose answers were taken last.
     """
 
     def __init__(
@@ -86,12 +92,18 @@ class RpcPool:
         self._clock, self._sleep = clock, sleep
         self._rng = rng or random.Random()
         self._confirmed: tuple[str, set[Endpoint]] = ("", set())
+        self.answered_by = ""
+        self._singles = tuple(SingleEndpoint(chain_id, endpoint) for endpoint in self._endpoints)
         self._threads = ThreadPoolExecutor(len(urls), thread_name_prefix=f"heads-{chain_id}")
         self._pending: dict[Endpoint, Future[Block | VenueUnavailable]] = {}
 
     def health(self) -> tuple[EndpointHealth, ...]:
         """Return the state of each endpoint, in the order given."""
         return tuple(endpoint.health for endpoint in self._endpoints)
+
+    def singles(self) -> tuple[SingleEndpoint, ...]:
+        """Return each endpoint by itself, in the order given, so that what they say can be compared."""
+        return self._singles
 
     def head(self) -> Block:
         """Return the newest block of the first endpoint that keeps step with the others.
@@ -150,7 +162,9 @@ class RpcPool:
                     continue
                 try:
                     self._confirm(endpoint, at)
-                    return endpoint.ask(questions, parse)
+                    parsed = endpoint.ask(questions, parse)
+                    self.answered_by = endpoint.host
+                    return parsed
                 except (VenueUnavailable, LacksBlock) as fault:
                     faults[endpoint.host] = fault
         told = "; ".join(map(str, faults.values())) or "no endpoint keeps step"
@@ -160,6 +174,8 @@ class RpcPool:
     def close(self) -> None:
         """Ask no more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        for single in self._singles:
+            single.close()
 
     def _confirm(self, endpoint: Endpoint, at: Block | None) -> None:
         """Make sure that an endpoint is on the same fork as whoever told of `at`."""

@@ -7,11 +7,11 @@ the bridges, and one for the receipts of the transactions that were found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, pairwise
-from typing import TypeVar
+from itertools import pairwise
+from typing import Protocol, TypeAlias, TypeVar
 
 import structlog
 
@@ -20,7 +20,7 @@ from adapters.endpoint import Answer, Question
 from adapters.rpc import Block as Header
 from adapters.rpc import RpcPool
 from api.domain.confirmations import finality_blocks
-from api.domain.ledger import Block, ChainUnavailable, Head, Transfer
+from api.domain.ledger import Block, ChainUnavailable, Doubt, Head, Reading, Transfer
 from api.services.chain_ledger_bridges import Bridge
 from api.services.chain_ledger_coin import CoinDelivery, delivery, naming
 from api.services.chain_ledger_records import (
@@ -34,17 +34,37 @@ from api.services.chain_ledger_records import (
     read_transaction,
     references_in,
 )
-from api.services.chain_ledger_transfers import TRANSFER_TOPIC, Mined, topic_of, transfers_of
+from api.services.chain_ledger_transfers import Mined, transfers_of
+from api.services.ledger.event_searches import bloom_searches, event_searches, is_transfer
 
 AT_ONCE = 10
 """Whole blocks in one request: a full one has some hundred kilobytes."""
-MOST_RECIPIENTS = 500
-"""Addresses in one search of events."""
-
 log = structlog.get_logger(__name__)
 
 Item = TypeVar("Item")
 Parsed = TypeVar("Parsed")
+Hashes: TypeAlias = dict[str, FullBlock]
+"""Transactions and their blocks."""
+
+
+class Asker(Protocol):
+    """Who is asked about a chain: several endpoints that stand in for each other, or a single one."""
+
+    @property
+    def chain_id(self) -> int:
+        """Of the chain."""
+        ...
+
+    @property
+    def answered_by(self) -> str:
+        """Host of the endpoint whose answers were taken last."""
+        ...
+
+    def ask(
+        self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed], at: Header | None = None
+    ) -> Parsed:
+        """Put questions; see `RpcPool.ask`."""
+        ...
 
 
 class ChainReader:
@@ -82,7 +102,7 @@ class ChainReader:
     def blocks(self, numbers: Collection[int]) -> dict[int, Block]:
         """Return the canonical blocks with these numbers; one beyond the head is left out."""
         questions = [("eth_getBlockByNumber", [hex(number), False]) for number in sorted(numbers) if number >= 0]
-        found = self._ask(questions, _read_headers) if questions else []
+        found = self.ask(questions, _read_headers) if questions else []
         return {block.number: block for block in found}
 
     def block_at(self, moment: datetime, newest: int) -> int:
@@ -97,30 +117,73 @@ class ChainReader:
                 high = middle
         return low
 
-    def transfers(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
-        """Return what moved to `recipients`, and into bridges and back, oldest first."""
+    def read(self, first: int, last: int, recipients: Collection[str]) -> Reading:
+        """Return what moved to `recipients`, and into bridges and back, oldest first, and which blocks may hold more."""
         return self._guarded(lambda: self._read(first, last, frozenset(recipients)))
 
-    def _read(self, first: int, last: int, wanted: frozenset[str]) -> tuple[Transfer, ...]:
-        blocks, token_logs, bridge_logs = self._range(first, last, wanted)
+    def search(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what the events of these blocks tell of transfers to `recipients`; only blocks that have any are read.
+
+        Raises
+        ------
+        ChainUnavailable
+            If the chain can't be read just now.
+        """
+        wanted = frozenset(recipients)
+        searches = event_searches(first, last, wanted, self._bridges)
+        found = self.ask(searches, _read_searches)
+        relevant = [each for each in found if is_transfer(each) or each.names(wanted)]
+        return self.located(relevant, wanted)
+
+    def located(self, found: Sequence[FoundLog], wanted: frozenset[str]) -> tuple[Transfer, ...]:
+        """Return what the transactions of these events moved to `wanted`."""
+        blocks = {block.block.number: block for block in self.full_blocks({each.log.block_number for each in found})}
+        hashes = {each.tx_hash: self._block_of(each, blocks) for each in found}
+        return self.meaning(self._mined(hashes), hashes, wanted)
+
+    def full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
+        """Return whole blocks."""
+        blocks: list[FullBlock] = []
+        for portion in _portions(sorted(numbers), AT_ONCE):
+            blocks += self.ask(block_questions(portion), partial(read_full_blocks, numbers=portion))
+        return blocks
+
+    def chosen(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
+        """Return the transactions that may have moved something that matters: by these events, or by what they say."""
         hashes = self._coin_payments(blocks, wanted)
-        for found_log in token_logs:
-            hashes[found_log.tx_hash] = self._block_of(found_log, blocks)
-        for found_log in bridge_logs:
-            block = self._block_of(found_log, blocks)
-            if found_log.names(wanted) or _has_reference(block, found_log.tx_hash):
-                hashes[found_log.tx_hash] = block
-        hashes |= naming(blocks, wanted)
+        for each in found:
+            block = self._block_of(each, blocks)
+            if is_transfer(each) or each.names(wanted) or _has_reference(block, each.tx_hash):
+                hashes[each.tx_hash] = block
+        return hashes | naming(blocks, wanted)
+
+    def meaning(self, mined: Iterable[Mined], hashes: Hashes, wanted: frozenset[str]) -> tuple[Transfer, ...]:
+        """Return what these transactions moved to `wanted`, into bridges and back, oldest first."""
         found: list[Transfer] = []
         paid_out: list[CoinDelivery] = []
-        for mined in self._mined(hashes):
-            moved = transfers_of(mined, wanted, self._bridges)
-            coin = delivery(mined, hashes[mined.transaction.tx_hash], wanted)
+        for each in mined:
+            moved = transfers_of(each, wanted, self._bridges)
+            coin = delivery(each, hashes[each.transaction.tx_hash], wanted)
             if coin is not None and all(row.recipient != coin.recipient for row in moved):
                 paid_out.append(coin)
             found += moved
         found += self._coin_paid_out(paid_out, found)
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
+
+    def _read(self, first: int, last: int, wanted: frozenset[str]) -> Reading:
+        blocks, found = self._range(first, last, wanted)
+        hashes = self.chosen(blocks, found, wanted)
+        told_by = self._rpc.answered_by
+        searches = bloom_searches(wanted, self._bridges)
+        return Reading(
+            transfers=self.meaning(self._mined(hashes), hashes, wanted),
+            parent_hash=blocks[first].parent_hash,
+            doubts=tuple(
+                Doubt(block=each.block, told_by=told_by)
+                for each in blocks.values()
+                if any(search.may_match(each.bloom) for search in searches)
+            ),
+        )
 
     def _coin_paid_out(self, paid_out: Sequence[CoinDelivery], found: Sequence[Transfer]) -> Iterator[Transfer]:
         rivals = Counter((coin.recipient, coin.mined.block.number) for coin in paid_out)
@@ -156,31 +219,23 @@ class ChainReader:
         except AdapterError:  # a node keeps old balances for a while only
             return None
 
-    def _range(
-        self, first: int, last: int, wanted: frozenset[str]
-    ) -> tuple[dict[int, FullBlock], list[FoundLog], list[FoundLog]]:
-        """Return the blocks, the transfers of tokens to these addresses, and the bridges' events; in one request.
+    def _range(self, first: int, last: int, wanted: frozenset[str]) -> tuple[dict[int, FullBlock], list[FoundLog]]:
+        """Return the blocks, and the transfers of tokens to these addresses with the bridges' events; in one request.
 
         Blocks are large: of a long range, those that do not fit follow in requests of their own.
         """
-        span: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
-        searches = [span | _transfers_to(each) for each in _portions(sorted(wanted), MOST_RECIPIENTS)]
-        asked = [("eth_getLogs", [each]) for each in (*searches, *(span | each for each in self._bridge_events()))]
+        asked = event_searches(first, last, wanted, self._bridges)
         numbers, *later = _portions(range(first, last + 1), AT_ONCE)
 
-        def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[list[FoundLog]]]:
-            logs = [read_found_logs(answer) for answer in answers[: len(asked)]]
-            return read_full_blocks(answers[len(asked) :], numbers), logs
+        def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog]]:
+            return read_full_blocks(answers[len(asked) :], numbers), _read_searches(answers[: len(asked)])
 
-        blocks, logs = self._ask([*asked, *_block_questions(numbers)], parse)
-        for portion in later:
-            blocks += self._ask(_block_questions(portion), partial(read_full_blocks, numbers=portion))
+        blocks, found = self.ask([*asked, *block_questions(numbers)], parse)
+        blocks += self.full_blocks([number for portion in later for number in portion])
         for before, after in pairwise(blocks):
             if before.block.hash != after.parent_hash:
                 raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
-        by_number = {block.block.number: block for block in blocks}
-        of_tokens, of_bridges = logs[: len(searches)], logs[len(searches) :]
-        return by_number, [*chain.from_iterable(of_tokens)], [*chain.from_iterable(of_bridges)]
+        return {block.block.number: block for block in blocks}, found
 
     def _coin_payments(self, blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
         """Return the transactions that send the chain's coin to one of the addresses."""
@@ -190,11 +245,6 @@ class ChainReader:
             for tx_hash, record in block.records.items()
             if str(record.get("to")).lower() in wanted and record.get("value") not in (None, "0x0")
         }
-
-    def _bridge_events(self) -> list[dict[str, object]]:
-        contracts = sorted({address for bridge in self._bridges for address in bridge.contracts})
-        topics = [sorted({topic for bridge in self._bridges for topic in bridge.topics})]
-        return [{"address": contracts, "topics": topics}] if contracts else []
 
     def _block_of(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
         block = blocks.get(found.log.block_number)
@@ -210,7 +260,7 @@ class ChainReader:
         def parse(answers: list[Answer]) -> list[Receipt]:
             return [read_receipt(answer, tx_hash) for answer, tx_hash in zip(answers, asked, strict=True)]
 
-        for receipt in self._ask(questions, parse) if questions else ():
+        for receipt in self.ask(questions, parse) if questions else ():
             block = hashes[receipt.tx_hash]
             if receipt.block_hash != block.block.hash:
                 raise ChainUnavailable(f"chain {self._rpc.chain_id}: {receipt.tx_hash} moved while it was read")
@@ -218,7 +268,14 @@ class ChainReader:
                 transaction = read_transaction(block.records[receipt.tx_hash])
                 yield Mined(chain_id=self._rpc.chain_id, block=block.block, transaction=transaction, receipt=receipt)
 
-    def _ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
+    def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
+        """Put questions to an endpoint that is on the fork of the head.
+
+        Raises
+        ------
+        ChainUnavailable
+            If none answers them.
+        """
         return self._guarded(lambda: self._rpc.ask(questions, parse, self._at))
 
     def _guarded(self, ask: Callable[[], Parsed]) -> Parsed:
@@ -232,12 +289,13 @@ def _read_headers(answers: list[Answer]) -> list[Block]:
     return [read_header(answer) for answer in answers if answer is not None]
 
 
-def _block_questions(numbers: Sequence[int]) -> list[Question]:
+def block_questions(numbers: Sequence[int]) -> list[Question]:
+    """Return the questions for whole blocks."""
     return [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
 
 
-def _transfers_to(recipients: Sequence[str]) -> dict[str, object]:
-    return {"topics": [TRANSFER_TOPIC, None, [topic_of(each) for each in recipients]]}
+def _read_searches(answers: list[Answer]) -> list[FoundLog]:
+    return [found for answer in answers for found in read_found_logs(answer)]
 
 
 def _has_reference(block: FullBlock, tx_hash: str) -> bool:

@@ -1,0 +1,1 @@
+"""What chains say, and how far they are believed."""
