@@ -5,12 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
+from typing import TYPE_CHECKING, Any, Protocol
 
 from adapters.base import VenueUnavailable
 from adapters.endpoint import Answer, Endpoint, Parsed, Question
 
-OPINION_S = 5.0
+if TYPE_CHECKING:
+    from adapters.rpc import Block
+
+OPINION_S = 3.0
 """How long somebody waits for a second opinion."""
+
+
+class Asker(Protocol):
+    """Who is asked about a chain: several endpoints that stand in for each other, or a single one."""
+
+    chain_id: int
+
+    @property
+    def answered_by(self) -> str:
+        """Host of the endpoint whose answers were taken last."""
+        ...
+
+    def ask(
+        self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed], at: Block | None = None
+    ) -> Parsed:
+        """Put questions; see `adapters.rpc.RpcPool.ask`."""
+        ...
 
 
 class SingleEndpoint:
@@ -29,7 +50,7 @@ class SingleEndpoint:
     def __init__(self, chain_id: int, endpoint: Endpoint, patience_s: float = OPINION_S) -> None:
         self.chain_id, self._endpoint, self._patience_s = chain_id, endpoint, patience_s
         self._threads = ThreadPoolExecutor(1, thread_name_prefix=f"opinion-{chain_id}")
-        self._pending: Future[object] | None = None
+        self._pending: Future[Any] | None = None
 
     @property
     def host(self) -> str:
@@ -37,11 +58,18 @@ class SingleEndpoint:
         return self._endpoint.host
 
     @property
+    def answered_by(self) -> str:
+        """Who it is, too: nobody else answers here."""
+        return self._endpoint.host
+
+    @property
     def in_step(self) -> bool:
         """Whether its head was near that of the others."""
         return self._endpoint.in_step
 
-    def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed], at: object = None) -> Parsed:
+    def ask(
+        self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed], at: Block | None = None
+    ) -> Parsed:
         """Put questions; see `Endpoint.ask`. What is answered has to show by its hashes which fork it is of.
 
         Raises

@@ -84,7 +84,7 @@ def report(order_id: str) -> dict[str, Any]:
     """Note the transaction that a wallet has sent; the same again changes nothing."""
     shared = context.current()
     sent = bodies.read(request, shared.config.base_url, bodies.ReportBody)
-    report_payment(shared, order_id, **sent)
+    report_payment(shared, order_id, chain_id=sent["chain_id"], tx_hash=sent["tx_hash"])
     return status(order_id)
 
 

@@ -146,18 +146,9 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a range of blocks holds, as one endpoint says.
-
-    Parameters
-    ----------
-    parent_hash : str
-        Hash of the block before the range: only with that one below it the range belongs to what was read before.
-    doubts : tuple of Doubt
-        Blocks whose bloom does not rule out that they hold more.
-    """
+    """What a range of blocks holds, as one endpoint says; `doubts` are those whose blooms allow for more."""
 
     transfers: tuple[Transfer, ...]
-    parent_hash: str
     doubts: tuple[Doubt, ...] = ()
 
 

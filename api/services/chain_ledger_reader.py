@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import UTC, datetime
 from functools import partial
 from itertools import pairwise
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import structlog
 
@@ -19,6 +19,7 @@ from adapters.base import AdapterError
 from adapters.endpoint import Answer, Question
 from adapters.rpc import Block as Header
 from adapters.rpc import RpcPool
+from adapters.single_endpoint import Asker
 from api.domain.confirmations import finality_blocks
 from api.domain.ledger import Block, ChainUnavailable, Doubt, Head, Reading, Transfer
 from api.services.chain_ledger_bridges import Bridge
@@ -47,40 +48,22 @@ Hashes: TypeAlias = dict[str, FullBlock]
 """Transactions and their blocks."""
 
 
-class Asker(Protocol):
-    """Who is asked about a chain: several endpoints that stand in for each other, or a single one."""
-
-    @property
-    def chain_id(self) -> int:
-        """Of the chain."""
-        ...
-
-    @property
-    def answered_by(self) -> str:
-        """Host of the endpoint whose answers were taken last."""
-        ...
-
-    def ask(
-        self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed], at: Header | None = None
-    ) -> Parsed:
-        """Put questions; see `RpcPool.ask`."""
-        ...
-
-
 class ChainReader:
     """Reads one chain.
 
     Parameters
     ----------
-    rpc : RpcPool
-        Of the chain.
+    rpc : Asker
+        Endpoints that stand in for each other, or one by itself.
     bridges : sequence of Bridge
         Whose events count on it.
     """
 
-    def __init__(self, rpc: RpcPool, bridges: Sequence[Bridge]) -> None:
+    def __init__(self, rpc: Asker, bridges: Sequence[Bridge]) -> None:
         self._rpc, self._bridges = rpc, tuple(bridges)
         self._at: Header | None = None
+        self.sample: str | None = None
+        """A transaction that was read lately."""
         self._can_trace = True
 
     def head(self) -> Head:
@@ -91,6 +74,8 @@ class ChainReader:
         ChainUnavailable
             If no endpoint answers.
         """
+        if not isinstance(self._rpc, RpcPool):
+            raise TypeError("where a chain ends is for its endpoints together to say")
         newest = self._at = self._guarded(self._rpc.head)
         deep = newest.number - finality_blocks(self._rpc.chain_id)
         mined_at = datetime.fromtimestamp(newest.timestamp, UTC)
@@ -118,7 +103,7 @@ class ChainReader:
         return low
 
     def read(self, first: int, last: int, recipients: Collection[str]) -> Reading:
-        """Return what moved to `recipients`, and into bridges and back, oldest first, and which blocks may hold more."""
+        """Return what moved to `recipients`, into bridges and back, oldest first, and which blocks may hold more."""
         return self._guarded(lambda: self._read(first, last, frozenset(recipients)))
 
     def search(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
@@ -139,7 +124,7 @@ class ChainReader:
         """Return what the transactions of these events moved to `wanted`."""
         blocks = {block.block.number: block for block in self.full_blocks({each.log.block_number for each in found})}
         hashes = {each.tx_hash: self._block_of(each, blocks) for each in found}
-        return self.meaning(self._mined(hashes), hashes, wanted)
+        return self.meaning(self.mined(hashes), hashes, wanted)
 
     def full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
         """Return whole blocks."""
@@ -147,6 +132,11 @@ class ChainReader:
         for portion in _portions(sorted(numbers), AT_ONCE):
             blocks += self.ask(block_questions(portion), partial(read_full_blocks, numbers=portion))
         return blocks
+
+    def known_blocks(self, numbers: Collection[int]) -> dict[int, FullBlock]:
+        """Return whole blocks, as far as there are such."""
+        found = self.ask(block_questions(sorted(numbers)), _read_known)
+        return {block.block.number: block for block in found}
 
     def chosen(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
         """Return the transactions that may have moved something that matters: by these events, or by what they say."""
@@ -174,10 +164,10 @@ class ChainReader:
         blocks, found = self._range(first, last, wanted)
         hashes = self.chosen(blocks, found, wanted)
         told_by = self._rpc.answered_by
+        self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
         searches = bloom_searches(wanted, self._bridges)
         return Reading(
-            transfers=self.meaning(self._mined(hashes), hashes, wanted),
-            parent_hash=blocks[first].parent_hash,
+            transfers=self.meaning(self.mined(hashes), hashes, wanted),
             doubts=tuple(
                 Doubt(block=each.block, told_by=told_by)
                 for each in blocks.values()
@@ -252,7 +242,7 @@ class ChainReader:
             raise ChainUnavailable(f"chain {self._rpc.chain_id} changed while it was read")
         return block
 
-    def _mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
+    def mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
         """Read the receipts of these transactions, and give those that succeeded."""
         asked = list(hashes)
         questions: list[Question] = [("eth_getTransactionReceipt", [tx_hash]) for tx_hash in asked]
@@ -292,6 +282,11 @@ def _read_headers(answers: list[Answer]) -> list[Block]:
 def block_questions(numbers: Sequence[int]) -> list[Question]:
     """Return the questions for whole blocks."""
     return [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
+
+
+def _read_known(answers: list[Answer]) -> list[FullBlock]:
+    known = [answer for answer in answers if answer is not None]
+    return read_full_blocks(known, [read_header(answer).number for answer in known])
 
 
 def _read_searches(answers: list[Answer]) -> list[FoundLog]:

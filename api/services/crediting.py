@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from api.domain.confirmations import Confirmations
 from api.domain.currencies import DOLLAR_TOKENS
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, Head, Transfer, TransferKind
+from api.domain.ledger import Block, Head, Proof, Transfer, TransferKey, TransferKind
 from api.domain.money import ceil_whole
 from api.domain.orders import OrderStatus, takes_payment
 from api.services.claims import Claim, Key, claims_of, deliveries_waiting, is_worth_keeping, key_of, reported_since
@@ -61,6 +61,8 @@ class Sighting:
         Where vendors receive.
     rejected : frozenset of str
         Senders from whom nothing is taken.
+    proofs : mapping
+        How far payments seen earlier are proven by now.
     """
 
     env_mode: EnvMode
@@ -71,6 +73,7 @@ class Sighting:
     reached_at: datetime
     recipients: frozenset[str]
     rejected: frozenset[str] = frozenset()
+    proofs: Mapping[TransferKey, Proof] = field(default_factory=dict)
 
     def confirmations(self, block_number: int) -> int:
         """Return how many blocks there are from this one to the head, both counted."""
@@ -156,6 +159,11 @@ def _check(
         row.block_number, row.block_hash, row.confirmations = None, None, 0
         return
     row.confirmations = sighting.confirmations(number)
+    proof = sighting.proofs.get((row.tx_hash, row.log_index), Proof())
+    row.has_receipt_proof |= proof.has_receipt_proof
+    row.has_second_opinion |= proof.has_second_opinion
+    if proof.is_contradicted or not (row.has_receipt_proof or row.has_second_opinion):
+        return
     needed = confirmations.blocks(row.chain_id, None if order is None else _dollars(order))
     if number <= sighting.head.final_number:
         row.state = PaymentState.FINAL
@@ -175,6 +183,7 @@ def _move(row: Payment, transfer: Transfer, now: datetime) -> None:
     if row.block_hash != transfer.block.hash:
         row.state, row.confirmations, row.updated_at = PaymentState.SEEN, 0, now
         row.block_number, row.block_hash = transfer.block.number, transfer.block.hash
+        row.has_receipt_proof = row.has_second_opinion = False
         row.mined_at = transfer.block.mined_at
 
 

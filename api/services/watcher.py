@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import structlog
 from sqlalchemy import ColumnElement, and_, func, or_, select, union
@@ -17,11 +17,15 @@ from sqlalchemy.orm import Session
 
 from api.context import Context
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Transfer
+from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Proof, Reading, Transfer, TransferKey
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.services.crediting import CHECKED, Sighting, credit
 from api.services.ledgers import ledgers
 from api.services.order_store import PaymentState
+from api.services.settlement.doubtful_blocks import close_doubts, due_doubts, note_doubts, oldest_doubt
+from api.services.settlement.hints import due_hints, follow_hints
+from api.services.settlement.open_deposits import awaits_delivery
+from api.services.settlement.unproven import unproven
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount, WatchCursor
 
@@ -34,6 +38,11 @@ FRESH = timedelta(hours=1)
 """Orders of this age count whatever their status, on a chain that was never read."""
 GIVEN_BACK_WITHIN = timedelta(days=7)
 """How long after its deadline a bridge is expected to give a deposit back."""
+
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+"""What has been read so far rules nothing out: deadlines have passed only where final blocks were read again."""
+REREAD_SPAN = 500
+"""Blocks in one search of their events."""
 
 log = structlog.get_logger(__name__)
 
@@ -58,6 +67,11 @@ class _Chain:
     head: Head
     recipients: frozenset[str]
     others: frozenset[str]
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """All of them."""
+        return self.recipients | self.others
 
 
 def watch(context: Context) -> None:
@@ -100,10 +114,13 @@ def _watch_chain(chain: _Chain) -> None:
     else:
         canonical = chain.ledger.blocks(chain.chain_id, checked)
     is_quiet = cursor is not None and not checked and chain.context.clock.now() - cursor.updated_at < CURSOR_EVERY
-    for reached, transfers in _read(chain, first):
-        if transfers or not is_quiet:
-            _write(chain, canonical, transfers, reached)
-        canonical = {}
+    proofs = _prove(chain, canonical)
+    for reached, reading in _read(chain, first):
+        if reading.transfers or reading.doubts or not is_quiet:
+            _write(chain, canonical, reading, reached, proofs)
+        canonical, proofs = {}, {}
+    for look_again in (_settle_doubts, _follow_hints, _reread):
+        look_again(chain)
 
 
 def _recipients(context: Context, session: Session, env_mode: EnvMode) -> frozenset[str]:
@@ -175,7 +192,7 @@ def _is_on_chain(cursor: WatchCursor, canonical: Mapping[int, Block]) -> bool:
     return block is not None and block.hash == cursor.block_hash
 
 
-def _read(chain: _Chain, first: int) -> Iterator[tuple[Block, tuple[Transfer, ...]]]:
+def _read(chain: _Chain, first: int) -> Iterator[tuple[Block, Reading]]:
     """Read up to the head, piece by piece; give the block that each piece reaches and what it holds. At least one.
 
     The block is asked for before the transfers: if the chain changes in between, the cursor is left on a block that is
@@ -183,7 +200,7 @@ def _read(chain: _Chain, first: int) -> Iterator[tuple[Block, tuple[Transfer, ..
     """
     head = chain.head.block
     if first > head.number:
-        yield head, ()
+        yield head, Reading(transfers=())
     for _ in range(MOST_PIECES):
         if first > head.number:
             return
@@ -191,27 +208,110 @@ def _read(chain: _Chain, first: int) -> Iterator[tuple[Block, tuple[Transfer, ..
         reached = head if last == head.number else chain.ledger.blocks(chain.chain_id, [last]).get(last)
         if reached is None:
             raise ChainUnavailable(f"block {last} is gone")
-        yield reached, chain.ledger.transfers(chain.chain_id, first, last, chain.recipients | chain.others)
+        yield reached, chain.ledger.read(chain.chain_id, first, last, chain.wanted)
         first = last + 1
 
 
-def _write(chain: _Chain, canonical: Mapping[int, Block], transfers: tuple[Transfer, ...], reached: Block) -> None:
-    sighting = Sighting(
-        env_mode=chain.env_mode,
-        chain_id=chain.chain_id,
-        head=chain.head,
-        canonical=canonical,
-        transfers=transfers,
-        reached_at=reached.mined_at,
-        recipients=chain.recipients,
-        rejected=_rejected(chain, transfers),
-    )
-    now = chain.context.clock.now()
+def _prove(chain: _Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey, Proof]:
+    """Look for proofs of the payments whose blocks are checked now."""
+    endpoints = chain.ledger.endpoint_count(chain.chain_id)
+    with chain.context.database.read() as session:
+        asked = unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
+    return chain.ledger.prove(chain.chain_id, asked) if asked else {}
+
+
+def _write(
+    chain: _Chain,
+    canonical: Mapping[int, Block],
+    reading: Reading,
+    reached: Block,
+    proofs: Mapping[TransferKey, Proof],
+) -> None:
+    sighting = _sighting(chain, reading.transfers, canonical=canonical, proofs=proofs)
+    now, final = chain.context.clock.now(), min(reached.number, chain.head.final_number)
+    can_trace = chain.ledger.can_trace(chain.chain_id)
     with chain.context.database.write() as session:
         cursor = _hold_cursor(chain, session)
         credit(session, sighting, chain.context.config.confirmations, now)
+        note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
+        if not cursor.block_hash or not awaits_delivery(session, chain.env_mode, chain.chain_id, now):
+            cursor.reread_number = max(cursor.reread_number, final)
         cursor.block_number, cursor.block_hash, cursor.mined_at = reached.number, reached.hash, reached.mined_at
-        cursor.final_number, cursor.updated_at = min(reached.number, chain.head.final_number), now
+        cursor.head_number, cursor.can_trace = chain.head.block.number, can_trace
+        cursor.final_number, cursor.updated_at = final, now
+
+
+def _settle_doubts(chain: _Chain) -> None:
+    """Find out what doubtful blocks hold, and credit what was passed over."""
+    now, key = chain.context.clock.now(), (chain.env_mode, chain.chain_id)
+    with chain.context.database.read() as session:
+        asked = due_doubts(session, *key, now)
+    if not asked:
+        return
+    settlement = chain.ledger.settle(chain.chain_id, asked, chain.wanted)
+    sighting = _sighting(chain, settlement.transfers)
+    with chain.context.database.write() as session:
+        _hold_cursor(chain, session)
+        credit(session, sighting, chain.context.config.confirmations, now)
+        close_doubts(session, *key, asked, settlement, now)
+
+
+def _follow_hints(chain: _Chain) -> None:
+    """Look where wallets say that they paid, and list the blocks in which that was passed over."""
+    now, key = chain.context.clock.now(), (chain.env_mode, chain.chain_id)
+    with chain.context.database.read() as session:
+        asked = due_hints(session, *key, now)
+    if not asked:
+        return
+    places = chain.ledger.places(chain.chain_id, asked, chain.wanted)
+    with chain.context.database.write() as session:
+        reached = _hold_cursor(chain, session).block_number
+        follow_hints(session, *key, asked, places, reached, now)
+
+
+def _reread(chain: _Chain) -> None:
+    """Search what became final once more while deliveries are awaited here, up to the first block that is in doubt.
+
+    Only then a deposit's deadline has passed for certain.
+    """
+    now, key = chain.context.clock.now(), (chain.env_mode, chain.chain_id)
+    with chain.context.database.read() as session:
+        cursor = session.get(WatchCursor, key)
+        oldest = oldest_doubt(session, *key)
+        if cursor is None or not awaits_delivery(session, *key, now):
+            return
+    last = min(chain.head.final_number, cursor.block_number, *([] if oldest is None else [oldest - 1]))
+    span = max(chain.ledger.span, REREAD_SPAN)
+    for first in range(cursor.reread_number + 1, last + 1, span)[:MOST_PIECES]:
+        final = min(last, first + span - 1)
+        found = chain.ledger.search(chain.chain_id, first, final, chain.wanted)
+        block = chain.ledger.blocks(chain.chain_id, [final])[final]
+        sighting = _sighting(chain, found, reached_at=block.mined_at)
+        with chain.context.database.write() as session:
+            held = _hold_cursor(chain, session)
+            credit(session, sighting, chain.context.config.confirmations, now)
+            held.reread_number = max(held.reread_number, final)
+
+
+def _sighting(
+    chain: _Chain,
+    transfers: tuple[Transfer, ...],
+    *,
+    canonical: Mapping[int, Block] | None = None,
+    proofs: Mapping[TransferKey, Proof] | None = None,
+    reached_at: datetime = LONG_AGO,
+) -> Sighting:
+    return Sighting(
+        env_mode=chain.env_mode,
+        chain_id=chain.chain_id,
+        head=chain.head,
+        canonical=canonical or {},
+        transfers=transfers,
+        reached_at=reached_at,
+        recipients=chain.recipients,
+        rejected=_rejected(chain, transfers),
+        proofs=proofs or {},
+    )
 
 
 def _rejected(chain: _Chain, transfers: tuple[Transfer, ...]) -> frozenset[str]:

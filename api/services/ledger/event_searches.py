@@ -37,6 +37,14 @@ def is_transfer(found: FoundLog) -> bool:
     return found.log.topics[:1] == (TRANSFER_TOPIC,)
 
 
+def is_wanted(found: FoundLog, wanted: frozenset[str], bridges: Sequence[Bridge]) -> bool:
+    """Whether one of the searches would have found an event."""
+    log = found.log
+    if is_transfer(found):
+        return any("0x" + topic[-40:] in wanted for topic in log.topics[2:3])
+    return any(log.address in bridge.contracts and bridge.topics.issuperset(log.topics[:1]) for bridge in bridges)
+
+
 def _bridge_events(bridges: Sequence[Bridge]) -> Iterator[tuple[list[str], list[str]]]:
     contracts = sorted({address for bridge in bridges for address in bridge.contracts})
     if contracts:

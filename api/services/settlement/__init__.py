@@ -1,0 +1,1 @@
+"""From blocks to orders: watching chains, crediting what arrives."""
