@@ -160,9 +160,11 @@ def _check(
         return
     row.confirmations = sighting.confirmations(number)
     proof = sighting.proofs.get((row.tx_hash, row.log_index), Proof())
+    if proof.is_contradicted:
+        return
     row.has_receipt_proof |= proof.has_receipt_proof
     row.has_second_opinion |= proof.has_second_opinion
-    if proof.is_contradicted or not (row.has_receipt_proof or row.has_second_opinion):
+    if not (row.has_receipt_proof or row.has_second_opinion):
         return
     needed = confirmations.blocks(row.chain_id, None if order is None else _dollars(order))
     if number <= sighting.head.final_number:

@@ -8,26 +8,30 @@ twice at once, the next run does what is left.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import structlog
-from sqlalchemy import ColumnElement, and_, func, or_, select, union
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from api.context import Context
-from api.domain.env import EnvMode
-from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Proof, Reading, Transfer, TransferKey
-from api.domain.orders import LATE_WINDOW, OrderStatus
-from api.services.crediting import CHECKED, Sighting, credit
+from api.domain.ledger import Block, ChainUnavailable, Proof, Reading, TransferKey
+from api.services.crediting import CHECKED, credit
 from api.services.ledgers import ledgers
 from api.services.order_store import PaymentState
-from api.services.settlement.doubtful_blocks import close_doubts, due_doubts, note_doubts, oldest_doubt
-from api.services.settlement.hints import due_hints, follow_hints
+from api.services.settlement.doubtful_blocks import note_doubts
 from api.services.settlement.open_deposits import awaits_delivery
+from api.services.settlement.second_looks import follow_reports, reread, settle_doubts
 from api.services.settlement.unproven import unproven
-from api.storage.db import insert_new
-from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount, WatchCursor
+from api.services.settlement.watched_chain import (
+    Chain,
+    awaiting_money_back,
+    hold_cursor,
+    open_conditions,
+    recipients_of,
+    sighting_of,
+)
+from api.storage.tables import Payment, PaymentOrder, WatchCursor
 
 CURSOR_EVERY = timedelta(seconds=10)
 """How long a chain on which nothing happens keeps its old cursor; the blocks since are read again meanwhile."""
@@ -36,42 +40,8 @@ MOST_PIECES = 50
 """How far one run reads on a chain that is behind, before the other chains have their turn again."""
 FRESH = timedelta(hours=1)
 """Orders of this age count whatever their status, on a chain that was never read."""
-GIVEN_BACK_WITHIN = timedelta(days=7)
-"""How long after its deadline a bridge is expected to give a deposit back."""
-
-LONG_AGO = datetime.fromtimestamp(0, UTC)
-"""What has been read so far rules nothing out: deadlines have passed only where final blocks were read again."""
-REREAD_SPAN = 500
-"""Blocks in one search of their events."""
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Chain:
-    """One chain in one run.
-
-    Parameters
-    ----------
-    recipients : frozenset of str
-        Every address at which a vendor of the environment may receive, on whichever chain: a payment on the wrong one
-        is found too.
-    others : frozenset of str
-        Who else may be sent something that matters: payers who are to get money back.
-    """
-
-    context: Context
-    ledger: Ledger
-    env_mode: EnvMode
-    chain_id: int
-    head: Head
-    recipients: frozenset[str]
-    others: frozenset[str]
-
-    @property
-    def wanted(self) -> frozenset[str]:
-        """All of them."""
-        return self.recipients | self.others
 
 
 def watch(context: Context) -> None:
@@ -79,10 +49,10 @@ def watch(context: Context) -> None:
     for env_mode, ledger in ledgers(context).items():
         heads = ledger.heads()
         with context.database.read() as session:
-            recipients = _recipients(context, session, env_mode)
-            others = _awaiting_money_back(context, session, env_mode)
+            recipients = recipients_of(context, session, env_mode)
+            others = awaiting_money_back(context, session, env_mode)
         for chain_id, head in heads.items():
-            chain = _Chain(
+            chain = Chain(
                 context=context,
                 ledger=ledger,
                 env_mode=env_mode,
@@ -97,7 +67,7 @@ def watch(context: Context) -> None:
                 log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
 
 
-def _watch_chain(chain: _Chain) -> None:
+def _watch_chain(chain: Chain) -> None:
     with chain.context.database.read() as session:
         cursor = session.get(WatchCursor, (chain.env_mode, chain.chain_id))
         due, checked = _due_and_checked(chain, session)
@@ -119,46 +89,11 @@ def _watch_chain(chain: _Chain) -> None:
         if reading.transfers or reading.doubts or not is_quiet:
             _write(chain, canonical, reading, reached, proofs)
         canonical, proofs = {}, {}
-    for look_again in (_settle_doubts, _follow_hints, _reread):
+    for look_again in (settle_doubts, follow_reports, reread):
         look_again(chain)
 
 
-def _recipients(context: Context, session: Session, env_mode: EnvMode) -> frozenset[str]:
-    """Return where money may arrive: present accounts, and those that open orders were made with."""
-    accounts = select(SettlementAccount.address).where(SettlementAccount.env_mode == env_mode)
-    orders = select(PaymentOrder.settlement_address).where(
-        PaymentOrder.env_mode == env_mode, PaymentOrder.settlement_address.is_not(None)
-    )
-    # Apart, each is answered from an index alone.
-    waiting, late = (orders.where(condition) for condition in _open_conditions(context))
-    return frozenset(session.scalars(union(accounts, waiting, late)))
-
-
-def _open_conditions(context: Context) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    """Return what holds for orders that wait for a payment, and for those that still take a late one."""
-    late = context.clock.now() - LATE_WINDOW
-    return (
-        PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
-        and_(PaymentOrder.status == OrderStatus.EXPIRED, PaymentOrder.expires_at >= late),
-    )
-
-
-def _awaiting_money_back(context: Context, session: Session, env_mode: EnvMode) -> frozenset[str]:
-    """Return the payers whom a merchant is to refund, and those whose deposits a bridge is to give back."""
-    refunded = (
-        select(Refund.recipient)
-        .join(PaymentOrder, PaymentOrder.id == Refund.order_id)
-        .where(PaymentOrder.env_mode == env_mode, PaymentOrder.status == OrderStatus.SUCCESS)
-    )
-    stranded = select(Payment.sender).where(
-        Payment.env_mode == env_mode,
-        Payment.is_overdue,
-        Payment.fill_deadline >= context.clock.now() - GIVEN_BACK_WITHIN,
-    )
-    return frozenset(session.scalars(union(refunded, stranded)))
-
-
-def _due_and_checked(chain: _Chain, session: Session) -> tuple[set[int], set[int]]:
+def _due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set[int]]:
     """Return the blocks by which a payment may count or become final now, and those of all that can still be lost.
 
     As long as the cursor's block is canonical so is everything below it; what waits for nothing but time is not asked
@@ -177,11 +112,11 @@ def _due_and_checked(chain: _Chain, session: Session) -> tuple[set[int], set[int
     return due, checked
 
 
-def _first_unknown(chain: _Chain, session: Session) -> int:
+def _first_unknown(chain: Chain, session: Session) -> int:
     """Return where to begin on a chain that was never read: when the oldest order that may have been paid was made."""
     is_fresh = PaymentOrder.created_at >= chain.context.clock.now() - FRESH
     query = select(func.min(PaymentOrder.created_at)).where(
-        PaymentOrder.env_mode == chain.env_mode, or_(*_open_conditions(chain.context), is_fresh)
+        PaymentOrder.env_mode == chain.env_mode, or_(*open_conditions(chain.context), is_fresh)
     )
     oldest, head = session.scalar(query), chain.head.block.number
     return head if oldest is None else min(head, chain.ledger.block_at(chain.chain_id, oldest))
@@ -192,7 +127,7 @@ def _is_on_chain(cursor: WatchCursor, canonical: Mapping[int, Block]) -> bool:
     return block is not None and block.hash == cursor.block_hash
 
 
-def _read(chain: _Chain, first: int) -> Iterator[tuple[Block, Reading]]:
+def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
     """Read up to the head, piece by piece; give the block that each piece reaches and what it holds. At least one.
 
     The block is asked for before the transfers: if the chain changes in between, the cursor is left on a block that is
@@ -212,7 +147,7 @@ def _read(chain: _Chain, first: int) -> Iterator[tuple[Block, Reading]]:
         first = last + 1
 
 
-def _prove(chain: _Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey, Proof]:
+def _prove(chain: Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey, Proof]:
     """Look for proofs of the payments whose blocks are checked now."""
     endpoints = chain.ledger.endpoint_count(chain.chain_id)
     with chain.context.database.read() as session:
@@ -221,17 +156,17 @@ def _prove(chain: _Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey
 
 
 def _write(
-    chain: _Chain,
+    chain: Chain,
     canonical: Mapping[int, Block],
     reading: Reading,
     reached: Block,
     proofs: Mapping[TransferKey, Proof],
 ) -> None:
-    sighting = _sighting(chain, reading.transfers, canonical=canonical, proofs=proofs)
+    sighting = sighting_of(chain, reading.transfers, canonical=canonical, proofs=proofs)
     now, final = chain.context.clock.now(), min(reached.number, chain.head.final_number)
     can_trace = chain.ledger.can_trace(chain.chain_id)
     with chain.context.database.write() as session:
-        cursor = _hold_cursor(chain, session)
+        cursor = hold_cursor(chain, session)
         credit(session, sighting, chain.context.config.confirmations, now)
         note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
         if not cursor.block_hash or not awaits_delivery(session, chain.env_mode, chain.chain_id, now):
@@ -239,98 +174,3 @@ def _write(
         cursor.block_number, cursor.block_hash, cursor.mined_at = reached.number, reached.hash, reached.mined_at
         cursor.head_number, cursor.can_trace = chain.head.block.number, can_trace
         cursor.final_number, cursor.updated_at = final, now
-
-
-def _settle_doubts(chain: _Chain) -> None:
-    """Find out what doubtful blocks hold, and credit what was passed over."""
-    now, key = chain.context.clock.now(), (chain.env_mode, chain.chain_id)
-    with chain.context.database.read() as session:
-        asked = due_doubts(session, *key, now)
-    if not asked:
-        return
-    settlement = chain.ledger.settle(chain.chain_id, asked, chain.wanted)
-    sighting = _sighting(chain, settlement.transfers)
-    with chain.context.database.write() as session:
-        _hold_cursor(chain, session)
-        credit(session, sighting, chain.context.config.confirmations, now)
-        close_doubts(session, *key, asked, settlement, now)
-
-
-def _follow_hints(chain: _Chain) -> None:
-    """Look where wallets say that they paid, and list the blocks in which that was passed over."""
-    now, key = chain.context.clock.now(), (chain.env_mode, chain.chain_id)
-    with chain.context.database.read() as session:
-        asked = due_hints(session, *key, now)
-    if not asked:
-        return
-    places = chain.ledger.places(chain.chain_id, asked, chain.wanted)
-    with chain.context.database.write() as session:
-        reached = _hold_cursor(chain, session).block_number
-        follow_hints(session, *key, asked, places, reached, now)
-
-
-def _reread(chain: _Chain) -> None:
-    """Search what became final once more while deliveries are awaited here, up to the first block that is in doubt.
-
-    Only then a deposit's deadline has passed for certain.
-    """
-    now, key = chain.context.clock.now(), (chain.env_mode, chain.chain_id)
-    with chain.context.database.read() as session:
-        cursor = session.get(WatchCursor, key)
-        oldest = oldest_doubt(session, *key)
-        if cursor is None or not awaits_delivery(session, *key, now):
-            return
-    last = min(chain.head.final_number, cursor.block_number, *([] if oldest is None else [oldest - 1]))
-    span = max(chain.ledger.span, REREAD_SPAN)
-    for first in range(cursor.reread_number + 1, last + 1, span)[:MOST_PIECES]:
-        final = min(last, first + span - 1)
-        found = chain.ledger.search(chain.chain_id, first, final, chain.wanted)
-        block = chain.ledger.blocks(chain.chain_id, [final])[final]
-        sighting = _sighting(chain, found, reached_at=block.mined_at)
-        with chain.context.database.write() as session:
-            held = _hold_cursor(chain, session)
-            credit(session, sighting, chain.context.config.confirmations, now)
-            held.reread_number = max(held.reread_number, final)
-
-
-def _sighting(
-    chain: _Chain,
-    transfers: tuple[Transfer, ...],
-    *,
-    canonical: Mapping[int, Block] | None = None,
-    proofs: Mapping[TransferKey, Proof] | None = None,
-    reached_at: datetime = LONG_AGO,
-) -> Sighting:
-    return Sighting(
-        env_mode=chain.env_mode,
-        chain_id=chain.chain_id,
-        head=chain.head,
-        canonical=canonical or {},
-        transfers=transfers,
-        reached_at=reached_at,
-        recipients=chain.recipients,
-        rejected=_rejected(chain, transfers),
-        proofs=proofs or {},
-    )
-
-
-def _rejected(chain: _Chain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
-    """Return the senders from whom nothing must be taken; without an answer the blocks are read again later."""
-    senders = {row.sender for row in transfers}
-    try:
-        return frozenset(chain.context.screen(senders)) if senders else frozenset()
-    except Exception as fault:  # a stranger's code: whatever goes wrong in it, no payment is taken unchecked
-        raise ChainUnavailable(f"screening does not answer: {fault!r}") from fault
-
-
-def _hold_cursor(chain: _Chain, session: Session) -> WatchCursor:
-    """Lock the chain's cursor, so that two workers write one after the other."""
-    key = {"env_mode": chain.env_mode, "chain_id": chain.chain_id}
-    query = select(WatchCursor).filter_by(**key).with_for_update().execution_options(populate_existing=True)
-    cursor = session.scalar(query)
-    if cursor is not None:
-        return cursor
-    block, now = chain.head.block, chain.context.clock.now()
-    start = {"block_number": 0, "block_hash": "", "final_number": 0, "mined_at": block.mined_at, "updated_at": now}
-    insert_new(session, WatchCursor, key | start)
-    return session.scalars(query).one()

@@ -41,7 +41,13 @@ def block(chain: Chain) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     token = chain.deploy(_mock_token(), "Token", "T", 6)
     token("mint", SIGNER.address, 10**9)
     chain.rpc("anvil_setBalance", SIGNER.address, hex(10**20))
-    call = {"to": to_checksum_address(token.address), "data": transfer_data(SHOP, 5), "gas": 200_000, "chainId": 8453, "value": 0}
+    call = {
+        "to": to_checksum_address(token.address),
+        "data": transfer_data(SHOP, 5),
+        "gas": 200_000,
+        "chainId": 8453,
+        "value": 0,
+    }
     permission = SIGNER.sign_authorization({"chainId": 8453, "address": to_checksum_address(token.address), "nonce": 9})
     access = [{"address": to_checksum_address(token.address), "storageKeys": ["0x" + "01" * 32]}]
     fees = {"maxFeePerGas": 7, "maxPriorityFeePerGas": 1}
