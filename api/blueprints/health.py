@@ -6,10 +6,13 @@ import hmac
 from typing import Any
 
 from flask import Blueprint, Response, current_app, request
+from sqlalchemy.exc import SQLAlchemyError
 
 from api import context
+from api.domain.env import EnvMode
 from api.domain.errors import Unauthenticated, Unavailable
 from api.metrics import Metrics
+from api.services.settlement.traces import chains_without_traces
 from api.storage import migrations
 
 blueprint = Blueprint("health", __name__)
@@ -17,8 +20,11 @@ blueprint = Blueprint("health", __name__)
 
 @blueprint.get("/healthz")
 def healthz() -> dict[str, Any]:
-    """Say that the process answers; it asks nothing of the database."""
-    return {"status": "ok"}
+    """Say that the process answers, and on which chains coin sent by contracts can't be seen.
+
+    It answers without a database too; then nothing is known of the chains.
+    """
+    return {"status": "ok", "chains_without_traces": _chains_without_traces()}
 
 
 @blueprint.get("/readyz")
@@ -42,3 +48,11 @@ def metrics() -> Response:
     if token and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
         raise Unauthenticated("Metrics need the bearer token of METRICS_TOKEN")
     return Metrics.of(current_app).exposition()
+
+
+def _chains_without_traces() -> dict[str, list[int]] | None:
+    try:
+        with context.current().database.read() as session:
+            return {env_mode: sorted(chains_without_traces(session, env_mode)) for env_mode in EnvMode}
+    except SQLAlchemyError:
+        return None

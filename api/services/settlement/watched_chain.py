@@ -81,6 +81,7 @@ def sighting_of(
     proofs: Mapping[TransferKey, Proof] | None = None,
     reached_at: datetime = LONG_AGO,
 ) -> Sighting:
+    """Return what a look has shown, with its senders screened; see `Sighting`."""
     return Sighting(
         env_mode=chain.env_mode,
         chain_id=chain.chain_id,
