@@ -15,7 +15,7 @@ from tests.api.probe import probe_app
 
 
 def test_health_and_readiness(client: FlaskClient) -> None:
-    assert client.get("/healthz").get_json() == {"status": "ok"}
+    assert client.get("/healthz").get_json() == {"status": "ok", "chains_without_traces": {"live": [], "test": []}}
     assert client.get("/readyz").get_json() == {"status": "ready", "revision": "0002"}
 
 

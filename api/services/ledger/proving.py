@@ -75,10 +75,12 @@ class Prover:
         first, *others = witnesses
         later = [self._threads.submit(self._opinion, each, asked, with_receipts=False) for each in others]
         opinions = [self._opinion(first, asked, with_receipts=True), *(each.result() for each in later)]
-        for witness in others:
+        for witness, mine in zip(others, opinions[1:], strict=True):
             rest = [each for each in asked if not any(key_of(each) in opinion.proven for opinion in opinions)]
             if rest:
-                opinions.append(self._receipts_only(witness, rest))
+                checked = self._receipts_only(witness, rest)
+                mine.proven.update(checked.proven)  # its own word once more is no second one
+                mine.denied.update(checked.denied)
         proofs = {key_of(each): _weigh(each, opinions) for each in asked}
         for transfer in asked:
             self._note(transfer, proofs[key_of(transfer)])
