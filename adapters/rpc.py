@@ -10,6 +10,7 @@ from adapters.base import AdapterError, Client, VenueUnavailable
 from adapters.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question
 from adapters.heads import MAX_HEAD_AGE_S, MAX_LAG_BLOCKS, Block, Heads, parse_block
 from adapters.http import HttpLimits, JsonClient
+from adapters.single_endpoint import SingleEndpoint
 
 __all__ = ["MAX_HEAD_AGE_S", "RPC_LIMITS", "Block", "RpcPool", "parse_block"]
 
@@ -43,6 +44,11 @@ class RpcPool:
         Waits for so many seconds.
     rng : random.Random
         Spreads the pauses between rounds.
+
+    Attributes
+    ----------
+    answered_by : str
+        Host of the endpoint whose answers were taken last.
     """
 
     def __init__(
@@ -67,6 +73,8 @@ class RpcPool:
         self._sleep = sleep
         self._rng = rng or random.Random()
         self._confirmed: tuple[str, set[Endpoint]] = ("", set())
+        self.answered_by = ""
+        self._singles = tuple(SingleEndpoint(chain_id, endpoint) for endpoint in self._endpoints)
         self._heads = Heads(
             chain_id,
             self._endpoints,
@@ -85,6 +93,10 @@ class RpcPool:
     def health(self) -> tuple[EndpointHealth, ...]:
         """Return the state of each endpoint, in the order given."""
         return tuple(endpoint.health for endpoint in self._endpoints)
+
+    def singles(self) -> tuple[SingleEndpoint, ...]:
+        """Return each endpoint by itself, in the order given, so that what they say can be compared."""
+        return self._singles
 
     def head(self, beside: int | None = None) -> Block:
         """Return the newest block that the endpoint in use tells; see `adapters.heads.Heads`.
@@ -141,7 +153,9 @@ class RpcPool:
                     continue
                 try:
                     self._confirm(endpoint, at)
-                    return endpoint.ask(questions, parse)
+                    parsed = endpoint.ask(questions, parse)
+                    self.answered_by = endpoint.host
+                    return parsed
                 except (VenueUnavailable, LacksBlock) as fault:
                     faults[endpoint.host] = fault
         told = "; ".join(map(str, faults.values())) or "no endpoint keeps step"
@@ -151,6 +165,8 @@ class RpcPool:
     def close(self) -> None:
         """Ask no more."""
         self._heads.close()
+        for single in self._singles:
+            single.close()
 
     def _confirm(self, endpoint: Endpoint, at: Block | None) -> None:
         """Make sure that an endpoint is on the same fork as whoever told of `at`."""

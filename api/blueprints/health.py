@@ -10,9 +10,11 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api import context
+from api.domain.env import EnvMode
 from api.domain.errors import Unauthenticated, Unavailable
 from api.metrics import Metrics
 from api.services import duty_health
+from api.services.settlement.traces import chains_without_traces
 from api.storage import migrations
 
 blueprint = Blueprint("health", __name__)
@@ -22,12 +24,15 @@ DATABASE_ERRORS = (DBAPIError, PoolTimeout)
 
 @blueprint.get("/healthz")
 def healthz() -> dict[str, Any]:
-    """Say that the process answers, and what else an operator wants to know; never anything but 200."""
+    """Say that the process answers, and what else an operator wants to know; never anything but 200.
+
+    Without a database nothing is known of the worker and of the chains on which coin sent by contracts can't be seen.
+    """
     try:
         problems = list(duty_health.worker_health(context.current()).problems)
     except DATABASE_ERRORS:
         problems = ["the database does not answer, or has no schema yet"]
-    return {"status": "ok", "problems": problems}
+    return {"status": "ok", "problems": problems, "chains_without_traces": _chains_without_traces()}
 
 
 @blueprint.get("/readyz")
@@ -65,3 +70,11 @@ def _require_schema() -> str:
         )
         raise Unavailable(message, retry_after_s=5)
     return found
+
+
+def _chains_without_traces() -> dict[str, list[int]] | None:
+    try:
+        with context.current().database.read() as session:
+            return {env_mode: sorted(chains_without_traces(session, env_mode)) for env_mode in EnvMode}
+    except DATABASE_ERRORS:
+        return None

@@ -31,8 +31,6 @@ CSP = (
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
-NOBODY = "nobody"
-"""Whom a report is from: anybody may have sent it, so it names no payer."""
 
 blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>")
 
@@ -90,7 +88,7 @@ def report(order_id: str) -> dict[str, Any]:
     """Note where to look for a transaction that a wallet has sent; the same again changes nothing."""
     shared = context.current()
     sent = bodies.read(request, shared.config.base_url, bodies.ReportBody)
-    report_payment(shared, order_id, **sent, payer=NOBODY)
+    report_payment(shared, order_id, **sent)
     return status(order_id)
 
 

@@ -127,20 +127,70 @@ class Transfer:
     source_tx_hash: str | None = None
 
 
+TransferKey = tuple[str, int]
+"""What tells a chain's transfers apart: `Transfer.tx_hash` and `Transfer.log_index`."""
+
+
+def key_of(transfer: Transfer) -> TransferKey:
+    """Return what tells a chain's transfers apart."""
+    return transfer.tx_hash, transfer.log_index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubt:
+    """A block that may hold more than was said of it; `told_by` is the host of the endpoint that said it."""
+
+    block: Block
+    told_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a range of blocks holds, as one endpoint says; `doubts` are those whose blooms allow for more."""
+
+    transfers: tuple[Transfer, ...]
+    doubts: tuple[Doubt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What became of doubts: what the settled blocks hold, and the numbers of those that are in doubt no more."""
+
+    transfers: tuple[Transfer, ...] = ()
+    settled: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a transaction was mined, and whether it has to do with one of the recipients at all."""
+
+    block: Block
+    is_relevant: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What speaks for a transfer beside the endpoint that told of it.
+    """How far a transfer is proven; what can't be had just now is not there.
 
     Parameters
     ----------
     has_receipt_proof : bool
-        Whether all receipts of its block, its transaction's among them, hash to the block's receipts root.
+        Whether all receipts of its block hash to the block's receipts root, its transaction to the transactions root,
+        and that header to the block's hash; of an inner transfer only the transaction itself is proven by that.
     has_second_opinion : bool
-        Whether another endpoint gave the same receipt; of an inner transfer of coin, the same trace.
+        Whether two endpoints say the same of it, asked apart.
+    is_contradicted : bool
+        Whether an endpoint that has its block, or the block's own receipts, say otherwise. While they do it must not
+        count.
+    transfer : Transfer or None
+        The transfer as it was proven or agreed on. What it names may differ from what one endpoint said at first, so
+        whose it is has to follow from this one.
     """
 
     has_receipt_proof: bool = False
     has_second_opinion: bool = False
+    is_contradicted: bool = False
+    transfer: Transfer | None = None
 
 
 class Ledger(Protocol):
@@ -184,9 +234,36 @@ class Ledger(Protocol):
         """
         ...
 
-    def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+    def endpoint_count(self, chain_id: int) -> int:
+        """Return how many endpoints a chain has: with one, nobody else can be asked for a second opinion."""
+        ...
+
+    def can_trace(self, chain_id: int) -> bool | None:
+        """Whether an endpoint traces transactions; it is asked now and then. None while that is not known."""
+        ...
+
+    def read(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> Reading:
         """Return what moved in the blocks ``first … last``, oldest first.
 
         That is every transfer to one of `recipients`, and whatever a bridge took in or gave back with a reference.
         """
+        ...
+
+    def search(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what the events of blocks that are read again tell of transfers to `recipients`."""
+        ...
+
+    def settle(self, chain_id: int, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
+        """Find out what doubtful blocks hold, by their receipts or by another endpoint.
+
+        A block that is not canonical any more holds nothing, and is settled.
+        """
+        ...
+
+    def prove(self, chain_id: int, transfers: Collection[Transfer]) -> Mapping[TransferKey, Proof]:
+        """Return how far each transfer is proven; `references` and `namings` of what is given need not be known."""
+        ...
+
+    def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+        """Return where these transactions were mined; those that the chain does not know are left out."""
         ...

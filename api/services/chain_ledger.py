@@ -2,18 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 
 from adapters.rpc import MAX_HEAD_AGE_S, RpcPool
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, Head, Transfer
+from api.domain.ledger import (
+    Block,
+    Doubt,
+    Head,
+    Place,
+    Proof,
+    Reading,
+    Settlement,
+    Transfer,
+    TransferKey,
+)
 from api.services.chain_ledger_bridges import bridges_on
 from api.services.chain_ledger_reader import ChainReader
+from api.services.ledger.doubts import DoubtSettler
+from api.services.ledger.places import find_places
+from api.services.ledger.proving import Prover
+from api.services.ledger.trace_probe import TraceProbe
+from api.services.ledger.witnesses import witnesses_of
 
 QUIET_CHAIN_S = 10 * 365 * 24 * 3600
 """How old a test chain's newest block may be: many of them mine only when they are sent something."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chain:
+    """Who reads a chain, and who doubts what was read."""
+
+    reader: ChainReader
+    prover: Prover
+    settler: DoubtSettler
+    probe: TraceProbe
+    endpoints: int
+
+    @classmethod
+    def of(cls, pool: RpcPool, *, is_rehearsal: bool, clock: Callable[[], float]) -> Self:
+        """Put them together."""
+        bridges = bridges_on(pool.chain_id)
+        reader, witnesses = ChainReader(pool, bridges), witnesses_of(pool, bridges)
+        return cls(
+            reader=reader,
+            prover=Prover(pool.chain_id, witnesses, is_rehearsal=is_rehearsal, clock=clock),
+            settler=DoubtSettler(pool.chain_id, reader, witnesses, bridges, is_rehearsal=is_rehearsal),
+            probe=TraceProbe(reader, clock),
+            endpoints=len(witnesses),
+        )
 
 
 class ChainLedger:
@@ -23,14 +65,27 @@ class ChainLedger:
     ----------
     pools : mapping of int to RpcPool
         Endpoints by chain; those that do not ask for the final block leave it to a depth.
+    is_rehearsal : bool
+        Whether they may be developers' chains, which take transactions that nobody signed.
+    clock : callable
+        Seconds.
     """
 
     span = 20
     is_remote = True
 
-    def __init__(self, pools: Mapping[int, RpcPool]) -> None:
+    def __init__(
+        self,
+        pools: Mapping[int, RpcPool],
+        *,
+        is_rehearsal: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._pools = dict(pools)
-        self._readers = {chain_id: ChainReader(pool, bridges_on(chain_id)) for chain_id, pool in pools.items()}
+        self._chains = {
+            chain_id: _Chain.of(pool, is_rehearsal=is_rehearsal, clock=clock) for chain_id, pool in pools.items()
+        }
+        self._readers = {chain_id: chain.reader for chain_id, chain in self._chains.items()}
         self._heads: dict[int, Head] = {}
 
     @property
@@ -59,14 +114,42 @@ class ChainLedger:
         """Say whether an account has signed a digest, by its key or as its contract says."""
         return self._readers[chain_id].accepts_signature(account, digest, signature, number)
 
-    def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
-        """Return what moved in these blocks; without recipients nothing is asked."""
-        return self._readers[chain_id].transfers(first, last, recipients) if recipients else ()
+    def endpoint_count(self, chain_id: int) -> int:
+        """Return how many endpoints are configured."""
+        return self._chains[chain_id].endpoints
+
+    def can_trace(self, chain_id: int) -> bool | None:
+        """Whether an endpoint traces transactions."""
+        return self._chains[chain_id].probe.ask()
+
+    def read(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> Reading:
+        """Return what moved in these blocks."""
+        return self._readers[chain_id].read(first, last, recipients)
+
+    def search(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what events tell of transfers to these addresses."""
+        return self._readers[chain_id].search(first, last, recipients) if recipients else ()
+
+    def settle(self, chain_id: int, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
+        """Find out what doubtful blocks hold."""
+        return self._chains[chain_id].settler.settle(doubts, recipients)
+
+    def prove(self, chain_id: int, transfers: Collection[Transfer]) -> Mapping[TransferKey, Proof]:
+        """Return how far each transfer is proven."""
+        return self._chains[chain_id].prover.prove(transfers)
+
+    def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+        """Return where these transactions were mined."""
+        return find_places(self._readers[chain_id], hashes, frozenset(recipients))
 
 
 def connect(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> ChainLedger:
     """Return the ledger of the chains that endpoints are configured for."""
-    return ChainLedger(pools(urls, env_mode, clock))
+    return ChainLedger(
+        pools(urls, env_mode, clock),
+        is_rehearsal=env_mode == EnvMode.TEST,
+        clock=lambda: clock.now().timestamp(),
+    )
 
 
 def pools(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> dict[int, RpcPool]:

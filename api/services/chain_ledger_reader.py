@@ -6,18 +6,19 @@ the bridges, and one for the receipts of the transactions that were found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, pairwise
-from typing import TypeVar
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
 
 from adapters.base import AdapterError
 from adapters.endpoint import Answer, Question
 from adapters.rpc import Block as Header
 from adapters.rpc import RpcPool
+from adapters.single_endpoint import Asker
 from api.domain.confirmations import finality_blocks
-from api.domain.ledger import Block, ChainUnavailable, Head, Transfer
+from api.domain.ledger import Block, ChainUnavailable, Doubt, Head, Reading, Transfer
 from api.services.chain_ledger_records import (
     FoundLog,
     FullBlock,
@@ -28,19 +29,20 @@ from api.services.chain_ledger_records import (
     read_receipt,
     read_transaction,
 )
-from api.services.chain_ledger_transfers import TRANSFER_TOPIC, Mined, topic_of
+from api.services.chain_ledger_transfers import Mined
 from api.services.ledger.bridge_events import Bridge
 from api.services.ledger.candidates import AddressSearch
+from api.services.ledger.event_searches import bloom_searches, event_searches, is_transfer
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.signatures import accepts_signature
 
 AT_ONCE = 20
 """Whole blocks in one request: a full one has some hundred kilobytes, but where many come at once they are small."""
-MOST_RECIPIENTS = 500
-"""Addresses in one search of events."""
 
 Item = TypeVar("Item")
 Parsed = TypeVar("Parsed")
+Hashes: TypeAlias = dict[str, FullBlock]
+"""Transactions and their blocks."""
 
 
 class ChainReader:
@@ -48,15 +50,17 @@ class ChainReader:
 
     Parameters
     ----------
-    rpc : RpcPool
-        Of the chain.
+    rpc : Asker
+        Endpoints that stand in for each other, or one by itself.
     bridges : sequence of Bridge
         Whose events count on it.
     """
 
-    def __init__(self, rpc: RpcPool, bridges: Sequence[Bridge]) -> None:
+    def __init__(self, rpc: Asker, bridges: Sequence[Bridge]) -> None:
         self._rpc, self._bridges = rpc, tuple(bridges)
         self._at: Header | None = None
+        self.sample: str | None = None
+        """A transaction that was read lately."""
         self._transactions = TransactionReader(rpc, self._bridges)
 
     @property
@@ -72,8 +76,10 @@ class ChainReader:
         ChainUnavailable
             If no endpoint answers.
         """
-        last = self._at.number if self._at else None
-        newest = self._at = self._guarded(lambda: self._rpc.head(beside=last))
+        if not isinstance(self._rpc, RpcPool):
+            raise TypeError("where a chain ends is for its endpoints together to say")
+        pool, last = self._rpc, self._at.number if self._at else None
+        newest = self._at = self._guarded(lambda: pool.head(beside=last))
         deep = newest.number - finality_blocks(self._rpc.chain_id)
         return Head(
             block=_block(newest),
@@ -85,7 +91,7 @@ class ChainReader:
         told = {each.number: _block(each) for each in (self._at, self._at and self._at.beside) if each}
         asked = sorted(number for number in numbers if number >= 0 and number not in told)
         questions = [("eth_getBlockByNumber", [hex(number), False]) for number in asked]
-        found = self._ask(questions, _read_headers) if questions else []
+        found = self.ask(questions, _read_headers) if questions else []
         return {block.number: block for block in (*told.values(), *found) if block.number in numbers}
 
     def block_at(self, moment: datetime, newest: int) -> int:
@@ -104,47 +110,88 @@ class ChainReader:
         """Say whether an account has signed a digest; a contract is asked in block `number` and in the newest one."""
         return self._guarded(lambda: accepts_signature(self._rpc, account, digest, signature, number))
 
-    def transfers(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
-        """Return what moved to `recipients`, and into bridges and back, oldest first."""
+    def read(self, first: int, last: int, recipients: Collection[str]) -> Reading:
+        """Return what moved to `recipients`, into bridges and back, oldest first, and which blocks may hold more."""
         return self._guarded(lambda: self._read(first, last, frozenset(recipients)))
 
-    def _read(self, first: int, last: int, wanted: frozenset[str]) -> tuple[Transfer, ...]:
-        blocks, token_logs, bridge_logs = self._range(first, last, wanted)
+    def search(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what the events of these blocks tell of transfers to `recipients`; only blocks that have any are read.
+
+        Raises
+        ------
+        ChainUnavailable
+            If the chain can't be read just now.
+        """
+        wanted = frozenset(recipients)
+        searches = event_searches(first, last, wanted, self._bridges)
+        found = self.ask(searches, _read_searches)
+        relevant = [each for each in found if is_transfer(each) or each.names(wanted)]
+        return self.located(relevant, wanted)
+
+    def located(self, found: Sequence[FoundLog], wanted: frozenset[str]) -> tuple[Transfer, ...]:
+        """Return what the transactions of these events moved to `wanted`."""
+        blocks = {block.block.number: block for block in self.full_blocks({each.log.block_number for each in found})}
+        hashes = {each.tx_hash: self._block_of(each, blocks) for each in found}
+        return self.meaning(self.mined(hashes), wanted)
+
+    def full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
+        """Return whole blocks."""
+        blocks: list[FullBlock] = []
+        for portion in _portions(sorted(numbers), AT_ONCE):
+            blocks += self.ask(block_questions(portion), partial(read_full_blocks, numbers=portion))
+        return blocks
+
+    def known_blocks(self, numbers: Collection[int]) -> dict[int, FullBlock]:
+        """Return whole blocks, as far as there are such."""
+        found = self.ask(block_questions(sorted(numbers)), _read_known)
+        return {block.block.number: block for block in found}
+
+    def chosen(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
+        """Return the transactions that may have moved something that matters: by these events, or by what they say."""
         hashes = self._coin_payments(blocks, wanted) | self._naming(blocks, wanted)
-        for found_log in token_logs:
-            hashes[found_log.tx_hash] = self._block_of(found_log, blocks)
-        for found_log in bridge_logs:
-            block = self._block_of(found_log, blocks)
-            if found_log.names(wanted):
-                hashes[found_log.tx_hash] = block
-        found = [row for mined in self._mined(hashes) for row in self._transactions.read(mined, wanted, self._at)]
+        for each in found:
+            block = self._block_of(each, blocks)
+            if is_transfer(each) or each.names(wanted):
+                hashes[each.tx_hash] = block
+        return hashes
+
+    def meaning(self, mined: Iterable[Mined], wanted: frozenset[str]) -> tuple[Transfer, ...]:
+        """Return what these transactions moved to `wanted`, into bridges and back, oldest first."""
+        found = [row for each in mined for row in self._transactions.read(each, wanted, self._at)]
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
 
-    def _range(
-        self, first: int, last: int, wanted: frozenset[str]
-    ) -> tuple[dict[int, FullBlock], list[FoundLog], list[FoundLog]]:
-        """Return the blocks, the transfers of tokens to these addresses, and the bridges' events; in one request.
+    def _read(self, first: int, last: int, wanted: frozenset[str]) -> Reading:
+        blocks, found = self._range(first, last, wanted)
+        hashes = self.chosen(blocks, found, wanted)
+        told_by = self._rpc.answered_by
+        self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
+        searches = bloom_searches(wanted, self._bridges)
+        return Reading(
+            transfers=self.meaning(self.mined(hashes), wanted),
+            doubts=tuple(
+                Doubt(block=each.block, told_by=told_by)
+                for each in blocks.values()
+                if any(search.may_match(each.bloom) for search in searches)
+            ),
+        )
+
+    def _range(self, first: int, last: int, wanted: frozenset[str]) -> tuple[dict[int, FullBlock], list[FoundLog]]:
+        """Return the blocks, and the transfers of tokens to these addresses with the bridges' events; in one request.
 
         Blocks are large: of a long range, those that do not fit follow in requests of their own.
         """
-        span: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
-        searches = [span | _transfers_to(each) for each in _portions(sorted(wanted), MOST_RECIPIENTS)]
-        asked = [("eth_getLogs", [each]) for each in (*searches, *(span | each for each in self._bridge_events()))]
+        asked = event_searches(first, last, wanted, self._bridges)
         numbers, *later = _portions(range(first, last + 1), AT_ONCE)
 
-        def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[list[FoundLog]]]:
-            logs = [read_found_logs(answer) for answer in answers[: len(asked)]]
-            return read_full_blocks(answers[len(asked) :], numbers), logs
+        def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog]]:
+            return read_full_blocks(answers[len(asked) :], numbers), _read_searches(answers[: len(asked)])
 
-        blocks, logs = self._ask([*asked, *_block_questions(numbers)], parse)
-        for portion in later:
-            blocks += self._ask(_block_questions(portion), partial(read_full_blocks, numbers=portion))
+        blocks, found = self.ask([*asked, *block_questions(numbers)], parse)
+        blocks += self.full_blocks([number for portion in later for number in portion])
         for before, after in pairwise(blocks):
             if before.block.hash != after.parent_hash:
                 raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
-        by_number = {block.block.number: block for block in blocks}
-        of_tokens, of_bridges = logs[: len(searches)], logs[len(searches) :]
-        return by_number, [*chain.from_iterable(of_tokens)], [*chain.from_iterable(of_bridges)]
+        return {block.block.number: block for block in blocks}, found
 
     def _coin_payments(self, blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
         """Return the transactions that send the chain's coin to one of the addresses."""
@@ -165,18 +212,13 @@ class ChainReader:
             if search.is_named_in(record.get("input"))
         }
 
-    def _bridge_events(self) -> list[dict[str, object]]:
-        contracts = sorted({address for bridge in self._bridges for address in bridge.contracts})
-        topics = [sorted({topic for bridge in self._bridges for topic in bridge.topics})]
-        return [{"address": contracts, "topics": topics}] if contracts else []
-
     def _block_of(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
         block = blocks.get(found.log.block_number)
         if block is None or block.block.hash != found.log.block_hash or found.tx_hash not in block.records:
             raise ChainUnavailable(f"chain {self._rpc.chain_id} changed while it was read")
         return block
 
-    def _mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
+    def mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
         """Read the receipts of these transactions, and give those that succeeded."""
         asked = list(hashes)
         questions: list[Question] = [("eth_getTransactionReceipt", [tx_hash]) for tx_hash in asked]
@@ -184,7 +226,7 @@ class ChainReader:
         def parse(answers: list[Answer]) -> list[Receipt]:
             return [read_receipt(answer, tx_hash) for answer, tx_hash in zip(answers, asked, strict=True)]
 
-        for receipt in self._ask(questions, parse) if questions else ():
+        for receipt in self.ask(questions, parse) if questions else ():
             block = hashes[receipt.tx_hash]
             if receipt.block_hash != block.block.hash:
                 raise ChainUnavailable(f"chain {self._rpc.chain_id}: {receipt.tx_hash} moved while it was read")
@@ -192,7 +234,14 @@ class ChainReader:
                 transaction = read_transaction(block.records[receipt.tx_hash])
                 yield Mined(chain_id=self._rpc.chain_id, block=block.block, transaction=transaction, receipt=receipt)
 
-    def _ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
+    def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
+        """Put questions to an endpoint that is on the fork of the head.
+
+        Raises
+        ------
+        ChainUnavailable
+            If none answers them.
+        """
         return self._guarded(lambda: self._rpc.ask(questions, parse, self._at))
 
     def _guarded(self, ask: Callable[[], Parsed]) -> Parsed:
@@ -211,12 +260,18 @@ def _read_headers(answers: list[Answer]) -> list[Block]:
     return [read_header(answer) for answer in answers if answer is not None]
 
 
-def _block_questions(numbers: Sequence[int]) -> list[Question]:
+def block_questions(numbers: Sequence[int]) -> list[Question]:
+    """Return the questions for whole blocks."""
     return [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
 
 
-def _transfers_to(recipients: Sequence[str]) -> dict[str, object]:
-    return {"topics": [TRANSFER_TOPIC, None, [topic_of(each) for each in recipients]]}
+def _read_known(answers: list[Answer]) -> list[FullBlock]:
+    known = [answer for answer in answers if answer is not None]
+    return read_full_blocks(known, [read_header(answer).number for answer in known])
+
+
+def _read_searches(answers: list[Answer]) -> list[FoundLog]:
+    return [found for answer in answers for found in read_found_logs(answer)]
 
 
 def _portions(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:

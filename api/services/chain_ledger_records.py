@@ -13,6 +13,7 @@ from adapters.chain.logs import parse_log
 from adapters.endpoint import RpcRefused
 from adapters.rpc import parse_block
 from api.domain.ledger import Block
+from api.services.ledger.blooms import BLOOM_BYTES
 
 REFERENCE_BYTES = 16
 WORD = 32
@@ -31,10 +32,14 @@ class ChainTransaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FullBlock:
-    """A block with its transactions by hash, still as the node gave them: most are nobody's business here."""
+    """A block with its transactions by hash, still as the node gave them: most are nobody's business here.
+
+    `bloom` is that of its events, as a number.
+    """
 
     block: Block
     parent_hash: str
+    bloom: int
     records: Mapping[str, Mapping[str, Any]]
 
 
@@ -89,6 +94,7 @@ def _read_full_block(record: object, number: int) -> FullBlock:
     return FullBlock(
         block=block,
         parent_hash=_hash(record, "parentHash"),
+        bloom=int.from_bytes(hex_data(record.get("logsBloom"), "logsBloom", BLOOM_BYTES)),
         records={str(row.get("hash")).lower(): row for row in rows},
     )
 

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import Clock
-from api.domain.ledger import Block, Head, Naming, Transfer, TransferKind
+from api.domain.ledger import (
+    Block,
+    Doubt,
+    Head,
+    Naming,
+    Place,
+    Proof,
+    Reading,
+    Settlement,
+    Transfer,
+    TransferKey,
+    TransferKind,
+    key_of,
+)
 from api.services.order_store import COUNTED
 from api.services.settlement.built_deposits import SIMULATED_BRIDGE
 from api.services.simulated_chain import (
@@ -74,7 +88,43 @@ class SimulatedLedger:
         """Accept nothing: every simulated payment carries its reference, and nobody has a simulated wallet's key."""
         return False
 
-    def transfers(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+    def endpoint_count(self, chain_id: int) -> int:
+        """Return how many there are to ask: a simulated chain is one thing that does not lie."""
+        return 1
+
+    def can_trace(self, chain_id: int) -> bool | None:
+        """Whether what only a trace shows is seen: there is no such thing here."""
+        return True
+
+    def read(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> Reading:
+        """Return what moved in these blocks, of which none is in doubt."""
+        return Reading(transfers=self.search(chain_id, first, last, recipients))
+
+    def settle(self, chain_id: int, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
+        """Give the blocks once more: they are what they were."""
+        found = [self.search(chain_id, each.block.number, each.block.number, recipients) for each in doubts]
+        return Settlement(
+            transfers=tuple(chain.from_iterable(found)), settled=frozenset(each.block.number for each in doubts)
+        )
+
+    def prove(self, chain_id: int, transfers: Collection[Transfer]) -> Mapping[TransferKey, Proof]:
+        """Vouch for everything."""
+        return {
+            key_of(each): Proof(has_receipt_proof=True, has_second_opinion=True, transfer=each) for each in transfers
+        }
+
+    def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+        """Return where these transactions were mined."""
+        query = select(SimulatedTransfer).where(
+            SimulatedTransfer.chain_id == chain_id,
+            SimulatedTransfer.tx_hash.in_(hashes),
+            SimulatedTransfer.is_canonical,
+        )
+        with self._database.read() as session:
+            rows = session.scalars(query).all()
+        return {row.tx_hash: Place(block=_transfer(row).block, is_relevant=row.recipient in recipients) for row in rows}
+
+    def search(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
         """Return what moved in these blocks."""
         wanted = frozenset(recipients)
         query = (

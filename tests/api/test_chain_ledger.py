@@ -191,6 +191,7 @@ class Node:
             "hash": self.hash(number),
             "parentHash": self.hash(number - 1),
             "timestamp": hex(NOW + number),
+            "logsBloom": "0x" + "00" * 256,
             "transactions": [sent] if number == 2 else [],
         }
 
@@ -216,7 +217,7 @@ def reader(node: Node) -> ChainReader:
 def test_a_payment_is_read_with_everything_about_it() -> None:
     asked = reader(Node())
     head = asked.head()
-    (found,) = asked.transfers(1, 3, [SHOP])
+    (found,) = asked.read(1, 3, [SHOP]).transfers
     assert (head.block.number, head.final_number) == (3, 1)
     assert (found.amount, found.sender, found.recipient, found.log_index) == (5, PAYER, SHOP, 4)
     assert (found.namings, found.block.number) == ((Naming(reference=REFERENCE, is_own=True),), 2)
@@ -230,14 +231,14 @@ def test_a_look_takes_one_request_for_the_head_one_for_what_moved_and_one_for_re
     node.requests.clear()
     asked.head()
     assert asked.blocks([3])[3].hash == node.hash(3)
-    assert len(asked.transfers(1, 3, [SHOP])) == 1
+    assert len(asked.read(1, 3, [SHOP]).transfers) == 1
     block, search, receipt = "eth_getBlockByNumber", "eth_getLogs", "eth_getTransactionReceipt"
     assert node.requests == [[block, block, block], [search, search, block, block, block], [receipt]]
 
 
 def test_a_long_range_takes_its_blocks_in_portions_and_searches_once() -> None:
     node = Node({"eth_getLogs": [], "eth_getBlockByNumber": lambda params, _: node.block(int(params[0], 16))})
-    ChainReader(RpcPool(8453, ["http://node"], client=node), bridges_on(8453)).transfers(10, 34, [SHOP])
+    ChainReader(RpcPool(8453, ["http://node"], client=node), bridges_on(8453)).read(10, 34, [SHOP])
     sizes = [(requests.count("eth_getLogs"), requests.count("eth_getBlockByNumber")) for requests in node.requests[1:]]
     assert sizes == [(2, 20), (0, 5)]
 
@@ -276,10 +277,10 @@ def test_what_does_not_fit_together_is_not_believed(lie: str) -> None:
     asked = reader(Node(LIES[lie]))
     asked.head()
     with pytest.raises(ChainUnavailable):
-        asked.transfers(1, 3, [SHOP])
+        asked.read(1, 3, [SHOP])
 
 
 def test_a_failed_transaction_moves_nothing_whatever_the_logs_say() -> None:
     asked = reader(Node({"eth_getTransactionReceipt": lambda params, receipt: {**receipt, "status": "0x0"}}))
     asked.head()
-    assert asked.transfers(1, 3, [SHOP]) == ()
+    assert asked.read(1, 3, [SHOP]).transfers == ()

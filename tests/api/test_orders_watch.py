@@ -339,15 +339,15 @@ def test_a_reorganisation_while_the_chain_is_read_loses_nothing(shop: Shop, monk
     """The block of the payment is replaced between the reading of the transfers and the writing of the cursor."""
     order_id = shop.create(order_price=ETH_PRICE)
     send(shop, order_id, 10**18)
-    original, changed = SimulatedLedger.transfers, []
+    original, changed = SimulatedLedger.read, []
 
     def read_and_change(ledger: SimulatedLedger, chain_id: int, *args: Any) -> Any:
-        found = original(ledger, chain_id, *args)
-        if found and not changed:
-            changed.append(reorg(shop, found[0].block.number))
-        return found
+        reading = original(ledger, chain_id, *args)
+        if reading.transfers and not changed:
+            changed.append(reorg(shop, reading.transfers[0].block.number))
+        return reading
 
-    monkeypatch.setattr(SimulatedLedger, "transfers", read_and_change)
+    monkeypatch.setattr(SimulatedLedger, "read", read_and_change)
     shop.wait(6)
     assert changed
     assert shop.history(order_id) == ["created/", "processing/", "success/"]
@@ -483,7 +483,7 @@ def test_a_worker_that_starts_late_reads_from_the_oldest_order(shop: Shop) -> No
 
 def test_each_chain_is_read_once_whatever_the_number_of_orders(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    for name in ("head", "blocks", "transfers"):
+    for name in ("head", "blocks", "read"):
         method = getattr(SimulatedLedger, name)
 
         def counted(*args: Any, _name: str = name, _method: Callable[..., Any] = method, **kwargs: Any) -> Any:
@@ -503,7 +503,7 @@ def test_each_chain_is_read_once_whatever_the_number_of_orders(shop: Shop, monke
     few, many = calls_of_a_run(1), calls_of_a_run(25)
     assert few == many
     assert many["head"] == 5
-    assert many["transfers"] <= 5
+    assert many["read"] <= 5
 
 
 def test_long_gaps_are_read_in_pieces(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

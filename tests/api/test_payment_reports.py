@@ -1,7 +1,8 @@
-"""What wallets say they have sent: noted once, bounded, and never taken for a payment."""
+"""What wallets say they have sent: a hint where to look, noted once, bounded, and never taken for a payment."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,13 +10,18 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from api.context import Context
-from api.services.payment_reports import MOST_REPORTS
-from api.storage.tables import PaymentReport
+from api.domain.env import EnvMode
+from api.domain.ledger import Block, Place
+from api.services.settlement import hints
+from api.services.settlement.doubtful_blocks import due_doubts
+from api.services.settlement.hints import add_hint, due_hints, follow_hints
+from api.storage.tables import PaymentHint
 from tests.support.shop import Shop
 
 PAYER = "0x" + "Aa" * 20
 HASH = "0x" + "Cd" * 32
 SENT = {"chainId": 8453, "hash": HASH, "payer": PAYER}
+BASE = 8453
 
 
 @pytest.fixture
@@ -24,9 +30,10 @@ def path(shop: Shop) -> str:
     return f"/payment/{shop.create()}"
 
 
-def reports(context: Context) -> list[tuple[Any, ...]]:
+def noted(context: Context) -> list[tuple[Any, ...]]:
     with context.database.read() as session:
-        return [(row.chain_id, row.tx_hash, row.payer) for row in session.scalars(select(PaymentReport))]
+        rows = session.scalars(select(PaymentHint).order_by(PaymentHint.tx_hash))
+        return [(row.env_mode, row.chain_id, row.tx_hash) for row in rows]
 
 
 def test_a_report_is_noted_once_and_changes_nothing_else(client: FlaskClient, context: Context, path: str) -> None:
@@ -34,7 +41,7 @@ def test_a_report_is_noted_once_and_changes_nothing_else(client: FlaskClient, co
     for _ in range(2):
         answer = client.post(f"{path}/report", json=SENT)
         assert (answer.status_code, answer.get_json()) == (200, before)
-    assert reports(context) == [(8453, HASH.lower(), PAYER.lower())]
+    assert noted(context) == [("test", BASE, HASH.lower())]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +49,6 @@ def test_a_report_is_noted_once_and_changes_nothing_else(client: FlaskClient, co
     [
         ("hash", "0x" + "cd" * 31, "Expected a transaction hash: 0x and 64 hexadecimal digits"),
         ("hash", "0x" + "\N{ARABIC-INDIC DIGIT ONE}" * 64, "Expected a transaction hash: 0x and 64 hexadecimal digits"),
-        ("payer", "vitalik.eth", "Expected an address: 0x and 40 hexadecimal digits"),
         ("chainId", 5, "The order can't be paid on this chain; use the chain of its quote"),
         ("chainId", None, "Expected integer or digit string, received null"),
     ],
@@ -54,14 +60,58 @@ def test_what_is_no_transaction_is_refused(
     assert answer.status_code == 400
     (problem,) = answer.get_json()["error"]
     assert problem["message"] == message
-    assert reports(context) == []
+    assert noted(context) == []
 
 
-def test_reports_of_one_order_are_bounded(client: FlaskClient, context: Context, path: str) -> None:
-    answers = [client.post(f"{path}/report", json={**SENT, "hash": f"0x{number:064x}"}) for number in range(1, 23)]
-    assert [answer.status_code for answer in answers] == [200] * MOST_REPORTS + [409] * 2
-    assert len(reports(context)) == MOST_REPORTS
-    assert client.post(f"{path}/report", json={**SENT, "hash": f"0x{1:064x}"}).status_code == 200
+def test_junk_blocks_no_further_report(client: FlaskClient, context: Context, path: str) -> None:
+    hashes = [f"0x{number:064x}" for number in range(1, 31)]
+    answers = [client.post(f"{path}/report", json={**SENT, "hash": each}) for each in hashes]
+    assert {answer.status_code for answer in answers} == {200}
+    assert [row[2] for row in noted(context)] == hashes
+
+
+def test_the_oldest_hints_make_room(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hints, "MOST_WAITING", 3)
+    now = context.clock.now()
+    for number in range(5):
+        with context.database.write() as session:
+            assert add_hint(session, EnvMode.TEST, BASE, f"0x{number:064x}", now + timedelta(seconds=number))
+            add_hint(session, EnvMode.TEST, 1, f"0x{number:064x}", now)
+            add_hint(session, EnvMode.LIVE, BASE, f"0x{number:064x}", now)
+    found = [row[2][-1] for row in noted(context) if row[:2] == ("test", BASE)]
+    assert found == ["2", "3", "4"]
+    assert len(noted(context)) == 9
+
+
+def test_a_hash_that_nobody_knows_is_asked_for_less_and_less_and_forgotten(context: Context) -> None:
+    start, tx_hash, asked = context.clock.now(), HASH.lower(), []
+    with context.database.write() as session:
+        add_hint(session, EnvMode.TEST, BASE, tx_hash, start)
+    for second in range(0, 4_000, 2):
+        now = start + timedelta(seconds=second)
+        with context.database.write() as session:
+            due = due_hints(session, EnvMode.TEST, BASE, now)
+            if due:
+                asked.append(second)
+                follow_hints(session, EnvMode.TEST, BASE, due, {}, 100, now)
+    assert asked[:6] == [0, 2, 6, 14, 30, 62]
+    assert len(asked) < 25
+    assert noted(context) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "is_relevant", "doubts", "left"), [(90, True, [90], 0), (90, False, [], 0), (101, True, [], 1)]
+)
+def test_a_hint_makes_a_block_doubtful_that_was_read_without_it(
+    context: Context, number: int, is_relevant: bool, doubts: list[int], left: int
+) -> None:
+    now = context.clock.now()
+    place = Place(block=Block(number=number, hash="0x" + "0b" * 32, mined_at=now), is_relevant=is_relevant)
+    with context.database.write() as session:
+        add_hint(session, EnvMode.TEST, BASE, HASH.lower(), now)
+        follow_hints(session, EnvMode.TEST, BASE, [HASH.lower()], {HASH.lower(): place}, 100, now)
+        assert [each.block.number for each in due_doubts(session, EnvMode.TEST, BASE, now)] == doubts
+    assert len(noted(context)) == left
 
 
 def test_only_the_page_itself_may_report(client: FlaskClient, path: str) -> None:

@@ -313,7 +313,7 @@ def test_a_node_that_failed_once_is_asked_again(net: MainNet, usdc: Contract, th
     reader, found = reader_of(net, node), []
     for tx_hash in hashes:
         number = int(net.chain.rpc("eth_getTransactionReceipt", tx_hash)["blockNumber"], 16)
-        found += reader.transfers(number, number, [SHOP])
+        found += reader.read(number, number, [SHOP]).transfers
         node.refuses = False
     assert [own(row) for row in found] == [(), (MINE,)]
 

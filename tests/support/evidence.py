@@ -62,7 +62,7 @@ def found_in(
     receipt = net.chain.rpc("eth_getTransactionReceipt", tx_hash)
     assert receipt["status"] == "0x1"
     number = int(receipt["blockNumber"], 16)
-    transfers = reader_of(net, client).transfers(number, number, recipients)
+    transfers = reader_of(net, client).read(number, number, recipients).transfers
     return [each for each in transfers if each.tx_hash == tx_hash]
 
 

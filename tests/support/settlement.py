@@ -176,17 +176,25 @@ class ChainShop:
 
 @contextmanager
 def chain_shop(
-    nets: Mapping[int, MainNet], folder: Path, name: str, markets: Iterable[Market] = (), firm: Firm | None = None
+    nets: Mapping[int, MainNet],
+    folder: Path,
+    name: str,
+    markets: Iterable[Market] = (),
+    firm: Firm | None = None,
+    *,
+    endpoints: Mapping[int, tuple[str, ...]] | None = None,
+    database_url: str | None = None,
 ) -> Iterator[ChainShop]:
     """Open a shop of a new merchant, with a database of its own, on chains that run already.
 
-    With markets its page pays over them, and `firm` confirms those that are bridges.
+    With markets its page pays over them, and `firm` confirms those that are bridges. The worker reads the chains
+    through `endpoints` where those are given.
     """
     clock = SettableClock(datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC))
-    urls = {chain_id: (net.chain.url,) for chain_id, net in nets.items()}
+    urls = {chain_id: (net.chain.url,) for chain_id, net in nets.items()} | dict(endpoints or {})
     config = Config(
         data_dir=folder,
-        database_url=f"sqlite:///{folder / 'checkout.db'}",
+        database_url=database_url or f"sqlite:///{folder / 'checkout.db'}",
         base_url="https://pay.example",
         rate_limit_key=100_000,
         test_rpc_urls=urls,

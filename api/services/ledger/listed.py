@@ -10,7 +10,7 @@ from eth_utils.crypto import keccak
 from adapters.chain.abi import WORD, Call, Function, Log, hex_data
 from adapters.chain.deployments import deployments_of
 from adapters.endpoint import Answer, Question
-from adapters.rpc import RpcPool
+from adapters.single_endpoint import Asker
 from api.services.ledger.movements import wrapped_coin
 
 SWAP_OF_PAIR = "0x" + keccak(text="Swap(address,uint256,uint256,uint256,uint256,address)").hex()
@@ -45,11 +45,11 @@ class ListedContracts:
 
     Parameters
     ----------
-    rpc : RpcPool
+    rpc : Asker
         Of the chain.
     """
 
-    def __init__(self, rpc: RpcPool) -> None:
+    def __init__(self, rpc: Asker) -> None:
         self._rpc = rpc
         self._fixed = _deployed(rpc.chain_id)
         self._factories: frozenset[str] | None = None

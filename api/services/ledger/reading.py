@@ -10,7 +10,7 @@ import structlog
 from adapters.base import AdapterError
 from adapters.endpoint import Answer
 from adapters.rpc import Block as Header
-from adapters.rpc import RpcPool
+from adapters.single_endpoint import Asker
 from api.domain.ledger import FIRST_INNER_TRANSFER, Block, Transfer
 from api.services.chain_ledger_transfers import Mined, bridge_events, transfers_of
 from api.services.ledger.bridge_events import Bridge, BridgeEvents
@@ -32,13 +32,13 @@ class TransactionReader:
 
     Parameters
     ----------
-    rpc : RpcPool
+    rpc : Asker
         Of the chain.
     bridges : sequence of Bridge
         Whose events count on it.
     """
 
-    def __init__(self, rpc: RpcPool, bridges: Sequence[Bridge]) -> None:
+    def __init__(self, rpc: Asker, bridges: Sequence[Bridge]) -> None:
         self._rpc, self._bridges = rpc, bridges
         self._payers = frozenset(address for bridge in bridges for address in bridge.contracts)
         self._listed = ListedContracts(rpc)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from adapters.chain.abi import Function, hex_data
 from adapters.endpoint import Answer, Question, RpcRefused
-from adapters.rpc import RpcPool
+from adapters.single_endpoint import Asker
 
 KEY_SIGNATURE_BYTES = 65
 MOST_GAS = 1_000_000
@@ -18,7 +18,7 @@ DELEGATION = bytes.fromhex("ef0100")
 """What the code of an account begins with that has delegated itself (EIP-7702): its key still rules it."""
 
 
-def accepts_signature(rpc: RpcPool, account: str, digest: bytes, signature: bytes, number: int) -> bool:
+def accepts_signature(rpc: Asker, account: str, digest: bytes, signature: bytes, number: int) -> bool:
     """Say whether an account has signed a digest.
 
     An account without code signs with its key. A contract is asked, with bounded gas, in block `number` and in the

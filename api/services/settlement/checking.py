@@ -8,7 +8,7 @@ from datetime import datetime
 import structlog
 
 from api.domain.confirmations import Confirmations
-from api.domain.ledger import Transfer
+from api.domain.ledger import Proof, Transfer
 from api.services.order_store import COUNTED, PaymentState
 from api.services.settlement.proofs import is_proven
 from api.services.settlement.sighting import Sighting
@@ -38,10 +38,11 @@ def check_payment(
         _lose(row)
         return False
     row.confirmations = sighting.confirmations(number)
-    proof = sighting.proofs.get((row.tx_hash, row.log_index))
-    if proof is not None:
-        row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
-        row.has_second_opinion = row.has_second_opinion or proof.has_second_opinion
+    proof = sighting.proofs.get((row.tx_hash, row.log_index), Proof())
+    if proof.is_contradicted:
+        return False
+    row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
+    row.has_second_opinion = row.has_second_opinion or proof.has_second_opinion
     dollars = _value(row, order)
     needed, is_final = confirmations.blocks(row.chain_id, dollars), number <= sighting.head.final_number
     has_counted = row.state in COUNTED

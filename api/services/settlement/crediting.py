@@ -9,12 +9,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.confirmations import Confirmations
-from api.domain.ledger import TransferKind
+from api.domain.ledger import TransferKey, TransferKind, key_of
 from api.domain.orders import StatusReason, takes_payment
 from api.services.order_store import NO_MONEY, PaymentState, lock_all, money_of, record, settle, state_of
 from api.services.settlement.checking import check_payment, move_payment
 from api.services.settlement.intake import add_transfer
-from api.services.settlement.matching import Evidence, Key, find_waiting_deliveries, key_of, match_transfers
+from api.services.settlement.matching import Evidence, find_waiting_deliveries, match_transfers
+from api.services.settlement.revising import apply_revision, find_revisions
 from api.services.settlement.sighting import Sighting
 from api.services.settlement.signed_claims import find_signed
 from api.storage.tables import Payment, PaymentOrder
@@ -39,9 +40,13 @@ def credit(session: Session, sighting: Sighting, confirmations: Confirmations, n
     waiting = find_waiting_deliveries(session, sighting.env_mode, matches)
     signed = find_signed(session, sighting.env_mode, sighting.chain_id)
     overdue = _overdue(session, sighting)
+    revisions = find_revisions(session, sighting, checked)
     concerned = {row.order_id for row in (*checked, *known.values(), *overdue)}
+    concerned |= {revision.order_id for revision in revisions}
     concerned |= {match.order_id for match in matches} | set(signed.values())
     orders = lock_all(session, {order_id for order_id in concerned if order_id})
+    for revision in revisions:
+        give(revision.row, apply_revision(session, revision, orders, now), Evidence.REFERENCE, now)
     arrived = {row.order_id for row in checked if check_payment(row, sighting, orders, confirmations, now)}
     for transfer in sighting.transfers:
         if key_of(transfer) in known:
@@ -98,7 +103,7 @@ def _checked(session: Session, sighting: Sighting) -> Sequence[Payment]:
     return session.scalars(query.order_by(Payment.id).with_for_update()).all()
 
 
-def _known(session: Session, sighting: Sighting) -> Mapping[Key, Payment]:
+def _known(session: Session, sighting: Sighting) -> Mapping[TransferKey, Payment]:
     hashes = {row.tx_hash for row in sighting.transfers}
     query = select(Payment).where(
         Payment.chain_id == sighting.chain_id, Payment.env_mode == sighting.env_mode, Payment.tx_hash.in_(hashes)

@@ -18,8 +18,6 @@ from api.services.settlement.open_deposits import OpenDeposits
 from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount
 from routing_engine import registry
 
-Key = tuple[str, int]
-
 
 class Evidence(StrEnum):
     """Why a transfer counts for its order.
@@ -67,11 +65,6 @@ class Match:
     evidence: Evidence = Evidence.NONE
     refund_id: int | None = None
     is_rejected: bool = False
-
-
-def key_of(transfer: Transfer) -> Key:
-    """Return what tells a chain's transfers apart."""
-    return transfer.tx_hash, transfer.log_index
 
 
 def match_transfers(

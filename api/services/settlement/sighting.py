@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, Head, Proof, Transfer
+from api.domain.ledger import Block, Head, Proof, Transfer, TransferKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class Sighting:
     reached_at: datetime
     recipients: frozenset[str]
     rejected: frozenset[str] = frozenset()
-    proofs: Mapping[tuple[str, int], Proof] = field(default_factory=dict)
+    proofs: Mapping[TransferKey, Proof] = field(default_factory=dict)
     endpoints: int = 0
 
     def confirmations(self, block_number: int) -> int:

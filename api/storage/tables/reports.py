@@ -41,6 +41,8 @@ class PaymentHint(Base):
     chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     tx_hash: Mapped[str] = mapped_column(String(66), primary_key=True)
     reported_at: Mapped[datetime]
+    tries: Mapped[int] = mapped_column(default=0)
+    next_try_at: Mapped[datetime]
 
     __table_args__ = (Index(None, "env_mode", "chain_id", "reported_at"),)
 

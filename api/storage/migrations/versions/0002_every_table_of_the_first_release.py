@@ -46,6 +46,8 @@ def upgrade() -> None:
     sa.Column('chain_id', sa.BigInteger(), autoincrement=False, nullable=False),
     sa.Column('tx_hash', sa.String(length=66), nullable=False),
     sa.Column('reported_at', types.UtcDateTime(), nullable=False),
+    sa.Column('tries', sa.Integer(), nullable=False),
+    sa.Column('next_try_at', types.UtcDateTime(), nullable=False),
     sa.PrimaryKeyConstraint('env_mode', 'chain_id', 'tx_hash', name=op.f('pk_payment_hints'))
     )
     op.create_index(op.f('ix_payment_hints_env_mode_chain_id_reported_at'), 'payment_hints', ['env_mode', 'chain_id', 'reported_at'], unique=False)

@@ -1,0 +1,169 @@
+"""Doubtful blocks: what they hold, by another endpoint's events or by all their receipts.
+
+The events of another endpoint are cheap, since one question covers a range. Receipts are large, but need nobody's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import structlog
+
+from adapters.base import BadPayload
+from adapters.endpoint import Answer, Question
+from api.domain.ledger import Block, ChainUnavailable, Doubt, Settlement, Transfer
+from api.services.chain_ledger_reader import ChainReader
+from api.services.chain_ledger_records import FoundLog, read_found_logs, read_header
+from api.services.ledger.block_proofs import ProvenBlock, prove_blocks
+from api.services.ledger.bridge_events import Bridge
+from api.services.ledger.candidates import AddressSearch
+from api.services.ledger.event_searches import event_searches, is_transfer, is_wanted
+from api.services.ledger.receipt_proofs import NotProven
+from api.services.ledger.witnesses import Witness
+
+HINT = "hint"
+"""In place of a host, in a doubt that somebody's hint raised: its block may hold what no event tells."""
+WIDEST = 500
+"""Blocks in one search of events."""
+MOST_PROVEN = 10
+"""Blocks that are proven by their receipts in one go."""
+
+log = structlog.get_logger(__name__)
+
+
+class DoubtSettler:
+    """Settles the doubtful blocks of one chain.
+
+    Parameters
+    ----------
+    reader : ChainReader
+        Of all endpoints, which says what is canonical.
+    witnesses : sequence of Witness
+        The endpoints, each by itself.
+    bridges : sequence of Bridge
+        Whose events count on the chain.
+    is_rehearsal : bool
+        Whether it may be a developer's chain; see `check_sender`.
+    """
+
+    def __init__(
+        self,
+        chain_id: int,
+        reader: ChainReader,
+        witnesses: Sequence[Witness],
+        bridges: Sequence[Bridge],
+        *,
+        is_rehearsal: bool,
+    ) -> None:
+        self._chain_id, self._reader, self._witnesses = chain_id, reader, witnesses
+        self._bridges, self._is_rehearsal = bridges, is_rehearsal
+
+    def settle(self, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
+        """Return what the blocks hold, as far as it can be found out now."""
+        wanted, open_doubts = frozenset(recipients), {each.block.number: each for each in doubts}
+        found: list[Transfer] = []
+        for method in (self._by_events, self._by_receipts):
+            for witness in (each for each in self._witnesses if each.in_step):
+                asked = list(open_doubts.values())
+                try:
+                    settlement = method(witness, asked, wanted) if asked else Settlement()
+                except ChainUnavailable as fault:
+                    log.info("doubts_not_settled", chain_id=self._chain_id, host=witness.host, reason=str(fault))
+                    continue
+                found += settlement.transfers
+                for number in settlement.settled:
+                    del open_doubts[number]
+        rest = self._rest(list(open_doubts.values()), wanted) if open_doubts else Settlement()
+        settled = {each.block.number for each in doubts} - open_doubts.keys() | rest.settled
+        return Settlement(transfers=(*found, *rest.transfers), settled=frozenset(settled))
+
+    def _by_events(self, witness: Witness, doubts: Sequence[Doubt], wanted: frozenset[str]) -> Settlement:
+        """Ask an endpoint for the events of blocks of which another told."""
+        asked = {each.block.number: each.block for each in doubts if each.told_by not in (HINT, witness.host)}
+        found: list[Transfer] = []
+        settled: set[int] = set()
+        for portion in _stretches(sorted(asked)):
+            questions = event_searches(portion[0], portion[-1], wanted, self._bridges)
+            headers: list[Question] = [("eth_getBlockByNumber", [hex(number), False]) for number in portion]
+            events, blocks = witness.reader.ask([*questions, *headers], _reads(len(questions)))
+            same = {block.number for block in blocks if asked.get(block.number, block).hash == block.hash}
+            here = [each for each in events if each.log.block_number in same & asked.keys()]
+            if any(each.log.block_hash != asked[each.log.block_number].hash for each in here):
+                raise ChainUnavailable(f"{witness.host}: events are of another fork than their blocks")
+            relevant = self._relevant(witness.reader, here, wanted)
+            found += witness.reader.located(relevant, wanted) if relevant else ()
+            settled |= same & asked.keys()
+        return Settlement(transfers=tuple(found), settled=frozenset(settled))
+
+    def _relevant(self, reader: ChainReader, events: Sequence[FoundLog], wanted: frozenset[str]) -> list[FoundLog]:
+        """Return the events that may matter; of a bridge's, whether its transaction names anybody has to be asked."""
+        sure = [each for each in events if is_transfer(each) or each.names(wanted)]
+        unsure = [each for each in events if each not in sure]
+        questions: list[Question] = [("eth_getTransactionByHash", [each.tx_hash]) for each in unsure]
+        inputs = reader.ask(questions, _read_inputs) if questions else []
+        search = AddressSearch(wanted)
+        return [*sure, *(each for each, text in zip(unsure, inputs, strict=True) if search.is_named_in(text))]
+
+    def _by_receipts(self, witness: Witness, doubts: Sequence[Doubt], wanted: frozenset[str]) -> Settlement:
+        blocks = [each.block for each in doubts][:MOST_PROVEN]
+        attempt = prove_blocks(witness.reader, self._chain_id, blocks)
+        found: list[Transfer] = []
+        settled: set[int] = set()
+        for number, block in attempt.proven.items():
+            try:
+                found += self._moved(witness.reader, block, wanted)
+            except NotProven as fault:
+                log.warning("block_not_proven", chain_id=self._chain_id, block_number=number, reason=str(fault))
+            else:
+                settled.add(number)
+        return Settlement(transfers=tuple(found), settled=frozenset(settled))
+
+    def _moved(self, reader: ChainReader, block: ProvenBlock, wanted: frozenset[str]) -> tuple[Transfer, ...]:
+        events = [each for each in block.events() if is_wanted(each, wanted, self._bridges)]
+        hashes = reader.chosen({block.full.block.number: block.full}, events, wanted)
+        present = [tx_hash for tx_hash in hashes if tx_hash in block.receipts]
+        mined = block.mined(self._chain_id, present, is_rehearsal=self._is_rehearsal)
+        return reader.meaning(mined, wanted)
+
+    def _rest(self, doubts: Sequence[Doubt], wanted: frozenset[str]) -> Settlement:
+        """Drop blocks that are not canonical any more; read those of hints as the others are read, if nothing helps."""
+        found: list[Transfer] = []
+        settled: set[int] = set()
+        try:
+            canonical = self._reader.blocks([each.block.number for each in doubts])
+            for doubt in doubts:
+                number, now = doubt.block.number, canonical.get(doubt.block.number)
+                if now is not None and now.hash != doubt.block.hash:
+                    settled.add(number)
+                elif now is not None and doubt.told_by == HINT:
+                    found += self._reader.read(number, number, wanted).transfers
+                    settled.add(number)
+        except ChainUnavailable as fault:
+            log.info("doubts_not_settled", chain_id=self._chain_id, reason=str(fault))
+        return Settlement(transfers=tuple(found), settled=frozenset(settled))
+
+
+def _reads(searches: int) -> Callable[[list[Answer]], tuple[list[FoundLog], list[Block]]]:
+    def parse(answers: list[Answer]) -> tuple[list[FoundLog], list[Block]]:
+        events = [found for answer in answers[:searches] for found in read_found_logs(answer)]
+        return events, [read_header(answer) for answer in answers[searches:] if answer is not None]
+
+    return parse
+
+
+def _read_inputs(answers: list[Answer]) -> list[object]:
+    if not all(isinstance(answer, dict) for answer in answers):
+        raise BadPayload("a transaction of an event is not there")
+    return [answer.get("input") for answer in answers]
+
+
+def _stretches(numbers: Sequence[int]) -> Iterator[list[int]]:
+    """Return portions of ascending numbers that one search covers."""
+    portion: list[int] = []
+    for number in numbers:
+        if portion and number - portion[0] >= WIDEST:
+            yield portion
+            portion = []
+        portion.append(number)
+    if portion:
+        yield portion

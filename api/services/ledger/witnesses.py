@@ -1,0 +1,34 @@
+"""The endpoints of a chain, each read by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adapters.rpc import RpcPool
+from adapters.single_endpoint import SingleEndpoint
+from api.services.chain_ledger_reader import ChainReader
+from api.services.ledger.bridge_events import Bridge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """One endpoint, and a reader that asks nobody else."""
+
+    endpoint: SingleEndpoint
+    reader: ChainReader
+
+    @property
+    def host(self) -> str:
+        """Who it is."""
+        return self.endpoint.host
+
+    @property
+    def in_step(self) -> bool:
+        """Whether its head was near that of the others."""
+        return self.endpoint.in_step
+
+
+def witnesses_of(pool: RpcPool, bridges: Sequence[Bridge]) -> tuple[Witness, ...]:
+    """Return the endpoints of a chain."""
+    return tuple(Witness(endpoint=each, reader=ChainReader(each, bridges)) for each in pool.singles())

@@ -1,0 +1,97 @@
+"""Blocks that may hold more than was said of them: listed while the cursor goes on, until they are settled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy.orm import Session
+
+from api.domain.env import EnvMode
+from api.domain.ledger import Block, Doubt, Settlement
+from api.storage.tables import DoubtfulBlock
+
+SETTLE_AFTER = timedelta(seconds=10)
+"""How long a doubt waits for others, to be settled with them in one go."""
+LONGEST_PAUSE = timedelta(minutes=5)
+MOST_AT_ONCE = 40
+LONGEST_HOST = 64
+
+
+def note_doubts(
+    session: Session,
+    env_mode: EnvMode,
+    chain_id: int,
+    doubts: Collection[Doubt],
+    now: datetime,
+    wait: timedelta = SETTLE_AFTER,
+) -> None:
+    """List doubtful blocks; the caller holds the chain's cursor, and no other writer lists the same."""
+    numbers = {each.block.number for each in doubts}
+    session.execute(delete(DoubtfulBlock).where(*_of(env_mode, chain_id), DoubtfulBlock.number.in_(numbers)))
+    session.add_all(
+        DoubtfulBlock(
+            env_mode=env_mode,
+            chain_id=chain_id,
+            number=each.block.number,
+            hash=each.block.hash,
+            reason=each.told_by[:LONGEST_HOST],
+            noted_at=each.block.mined_at,
+            next_try_at=now + wait,
+        )
+        for each in {each.block.number: each for each in doubts}.values()
+    )
+    session.flush()
+
+
+def due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[Doubt]:
+    """Return the doubts that are to be settled now, the oldest first."""
+    query = (
+        select(DoubtfulBlock)
+        .where(*_of(env_mode, chain_id), DoubtfulBlock.next_try_at <= now)
+        .order_by(DoubtfulBlock.number)
+        .limit(MOST_AT_ONCE)
+    )
+    rows = session.scalars(query)
+    return [
+        Doubt(block=Block(number=row.number, hash=row.hash, mined_at=row.noted_at), told_by=row.reason) for row in rows
+    ]
+
+
+def oldest_doubt(session: Session, env_mode: EnvMode, chain_id: int) -> int | None:
+    """Return the number of the first doubtful block, if there is one."""
+    return session.scalar(select(func.min(DoubtfulBlock.number)).where(*_of(env_mode, chain_id)))
+
+
+def close_doubts(
+    session: Session,
+    env_mode: EnvMode,
+    chain_id: int,
+    asked: Collection[Doubt],
+    settlement: Settlement,
+    now: datetime,
+) -> None:
+    """Forget the settled ones of the doubts that were asked about, and put the others off."""
+    hashes = {each.block.number: each.block.hash for each in asked}
+    query = select(DoubtfulBlock).where(*_of(env_mode, chain_id), DoubtfulBlock.number.in_(hashes))
+    for row in session.scalars(query):
+        if row.hash != hashes[row.number]:
+            continue  # the chain was reorganised meanwhile, and its new block is doubtful too
+        if row.number in settlement.settled:
+            session.delete(row)
+        else:
+            row.next_try_at = now + min(SETTLE_AFTER * 2**row.tries, LONGEST_PAUSE)
+            row.tries = min(row.tries + 1, 16)
+    session.flush()
+
+
+def count_doubts(session: Session) -> dict[tuple[str, int], int]:
+    """Return how many blocks are doubtful, by environment and chain."""
+    query = select(DoubtfulBlock.env_mode, DoubtfulBlock.chain_id, func.count())
+    rows = session.execute(query.group_by(DoubtfulBlock.env_mode, DoubtfulBlock.chain_id))
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def _of(env_mode: EnvMode, chain_id: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return DoubtfulBlock.env_mode == env_mode, DoubtfulBlock.chain_id == chain_id

@@ -1,0 +1,15 @@
+"""On which chains coin that a contract sends can't be seen, since no endpoint traces transactions."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.domain.env import EnvMode
+from api.storage.tables import WatchCursor
+
+
+def chains_without_traces(session: Session, env_mode: EnvMode) -> frozenset[int]:
+    """Return the chains whose endpoints were asked for a trace lately and gave none."""
+    query = select(WatchCursor.chain_id).where(WatchCursor.env_mode == env_mode, WatchCursor.can_trace.is_(False))
+    return frozenset(session.scalars(query))

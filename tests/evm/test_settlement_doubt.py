@@ -1,0 +1,158 @@
+"""Endpoints that lie, lag and hang before real chains: nothing that was paid is lost, nothing invented is credited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
+from tests.support.lying_rpc import Invention, Lie, LyingRpc, hide_first_log, hide_logs, lying_rpc, relabel
+from tests.support.main_net import MainNet, running_main_net
+from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
+
+BASE = 8453
+THIEF = somebody("thief")
+SETTLED = 8
+"""Looks until doubts have been settled."""
+
+Open = Callable[..., "contextmanager[tuple[ChainShop, tuple[LyingRpc, ...]]]"]
+
+
+@pytest.fixture(scope="module")
+def nets() -> Iterator[Mapping[int, MainNet]]:
+    with running_main_net(BASE) as base:
+        yield {BASE: base}
+
+
+@pytest.fixture(params=DIALECTS)
+def opened(
+    nets: Mapping[int, MainNet],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    make_database_url: Callable[[str], str],  # noqa: F811
+) -> Iterator[Callable[[int], tuple[ChainShop, list[LyingRpc]]]]:
+    """Open a shop whose worker has so many endpoints."""
+    with ExitStack() as stack:
+
+        def build(count: int) -> tuple[ChainShop, list[LyingRpc]]:
+            rpcs = [stack.enter_context(lying_rpc(nets[BASE].chain.url)) for _ in range(count)]
+            shop = chain_shop(
+                nets,
+                tmp_path,
+                request.node.name,
+                endpoints={BASE: tuple(each.url for each in rpcs)},
+                database_url=make_database_url(request.param),
+            )
+            entered = stack.enter_context(shop)
+            entered.look()
+            return entered, rpcs
+
+        yield build
+
+
+def pay(shop: ChainShop, reference: bytes, amount: int = PRICE) -> str:
+    return shop.customer(BASE).pay(shop.token(BASE), shop.address, amount, reference)
+
+
+Opened = Callable[[int], tuple[ChainShop, list[LyingRpc]]]
+
+
+@pytest.mark.parametrize("lie", [hide_logs, hide_first_log])
+@pytest.mark.parametrize("endpoints", [1, 2])
+def test_events_that_are_kept_back_lose_nothing(opened: Opened, endpoints: int, lie: Lie) -> None:
+    shop, (liar, *_) = opened(endpoints)
+    liar.lies.append(lie)
+    paid = {pay(shop, b"") for _ in range(2)}
+    shop.look()
+    assert len(shop.shop.payments()) == (1 if lie is hide_first_log else 0)
+    shop.look(SETTLED)
+    assert {row.tx_hash for row in shop.shop.payments()} == paid
+    assert [row.amount for row in shop.shop.payments()] == [PRICE, PRICE]
+
+
+@pytest.mark.parametrize("is_thorough", [False, True])
+@pytest.mark.parametrize("endpoints", [1, 2])
+def test_a_transaction_that_never_was_pays_nothing(opened: Opened, endpoints: int, is_thorough: bool) -> None:
+    shop, (liar, *_) = opened(endpoints)
+    order_id, reference = shop.order()
+    shop.pass_time(2)
+    block = shop.nets[BASE].chain.number
+    liar.lies.append(Invention(block, shop.token(BASE), THIEF, shop.address, PRICE, reference, is_thorough=is_thorough))
+    shop.look(SETTLED)
+    shop.finalise()
+    assert shop.balance(BASE) == 0
+    assert not shop.outcome(order_id).startswith("success")
+    assert [row.amount for row in shop.shop.payments()] == [PRICE]  # it was seen, and is not believed
+
+
+@pytest.mark.parametrize("endpoints", [1, 2])
+def test_a_real_payment_under_another_orders_reference_is_not_believed(opened: Opened, endpoints: int) -> None:
+    shop, (liar, *_) = opened(endpoints)
+    (victims, reference), (thiefs, stolen) = shop.order(), shop.order()
+    tx_hash = pay(shop, reference)
+    liar.lies.append(relabel(tx_hash, stolen))
+    shop.look(SETTLED)
+    shop.finalise()
+    assert not shop.outcome(thiefs).startswith("success")
+    assert shop.outcome(victims) == "created/"
+
+
+def test_an_honest_payment_counts_as_fast_as_ever(opened: Opened) -> None:
+    for endpoints in (1, 2):
+        shop, _ = opened(endpoints)
+        order_id, reference = shop.order()
+        pay(shop, reference)
+        shop.look()
+        assert shop.outcome(order_id) == "success/"
+        (row,) = shop.shop.payments()
+        assert (row.has_receipt_proof, row.has_second_opinion) == (True, endpoints == 2)
+
+
+def test_a_second_endpoint_that_lags_is_waited_for(opened: Opened) -> None:
+    shop, (_, second) = opened(2)
+    order_id, reference = shop.order()
+    second.lag = 6
+    pay(shop, reference)
+    shop.look(2)
+    assert shop.outcome(order_id) == "success/"  # the receipts prove it
+    assert not shop.shop.payments()[0].has_second_opinion
+    second.lag = 0
+    shop.look(SETTLED)
+    assert shop.outcome(order_id) == "success/"
+
+
+def test_a_second_endpoint_that_hangs_holds_nothing_up_for_long(opened: Opened) -> None:
+    shop, (_, second) = opened(2)
+    order_id, reference = shop.order()
+    second.hangs = True
+    pay(shop, reference)
+    shop.look(3)
+    assert shop.outcome(order_id) == "success/"
+    (row,) = shop.shop.payments()
+    assert (row.has_receipt_proof, row.has_second_opinion) == (True, False)
+
+
+def test_endpoints_that_disagree_for_ever_credit_nothing(opened: Opened) -> None:
+    """The first has the payment, the second denies it, and neither can prove its block."""
+    shop, (first, second) = opened(2)
+    order_id, reference = shop.order()
+    tx_hash = pay(shop, reference)
+
+    def deny(method: str, params: list[object], answer: object) -> object:
+        if method.startswith("eth_getBlockBy") and isinstance(answer, dict) and params[1]:
+            return {**answer, "transactions": [each for each in answer["transactions"] if each["hash"] != tx_hash]}
+        return answer
+
+    def forget(method: str, params: list[object], answer: object) -> object:
+        return (
+            {**answer, "stateRoot": "0x" + "0e" * 32} if isinstance(answer, dict) and "stateRoot" in answer else answer
+        )
+
+    first.lies.append(forget)
+    second.lies.append(deny)
+    shop.look(SETTLED)
+    shop.finalise()
+    assert not shop.outcome(order_id).startswith("success")
