@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import requests
 
-from adapters.base import BadPayload, Declined, VenueUnavailable
+from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
 
 CHUNK_BYTES = 65_536
 MOST_NESTED = 200
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+
+
+class TooDeep(ValueError):
+    """A JSON text has more brackets around each other than anybody means."""
 
 
 def read(response: requests.Response, host: str, most: int) -> bytes:
@@ -28,11 +32,11 @@ def read(response: requests.Response, host: str, most: int) -> bytes:
     try:
         announced = response.headers.get("Content-Length", "")
         if announced.isascii() and announced.isdecimal() and int(announced[:20]) > most:
-            raise BadPayload(f"{host}: the answer is longer than {most} bytes")
+            raise TooLarge(f"{host}: the answer is longer than {most} bytes")
         for part in response.iter_content(CHUNK_BYTES):
             length += len(part)
             if length > most:
-                raise BadPayload(f"{host}: the answer is longer than {most} bytes")
+                raise TooLarge(f"{host}: the answer is longer than {most} bytes")
             parts.append(part)
         whole = True
     finally:
@@ -59,6 +63,8 @@ def document(host: str, status: int, retry_after: str | None, body: bytes) -> An
     if 200 <= status < 300:
         try:
             return parse(body)
+        except TooDeep as error:
+            raise TooLarge(f"{host}: the answer is {error}") from error
         except (ValueError, RecursionError) as error:
             raise BadPayload(f"{host}: the answer is not JSON: {error}") from error
     try:
@@ -76,13 +82,15 @@ def parse(body: bytes) -> Any:
 
     Raises
     ------
+    TooDeep
+        If it is nested deeper than `MOST_NESTED`; brackets within strings count.
     ValueError
-        If it is not JSON, or nested deeper than `MOST_NESTED`; brackets within strings count.
+        If it is not JSON.
     """
     brackets = np.frombuffer(body.translate(None, _NO_BRACKETS), np.uint8)
     opening = (brackets == ord("[")) | (brackets == ord("{"))
     if brackets.size > MOST_NESTED and np.where(opening, 1, -1).cumsum().max() > MOST_NESTED:
-        raise ValueError(f"nested deeper than {MOST_NESTED}")
+        raise TooDeep(f"nested deeper than {MOST_NESTED}")
     return json.loads(body, parse_constant=_no_number)
 
 

@@ -70,6 +70,12 @@ class BadPayload(AdapterError):
     code = "bad_payload"
 
 
+class TooLarge(BadPayload):
+    """An answer is longer, or nested deeper, than anybody wants to read; whoever gave it may be well."""
+
+    code = "too_large"
+
+
 class Adapter(Protocol[Payload]):
     """One source of markets.
 

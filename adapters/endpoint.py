@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-from adapters.base import AdapterError, BadPayload, Client, Declined, VenueUnavailable
+from adapters.base import AdapterError, BadPayload, Client, Declined, TooLarge, VenueUnavailable
 from adapters.breaker import Breaker, BreakerOpen, State
 from adapters.chain.abi import quantity
 
@@ -173,6 +173,11 @@ class Endpoint:
                 self._take_smaller(len(batch))
                 return None
             raise VenueUnavailable(str(error)) from error
+        except TooLarge as error:  # a question about what anybody can make large, such as a trace, says nothing of it
+            if len(batch) > 1:
+                self._take_smaller(len(batch))
+                return None
+            return [RpcRefused(self.host, str(error))]
         except BadPayload as error:
             raise VenueUnavailable(str(error)) from error
         if len(batch) == 1 and isinstance(document, dict):

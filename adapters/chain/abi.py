@@ -9,13 +9,14 @@ from functools import lru_cache
 from typing import Any
 
 from eth_abi.abi import decode, encode
-from eth_abi.exceptions import DecodingError
+from eth_abi.exceptions import DecodingError, EncodingError
 from eth_abi.grammar import parse
 from eth_utils.crypto import keccak
 
 from adapters.base import BadPayload
 
 WORD = 32
+SELECTOR_BYTES = 4
 
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}")
 _DATA = re.compile(r"0x([0-9a-fA-F]{2})*")
@@ -73,13 +74,29 @@ class Function:
 
     def __init__(self, signature: str, *outputs: str) -> None:
         self.signature = signature
-        self.selector = keccak(text=signature)[:4]
+        self.selector = keccak(text=signature)[:SELECTOR_BYTES]
         self._inputs = _types(signature)
         self.outputs = outputs
 
     def __call__(self, to: str, *arguments: object) -> Call:
         """Return the call of this function of the contract at `to`."""
         return Call(to.lower(), self.selector + _encoded(self._inputs, arguments), self)
+
+    def read(self, calldata: bytes) -> tuple[tuple[Any, ...], bytes] | None:
+        """Return the arguments of a call and what stands behind them, or None.
+
+        None for a call of another function, and for one whose arguments are not encoded just as they are here: whoever
+        reads such a call may see other arguments than the contract does.
+        """
+        if calldata[:SELECTOR_BYTES] != self.selector:
+            return None
+        encoded = calldata[SELECTOR_BYTES:]
+        try:
+            arguments = tuple(decode(self._inputs, encoded))
+            again = encode(self._inputs, arguments)
+        except (DecodingError, EncodingError, OverflowError, UnicodeDecodeError):
+            return None
+        return (arguments, encoded[len(again) :]) if encoded.startswith(again) else None
 
     def decode(self, outcome: Outcome, to: str) -> tuple[Any, ...]:
         """Return the results in `outcome`; see `Call.decode`."""

@@ -6,14 +6,11 @@ the bridges, and one for the receipts of the transactions that were found.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import pairwise
 from typing import TypeAlias, TypeVar
-
-import structlog
 
 from adapters.base import AdapterError
 from adapters.endpoint import Answer, Question
@@ -22,8 +19,6 @@ from adapters.rpc import RpcPool
 from adapters.single_endpoint import Asker
 from api.domain.confirmations import finality_blocks
 from api.domain.ledger import Block, ChainUnavailable, Doubt, Head, Reading, Transfer
-from api.services.chain_ledger_bridges import Bridge
-from api.services.chain_ledger_coin import CoinDelivery, delivery, naming
 from api.services.chain_ledger_records import (
     FoundLog,
     FullBlock,
@@ -33,15 +28,15 @@ from api.services.chain_ledger_records import (
     read_header,
     read_receipt,
     read_transaction,
-    references_in,
 )
-from api.services.chain_ledger_transfers import Mined, transfers_of
+from api.services.chain_ledger_transfers import Mined
+from api.services.ledger.bridge_events import Bridge
+from api.services.ledger.candidates import paying_or_naming
 from api.services.ledger.event_searches import bloom_searches, event_searches, is_transfer
+from api.services.ledger.reading import TransactionReader
 
 AT_ONCE = 10
 """Whole blocks in one request: a full one has some hundred kilobytes."""
-log = structlog.get_logger(__name__)
-
 Item = TypeVar("Item")
 Parsed = TypeVar("Parsed")
 Hashes: TypeAlias = dict[str, FullBlock]
@@ -64,7 +59,7 @@ class ChainReader:
         self._at: Header | None = None
         self.sample: str | None = None
         """A transaction that was read lately."""
-        self._can_trace = True
+        self._transactions = TransactionReader(rpc, self._bridges)
 
     def head(self) -> Head:
         """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
@@ -124,7 +119,7 @@ class ChainReader:
         """Return what the transactions of these events moved to `wanted`."""
         blocks = {block.block.number: block for block in self.full_blocks({each.log.block_number for each in found})}
         hashes = {each.tx_hash: self._block_of(each, blocks) for each in found}
-        return self.meaning(self.mined(hashes), hashes, wanted)
+        return self.meaning(self.mined(hashes), wanted)
 
     def full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
         """Return whole blocks."""
@@ -140,24 +135,16 @@ class ChainReader:
 
     def chosen(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
         """Return the transactions that may have moved something that matters: by these events, or by what they say."""
-        hashes = self._coin_payments(blocks, wanted)
+        hashes = paying_or_naming(blocks, wanted)
         for each in found:
             block = self._block_of(each, blocks)
-            if is_transfer(each) or each.names(wanted) or _has_reference(block, each.tx_hash):
+            if is_transfer(each) or each.names(wanted):
                 hashes[each.tx_hash] = block
-        return hashes | naming(blocks, wanted)
+        return hashes
 
-    def meaning(self, mined: Iterable[Mined], hashes: Hashes, wanted: frozenset[str]) -> tuple[Transfer, ...]:
+    def meaning(self, mined: Iterable[Mined], wanted: frozenset[str]) -> tuple[Transfer, ...]:
         """Return what these transactions moved to `wanted`, into bridges and back, oldest first."""
-        found: list[Transfer] = []
-        paid_out: list[CoinDelivery] = []
-        for each in mined:
-            moved = transfers_of(each, wanted, self._bridges)
-            coin = delivery(each, hashes[each.transaction.tx_hash], wanted)
-            if coin is not None and all(row.recipient != coin.recipient for row in moved):
-                paid_out.append(coin)
-            found += moved
-        found += self._coin_paid_out(paid_out, found)
+        found = [row for each in mined for row in self._transactions.read(each, wanted, self._at)]
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
 
     def _read(self, first: int, last: int, wanted: frozenset[str]) -> Reading:
@@ -167,47 +154,13 @@ class ChainReader:
         self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
         searches = bloom_searches(wanted, self._bridges)
         return Reading(
-            transfers=self.meaning(self.mined(hashes), hashes, wanted),
+            transfers=self.meaning(self.mined(hashes), wanted),
             doubts=tuple(
                 Doubt(block=each.block, told_by=told_by)
                 for each in blocks.values()
                 if any(search.may_match(each.bloom) for search in searches)
             ),
         )
-
-    def _coin_paid_out(self, paid_out: Sequence[CoinDelivery], found: Sequence[Transfer]) -> Iterator[Transfer]:
-        rivals = Counter((coin.recipient, coin.mined.block.number) for coin in paid_out)
-        for coin in paid_out:
-            amount = self._traced(coin)
-            is_proven = amount is not None or rivals[coin.recipient, coin.mined.block.number] == 1
-            if amount is None and not coin.has_spent:
-                amount = self._balance_rise(coin, found)
-            if amount is None:
-                log.warning("coin_delivery_not_provable", tx_hash=coin.mined.transaction.tx_hash)
-            elif amount:
-                yield coin.transfer(amount, is_proven=is_proven)
-
-    def _traced(self, coin: CoinDelivery) -> int | None:
-        def parse(answers: list[Answer]) -> int | None:
-            return coin.traced(answers[0])
-
-        if self._can_trace:
-            try:
-                amount = self._rpc.ask([coin.trace_question], parse, self._at)
-            except AdapterError:
-                amount = None
-            self._can_trace = amount is not None
-            return amount
-        return None
-
-    def _balance_rise(self, coin: CoinDelivery, found: Sequence[Transfer]) -> int | None:
-        def parse(answers: list[Answer]) -> int | None:
-            return coin.balance_rise(answers, found)
-
-        try:
-            return self._rpc.ask(coin.balance_questions, parse, self._at)
-        except AdapterError:  # a node keeps old balances for a while only
-            return None
 
     def _range(self, first: int, last: int, wanted: frozenset[str]) -> tuple[dict[int, FullBlock], list[FoundLog]]:
         """Return the blocks, and the transfers of tokens to these addresses with the bridges' events; in one request.
@@ -226,15 +179,6 @@ class ChainReader:
             if before.block.hash != after.parent_hash:
                 raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
         return {block.block.number: block for block in blocks}, found
-
-    def _coin_payments(self, blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
-        """Return the transactions that send the chain's coin to one of the addresses."""
-        return {
-            tx_hash: block
-            for block in blocks.values()
-            for tx_hash, record in block.records.items()
-            if str(record.get("to")).lower() in wanted and record.get("value") not in (None, "0x0")
-        }
 
     def _block_of(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
         block = blocks.get(found.log.block_number)
@@ -291,10 +235,6 @@ def _read_known(answers: list[Answer]) -> list[FullBlock]:
 
 def _read_searches(answers: list[Answer]) -> list[FoundLog]:
     return [found for answer in answers for found in read_found_logs(answer)]
-
-
-def _has_reference(block: FullBlock, tx_hash: str) -> bool:
-    return bool(references_in(read_transaction(block.records[tx_hash]).calldata))
 
 
 def _portions(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,11 +16,7 @@ from api.domain.ledger import Block
 from api.services.ledger.blooms import BLOOM_BYTES
 
 REFERENCE_BYTES = 16
-SELECTOR_BYTES = 4
 WORD = 32
-LONGEST_CALLDATA = 16_384
-"""Longer calldata is not searched for calls within it; the end of it is still looked at."""
-MOST_CALLS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,36 +156,6 @@ def read_found_logs(answer: object) -> list[FoundLog]:
 def _read_found_log(record: object) -> FoundLog:
     log = parse_log(record)
     return FoundLog(log=log, tx_hash=_hash(record, "transactionHash") if isinstance(record, dict) else "")
-
-
-def references_in(calldata: bytes) -> tuple[bytes, ...]:
-    """Return the 16 bytes that stand behind a call's arguments, or behind those of calls within it.
-
-    Arguments are words of 32 bytes behind a selector of 4. Whatever has 16 bytes more than that had a reference
-    appended; so has a plain transfer of the coin whose data is those 16 bytes.
-    """
-    found: dict[bytes, None] = {}
-    calls = deque([calldata])
-    for _ in range(MOST_CALLS):  # somebody may have packed calldata that unfolds without end
-        if not calls:
-            break
-        call = calls.popleft()
-        if len(call) == REFERENCE_BYTES or len(call) % WORD == SELECTOR_BYTES + REFERENCE_BYTES:
-            found[call[-REFERENCE_BYTES:]] = None
-        if len(call) <= LONGEST_CALLDATA:
-            calls.extend(_byte_strings(call))
-    return tuple(found)
-
-
-def _byte_strings(data: bytes) -> Iterator[bytes]:
-    """Return what may be arguments of type ``bytes``: a word that is a length, and so many bytes padded with zeros."""
-    start = SELECTOR_BYTES if len(data) % WORD else 0
-    for place in range(start, len(data) - WORD, WORD):
-        length = int.from_bytes(data[place : place + WORD])
-        first = place + WORD
-        last = first + length
-        if length >= REFERENCE_BYTES and last <= len(data) and not any(data[last : last + -length % WORD]):
-            yield data[first:last]
 
 
 def _hash(record: Mapping[str, Any], field: str) -> str:

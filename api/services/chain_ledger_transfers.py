@@ -1,22 +1,19 @@
-"""From a transaction and its receipt to the transfers that matter: tokens, the chain's coin, what bridges did."""
+"""From a mined transaction and its evidence to the transfers that matter: tokens, the coin, what bridges did."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from eth_utils.crypto import keccak
-
-from adapters.chain.abi import WORD, Log
-from api.domain.ledger import COIN_TRANSFER, Block, Transfer, TransferKind
-from api.services.chain_ledger_bridges import Bridge, BridgeEvent, Delivery, Deposit, GivenBack
-from api.services.chain_ledger_records import ChainTransaction, Receipt, references_in
-from routing_engine.chains import CHAINS
+from adapters.chain.abi import Log
+from api.domain.ledger import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
+from api.services.chain_ledger_records import ChainTransaction, Receipt
+from api.services.ledger.bridge_events import Bridge, BridgeEvents, Delivery, Deposit, GivenBack
+from api.services.ledger.evidence import Evidence, Proof
+from api.services.ledger.movements import TRANSFER_TOPIC, Movement, wrapped_coin
 from routing_engine.model import NATIVE_ADDRESS
 
-TRANSFER_TOPIC = "0x" + keccak(text="Transfer(address,address,uint256)").hex()
-TRANSFER_TOPICS = 3
-"""A transfer of a thing that can't be divided has its number as the fourth."""
+__all__ = ["TRANSFER_TOPIC", "Mined", "bridge_events", "topic_of", "transfers_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,135 +26,162 @@ class Mined:
     receipt: Receipt
 
 
-def transfers_of(mined: Mined, recipients: Collection[str], bridges: Sequence[Bridge]) -> list[Transfer]:
-    """Return what the transaction moved to `recipients`, and what it put into bridges, in the order of its events."""
-    references = references_in(mined.transaction.calldata)
-    payer = _payer(mined)
-    found: dict[int, Transfer] = {}
-    for log in mined.receipt.logs:
-        moved = _token_transfer(mined, log)
-        if moved is not None and moved.recipient in recipients:
-            sender = moved.sender if payer is None else payer
-            found[log.index] = replace(moved, references=references, sender=sender)
-    coin = _coin_transfer(mined)
-    if coin is not None and coin.recipient in recipients:
-        found[COIN_TRANSFER] = replace(coin, references=references)
-    for index, event in _bridge_events(mined, bridges):
-        if isinstance(event, Deposit):
-            deposit = _deposit(mined, index, event, references, payer)
-            if references or event.recipient in recipients:
-                found[index] = deposit
-        elif isinstance(event, GivenBack):
-            _mark_given_back(mined, found, event)
-        elif event.recipient in recipients:
-            _mark_delivered(mined, found, index, event)
-    return [found[index] for index in sorted(found)]
-
-
-def coin_paid_out(mined: Mined, index: int, recipient: str, amount: int, references: tuple[bytes, ...]) -> Transfer:
-    """Return the transfer of coin that a contract made in a transaction, beside the event `index`."""
-    moved = _transfer(mined, index, TransferKind.PAYMENT, NATIVE_ADDRESS, mined.transaction.sender, recipient, amount)
-    return replace(moved, references=references)
-
-
 def topic_of(address: str) -> str:
     """Return an address as an event's topic."""
     return "0x" + "00" * 12 + address[2:]
 
 
-def _token_transfer(mined: Mined, log: Log) -> Transfer | None:
-    if len(log.topics) != TRANSFER_TOPICS or log.topics[0] != TRANSFER_TOPIC or len(log.data) != WORD:
-        return None
-    amount = int.from_bytes(log.data)
-    if amount == 0:
-        return None  # such transfers are made to put look-alike addresses into people's histories
-    sender, recipient = ("0x" + topic[-40:] for topic in log.topics[1:])
-    return _transfer(mined, log.index, TransferKind.PAYMENT, log.address, sender, recipient, amount)
+def bridge_events(mined: Mined, bridges: Sequence[Bridge]) -> BridgeEvents:
+    """Return what bridges say in a transaction, by the place among its logs."""
+    return [
+        (place, event)
+        for place, log in enumerate(mined.receipt.logs)
+        for bridge in bridges
+        if _is_of(log, bridge) and (event := bridge.read(log)) is not None
+    ]
 
 
-def _coin_transfer(mined: Mined) -> Transfer | None:
-    sent = mined.transaction
-    if not sent.value or sent.recipient is None:
-        return None
-    return _transfer(
-        mined, COIN_TRANSFER, TransferKind.PAYMENT, NATIVE_ADDRESS, sent.sender, sent.recipient, sent.value
-    )
+def transfers_of(
+    mined: Mined, recipients: Collection[str], bridges: Sequence[Bridge], events: BridgeEvents, evidence: Evidence
+) -> list[Transfer]:
+    """Return what the transaction moved to `recipients`, and what it put into bridges, in the order of its events.
+
+    Parameters
+    ----------
+    events : sequence of (int, BridgeEvent)
+        See `bridge_events`.
+    evidence : Evidence
+        Of what moved.
+    """
+    delivered = dict(_deliveries(mined, recipients, events, evidence))
+    given_back = {event.contract for _, event in events if isinstance(event, GivenBack)}
+    found: list[Transfer] = list(delivered.values())
+    for movement in evidence.movements:
+        if movement.recipient not in recipients or movement in delivered:
+            continue
+        if movement.sender in given_back:
+            found.append(_transfer(mined, movement, Proof(sender=movement.sender), TransferKind.BRIDGE_REFUND))
+        elif not movement.is_wrapping:
+            found.append(_transfer(mined, movement, evidence.proof_of(movement)))
+    for place, event in events:
+        if isinstance(event, Deposit):
+            found += _deposit(mined, place, event, recipients, bridges, evidence)
+        elif isinstance(event, Delivery) and event.meant_for in recipients:
+            found.append(_redirected(mined, place, event))
+    return sorted(found, key=lambda row: row.log_index)
 
 
-def _deposit(mined: Mined, index: int, event: Deposit, references: tuple[bytes, ...], payer: str | None) -> Transfer:
-    moved = _transfer(
-        mined, index, TransferKind.DEPOSIT, event.token_address, event.sender, event.contract, event.amount
-    )
-    sender = event.sender if event.sender != event.contract else payer or event.sender
-    return replace(
-        moved, sender=sender, references=references, bridge_id=event.bridge_id, fill_deadline=event.fill_deadline
-    )
+def _deliveries(
+    mined: Mined, recipients: Collection[str], events: BridgeEvents, evidence: Evidence
+) -> Iterator[tuple[Movement, Transfer]]:
+    """Yield what recipients received in each delivery that a bridge tells of.
+
+    A relayer's calldata is the relayer's business: only the bridge says whose money this is, and of what its depositor
+    redirected it says nothing for those who waited for it.
+    """
+    taken: set[Movement] = set()
+    for place, event in events:
+        if not isinstance(event, Delivery) or event.recipient not in recipients:
+            continue
+        movement = _received(mined, place, event, events, evidence, taken)
+        if movement is None:
+            continue
+        taken.add(movement)
+        transfer = _transfer(mined, movement, Proof())
+        if movement.token_address == NATIVE_ADDRESS:
+            transfer = replace(transfer, log_index=mined.receipt.logs[place].index, is_inner=False)
+        yield movement, replace(transfer, bridge_id="" if event.meant_for else event.bridge_id)
 
 
-def _mark_given_back(mined: Mined, found: dict[int, Transfer], event: GivenBack) -> None:
-    senders = {log.index: "0x" + log.topics[1][-40:] for log in mined.receipt.logs if len(log.topics) > 1}
-    for index, moved in found.items():
-        if moved.kind == TransferKind.PAYMENT and senders.get(index) == event.contract:
-            found[index] = replace(moved, kind=TransferKind.BRIDGE_REFUND, sender=event.contract, references=())
+def _received(
+    mined: Mined, place: int, event: Delivery, events: BridgeEvents, evidence: Evidence, taken: Collection[Movement]
+) -> Movement | None:
+    """Return the movement that a delivery's event announces, or that it follows.
 
-
-def _mark_delivered(mined: Mined, found: dict[int, Transfer], index: int, event: Delivery) -> None:
-    """Name the deposit that a delivery answers: the nearest transfer of just this amount, or coin without a trace."""
+    It lies between this event and the contract's next delivery, or the one before. A pool that unwraps the coin, or
+    has the coin itself, tells of it even where there is no trace.
+    """
+    others = [at for at, other in events if isinstance(other, Delivery) and other.contract == event.contract]
+    first = place if event.is_announced else max((at for at in others if at < place), default=-1)
+    last = min((at for at in others if at > place), default=len(mined.receipt.logs)) if event.is_announced else place
+    wrapper = wrapped_coin(mined.chain_id)
+    is_coin = event.token_address in (NATIVE_ADDRESS, wrapper)
     fits = [
-        place
-        for place, moved in found.items()
-        if moved.kind == TransferKind.PAYMENT
-        and not moved.bridge_id
-        and (moved.token_address, moved.recipient, moved.amount) == (event.token_address, event.recipient, event.amount)
+        row
+        for row in evidence.movements
+        if row.recipient == event.recipient
+        and row not in taken
+        and (
+            (row.token_address == event.token_address != NATIVE_ADDRESS and first < row.place < last)
+            or (is_coin and _is_coin_of(row, event) and first < row.place <= last)
+        )
     ]
     if fits:
-        nearest = min(fits, key=lambda place: abs(place - index))
-        # A relayer's calldata is the relayer's business: only the bridge says whose money this is.
-        found[nearest] = replace(found[nearest], bridge_id=event.bridge_id, references=())
-    elif _pays_coin(mined.chain_id, event.token_address):
-        moved = _transfer(
-            mined, index, TransferKind.PAYMENT, NATIVE_ADDRESS, mined.transaction.sender, event.recipient, event.amount
-        )
-        found[index] = replace(moved, bridge_id=event.bridge_id)
+        return min(fits, key=lambda row: row.place) if event.is_announced else max(fits, key=lambda row: row.place)
+    is_unwrapped = event.token_address == NATIVE_ADDRESS or any(
+        (row.token_address, row.sender, row.recipient, row.amount) == (wrapper, event.contract, wrapper, event.amount)
+        and first < row.place < last
+        for row in evidence.movements
+    )
+    if evidence.knows_coin or not is_coin or not is_unwrapped:
+        return None
+    return Movement(
+        token_address=NATIVE_ADDRESS, sender=event.contract, recipient=event.recipient, amount=event.amount,
+        index=mined.receipt.logs[place].index, place=place,
+    )  # fmt: skip
 
 
-def _pays_coin(chain_id: int, token_address: str) -> bool:
-    """Whether a bridge pays the chain's coin for a token: the coin itself, or the token that wraps it."""
-    chain = CHAINS.get(chain_id)
-    return token_address == NATIVE_ADDRESS or (chain is not None and token_address == chain.wrapped_native)
+def _is_coin_of(movement: Movement, event: Delivery) -> bool:
+    return (movement.token_address, movement.sender) == (NATIVE_ADDRESS, event.contract)
 
 
-def _payer(mined: Mined) -> str | None:
-    """Return who paid, whichever contracts it went through; None where that is whoever the token says.
+def _deposit(
+    mined: Mined,
+    place: int,
+    event: Deposit,
+    recipients: Collection[str],
+    bridges: Sequence[Bridge],
+    evidence: Evidence,
+) -> Iterator[Transfer]:
+    log = mined.receipt.logs[place]
+    (bridge,) = (each for each in bridges if _is_of(log, each))
+    whole = bridge.complete(event, evidence.call_at(place, event.contract))
+    proof = evidence.proof_of_deposit(place, whole)
+    if whole.recipient not in recipients and (whole.recipient or not any(each.is_own for each in proof.namings)):
+        return
+    movement = Movement(
+        token_address=whole.token_address, sender="", recipient=whole.contract, amount=whole.amount,
+        index=log.index, place=place,
+    )  # fmt: skip
+    transfer = _transfer(mined, movement, proof, TransferKind.DEPOSIT)
+    yield replace(transfer, bridge_id=whole.bridge_id, fill_deadline=whole.fill_deadline, promise=whole.promise)
 
-    Whoever signed the transaction, if their coin or tokens went into it. A bundle's signer put none in: then it is
-    whoever the first tokens in it came from.
-    """
-    sent = mined.transaction
-    moves = [moved for log in mined.receipt.logs if (moved := _token_transfer(mined, log)) is not None]
-    if sent.value or any(moved.sender == sent.sender for moved in moves):
-        return sent.sender
-    return moves[0].sender if moves and sent.recipient not in {moved.token_address for moved in moves} else None
+
+def _redirected(mined: Mined, place: int, event: Delivery) -> Transfer:
+    movement = Movement(
+        token_address=event.token_address, sender="", recipient=event.recipient, amount=0,
+        index=mined.receipt.logs[place].index, place=place,
+    )  # fmt: skip
+    transfer = _transfer(mined, movement, Proof(), TransferKind.REDIRECTED)
+    return replace(transfer, bridge_id=event.bridge_id)
 
 
-def _bridge_events(mined: Mined, bridges: Sequence[Bridge]) -> Iterator[tuple[int, BridgeEvent]]:
-    for log in mined.receipt.logs:
-        for bridge in bridges:
-            if log.address in bridge.contracts and log.topics[:1] and log.topics[0] in bridge.topics:
-                yield log.index, bridge.read(log)
+def _is_of(log: Log, bridge: Bridge) -> bool:
+    return log.address in bridge.contracts and bool(log.topics) and log.topics[0] in bridge.topics
 
 
-def _transfer(
-    mined: Mined, index: int, kind: TransferKind, token: str, sender: str, recipient: str, amount: int
-) -> Transfer:
+def _transfer(mined: Mined, movement: Movement, proof: Proof, kind: TransferKind = TransferKind.PAYMENT) -> Transfer:
     return Transfer(
         kind=kind,
         chain_id=mined.chain_id,
         block=mined.block,
         tx_hash=mined.transaction.tx_hash,
-        log_index=index,
-        token_address=token,
-        sender=sender,
-        recipient=recipient,
-        amount=amount,
+        log_index=movement.index,
+        token_address=movement.token_address,
+        sender=proof.sender,
+        recipient=movement.recipient,
+        amount=movement.amount,
+        references=tuple(naming.reference for naming in proof.namings if naming.is_own),
+        namings=proof.namings,
+        is_inner=movement.index <= FIRST_INNER_TRANSFER,
     )

@@ -8,22 +8,27 @@ from typing import Any
 
 import pytest
 from eth_abi import encode
-from hypothesis import given
-from hypothesis import strategies as st
 
 from adapters.base import BadPayload
 from adapters.chain.abi import Log
+from adapters.chain.deployments import deployments_of
 from adapters.rpc import RpcPool
+from adapters.transactions.stargate import SEND
 from api.domain.confirmations import finality_blocks
-from api.domain.ledger import ChainUnavailable
-from api.services.chain_ledger_bridges import Across, Cctp, Delivery, Deposit, Stargate, bridges_on
+from api.domain.ledger import ChainUnavailable, Naming, Promise
+from api.services.chain_ledger_bridges import bridges_on
 from api.services.chain_ledger_reader import ChainReader
-from api.services.chain_ledger_records import references_in
 from api.services.chain_ledger_transfers import TRANSFER_TOPIC, topic_of
+from api.services.ledger.across import Across
+from api.services.ledger.bridge_events import Delivery, Deposit
+from api.services.ledger.cctp import Cctp
+from api.services.ledger.stargate import Stargate
+from routing_engine import registry
 from tests.support.settlement import transfer_data
 
 REFERENCE = bytes(range(16))
-SHOP, PAYER, TOKEN = "0x" + "51" * 20, "0x" + "aa" * 20, "0x" + "cc" * 20
+SHOP, PAYER = "0x" + "51" * 20, "0x" + "aa" * 20
+TOKEN = registry.token("USDC", 8453).address
 NOW = 1_760_000_000
 
 
@@ -35,77 +40,86 @@ def word(address: str) -> bytes:
     return bytes(12) + bytes.fromhex(address[2:])
 
 
-def nested(call: bytes, depth: int) -> bytes:
-    """Wrap a call as wallets do: a function that takes an address, a value and the call."""
-    for _ in range(depth):
-        call = b"\x01\x02\x03\x04" + encode(["address", "uint256", "bytes"], [PAYER, 0, call])
-    return call
-
-
-@pytest.mark.parametrize("depth", range(5))
-def test_a_reference_is_found_however_deep_the_call_lies(depth: int) -> None:
-    assert REFERENCE in references_in(nested(transfer_data(SHOP, 5) + REFERENCE, depth))
-
-
-def test_coin_sent_with_the_reference_alone() -> None:
-    assert references_in(REFERENCE) == (REFERENCE,)
-
-
-@pytest.mark.parametrize("calldata", [b"", transfer_data(SHOP, 5), nested(transfer_data(SHOP, 5), 2)])
-def test_ordinary_calls_have_no_reference(calldata: bytes) -> None:
-    assert references_in(calldata) == ()
-
-
-@given(calldata=st.binary(max_size=2_000))
-def test_any_calldata_is_searched_to_an_end(calldata: bytes) -> None:
-    assert all(len(reference) == 16 for reference in references_in(calldata))
-
-
-def test_calldata_that_unfolds_without_end_is_given_up() -> None:
-    assert len(references_in(b"\x01\x02\x03\x04" + (0x60).to_bytes(32) * 500)) <= 500
-
-
 def cctp(chain_id: int) -> Cctp:
     return next(bridge for bridge in bridges_on(chain_id) if isinstance(bridge, Cctp))
 
 
-def test_a_burn_and_its_mint_have_the_same_name() -> None:
-    hook = b"hook" + REFERENCE
+MESSENGER = next(deployments_of("cctp", 1)).address("token_messenger")
+
+
+def mint(**changes: object) -> Log:
+    """The message of a burn of 1,000 units on Ethereum, received."""
+    told = {"domain": 0, "sender": word(MESSENGER), "amount": 1_000, "hook": b"hook" + REFERENCE} | changes
+    amount = int(str(told["amount"])).to_bytes(32)
+    words = (word(TOKEN), word(SHOP), amount, word(PAYER), (30).to_bytes(32), (7).to_bytes(32), bytes(32))
+    body = told.get("body", b"\0\0\0\1" + b"".join(words) + told["hook"])
+    message = encode(["uint32", "bytes32", "bytes"], [told["domain"], told["sender"], body])
+    return log("0xb", (Cctp.RECEIVED, topic_of(PAYER), "0x" + "01" * 32, "0x" + "00" * 32), message)
+
+
+def burn(domain: int = 6) -> Log:
     burnt = encode(
         ["uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes"],
-        [1_000, word(SHOP), 6, bytes(32), bytes(32), 30, hook],
+        [1_000, word(SHOP), domain, bytes(32), bytes(32), 30, b"hook" + REFERENCE],
     )
-    burn = log("0xb", (Cctp.BURN, topic_of(TOKEN), topic_of(PAYER), "0x" + "00" * 32), burnt)
-    words = (word(TOKEN), word(SHOP), (1_000).to_bytes(32), word(PAYER), (30).to_bytes(32), (7).to_bytes(32), bytes(32))
-    body = b"\0\0\0\1" + b"".join(words) + hook
-    message = encode(["uint32", "bytes32", "bytes"], [0, bytes(32), body])
-    mint = log("0xb", (Cctp.RECEIVED, topic_of(PAYER), "0x" + "01" * 32, "0x" + "00" * 32), message)
-    deposit, delivery = cctp(1).read(burn), cctp(8453).read(mint)
+    return log("0xb", (Cctp.BURN, topic_of(TOKEN), topic_of(PAYER), "0x" + "00" * 32), burnt)
+
+
+def test_a_burn_and_its_mint_have_the_same_name() -> None:
+    deposit, delivery = cctp(1).read(burn()), cctp(8453).read(mint())
     assert isinstance(deposit, Deposit)
     assert isinstance(delivery, Delivery)
     assert deposit.bridge_id == delivery.bridge_id
-    assert (deposit.amount, deposit.sender, delivery.amount, delivery.recipient) == (1_000, PAYER, 993, SHOP)
-    other = log("0xb", mint.topics, message.replace((1_000).to_bytes(32), (1_001).to_bytes(32)))
-    assert cctp(8453).read(other).bridge_id != deposit.bridge_id
+    assert (deposit.amount, deposit.payer, delivery.recipient) == (1_000, PAYER, SHOP)
+    coin = registry.token("USDC", 8453).address
+    assert deposit.promise == Promise(chain_id=8453, token_address=coin, recipient=SHOP, amount=970)
 
 
-def test_a_message_that_is_no_burn_is_refused() -> None:
-    data = encode(["uint32", "bytes32", "bytes"], [0, bytes(32), b"short"])
-    with pytest.raises(BadPayload, match="is no burn"):
-        cctp(1).read(log("0xb", (Cctp.RECEIVED,), data))
+OTHERS: dict[str, tuple[int, dict[str, object]]] = {
+    "another amount": (8453, {"amount": 1_001}),
+    "another hook": (8453, {"hook": b"hook" + REFERENCE[:-1] + b"x"}),
+    "from another chain": (8453, {"domain": 3}),
+    "to another chain": (10, {}),
+}
 
 
-def test_stargate_names_its_messages() -> None:
+@pytest.mark.parametrize("name", OTHERS)
+def test_another_message_has_another_name(name: str) -> None:
+    chain_id, changes = OTHERS[name]
+    deposit, delivery = cctp(1).read(burn()), cctp(chain_id).read(mint(**changes))
+    assert isinstance(deposit, Deposit)
+    assert isinstance(delivery, Delivery)
+    assert deposit.bridge_id != delivery.bridge_id
+
+
+FORGED: dict[str, dict[str, object]] = {
+    "somebody else's message": {"sender": word(PAYER)},
+    "an unknown chain's": {"domain": 99},
+    "no burn": {"body": b"short"},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_message_that_the_messenger_did_not_send_is_nothing(name: str) -> None:
+    assert cctp(8453).read(mint(**FORGED[name])) is None
+
+
+def test_stargate_names_its_messages_and_its_call_says_for_whom() -> None:
     guid, pool = "0x" + "ab" * 32, "0x" + "55" * 20
-    bridge = Stargate({pool: TOKEN})
-    sent = bridge.read(
-        log(pool, (Stargate.SENT, guid, topic_of(PAYER)), encode(["uint32", "uint256", "uint256"], [1, 90, 89]))
+    here, there = Stargate(1, {pool: "USDC"}), Stargate(8453, {pool: "USDC"})
+    sent = here.read(
+        log(pool, (Stargate.SENT, guid, topic_of(PAYER)), encode(["uint32", "uint256", "uint256"], [30184, 90, 89]))
     )
-    received = bridge.read(log(pool, (Stargate.RECEIVED, guid, topic_of(SHOP)), encode(["uint32", "uint256"], [1, 89])))
-    assert sent == Deposit(
-        bridge_id=f"stargate:{guid}", contract=pool, token_address=TOKEN, sender=PAYER, recipient="", amount=90
-    )
-    assert received == Delivery(bridge_id=f"stargate:{guid}", token_address=TOKEN, recipient=SHOP, amount=89)
+    received = there.read(log(pool, (Stargate.RECEIVED, guid, topic_of(SHOP)), encode(["uint32", "uint256"], [1, 89])))
+    assert isinstance(sent, Deposit)
+    assert isinstance(received, Delivery)
+    assert (sent.bridge_id, sent.recipient, sent.promise) == (received.bridge_id, "", None)
+    assert (received.token_address, received.recipient) == (TOKEN, SHOP)
+    call = SEND(pool, (30184, word(SHOP), 90, 88, b"", b"", b""), (1, 0), PAYER).data
+    whole = here.complete(sent, call + REFERENCE)
+    promise = Promise(chain_id=8453, token_address=TOKEN, recipient=SHOP, amount=88)
+    assert (whole.recipient, whole.promise) == (SHOP, promise)
+    assert here.complete(sent, call[:-1]) == sent
 
 
 @pytest.mark.parametrize("event", [Across.DEPOSIT, Across.FILL])
@@ -206,7 +220,7 @@ def test_a_payment_is_read_with_everything_about_it() -> None:
     (found,) = asked.read(1, 3, [SHOP]).transfers
     assert (head.block.number, head.final_number) == (3, 1)
     assert (found.amount, found.sender, found.recipient, found.log_index) == (5, PAYER, SHOP, 4)
-    assert (found.references, found.block.number) == ((REFERENCE,), 2)
+    assert (found.namings, found.block.number) == ((Naming(reference=REFERENCE, is_own=True),), 2)
     assert found.block.mined_at == datetime.fromtimestamp(NOW + 2, UTC)
 
 

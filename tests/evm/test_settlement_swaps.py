@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
+from api.services.ledger import reading
 from routing_engine import registry
 from routing_engine.chains import CHAINS
 from routing_engine.markets.lanes import across_lane
@@ -83,6 +84,16 @@ def test_a_swap_and_its_deposit_pay_just_the_price(
     proxy = "0x" + ethereum.chain.ask(periphery, keccak(text="swapProxy()")[:4])[-20:].hex()
     for between in (periphery, proxy, fact("uniswap_v4", ETHEREUM, "router")):
         assert [ethereum.balance(between, name) for name in ("WETH", "USDC", "ETH")] == [0, 0, 0]
+
+
+def test_a_swap_and_its_deposit_count_without_a_trace(shop: ChainShop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "trace_question", lambda tx_hash: ("debug_no_such_method", []))
+    order_id = shop.order()[0]
+    customer = shop.customer(ETHEREUM, "holder of coin")
+    tx_hash = customer.sign(shop.transactions(order_id, shop.quote(order_id, ETHEREUM, "ETH"), customer))
+    fill(shop.nets[ETHEREUM], shop.nets[BASE], tx_hash)
+    shop.look()
+    assert (shop.outcome(order_id), shop.balance(BASE)) == ("success/", PRICE)
 
 
 def test_two_swaps_before_the_deposit(shop: ChainShop) -> None:

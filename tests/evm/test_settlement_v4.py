@@ -13,7 +13,7 @@ from eth_abi import decode
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.tokens import ChainTokens
 from adapters.uniswap_v4 import UniswapV4
-from api.services.chain_ledger_coin import CoinDelivery
+from api.services.ledger import reading
 from routing_engine.chains import CHAINS
 from routing_engine.markets import NativeWrap
 from routing_engine.model import ZERO_ADDRESS, Market
@@ -142,7 +142,7 @@ def test_the_managers_own_coin_pays_though_no_event_tells_who_got_it(
     transactions = shop.transactions(order_id, shop.quote(order_id, BASE, "DAI"), customer)
     tx_hash = customer.sign(transactions)
     if not can_trace:
-        monkeypatch.setattr(CoinDelivery, "trace_question", ("debug_no_such_method", []))
+        monkeypatch.setattr(reading, "trace_question", lambda tx_hash: ("debug_no_such_method", []))
     shop.look()
     shop.finalise()
     assert (shop.outcome(order_id), shop.balance(BASE, "ETH")) == ("success/", price)

@@ -1,1 +1,1 @@
-"""What chains say, and how far they are believed."""
+"""What moved on real chains: from a mined transaction to transfers, and to what proves whose they are."""

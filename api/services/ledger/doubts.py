@@ -6,22 +6,22 @@ The events of another endpoint are cheap, since one question covers a range. Rec
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
 import structlog
 
 from adapters.base import BadPayload
 from adapters.endpoint import Answer, Question
 from api.domain.ledger import Block, ChainUnavailable, Doubt, Settlement, Transfer
-from api.services.chain_ledger_bridges import Bridge
 from api.services.chain_ledger_reader import ChainReader
 from api.services.chain_ledger_records import (
     FoundLog,
     read_found_logs,
     read_header,
-    read_transaction,
-    references_in,
 )
 from api.services.ledger.block_proofs import ProvenBlock, prove_blocks
+from api.services.ledger.bridge_events import Bridge
+from api.services.ledger.candidates import AddressSearch
 from api.services.ledger.event_searches import event_searches, is_transfer, is_wanted
 from api.services.ledger.receipt_proofs import NotProven
 from api.services.ledger.witnesses import Witness
@@ -101,12 +101,14 @@ class DoubtSettler:
         return Settlement(transfers=tuple(found), settled=frozenset(settled))
 
     def _relevant(self, reader: ChainReader, events: Sequence[FoundLog], wanted: frozenset[str]) -> list[FoundLog]:
-        """Return the events that may matter; of a bridge's, whether a reference comes with it has to be asked."""
+        """Return the events that may matter: of a bridge's, those whose transactions name an address."""
         sure = [each for each in events if is_transfer(each) or each.names(wanted)]
         unsure = [each for each in events if each not in sure]
         questions: list[Question] = [("eth_getTransactionByHash", [each.tx_hash]) for each in unsure]
-        labelled = reader.ask(questions, _read_labelled) if questions else []
-        return [*sure, *(each for each, has_reference in zip(unsure, labelled, strict=True) if has_reference)]
+        records = reader.ask(questions, _read_records) if questions else []
+        search = AddressSearch(wanted)
+        named = [search.is_named_in(each.get("input")) for each in records]
+        return [*sure, *(each for each, is_named in zip(unsure, named, strict=True) if is_named)]
 
     def _by_receipts(self, witness: Witness, doubts: Sequence[Doubt], wanted: frozenset[str]) -> Settlement:
         blocks = [each.block for each in doubts][:MOST_PROVEN]
@@ -127,7 +129,7 @@ class DoubtSettler:
         hashes = reader.chosen({block.full.block.number: block.full}, events, wanted)
         present = [tx_hash for tx_hash in hashes if tx_hash in block.receipts]
         mined = block.mined(self._chain_id, present, is_rehearsal=self._is_rehearsal)
-        return reader.meaning(mined, hashes, wanted)
+        return reader.meaning(mined, wanted)
 
     def _rest(self, doubts: Sequence[Doubt], wanted: frozenset[str]) -> Settlement:
         """Drop blocks that are not canonical any more; read those of hints as the others are read, if nothing helps."""
@@ -155,10 +157,10 @@ def _reads(searches: int) -> Callable[[list[Answer]], tuple[list[FoundLog], list
     return parse
 
 
-def _read_labelled(answers: list[Answer]) -> list[bool]:
+def _read_records(answers: list[Answer]) -> list[dict[str, Any]]:
     if not all(isinstance(answer, dict) for answer in answers):
         raise BadPayload("a transaction of an event is not there")
-    return [bool(references_in(read_transaction(answer).calldata)) for answer in answers]
+    return answers
 
 
 def _stretches(numbers: Sequence[int]) -> Iterator[list[int]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from adapters.endpoint import Question
-from api.services.chain_ledger_bridges import Bridge
 from api.services.chain_ledger_records import FoundLog
 from api.services.chain_ledger_transfers import TRANSFER_TOPIC, topic_of
 from api.services.ledger.blooms import EventSearch, search_of
+from api.services.ledger.bridge_events import Bridge
 
 MOST_RECIPIENTS = 500
 """Addresses in one search of events."""

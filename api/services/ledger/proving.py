@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import structlog
 
 from api.domain.ledger import Block, ChainUnavailable, Proof, Transfer, TransferKey, key_of
-from api.services.chain_ledger_records import FullBlock
 from api.services.chain_ledger_transfers import Mined
 from api.services.ledger.block_proofs import prove_blocks
 from api.services.ledger.receipt_proofs import NotProven
@@ -94,7 +93,7 @@ class Prover:
             for block in known.values():
                 mine = [each for each in rest if each.block.hash == block.block.hash]
                 present = {each.tx_hash: block for each in mine if each.tx_hash in block.records}
-                _compare(opinion, witness, mine, witness.reader.mined(present), present)
+                _compare(opinion, witness, mine, witness.reader.mined(present))
         except ChainUnavailable as fault:
             log.info("no_opinion", chain_id=self._chain_id, host=witness.host, reason=str(fault))
         return opinion
@@ -108,7 +107,7 @@ class Prover:
                 mine = [each for each in asked if each.block.number == number]
                 present = {each.tx_hash: block.full for each in mine if each.tx_hash in block.full.records}
                 mined = block.mined(self._chain_id, list(present), is_rehearsal=self._is_rehearsal)
-                _compare(opinion, witness, mine, mined, present)
+                _compare(opinion, witness, mine, mined)
         except (ChainUnavailable, NotProven) as fault:
             log.info("no_receipt_proof", chain_id=self._chain_id, host=witness.host, reason=str(fault))
         opinion.proven.update(opinion.told)
@@ -139,11 +138,10 @@ def _compare(
     witness: Witness,
     asked: Sequence[Transfer],
     mined: Iterable[Mined],
-    hashes: dict[str, FullBlock],
 ) -> None:
     """Read what transactions moved, and sort what was asked about into what is told and what is denied."""
     wanted = frozenset(each.recipient for each in asked)
-    moved = {key_of(each): each for each in witness.reader.meaning(mined, hashes, wanted)}
+    moved = {key_of(each): each for each in witness.reader.meaning(mined, wanted)}
     for each in asked:
         found = moved.get(key_of(each))
         if found is not None and _is_same(found, each):

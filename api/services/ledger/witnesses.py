@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from adapters.rpc import RpcPool
 from adapters.single_endpoint import SingleEndpoint
-from api.services.chain_ledger_bridges import Bridge
 from api.services.chain_ledger_reader import ChainReader
+from api.services.ledger.bridge_events import Bridge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

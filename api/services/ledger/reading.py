@@ -1,0 +1,159 @@
+"""One mined transaction read whole: its trace where it takes one, the evidence, and the transfers that they show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import structlog
+
+from adapters.base import AdapterError
+from adapters.endpoint import Answer
+from adapters.rpc import Block as Header
+from adapters.single_endpoint import Asker
+from api.domain.ledger import FIRST_INNER_TRANSFER, Block, Transfer
+from api.services.chain_ledger_transfers import Mined, bridge_events, transfers_of
+from api.services.ledger.bridge_events import Bridge, BridgeEvents
+from api.services.ledger.calldata_evidence import CalldataEvidence, decoded_coin, is_simple
+from api.services.ledger.evidence import Evidence, TracedEvidence
+from api.services.ledger.listed import ListedContracts
+from api.services.ledger.movements import Movement, coin_movements, token_movements
+from api.services.ledger.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
+from routing_engine import registry
+from routing_engine.model import NATIVE_ADDRESS
+
+MOST_UNTRACED = 1_000
+
+log = structlog.get_logger(__name__)
+
+
+class TransactionReader:
+    """Reads transactions of one chain.
+
+    Parameters
+    ----------
+    rpc : Asker
+        Of the chain.
+    bridges : sequence of Bridge
+        Whose events count on it.
+    """
+
+    def __init__(self, rpc: Asker, bridges: Sequence[Bridge]) -> None:
+        self._rpc, self._bridges = rpc, bridges
+        self._payers = frozenset(address for bridge in bridges for address in bridge.contracts)
+        self._listed = ListedContracts(rpc)
+        self.untraced: dict[str, Block] = {}
+        """Transactions that no trace was to be had of when they were read last, by their hashes; the newest ones."""
+
+    def read(self, mined: Mined, recipients: Collection[str], at: Header | None) -> list[Transfer]:
+        """Return what the transaction moved to `recipients`, and what it put into bridges for them.
+
+        Parameters
+        ----------
+        at : Block, optional
+            Only endpoints that have this block are asked.
+
+        Raises
+        ------
+        AdapterError
+            If no endpoint says whether what swapped in it are markets.
+        """
+        events = bridge_events(mined, self._bridges)
+        tree = self._trace(mined, at)
+        return transfers_of(mined, recipients, self._bridges, events, self._evidence(mined, recipients, events, tree))
+
+    def _evidence(
+        self, mined: Mined, recipients: Collection[str], events: BridgeEvents, tree: CallTree | None
+    ) -> Evidence:
+        listed = self._listed.among(mined.receipt.logs)
+        if tree is None:
+            return CalldataEvidence(
+                mined.chain_id,
+                mined.transaction,
+                mined.receipt,
+                listed=listed,
+                recipients=recipients,
+                events=events,
+            )
+        is_bridges = are_bridges_calls(tree, self._payers)
+        return TracedEvidence(
+            tree,
+            _movements(mined, tree, is_bridges),
+            listed=listed,
+            recipients=recipients,
+            events=events,
+            bridges={
+                number
+                for number, frame in enumerate(tree.frames)
+                if is_bridges[number] and (frame.parent < 0 or not is_bridges[frame.parent])
+            },
+        )
+
+    def _trace(self, mined: Mined, at: Header | None) -> CallTree | None:
+        """Ask for the transaction's calls; None where it needs no trace, or where there is none to be believed.
+
+        Whoever refused is asked again for the next transaction: a node may be busy, or be replaced.
+        """
+        sent = mined.transaction
+        if is_simple(sent, mined.receipt) and (sent.value or registry.info_of(mined.chain_id, sent.recipient or "")):
+            return None
+
+        def parse(answers: list[Answer]) -> Answer:
+            return answers[0]
+
+        try:
+            answer = self._rpc.ask([trace_question(sent.tx_hash)], parse, at)
+            tree = read_trace(answer, sent, mined.receipt)
+        except (AdapterError, UnbelievableTrace) as fault:
+            log.warning("transaction_not_traced", chain_id=mined.chain_id, tx_hash=sent.tx_hash, reason=str(fault))
+            self.untraced.pop(sent.tx_hash, None)
+            self.untraced[sent.tx_hash] = mined.block
+            if len(self.untraced) > MOST_UNTRACED:
+                del self.untraced[next(iter(self.untraced))]
+            return None
+        self.untraced.pop(sent.tx_hash, None)
+        return tree
+
+
+def _movements(mined: Mined, tree: CallTree, is_bridges: Sequence[bool]) -> list[Movement]:
+    """Return everything that moved in a traced transaction, with what its calls say of how it moved.
+
+    Coin that its own call says has the number that it has without a trace, so that it is the same transfer.
+    """
+    tokens = list(token_movements(mined.chain_id, mined.receipt.logs, tree.frame_of_log))
+    coin = list(coin_movements(tree))
+    said = decoded_coin(mined.chain_id, mined.transaction, tokens)
+    if said is not None:
+        paid = (said.recipient, said.amount)
+        places = (place for place, row in enumerate(coin) if (row.recipient, row.amount) == paid)
+        place = next((each for each in places if coin[each].index < FIRST_INNER_TRANSFER), None)
+        if place is not None:
+            coin[place] = replace(coin[place], index=said.index)
+    calls = _calls_around(tree)
+    return [
+        replace(row, is_pulled=_is_pulled(tree.frames[calls[row.frame]], row), is_of_bridge=is_bridges[row.frame])
+        for row in (*tokens, *coin)
+    ]
+
+
+def _is_pulled(call: Frame, movement: Movement) -> bool:
+    """Whether a token was moved by another call than one of its holder's to it."""
+    is_token = movement.token_address != NATIVE_ADDRESS and not movement.is_wrapping
+    return is_token and (call.sender, call.recipient) != (movement.sender, movement.token_address)
+
+
+def _calls_around(tree: CallTree) -> list[int]:
+    """Return the call on whose behalf each runs: itself, or the one that borrowed its code."""
+    found: list[int] = []
+    for number, frame in enumerate(tree.frames):
+        found.append(number if frame.kind == CALL or frame.parent < 0 else found[frame.parent])
+    return found
+
+
+def are_bridges_calls(tree: CallTree, bridges: Collection[str]) -> list[bool]:
+    """Return of each call whether it, or one around it, is of a bridge's contract."""
+    found: list[bool] = []
+    for frame in tree.frames:
+        is_around = frame.parent >= 0 and found[frame.parent]
+        found.append(is_around or frame.recipient in bridges or frame.sender in bridges)
+    return found

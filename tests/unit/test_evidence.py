@@ -1,0 +1,273 @@
+"""Traces and calldata that somebody crafted: read to an end, with work that grows as they do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from eth_abi import encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.chain.abi import Log
+from adapters.chain.deployments import deployments_of
+from adapters.transactions.base import PlannedHop, Terms
+from adapters.transactions.decoding import LONGEST, decode_payment
+from adapters.transactions.desk import PaymentDesk
+from api.domain.ledger import FIRST_INNER_TRANSFER, Naming
+from api.services.chain_ledger_records import ChainTransaction, Receipt
+from api.services.ledger.candidates import AddressSearch
+from api.services.ledger.evidence import MOST_NAMINGS, TracedEvidence
+from api.services.ledger.movements import TRANSFER_TOPIC, coin_movements, token_movements
+from api.services.ledger.traces import MOST_FRAMES, CallTree, UnbelievableTrace, read_trace
+from routing_engine import registry
+from routing_engine.model import Hop
+
+SHOP, PAYER, TOKEN, TOOL = (f"0x{digit * 20}" for digit in ("51", "aa", "cc", "77"))
+REFERENCE = b"reference of one"
+WORK = 60
+"""Python calls for each call of a trace, at most."""
+
+
+def person(number: int) -> str:
+    return f"0x{number + 2**80:040x}"
+
+
+def log_of(index: int, sender: str, recipient: str, amount: int = 1) -> Log:
+    topics = (TRANSFER_TOPIC, *(f"0x{'00' * 12}{each[2:]}" for each in (sender, recipient)))
+    return Log(
+        address=TOKEN, topics=topics, data=amount.to_bytes(32), block_number=1, block_hash="0x" + "00" * 32,
+        index=index,
+    )  # fmt: skip
+
+
+def told(log: Log, position: int = 0) -> dict[str, Any]:
+    return {
+        "address": log.address,
+        "topics": list(log.topics),
+        "data": f"0x{log.data.hex()}",
+        "position": hex(position),
+    }
+
+
+def call(sender: str, to: str, data: bytes = b"", *, value: int = 0, logs: Any = (), calls: Any = ()) -> dict[str, Any]:
+    frame = {"type": "CALL", "from": sender, "to": to, "input": f"0x{data.hex()}", "value": hex(value)}
+    return frame | {"logs": list(logs), "calls": list(calls)}
+
+
+def sent(root: dict[str, Any]) -> ChainTransaction:
+    return ChainTransaction(
+        tx_hash="0x" + "77" * 32, sender=root["from"], recipient=root["to"], value=int(root["value"], 16),
+        calldata=bytes.fromhex(root["input"][2:]),
+    )  # fmt: skip
+
+
+def receipt(*logs: Log) -> Receipt:
+    return Receipt(tx_hash="0x" + "77" * 32, block_hash="0x" + "00" * 32, is_successful=True, logs=logs)
+
+
+def evidence_of(tree: CallTree, logs: tuple[Log, ...]) -> TracedEvidence:
+    movements = [*token_movements(1, logs, tree.frame_of_log), *coin_movements(tree)]
+    return TracedEvidence(tree, movements, listed=(), recipients={SHOP}, events=(), bridges=())
+
+
+def work_of(act: Callable[[], object]) -> int:
+    """Return how many Python functions are called meanwhile."""
+    count = 0
+
+    def note(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def nest(depth: int) -> tuple[dict[str, Any], tuple[Log, ...]]:
+    """Return calls within calls, each of which moves something of somebody else to the shop."""
+    logs = tuple(log_of(number, person(number), SHOP) for number in range(depth))
+    frame = None
+    for number in reversed(range(depth)):
+        inner = [] if frame is None else [frame]
+        frame = call(person(number), person(number + 1), REFERENCE, logs=[told(logs[number])], calls=inner)
+    assert frame is not None
+    return frame, logs
+
+
+def row(length: int) -> tuple[dict[str, Any], tuple[Log, ...]]:
+    """Return one call that makes many."""
+    logs = tuple(log_of(number, person(number), SHOP) for number in range(length))
+    calls = [call(TOOL, TOKEN, REFERENCE, logs=[told(log)]) for log in logs]
+    return call(PAYER, TOOL, REFERENCE, calls=calls), logs
+
+
+def comb(length: int) -> tuple[dict[str, Any], tuple[Log, ...]]:
+    """Return calls a thousand deep, each with ten more beside it."""
+    depth = length // 10
+    logs = tuple(log_of(number, person(number), SHOP) for number in range(depth * 9))
+    frame = call(TOOL, TOOL, REFERENCE)
+    for number in reversed(range(depth)):
+        mine = logs[number * 9 : number * 9 + 9]
+        frame = call(TOOL, TOOL, REFERENCE, calls=[*(call(TOOL, TOKEN, logs=[told(log)]) for log in mine), frame])
+    return frame, logs
+
+
+def read_all(root: dict[str, Any], logs: tuple[Log, ...]) -> list[tuple[Naming, ...]]:
+    tree = read_trace(root, sent(root), receipt(*logs))
+    found = evidence_of(tree, logs)
+    return [found.proof_of(movement).namings for movement in found.movements]
+
+
+def test_a_trace_as_deep_as_the_evm_allows_is_read() -> None:
+    root, logs = nest(1_024)
+    namings = read_all(root, logs)
+    assert [len(each) for each in namings[:3]] == [1, 2, 3]
+    assert len(namings[-1]) == MOST_NAMINGS
+    assert not any(naming.is_own for each in namings[:-1] for naming in each)
+    assert [naming.is_own for naming in namings[-1][:2]] == [True, False]
+
+
+@pytest.mark.parametrize("shape", [row, comb])
+def test_the_work_for_a_crafted_trace_grows_as_it_does(shape: Callable[[int], Any]) -> None:
+    small, large = (shape(length) for length in (5_000, 10_000))
+    few, many = (work_of(lambda each=each: read_all(*each)) for each in (small, large))
+    assert many < WORK * 10_000
+    assert many < 2.4 * few
+
+
+def test_a_trace_of_endless_calls_is_given_up() -> None:
+    root = call(PAYER, TOOL, calls=[call(TOOL, TOOL)] * MOST_FRAMES)
+    with pytest.raises(UnbelievableTrace, match="more than"):
+        read_trace(root, sent(root), receipt())
+
+
+BROKEN: dict[str, Any] = {
+    "nothing": None,
+    "a list": [],
+    "no addresses": {"type": "CALL"},
+    "calls are no list": call(PAYER, TOOL) | {"calls": 7},
+    "a call is none": call(PAYER, TOOL, calls=["x"]),
+    "its value is none": call(PAYER, TOOL, calls=[call(TOOL, SHOP) | {"value": "much"}]),
+    "it failed": call(PAYER, TOOL) | {"error": "execution reverted"},
+    "another transaction's": call(TOOL, TOOL),
+    "its input is no hex": call(PAYER, TOOL, calls=[call(TOOL, SHOP) | {"input": "0xzz"}]),
+    "an event too many": call(PAYER, TOOL, logs=[told(log_of(0, PAYER, SHOP))]),
+    "an event is none": call(PAYER, TOOL, logs=[7]),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_trace_is_not_believed(name: str) -> None:
+    with pytest.raises(UnbelievableTrace):
+        read_trace(BROKEN[name], sent(call(PAYER, TOOL)), receipt())
+
+
+def test_inner_coin_is_numbered_alike_whatever_else_a_node_tells() -> None:
+    """Some leave calls of precompiled contracts out, and those that moved nothing mean nothing."""
+    paid = [call(TOOL, SHOP, value=5), call(TOOL, SHOP, value=6)]
+    noise = [call(TOOL, f"0x{1:040x}", value=9), call(TOOL, TOKEN)]
+    for calls in (paid, [noise[0], paid[0], noise[1], paid[1]]):
+        root = call(PAYER, TOOL, calls=calls)
+        coin = coin_movements(read_trace(root, sent(root), receipt()))
+        assert [(each.index, each.amount) for each in coin] == [
+            (FIRST_INNER_TRANSFER - 1, 5),
+            (FIRST_INNER_TRANSFER - 2, 6),
+        ]
+
+
+def test_borrowed_code_moves_no_coin_and_names_nothing() -> None:
+    log = log_of(0, PAYER, SHOP)
+    borrowed = call(TOKEN, TOOL, b"reference of two", value=5, logs=[told(log)]) | {"type": "DELEGATECALL"}
+    root = call(PAYER, TOKEN, b"transfer" + REFERENCE, calls=[borrowed])
+    tree = read_trace(root, sent(root), receipt(log))
+    found = evidence_of(tree, (log,))
+    (movement,) = found.movements
+    assert found.proof_of(movement).namings == (Naming(reference=REFERENCE, is_own=True),)
+
+
+@given(before=st.binary(max_size=60), after=st.binary(max_size=60), number=st.integers(0, 2**160 - 1))
+def test_an_address_is_found_wherever_it_stands(before: bytes, after: bytes, number: int) -> None:
+    address = number.to_bytes(20)
+    search = AddressSearch([f"0x{address.hex()}", SHOP])
+    assert search.finds_any(before + address + after)
+    assert search.is_named_in("0x" + (before + address + after).hex())
+    assert AddressSearch([]).finds_any(address) is False
+
+
+@given(data=st.binary(max_size=300))
+def test_an_address_that_is_not_there_is_not_found(data: bytes) -> None:
+    address = b"\x51" * 20
+    assert AddressSearch([SHOP]).finds_any(data) == (address in data)
+
+
+def test_crafted_calldata_is_searched_in_one_pass_for_however_many_addresses() -> None:
+    """All of it begins like an address; counted is every place that is looked at."""
+    wanted = [f"0x5151{number:036x}" for number in range(1, 2_001)]
+
+    class Counted(bytes):
+        looked = 0
+
+        def __getitem__(self, key: Any) -> Any:
+            Counted.looked += 1
+            return bytes.__getitem__(self, key)
+
+    places = []
+    for length in (16_384, 98_304):
+        Counted.looked = 0
+        assert not AddressSearch(wanted).finds_any(Counted(b"\x51" * length))
+        places.append(Counted.looked)
+    assert places == [16_384 - 19, 98_304 - 19]
+
+
+ROUTER = next(deployments_of("uniswap_v2", 8453)).address("router")
+SWAP = bytes.fromhex("8803dbee") + encode(
+    ["uint256", "uint256", "address[]", "address", "uint256"], [5, 9, [TOKEN, PAYER], SHOP, 2**40]
+)
+
+
+def test_a_call_that_is_built_is_read_back() -> None:
+    usdc, dai = registry.token("USDC", 8453), registry.token("DAI", 8453)
+    hop = Hop(market_id="x", protocol="uniswap_v2", token_in=usdc, token_out=dai, amount_in=9, amount_out=5)
+    terms = Terms(payer=PAYER, recipient=SHOP, amount_in_max=9, amount_out=5, deadline=2**40)
+    built = PaymentDesk.deployed().call((PlannedHop(hop=hop),), usdc, terms)
+    found = decode_payment(8453, built.to, built.data + REFERENCE)
+    assert found is not None
+    assert (found.token_address, found.recipient, found.amount, found.reference) == (dai.address, SHOP, 5, REFERENCE)
+
+
+OTHERWISE: dict[str, tuple[str, bytes]] = {
+    "another contract": (TOOL, SWAP),
+    "cut off": (ROUTER, SWAP[:-1]),
+    "more behind it than a reference": (ROUTER, SWAP + bytes(17)),
+    "another function": (ROUTER, b"\0\0\0\0" + SWAP[4:]),
+    "dirty padding": (ROUTER, SWAP[:-84] + b"\x01" + SWAP[-83:]),
+    "too long": (ROUTER, SWAP + bytes(LONGEST)),
+}
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_a_call_that_is_anything_else_says_nothing(name: str) -> None:
+    assert decode_payment(8453, ROUTER, SWAP) is not None
+    assert decode_payment(8453, *OTHERWISE[name]) is None
+
+
+@given(data=st.binary(max_size=400), name=st.sampled_from(["uniswap_v2", "uniswap_v3", "uniswap_v4", "cctp", "across"]))
+def test_no_calldata_breaks_the_reading(data: bytes, name: str) -> None:
+    field = {"cctp": "token_messenger", "across": "spoke_pool"}.get(name, "router")
+    contract = next(deployments_of(name, 8453)).address(field)
+    selectors = ("8803dbee", "5ae401dc", "3593564c", "779b432d", "7b939232")
+    for selector in selectors:
+        assert decode_payment(8453, contract, bytes.fromhex(selector) + data) is None
+
+
+def test_a_receipt_with_more_than_the_trace_is_not_its() -> None:
+    root = call(PAYER, TOOL)
+    with pytest.raises(UnbelievableTrace, match="fewer"):
+        read_trace(root, sent(root), receipt(replace(log_of(0, PAYER, SHOP), index=3)))
