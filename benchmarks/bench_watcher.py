@@ -70,7 +70,7 @@ def test_watch_a_block(benchmark: BenchmarkFixture, net: MainNet, tmp_path: Path
             max_head_age_s=QUIET_CHAIN_S,
             clock=lambda: clock.now().timestamp(),
         )
-        context = replace(shop.shop.context, ledgers={EnvMode.TEST: ChainLedger({BASE: pool})})
+        context = replace(shop.shop.context, ledgers={EnvMode.TEST: ChainLedger({BASE: pool}, is_rehearsal=True)})
         customer = shop.customer(BASE)
         watch(context)
         runs: list[tuple[int, int]] = []

@@ -260,8 +260,13 @@ class Ledger(Protocol):
         """
         ...
 
-    def prove(self, chain_id: int, transfers: Collection[Transfer]) -> Mapping[TransferKey, Proof]:
-        """Return how far each transfer is proven; `references` and `namings` of what is given need not be known."""
+    def prove(
+        self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
+    ) -> Mapping[TransferKey, Proof]:
+        """Return how far each transfer is proven; `references` and `namings` of what is given need not be known.
+
+        `recipients` are those for whom the blocks were read.
+        """
         ...
 
     def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:

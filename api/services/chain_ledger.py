@@ -134,9 +134,11 @@ class ChainLedger:
         """Find out what doubtful blocks hold."""
         return self._chains[chain_id].settler.settle(doubts, recipients)
 
-    def prove(self, chain_id: int, transfers: Collection[Transfer]) -> Mapping[TransferKey, Proof]:
+    def prove(
+        self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
+    ) -> Mapping[TransferKey, Proof]:
         """Return how far each transfer is proven."""
-        return self._chains[chain_id].prover.prove(transfers)
+        return self._chains[chain_id].prover.prove(transfers, recipients)
 
     def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
         """Return where these transactions were mined."""

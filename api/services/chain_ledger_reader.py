@@ -31,7 +31,7 @@ from api.services.chain_ledger_records import (
 )
 from api.services.chain_ledger_transfers import Mined
 from api.services.ledger.bridge_events import Bridge
-from api.services.ledger.candidates import AddressSearch
+from api.services.ledger.candidates import paying_or_naming
 from api.services.ledger.event_searches import bloom_searches, event_searches, is_transfer
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.signatures import accepts_signature
@@ -148,7 +148,7 @@ class ChainReader:
 
     def chosen(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
         """Return the transactions that may have moved something that matters: by these events, or by what they say."""
-        hashes = self._coin_payments(blocks, wanted) | self._naming(blocks, wanted)
+        hashes = paying_or_naming(blocks, wanted)
         for each in found:
             block = self._block_of(each, blocks)
             if is_transfer(each) or each.names(wanted):
@@ -192,25 +192,6 @@ class ChainReader:
             if before.block.hash != after.parent_hash:
                 raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
         return {block.block.number: block for block in blocks}, found
-
-    def _coin_payments(self, blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
-        """Return the transactions that send the chain's coin to one of the addresses."""
-        return {
-            tx_hash: block
-            for block in blocks.values()
-            for tx_hash, record in block.records.items()
-            if str(record.get("to")).lower() in wanted and record.get("value") not in (None, "0x0")
-        }
-
-    def _naming(self, blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
-        """Return the transactions that name one of the addresses: they may send coin within, and put into bridges."""
-        search = AddressSearch(wanted)
-        return {
-            tx_hash: block
-            for block in blocks.values()
-            for tx_hash, record in block.records.items()
-            if search.is_named_in(record.get("input"))
-        }
 
     def _block_of(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
         block = blocks.get(found.log.block_number)

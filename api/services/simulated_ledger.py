@@ -107,7 +107,9 @@ class SimulatedLedger:
             transfers=tuple(chain.from_iterable(found)), settled=frozenset(each.block.number for each in doubts)
         )
 
-    def prove(self, chain_id: int, transfers: Collection[Transfer]) -> Mapping[TransferKey, Proof]:
+    def prove(
+        self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
+    ) -> Mapping[TransferKey, Proof]:
         """Vouch for everything."""
         return {
             key_of(each): Proof(has_receipt_proof=True, has_second_opinion=True, transfer=each) for each in transfers

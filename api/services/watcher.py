@@ -158,7 +158,7 @@ def _prove(chain: Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey,
     endpoints = chain.ledger.endpoint_count(chain.chain_id)
     with chain.context.database.read() as session:
         asked = unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
-    return chain.ledger.prove(chain.chain_id, asked) if asked else {}
+    return chain.ledger.prove(chain.chain_id, asked, chain.wanted) if asked else {}
 
 
 def _write(

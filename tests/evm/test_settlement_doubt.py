@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
-from tests.support.lying_rpc import Invention, Lie, LyingRpc, hide_first_log, hide_logs, lying_rpc, relabel
+from tests.support.lying_rpc import Invention, Lie, LyingRpc, hide_calls, hide_first_log, hide_logs, lying_rpc, relabel
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
 
@@ -17,8 +17,6 @@ BASE = 8453
 THIEF = somebody("thief")
 SETTLED = 8
 """Looks until doubts have been settled."""
-
-Open = Callable[..., "contextmanager[tuple[ChainShop, tuple[LyingRpc, ...]]]"]
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +62,12 @@ Opened = Callable[[int], tuple[ChainShop, list[LyingRpc]]]
 @pytest.mark.parametrize("endpoints", [1, 2])
 def test_events_that_are_kept_back_lose_nothing(opened: Opened, endpoints: int, lie: Lie) -> None:
     shop, (liar, *_) = opened(endpoints)
-    liar.lies.append(lie)
-    paid = {pay(shop, b"") for _ in range(2)}
+    liar.lies += [lie, hide_calls(shop.address)]
+    paid = {pay(shop, b"")}
     shop.look()
-    assert len(shop.shop.payments()) == (1 if lie is hide_first_log else 0)
+    assert not shop.shop.payments()
+    liar.lies.pop()  # what a block itself holds is told from now on, but events are not
+    paid.add(pay(shop, b""))
     shop.look(SETTLED)
     assert {row.tx_hash for row in shop.shop.payments()} == paid
     assert [row.amount for row in shop.shop.payments()] == [PRICE, PRICE]

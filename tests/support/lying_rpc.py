@@ -127,6 +127,18 @@ def hide_logs(method: str, params: list[Any], answer: Any) -> Any:
     return [] if method == "eth_getLogs" else answer
 
 
+def hide_calls(address: str) -> Lie:
+    """Leave transactions that name an address out of their blocks."""
+
+    def lie(method: str, params: list[Any], answer: Any) -> Any:
+        if method.startswith("eth_getBlockBy") and isinstance(answer, dict) and params[1]:
+            kept = [each for each in answer["transactions"] if address[2:] not in each["input"]]
+            return {**answer, "transactions": kept}
+        return answer
+
+    return lie
+
+
 def hide_first_log(method: str, params: list[Any], answer: Any) -> Any:
     """Leave one event out, of the transfers to certain addresses."""
     is_transfer = method == "eth_getLogs" and params[0]["topics"][0] == TRANSFER_TOPIC

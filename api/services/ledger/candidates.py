@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
+
+from api.services.chain_ledger_records import FullBlock
 
 ADDRESS_BYTES = 20
 PREFIXES = 2**16
@@ -41,3 +43,15 @@ class AddressSearch:
         prefixes = octets[:last].astype(np.uint16) << 8 | octets[1 : last + 1]
         places = np.flatnonzero(self._begins[prefixes])
         return any(calldata[place : place + ADDRESS_BYTES] in self._wanted for place in places.tolist())
+
+
+def paying_or_naming(blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
+    """Return the transactions that send coin to one of the addresses, or name one: they may send coin within."""
+    search = AddressSearch(wanted)
+    return {
+        tx_hash: block
+        for block in blocks.values()
+        for tx_hash, record in block.records.items()
+        if (str(record.get("to")).lower() in wanted and record.get("value") not in (None, "0x0"))
+        or search.is_named_in(record.get("input"))
+    }

@@ -6,14 +6,13 @@ who was asked first matters, nor whether that one lied then or lies now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import structlog
 
 from api.domain.ledger import Block, ChainUnavailable, Proof, Transfer, TransferKey, key_of
-from api.services.chain_ledger_transfers import Mined
 from api.services.ledger.block_proofs import prove_blocks
 from api.services.ledger.receipt_proofs import NotProven
 from api.services.ledger.witnesses import Witness
@@ -68,19 +67,19 @@ class Prover:
         self._threads = ThreadPoolExecutor(MOST_OPINIONS, thread_name_prefix=f"proofs-{chain_id}")
         self._pauses: dict[TransferKey, tuple[float, float]] = {}
 
-    def prove(self, transfers: Collection[Transfer]) -> Mapping[TransferKey, Proof]:
+    def prove(self, transfers: Collection[Transfer], recipients: Collection[str]) -> Mapping[TransferKey, Proof]:
         """Return how far each transfer is proven; one that was tried a moment ago is left out."""
-        asked = self._due(transfers)
+        asked, wanted = self._due(transfers), frozenset(recipients)
         witnesses = [each for each in self._witnesses if each.in_step][:MOST_OPINIONS]
         if not asked or not witnesses:
             return {}
         first, *others = witnesses
-        later = [self._threads.submit(self._opinion, each, asked, with_receipts=False) for each in others]
-        opinions = [self._opinion(first, asked, with_receipts=True), *(each.result() for each in later)]
+        later = [self._threads.submit(self._opinion, each, asked, wanted, with_receipts=False) for each in others]
+        opinions = [self._opinion(first, asked, wanted, with_receipts=True), *(each.result() for each in later)]
         for witness, mine in zip(others, opinions[1:], strict=True):
             rest = [each for each in asked if not any(key_of(each) in opinion.proven for opinion in opinions)]
             if rest:
-                checked = self._receipts_only(witness, rest)
+                checked = self._receipts_only(witness, rest, wanted)
                 mine.proven.update(checked.proven)  # its own word once more is no second one
                 mine.denied.update(checked.denied)
                 mine.untraced.update(checked.untraced)
@@ -89,20 +88,22 @@ class Prover:
             self._note(transfer, proofs[key_of(transfer)])
         return proofs
 
-    def _opinion(self, witness: Witness, asked: Sequence[Transfer], *, with_receipts: bool) -> Opinion:
-        opinion = self._receipts_only(witness, asked) if with_receipts else Opinion()
+    def _opinion(
+        self, witness: Witness, asked: Sequence[Transfer], wanted: frozenset[str], *, with_receipts: bool
+    ) -> Opinion:
+        opinion = self._receipts_only(witness, asked, wanted) if with_receipts else Opinion()
         rest = [each for each in asked if key_of(each) not in opinion.told and key_of(each) not in opinion.denied]
         try:
             known = witness.reader.known_blocks({each.block.number for each in rest}) if rest else {}
             for block in known.values():
                 mine = [each for each in rest if each.block.hash == block.block.hash]
                 present = {each.tx_hash: block for each in mine if each.tx_hash in block.records}
-                _compare(opinion, witness, mine, witness.reader.mined(present))
+                _compare(opinion, witness, mine, witness.reader.meaning(witness.reader.mined(present), wanted))
         except ChainUnavailable as fault:
             log.info("no_opinion", chain_id=self._chain_id, host=witness.host, reason=str(fault))
         return opinion
 
-    def _receipts_only(self, witness: Witness, asked: Sequence[Transfer]) -> Opinion:
+    def _receipts_only(self, witness: Witness, asked: Sequence[Transfer], wanted: frozenset[str]) -> Opinion:
         opinion = Opinion()
         blocks = list({each.block.number: each.block for each in asked}.values())
         try:
@@ -111,7 +112,7 @@ class Prover:
                 mine = [each for each in asked if each.block.number == number]
                 present = {each.tx_hash: block.full for each in mine if each.tx_hash in block.full.records}
                 mined = block.mined(self._chain_id, list(present), is_rehearsal=self._is_rehearsal)
-                _compare(opinion, witness, mine, mined)
+                _compare(opinion, witness, mine, witness.reader.meaning(mined, wanted))
         except (ChainUnavailable, NotProven) as fault:
             log.info("no_receipt_proof", chain_id=self._chain_id, host=witness.host, reason=str(fault))
         opinion.proven.update(opinion.told)
@@ -137,10 +138,9 @@ class Prover:
             log.warning("endpoints_disagree", chain_id=self._chain_id, tx_hash=key[0], log_index=key[1])
 
 
-def _compare(opinion: Opinion, witness: Witness, asked: Sequence[Transfer], mined: Iterable[Mined]) -> None:
-    """Read what transactions moved, and sort what was asked about into what is told and what is denied."""
-    wanted = frozenset(each.recipient for each in asked)
-    moved = {key_of(each): each for each in witness.reader.meaning(mined, wanted)}
+def _compare(opinion: Opinion, witness: Witness, asked: Sequence[Transfer], read: Collection[Transfer]) -> None:
+    """Sort what was asked about into what was read again, and what is denied."""
+    moved = {key_of(each): each for each in read}
     for each in asked:
         key, found = key_of(each), moved.get(key_of(each))
         if each.tx_hash in witness.reader.untraced:
