@@ -73,8 +73,6 @@ class BadPayload(AdapterError):
 class TooLarge(BadPayload):
     """An answer is longer, or nested deeper, than anybody wants to read; whoever gave it may be well."""
 
-    code = "too_large"
-
 
 class Adapter(Protocol[Payload]):
     """One source of markets.

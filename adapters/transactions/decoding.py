@@ -26,6 +26,7 @@ from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 LONGEST = 8_192
 """Bytes of calldata that are read: what the builders make is shorter, and lists may point to one part many times."""
 SWEEP_COMMAND = 0x04
+V4_SWAP_ALONE = bytes([uniswap_v4.V4_SWAP])
 ADDRESS_BYTES = 20
 DEPOSIT_OF_WORDS = Function(
     "deposit(bytes32,bytes32,bytes32,bytes32,uint256,uint256,uint256,bytes32,uint32,uint32,uint32,bytes)"
@@ -183,10 +184,7 @@ def _read_universal(router: str, calldata: bytes) -> DecodedPayment | None:
     if found is None:
         return None
     (numbers, orders, _), reference = found
-    if len(numbers) != len(orders) or numbers not in (
-        bytes([uniswap_v4.V4_SWAP]),
-        bytes([uniswap_v4.V4_SWAP, SWEEP_COMMAND]),
-    ):
+    if len(numbers) != len(orders) or numbers not in (V4_SWAP_ALONE, V4_SWAP_ALONE + bytes([SWEEP_COMMAND])):
         return None
     try:
         actions, steps = decode(["bytes", "bytes[]"], orders[0])

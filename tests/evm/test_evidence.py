@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from eth_abi import encode
-from eth_account import Account
+from eth_keys import keys
 from eth_utils import keccak
 
 from api.domain.ledger import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
@@ -162,25 +162,26 @@ def test_what_a_destroyed_contract_leaves_is_found(net: MainNet, payer: Wallet) 
 
 def test_a_signed_permission_counts_for_who_signed_only(net: MainNet, usdc: Contract, thief: Wallet) -> None:
     """A stranger submits the victim's permit and takes the money to the merchant, with his own reference."""
-    signer = Account.from_key(keccak(text="a victim's key"))
-    net.fund(signer.address, "USDC", 1_000)
+    key = keys.PrivateKey(keccak(text="a victim's key"))
+    signer = key.public_key.to_address()
+    net.fund(signer, "USDC", 1_000)
     spender = runner_on(net.chain)
     terms = encode(
         ["bytes32", "address", "address", "uint256", "uint256", "uint256"],
-        [PERMIT, signer.address, spender.address, 900, usdc("nonces", signer.address), 2**255],
+        [PERMIT, signer, spender.address, 900, usdc("nonces", signer), 2**255],
     )
     digest = keccak(b"\x19\x01" + usdc("DOMAIN_SEPARATOR") + keccak(terms))
-    signed = Account.unsafe_sign_hash(digest, signer.key)
+    signed = key.sign_msg_hash(digest)
     permit = data_of(
-        usdc, "permit", signer.address, spender.address, 900, 2**255,
-        signed.v, signed.r.to_bytes(32), signed.s.to_bytes(32),
+        usdc, "permit", signer, spender.address, 900, 2**255,
+        signed.v + 27, signed.r.to_bytes(32), signed.s.to_bytes(32),
     )  # fmt: skip
-    taken = data_of(usdc, "transferFrom", signer.address, SHOP, 900)
+    taken = data_of(usdc, "transferFrom", signer, SHOP, 900)
     calls = [(usdc.address, 0, permit), (usdc.address, 0, taken + THEIRS)]
     tx_hash = thief.send(spender.address, run(spender, calls) + THEIRS)
     for node in (Meddling(), Meddling(refuses=True)):
         (found,) = found_in(net, tx_hash, [SHOP], node)
-        assert (own(found), found.sender, found.amount) == ((), signer.address.lower(), 900)
+        assert (own(found), found.sender, found.amount) == ((), signer, 900)
 
 
 def test_an_allowance_used_directly_counts_for_who_gave_it_only(

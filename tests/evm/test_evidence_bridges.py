@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from eth_abi import encode
-from eth_account import Account
+from eth_keys import keys
 from eth_utils import keccak
 
 from adapters.chain.deployments import deployments_of
@@ -28,7 +28,8 @@ from tests.support.vyper_source import compiled
 BASE, ETHEREUM = 8453, 1
 SHOP, OTHER_SHOP = somebody("merchant behind a bridge"), somebody("another merchant")
 HOUR = 3_600
-SIGNER = Account.from_key(keccak(text="a depositor's key"))
+KEY = keys.PrivateKey(keccak(text="a depositor's key"))
+SIGNER = KEY.public_key.to_address()
 ROOTS = {
     "fromBlock": "0x0",
     "topics": ["0x" + keccak(text="RelayedRootBundle(uint32,bytes32,bytes32)").hex()],
@@ -61,7 +62,7 @@ class Relay:
     token_out: str
     amount_out: int
     deadline: int
-    depositor: str = SIGNER.address
+    depositor: str = SIGNER
     recipient: str = SHOP
 
     @classmethod
@@ -103,8 +104,9 @@ class Relay:
         domain_type = keccak(text="EIP712Domain(string name,string version,uint256 chainId)")
         about = [domain_type, keccak(text="ACROSS-V2"), keccak(text="1.0.0"), ETHEREUM]
         domain = keccak(encode(["bytes32", "bytes32", "bytes32", "uint256"], about))
-        signed = Account.unsafe_sign_hash(keccak(b"\x19\x01" + domain + struct), SIGNER.key).signature
-        order = (self.data, ETHEREUM, word(ACTOR), amount_out, word(recipient), b"", bytes(signed))
+        signed = KEY.sign_msg_hash(keccak(b"\x19\x01" + domain + struct)).to_bytes()
+        signed = signed[:-1] + bytes([signed[-1] + 27])
+        order = (self.data, ETHEREUM, word(ACTOR), amount_out, word(recipient), b"", signed)
         return Wallet(chain, ACTOR).send(pool.address, data_of(pool, "fillRelayWithUpdatedDeposit", *order))
 
 
