@@ -97,9 +97,6 @@ class Transfer:
         Whether only a trace shows it: coin that a call within the transaction sent.
     promise : Promise or None
         Of a deposit into a bridge.
-    references : tuple of bytes
-        What may be an order's 16 bytes: appended to the transaction's calldata or to that of a call within it. Several
-        where a wallet pays in a batch.
     bridge_id : str
         What a bridge's own events call this deposit, and what left it for that deposit elsewhere; else empty.
     fill_deadline : datetime or None
@@ -117,7 +114,6 @@ class Transfer:
     sender: str
     recipient: str
     amount: int
-    references: tuple[bytes, ...] = ()
     namings: tuple[Naming, ...] = ()
     is_inner: bool = False
     promise: Promise | None = None
@@ -146,10 +142,15 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a range of blocks holds, as one endpoint says; `doubts` are those whose blooms allow for more."""
+    """What a range of blocks holds, as one endpoint says.
+
+    `doubts` are the blocks whose blooms allow for more, `untraced` the hashes of transactions that no trace was to be
+    had of: who paid in them may be told later.
+    """
 
     transfers: tuple[Transfer, ...]
     doubts: tuple[Doubt, ...] = ()
+    untraced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,13 +166,15 @@ class ChainReader:
         told_by = self._rpc.answered_by
         self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
         searches = bloom_searches(wanted, self._bridges)
+        transfers = self.meaning(self.mined(hashes), wanted)
         return Reading(
-            transfers=self.meaning(self.mined(hashes), wanted),
+            transfers=transfers,
             doubts=tuple(
                 Doubt(block=each.block, told_by=told_by)
                 for each in blocks.values()
                 if any(search.may_match(each.bloom) for search in searches)
             ),
+            untraced=tuple(tx_hash for tx_hash in hashes if tx_hash in self.untraced),
         )
 
     def _range(self, first: int, last: int, wanted: frozenset[str]) -> tuple[dict[int, FullBlock], list[FoundLog]]:

@@ -181,7 +181,6 @@ def _transfer(mined: Mined, movement: Movement, proof: Proof, kind: TransferKind
         sender=proof.sender,
         recipient=movement.recipient,
         amount=movement.amount,
-        references=tuple(naming.reference for naming in proof.namings if naming.is_own),
         namings=proof.namings,
         is_inner=movement.index <= FIRST_INNER_TRANSFER,
     )

@@ -24,6 +24,7 @@ from api.services.settlement.at_once import run_at_once
 from api.services.settlement.awaited_deliveries import awaits_delivery
 from api.services.settlement.crediting import CHECKED, credit
 from api.services.settlement.doubtful_blocks import note_doubts
+from api.services.settlement.hints import add_hint
 from api.services.settlement.progress import Progress
 from api.services.settlement.second_looks import follow_reports, reread, settle_doubts
 from api.services.settlement.unproven import unproven
@@ -93,7 +94,7 @@ def _watch_chain(chain: Chain, progress: Progress) -> None:
     is_quiet = cursor is not None and not checked and chain.context.clock.now() - cursor.updated_at < CURSOR_EVERY
     proofs = _prove(chain, canonical)
     for reached, reading in _read(chain, first):
-        has_found = bool(reading.transfers or reading.doubts)
+        has_found = bool(reading.transfers or reading.doubts or reading.untraced)
         is_written = has_found or not is_quiet
         if is_written:
             _write(chain, canonical, reading, reached, proofs)
@@ -175,6 +176,8 @@ def _write(
         cursor = hold_cursor(chain, session)
         credit(session, sighting, chain.context.config.confirmations, now)
         note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
+        for tx_hash in reading.untraced:
+            add_hint(session, chain.env_mode, chain.chain_id, tx_hash, now, is_untraced=True)
         if not cursor.block_hash or not awaits_delivery(session, chain.env_mode, chain.chain_id, now):
             cursor.reread_number = max(cursor.reread_number, final)
         cursor.block_number, cursor.block_hash, cursor.mined_at = reached.number, reached.hash, reached.mined_at

@@ -171,24 +171,50 @@ def test_a_late_payment_is_taken_and_called_late(shop: ChainShop) -> None:
     assert shop.outcome(order_id) == "success/paid_late"
 
 
-def test_a_payment_for_a_cancelled_order_is_kept_for_the_operator(shop: ChainShop) -> None:
+def test_a_payment_for_a_cancelled_order_is_credited_told_and_refunded(shop: ChainShop) -> None:
+    """It was on its way when the vendor cancelled: the merchant has the money, and knows it."""
     order_id, reference = shop.order()
-    shop.shop.post(f"/api/v1/payment/{order_id}/cancel")
-    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
+    customer = shop.customer(BASE, "too late")
+    sent = customer.pay(shop.token(BASE), shop.address, PRICE, reference)
+    assert shop.shop.post(f"/api/v1/payment/{order_id}/cancel").status_code == 200
     shop.look()
-    assert shop.outcome(order_id) == "cancelled/cancelled_by_vendor"
-    assert shop.unmatched() == [("order_closed", order_id)]
+    shop.finalise()
+    order = shop.shop.order(order_id)
+    assert shop.outcome(order_id) == "cancelled/paid_after_close"
+    assert (order["amount_received"], order["transaction_hash"]) == (str(PRICE), sent)
+    assert shop.shop.events(order_id)[-1]["data"]["transactions"][0]["hash"] == sent
+    (asked,) = shop.shop.post(f"/api/v1/payment/{order_id}/refund").get_json()["refunds"]
+    assert (asked["to"], asked["amount"]) == (customer.address, str(PRICE))
+    assert shop.unmatched() == []
 
 
-@pytest.mark.parametrize(("chain_id", "symbol"), [(BASE, "DAI"), (ETHEREUM, "USDC")])
-def test_another_token_or_chain_is_the_wrong_token(shop: ChainShop, chain_id: int, symbol: str) -> None:
+@pytest.mark.parametrize(("chain_id", "symbol", "amount"), [(BASE, "DAI", 10**18), (ETHEREUM, "USDC", PRICE)])
+def test_another_token_or_chain_is_the_wrong_token_and_can_be_sent_back(
+    shop: ChainShop, chain_id: int, symbol: str, amount: int
+) -> None:
     order_id, reference = shop.order()
-    customer = shop.customer(chain_id, **{symbol: PRICE})
-    customer.pay(shop.token(chain_id, symbol), shop.address, PRICE, reference)
+    customer = shop.customer(chain_id, **{symbol: amount})
+    customer.pay(shop.token(chain_id, symbol), shop.address, amount, reference)
     shop.look(1)
     assert shop.outcome(order_id) == "processing/wrong_token"
+    shop.finalise()
+    assert shop.outcome(order_id) == "processing/wrong_token"
+    (asked,) = shop.shop.post(f"/api/v1/payment/{order_id}/refund").get_json()["refunds"]
+    assert (asked["chain_id"], asked["token"]) == (chain_id, shop.token(chain_id, symbol))
+    sent = asked["transaction"]
+    shop.wallet(chain_id).send(sent["to"], bytes.fromhex(sent["data"][2:]))
+    shop.finalise()
+    assert shop.outcome(order_id) == "refunded/"
+
+
+def test_a_listed_wrong_token_worth_nothing_changes_nothing(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    shop.customer(BASE, DAI=1).pay(shop.token(BASE, "DAI"), shop.address, 1, reference)
+    shop.customer(BASE).send(shop.address, reference, value=1)
     shop.look()
-    assert shop.outcome(order_id) == "failed/wrong_token"
+    shop.finalise()
+    assert shop.outcome(order_id) == "created/"
+    assert len(shop.shop.order(order_id)["transfers"]) == 2
 
 
 def test_coin_instead_of_the_token_is_the_wrong_token(shop: ChainShop) -> None:
@@ -196,6 +222,9 @@ def test_coin_instead_of_the_token_is_the_wrong_token(shop: ChainShop) -> None:
     shop.customer(BASE).send(shop.address, reference, value=10**15)
     shop.look()
     shop.finalise()
+    assert shop.outcome(order_id) == "processing/wrong_token"
+    shop.pass_time(25 * 3600)
+    shop.look()
     assert shop.outcome(order_id) == "failed/wrong_token"
 
 
@@ -277,19 +306,21 @@ def test_a_refund_is_signed_by_the_merchant_and_found_on_the_chain(shop: ChainSh
     before = shop.nets[BASE].balance(customer.address, "USDC")
     customer.pay(shop.token(BASE), shop.address, PRICE, reference)
     shop.look()
+    assert shop.shop.post(f"/api/v1/payment/{order_id}/refund").status_code == 409  # it could be lost still
+    shop.finalise()
     answers = [shop.shop.post(f"/api/v1/payment/{order_id}/refund") for _ in range(2)]
     assert [answer.status_code for answer in answers] == [200, 200]
-    refund = answers[0].get_json()["refund"]
-    assert answers[1].get_json()["refund"] == refund
-    (asked,) = refund["transactions"]
-    assert (asked["chain_id"], asked["from"], asked["recipient"]) == (BASE, shop.address, customer.address)
+    (refund,) = answers[0].get_json()["refunds"]
+    assert answers[1].get_json()["refunds"] == [refund]
+    asked = refund["transaction"]
+    assert (asked["chain_id"], asked["from"], refund["to"]) == (BASE, shop.address, customer.address)
     shop.look()
     assert shop.outcome(order_id) == "success/"
     tx_hash = shop.wallet(BASE).send(asked["to"], bytes.fromhex(asked["data"][2:]), value=int(asked["value"], 16))
     shop.look()
     order = shop.shop.order(order_id)
     assert shop.outcome(order_id) == "refunded/"
-    assert order["refund"] == {"amount": str(PRICE), "transactions": [], "sent": [tx_hash]}
+    assert order["refunds"] == [{**refund, "hash": tx_hash, "status": "final", "transaction": None}]
     assert (shop.balance(BASE), shop.nets[BASE].balance(customer.address, "USDC")) == (0, before)
     assert shop.unmatched() == []
 

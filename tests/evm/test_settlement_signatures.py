@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from eth_abi import encode
 from eth_account import Account
-from eth_account.messages import encode_typed_data
+from eth_account.messages import _hash_eip191_message, encode_typed_data
 from eth_account.signers.local import LocalAccount
 
-from api.domain.errors import Conflict, InvalidData, NotFound
-from api.services.settlement.signed_claims import prepare_claims, submit_claim
+from api.domain.errors import NotFound
+from api.services.settlement.signed_claims import ClaimRefused, digest_of, prepare_claims, submit_claim
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, transfer_data
@@ -94,14 +94,21 @@ def test_a_strangers_signature_takes_nothing(shop: ChainShop) -> None:
     payer = wallet(shop)
     tx_hash = pay(shop, payer)
     made = offer(shop, order_id, tx_hash, payer.address)
-    with pytest.raises(InvalidData) as refused:
+    with pytest.raises(ClaimRefused) as refused:
         submit(shop, order_id, tx_hash, made.log_index, payer.address, signed(made.typed_data, THIEF))
     assert refused.value.problems[0].path == "signature"
     thief = THIEF.address.lower()
     assert prepare_claims(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash, account=thief) == ()
-    with pytest.raises(Conflict, match="another address"):
+    with pytest.raises(ClaimRefused, match="another address"):
         submit(shop, order_id, tx_hash, made.log_index, thief, signed(made.typed_data, THIEF))
     assert shop.outcome(order_id) == "created/"
+
+
+def test_the_digest_is_that_of_eip_712(shop: ChainShop) -> None:
+    order_id, payer = shop.order()[0], wallet(shop)
+    made = offer(shop, order_id, pay(shop, payer), payer.address)
+    message = encode_typed_data(full_message=dict(made.typed_data))
+    assert digest_of(made.typed_data) == _hash_eip191_message(message)
 
 
 @pytest.mark.parametrize("size", [0, 1, 64, 66, 5000])
@@ -109,7 +116,7 @@ def test_bytes_that_are_no_signature(shop: ChainShop, size: int) -> None:
     order_id, payer = shop.order()[0], wallet(shop)
     tx_hash = pay(shop, payer)
     made = offer(shop, order_id, tx_hash, payer.address)
-    with pytest.raises(InvalidData):
+    with pytest.raises(ClaimRefused, match="no signature"):
         submit(shop, order_id, tx_hash, made.log_index, payer.address, b"\x01" * size)
 
 
@@ -130,7 +137,7 @@ def test_a_signature_for_anything_else_is_of_no_use(shop: ChainShop, what: str) 
     tx_hash = pay(shop, payer)
     made = offer(shop, order_id, tx_hash, payer.address)
     other = {**made.typed_data, "message": {**made.typed_data["message"], **FOREIGN[what]}}
-    with pytest.raises(InvalidData):
+    with pytest.raises(ClaimRefused, match="no signature"):
         submit(shop, order_id, tx_hash, made.log_index, payer.address, signed(other, CUSTOMER))
 
 
@@ -139,7 +146,7 @@ def test_a_transfer_from_before_the_order_pays_nothing(shop: ChainShop) -> None:
     tx_hash = pay(shop, payer)
     order_id = shop.order()[0]
     assert prepare_claims(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash, account=payer.address) == ()
-    with pytest.raises(Conflict, match="older than the order"):
+    with pytest.raises(ClaimRefused, match="older than the order"):
         submit(shop, order_id, tx_hash, shop.shop.payments()[0].log_index, payer.address, b"\x01" * 65)
 
 
@@ -153,7 +160,7 @@ def test_one_transfer_pays_one_order_though_its_payer_signs_for_two(shop: ChainS
     shop.pass_time(10)
     shop.look()
     assert (shop.outcome(first), shop.outcome(second)) == ("success/", "created/")
-    with pytest.raises(Conflict, match="another order"):
+    with pytest.raises(ClaimRefused, match="another order"):
         submit(shop, second, tx_hash, made[1].log_index, payer.address, signed(made[1].typed_data, CUSTOMER))
 
 
@@ -168,7 +175,7 @@ def test_a_signature_for_a_cancelled_order_makes_the_money_refundable(shop: Chai
 
 def test_what_has_not_been_seen_is_not_claimed(shop: ChainShop) -> None:
     order_id = shop.order()[0]
-    with pytest.raises(Conflict, match="not been seen"):
+    with pytest.raises(ClaimRefused, match="not been seen"):
         submit(shop, order_id, "0x" + "77" * 32, 0, CUSTOMER.address.lower(), b"\x01" * 65)
     with pytest.raises(NotFound):
         submit(shop, "po_nothing", "0x" + "77" * 32, 0, CUSTOMER.address.lower(), b"\x01" * 65)
@@ -200,7 +207,7 @@ def test_who_rules_a_contract_now_or_did_then_is_not_enough(shop: ChainShop) -> 
     account("pass_on", THIEF.address)
     made = offer(shop, order_id, tx_hash, account.address.lower())
     for signer in (CUSTOMER, THIEF):
-        with pytest.raises(InvalidData):
+        with pytest.raises(ClaimRefused, match="no signature"):
             submit(shop, order_id, tx_hash, made.log_index, account.address.lower(), signed(made.typed_data, signer))
 
 
@@ -209,7 +216,7 @@ def test_a_contract_that_burns_gas_signs_nothing(shop: ChainShop) -> None:
     account, tx_hash = contract_payment(shop, CUSTOMER)
     account("burn_gas")
     made = offer(shop, order_id, tx_hash, account.address.lower())
-    with pytest.raises(InvalidData):
+    with pytest.raises(ClaimRefused, match="no signature"):
         submit(shop, order_id, tx_hash, made.log_index, account.address.lower(), signed(made.typed_data, CUSTOMER))
 
 
@@ -219,5 +226,5 @@ def test_a_signature_of_another_installation_is_of_no_use(shop: ChainShop) -> No
     context = shop.shop.context
     elsewhere = replace(context, config=replace(context.config, base_url="https://other.example"))
     (made,) = prepare_claims(elsewhere, order_id, chain_id=BASE, tx_hash=tx_hash, account=payer.address)
-    with pytest.raises(InvalidData):
+    with pytest.raises(ClaimRefused, match="no signature"):
         submit(shop, order_id, tx_hash, made.log_index, payer.address, signed(made.typed_data, CUSTOMER))

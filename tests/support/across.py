@@ -6,9 +6,13 @@ from dataclasses import dataclass, replace
 
 from eth_abi import encode
 from eth_utils import keccak
+from sqlalchemy import select
 
 from adapters.base import FirmQuote
 from adapters.chain.deployments import deployments_of
+from api.domain.ids import IdPrefix, new_id
+from api.services.settlement.built_deposits import describe_build, remember_build
+from api.storage.tables import PaymentOrder, StoredQuote
 from routing_engine.markets import BridgeLane
 from routing_engine.model import Hop
 from tests.support.evm import ACTOR
@@ -64,9 +68,12 @@ def _word(address: str) -> bytes:
 
 
 class Crossing:
-    """One deposit on Ethereum that a relayer on Base may fill."""
+    """One deposit on Ethereum that a relayer on Base may fill.
 
-    def __init__(self, shop: ChainShop, reference: bytes, *, coin: bool = False) -> None:
+    `is_built` says whether it is just what the service built for a quote of the order, or a stranger's idea.
+    """
+
+    def __init__(self, shop: ChainShop, reference: bytes, *, coin: bool = False, is_built: bool = True) -> None:
         self.shop = shop
         self.customer = shop.customer(ETHEREUM)
         self.token_in, self.token_out = shop.token(ETHEREUM), shop.token(BASE, "WETH" if coin else "USDC")
@@ -83,9 +90,30 @@ class Crossing:
             *(_word(self.customer.address), _word(shop.address), _word(self.token_in), _word(self.token_out)),
             *(PAID, self.amount_out, BASE, bytes(32), now, self.deadline, 0, b""),
         )
+        if is_built:
+            self._remember(reference)
         self.tx_hash = self.customer.send(
             self.pool.address, deposit.selector + encode(deposit.inputs, order) + reference
         )
+
+    def _remember(self, reference: bytes) -> None:
+        """Write down what is going to be deposited, as the service does when it builds a deposit."""
+        build = describe_build(
+            payer=self.customer.address,
+            chain_id=ETHEREUM,
+            token_address=self.token_in,
+            amount=PAID,
+            promised_amount=self.amount_out,
+            fill_deadline=self.deadline,
+        )
+        now = self.shop.clock.now()
+        with self.shop.shop.context.database.write() as session:
+            query = select(PaymentOrder.id).where(PaymentOrder.payment_reference == reference)
+            order_id = session.scalar(query)
+            quote_id = new_id(IdPrefix.QUOTE, now)
+            session.add(StoredQuote(id=quote_id, order_id=order_id, body={}, created_at=now, expires_at=now))
+            session.flush()
+            remember_build(session, quote_id, build)
 
     def fill(self) -> str:
         """Let a relayer pay the merchant; return the transaction's hash."""

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eth_keys.datatypes import Signature
+from eth_keys.exceptions import BadSignature
+from eth_utils.exceptions import ValidationError
+
 from adapters.chain.abi import Function, hex_data
 from adapters.endpoint import Answer, Question, RpcRefused
 from adapters.single_endpoint import Asker
 
 KEY_SIGNATURE_BYTES = 65
+ETHEREUM_OFFSET = 27
+RECOVERY_IDS = frozenset({0, 1, 27, 28})
+"""The last byte of a signature; most wallets write it the second way."""
 MOST_GAS = 1_000_000
 """What a contract may use to check a signature; a Safe of a dozen owners needs a tenth of it."""
 IS_VALID = Function("isValidSignature(bytes32,bytes)", "bytes4")
@@ -43,15 +50,12 @@ def accepts_signature(rpc: Asker, account: str, digest: bytes, signature: bytes,
 
 def recover_signer(digest: bytes, signature: bytes) -> str | None:
     """Return the address, in lower case, whose key has signed a digest; None where the bytes are no such signature."""
-    from eth_account import Account  # here, since it takes a while to load and is needed rarely
-    from eth_keys.exceptions import BadSignature
-    from eth_utils.exceptions import ValidationError
-
-    if len(signature) != KEY_SIGNATURE_BYTES:
+    if len(signature) != KEY_SIGNATURE_BYTES or signature[-1] not in RECOVERY_IDS:
         return None
     try:
-        return str(Account._recover_hash(digest, signature=signature)).lower()
-    except (BadSignature, ValidationError, ValueError):
+        parts = Signature(signature[:-1] + bytes([signature[-1] % ETHEREUM_OFFSET]))
+        return str(parts.recover_public_key_from_msg_hash(digest).to_address())
+    except (BadSignature, ValidationError):
         return None
 
 

@@ -14,7 +14,7 @@ from api.domain.orders import StatusReason, takes_payment
 from api.services.order_store import NO_MONEY, PaymentState, lock_all, money_of, record, settle, state_of
 from api.services.settlement.checking import check_payment, move_payment
 from api.services.settlement.intake import add_transfer
-from api.services.settlement.matching import Evidence, find_waiting_deliveries, match_transfers
+from api.services.settlement.matching import Evidence, Match, find_waiting_deliveries, match_transfers
 from api.services.settlement.revising import apply_revision, find_revisions
 from api.services.settlement.sighting import Sighting
 from api.services.settlement.signed_claims import find_signed
@@ -35,7 +35,8 @@ def credit(session: Session, sighting: Sighting, confirmations: Confirmations, n
     """
     checked = _checked(session, sighting)
     known = _known(session, sighting)
-    fresh = [row for row in sighting.transfers if key_of(row) not in known]
+    # What belongs to nobody may be known better by now: by a trace that was not to be had before.
+    fresh = [row for row in sighting.transfers if key_of(row) not in known or known[key_of(row)].order_id is None]
     matches = match_transfers(session, sighting.env_mode, fresh, sighting.recipients, sighting.rejected)
     waiting = find_waiting_deliveries(session, sighting.env_mode, matches)
     signed = find_signed(session, sighting.env_mode, sighting.chain_id)
@@ -52,7 +53,11 @@ def credit(session: Session, sighting: Sighting, confirmations: Confirmations, n
         if key_of(transfer) in known:
             move_payment(known[key_of(transfer)], transfer, now)
     for match in matches:
-        add_transfer(session, sighting, match, orders.get(match.order_id or ""), now)
+        order, row = orders.get(match.order_id or ""), known.get(key_of(match.transfer))
+        if row is None:
+            add_transfer(session, sighting, match, order, now)
+        elif match.evidence != Evidence.NONE:
+            learn(row, match, order, now)
     for row_id, deposit in waiting.items():
         row = session.get_one(Payment, row_id)
         row.source_chain_id, row.source_tx_hash = deposit.transfer.chain_id, deposit.transfer.tx_hash
@@ -74,6 +79,15 @@ def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: date
     row.order_id, row.claimed_order_id, row.unmatched_reason, row.updated_at = order.id, order.id, "", now
     row.evidence = evidence
     row.is_after_close = not takes_payment(state_of(order), row.mined_at)
+
+
+def learn(row: Payment, match: Match, order: PaymentOrder | None, now: datetime) -> None:
+    """Credit an order with a payment of which only now is known whose it was."""
+    transfer = match.transfer
+    row.sender, row.bridge_id = transfer.sender, transfer.bridge_id
+    row.source_chain_id, row.source_tx_hash = transfer.source_chain_id, transfer.source_tx_hash
+    row.is_rejected = row.is_rejected or match.is_rejected
+    give(row, order, match.evidence, now)
 
 
 def settle_all(

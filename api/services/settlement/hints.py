@@ -24,10 +24,20 @@ LONGEST_PAUSE = timedelta(minutes=5)
 FIRST_PAUSE = timedelta(seconds=2)
 
 
-def add_hint(session: Session, env_mode: EnvMode, chain_id: int, tx_hash: str, now: datetime) -> bool:
-    """Note a hint; the oldest make room for it. Return whether it was new."""
+def add_hint(
+    session: Session, env_mode: EnvMode, chain_id: int, tx_hash: str, now: datetime, *, is_untraced: bool = False
+) -> bool:
+    """Note a hint; the oldest make room for it. Return whether it was new.
+
+    Parameters
+    ----------
+    is_untraced : bool
+        Whether it is the service's own: it has read the transaction, but could get no trace of it.
+    """
     key = {"env_mode": env_mode, "chain_id": chain_id, "tx_hash": tx_hash}
-    is_new = insert_new(session, PaymentHint, {**key, "reported_at": now, "next_try_at": now})
+    first_try = now + (FIRST_PAUSE if is_untraced else timedelta(0))
+    values = {**key, "is_untraced": is_untraced, "reported_at": now, "next_try_at": first_try}
+    is_new = insert_new(session, PaymentHint, values)
     waiting = session.scalar(select(func.count()).select_from(PaymentHint).where(*_of(env_mode, chain_id))) or 0
     if is_new and waiting > MOST_WAITING:
         others = select(PaymentHint.tx_hash).where(*_of(env_mode, chain_id), PaymentHint.tx_hash != tx_hash)
@@ -56,26 +66,35 @@ def follow_hints(
 
     The caller holds the chain's cursor, which stands at `reached`.
     """
-    found = select(Payment.tx_hash).where(
-        Payment.env_mode == env_mode,
-        Payment.chain_id == chain_id,
-        Payment.tx_hash.in_(asked),
-        Payment.state.not_in(GONE),
-    )
-    known, passed_over = set(session.scalars(found)), []
+    known, nobodys = _known(session, env_mode, chain_id, asked)
+    passed_over = []
     for row in session.scalars(select(PaymentHint).where(*_of(env_mode, chain_id), PaymentHint.tx_hash.in_(asked))):
         place = places.get(row.tx_hash)
         if place is not None and place.block.number > reached:
             place = None  # it is read in a moment
-        if place is not None and place.is_relevant and row.tx_hash not in known:
+        may_be_traced = row.is_untraced and (row.tx_hash in nobodys or row.tx_hash not in known)
+        if place is not None and place.is_relevant and (row.tx_hash not in known or may_be_traced):
             passed_over.append(Doubt(block=place.block, told_by=HINT))
-        if place is not None or row.tx_hash in known or row.reported_at < now - FORGOTTEN_AFTER:
+        is_done = (place is not None or row.tx_hash in known) and not may_be_traced
+        if is_done or row.reported_at < now - FORGOTTEN_AFTER:
             session.delete(row)
         else:
             row.next_try_at = now + min(FIRST_PAUSE * 2**row.tries, LONGEST_PAUSE)
             row.tries = min(row.tries + 1, 16)
     session.flush()
     note_doubts(session, env_mode, chain_id, passed_over, now, wait=timedelta(0))
+
+
+def _known(session: Session, env_mode: EnvMode, chain_id: int, asked: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Return which transactions are written down, and those of them in which something belongs to nobody."""
+    found = select(Payment.tx_hash, Payment.order_id).where(
+        Payment.env_mode == env_mode,
+        Payment.chain_id == chain_id,
+        Payment.tx_hash.in_(asked),
+        Payment.state.not_in(GONE),
+    )
+    rows = session.execute(found).all()
+    return {row[0] for row in rows}, {row[0] for row in rows if row[1] is None}
 
 
 def _of(env_mode: EnvMode, chain_id: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

@@ -3,7 +3,7 @@
 from api.storage.base import Base
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
 from api.storage.tables.orders import Payment, PaymentOrder, Refund, TimelineEntry
-from api.storage.tables.reports import PaymentClaim, PaymentHint, PaymentReport
+from api.storage.tables.reports import PaymentClaim, PaymentHint
 from api.storage.tables.system import DoubtfulBlock, IdempotencyKey, JobSlot, Lease, StoredQuote, WatchCursor
 from api.storage.tables.vendors import ApiKeyRow, OwnedAddress, SettlementAccount, Vendor
 from api.storage.tables.webhooks import Event, WebhookAttempt, WebhookDelivery, WebhookSecret, WebhookSubscription
@@ -21,7 +21,6 @@ __all__ = [
     "PaymentClaim",
     "PaymentHint",
     "PaymentOrder",
-    "PaymentReport",
     "Refund",
     "SettlementAccount",
     "SimulatedChain",

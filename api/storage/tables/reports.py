@@ -11,27 +11,10 @@ from api.storage.base import Base
 from api.storage.types import BigKey
 
 
-class PaymentReport(Base):
-    """A transaction of which a payer's wallet said that it pays an order; the chain alone says whether it does.
-
-    For payments that carry no reference. Whoever has the payment URL can report anything, so `payer` must be the
-    transaction's own sender before it counts.
-    """
-
-    __tablename__ = "payment_reports"
-
-    order_id: Mapped[str] = mapped_column(ForeignKey("payment_orders.id"), primary_key=True)
-    chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
-    tx_hash: Mapped[str] = mapped_column(String(66), primary_key=True)
-    payer: Mapped[str] = mapped_column(String(42))
-    reported_at: Mapped[datetime]
-
-    __table_args__ = (Index(None, "chain_id", "tx_hash"),)
-
-
 class PaymentHint(Base):
     """A transaction of which somebody said that it pays: a hint where to look, never a proof.
 
+    `is_untraced`: it is the service's own, of a transaction that it has read without a trace of it.
     It is forgotten once it was looked at, or after a while; whoever has a payment URL can report anything.
     """
 
@@ -40,6 +23,7 @@ class PaymentHint(Base):
     env_mode: Mapped[str] = mapped_column(String(8), primary_key=True)
     chain_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     tx_hash: Mapped[str] = mapped_column(String(66), primary_key=True)
+    is_untraced: Mapped[bool] = mapped_column(default=False)
     reported_at: Mapped[datetime]
     tries: Mapped[int] = mapped_column(default=0)
     next_try_at: Mapped[datetime]

@@ -45,6 +45,7 @@ def upgrade() -> None:
     sa.Column('env_mode', sa.String(length=8), nullable=False),
     sa.Column('chain_id', sa.BigInteger(), autoincrement=False, nullable=False),
     sa.Column('tx_hash', sa.String(length=66), nullable=False),
+    sa.Column('is_untraced', sa.Boolean(), nullable=False),
     sa.Column('reported_at', types.UtcDateTime(), nullable=False),
     sa.Column('tries', sa.Integer(), nullable=False),
     sa.Column('next_try_at', types.UtcDateTime(), nullable=False),
@@ -251,16 +252,6 @@ def upgrade() -> None:
     sa.UniqueConstraint('order_id', 'chain_id', 'tx_hash', 'log_index', 'account', name=op.f('uq_payment_claims_order_id_chain_id_tx_hash_log_index_account'))
     )
     op.create_index(op.f('ix_payment_claims_env_mode_chain_id_tx_hash'), 'payment_claims', ['env_mode', 'chain_id', 'tx_hash'], unique=False)
-    op.create_table('payment_reports',
-    sa.Column('order_id', sa.String(length=64), nullable=False),
-    sa.Column('chain_id', sa.BigInteger(), autoincrement=False, nullable=False),
-    sa.Column('tx_hash', sa.String(length=66), nullable=False),
-    sa.Column('payer', sa.String(length=42), nullable=False),
-    sa.Column('reported_at', types.UtcDateTime(), nullable=False),
-    sa.ForeignKeyConstraint(['order_id'], ['payment_orders.id'], name=op.f('fk_payment_reports_order_id')),
-    sa.PrimaryKeyConstraint('order_id', 'chain_id', 'tx_hash', name=op.f('pk_payment_reports'))
-    )
-    op.create_index(op.f('ix_payment_reports_chain_id_tx_hash'), 'payment_reports', ['chain_id', 'tx_hash'], unique=False)
     op.create_table('payments',
     sa.Column('id', sa.BigInteger().with_variant(sa.Integer(), 'sqlite'), nullable=False),
     sa.Column('public_id', sa.String(length=64), nullable=False),
@@ -410,8 +401,6 @@ def downgrade() -> None:
     op.drop_index(op.f('ix_payments_chain_id_recipient'), table_name='payments')
     op.drop_index(op.f('ix_payments_bridge_id'), table_name='payments')
     op.drop_table('payments')
-    op.drop_index(op.f('ix_payment_reports_chain_id_tx_hash'), table_name='payment_reports')
-    op.drop_table('payment_reports')
     op.drop_index(op.f('ix_payment_claims_env_mode_chain_id_tx_hash'), table_name='payment_claims')
     op.drop_table('payment_claims')
     op.drop_index(op.f('ix_order_timeline_order_id'), table_name='order_timeline')
