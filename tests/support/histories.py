@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
@@ -23,7 +24,7 @@ from api.services.payment_reports import report_payment
 from api.storage.tables import Payment, PaymentOrder
 from routing_engine.model import NATIVE_ADDRESS
 from tests.support.across import Crossing
-from tests.support.settlement import PRICE, ChainShop, Wallet, transfer_data
+from tests.support.settlement import FINAL_BLOCKS, PRICE, ChainShop, Wallet, transfer_data
 
 BASE, ETHEREUM = 8453, 1
 AGGREGATE = bytes.fromhex("82ad56cb")
@@ -31,6 +32,8 @@ AGGREGATE = bytes.fromhex("82ad56cb")
 APPROVE, TRANSFER_FROM = bytes.fromhex("095ea7b3"), bytes.fromhex("23b872dd")
 TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 ACTS_A_HISTORY = 14
+LAST_LOOKS = 8
+"""Enough for a worker that dies now and then to see everything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +68,8 @@ class History:
     starts: dict[int, int] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
 
-    def run(self, acts: int = ACTS_A_HISTORY) -> None:
-        """Let things happen, and look at the chains now and then."""
+    def run(self, death: type[Exception], acts: int = ACTS_A_HISTORY) -> None:
+        """Let things happen, and look at the chains now and then; the worker dies of `death` meanwhile."""
         self.starts = {chain_id: net.chain.number for chain_id, net in self.shops[0].nets.items()}
         for _ in range(3):
             self._order()
@@ -76,16 +79,18 @@ class History:
             self.log.append(name)
             ACTS[name](self)
             if self.rng.random() < 0.6:
-                self.look()
+                self.look(death)
 
-    def look(self) -> None:
-        """Let the worker look; sometimes it dies half-way."""
-        self.shops[0].look(1)
+    def look(self, death: type[Exception]) -> None:
+        """Let the worker look; if it dies half-way, another one begins anew later."""
+        with suppress(death):
+            self.shops[0].look(1)
 
-    def settle(self) -> None:
-        """Let everything become final."""
-        self.shops[0].finalise()
-        self.shops[0].look(3)
+    def settle(self, death: type[Exception]) -> None:
+        """Let everything become final, and be seen."""
+        self.shops[0].pass_time(2, FINAL_BLOCKS)
+        for _ in range(LAST_LOOKS):
+            self.look(death)
 
     def pick(self) -> Order:
         return self.rng.choice(self.orders)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from flask.testing import FlaskClient
 
 from adapters.transactions.desk import PaymentDesk
 from adapters.transactions.simulation import PaymentChain
@@ -90,6 +92,7 @@ class ChainShop:
     shop: Shop
     nets: Mapping[int, MainNet]
     address: str
+    env_mode: EnvMode = EnvMode.TEST
 
     @property
     def clock(self) -> SettableClock:
@@ -131,7 +134,9 @@ class ChainShop:
 
     def order(self, **changes: object) -> tuple[str, bytes]:
         """Create an order of one dollar unless told otherwise; return its id and its reference."""
-        order_id = self.shop.create(**changes)
+        callbacks = {f"{name}_callback_url": "https://shop.example/" for name in ("success", "cancel", "failure")}
+        changes = changes if self.env_mode == EnvMode.TEST else {**callbacks, **changes}
+        order_id = self.shop.create(env_mode=self.env_mode, **changes)
         with self.shop.context.database.read() as session:
             return order_id, session.get_one(PaymentOrder, order_id).payment_reference
 
@@ -184,11 +189,12 @@ def chain_shop(
     *,
     endpoints: Mapping[int, tuple[str, ...]] | None = None,
     database_url: str | None = None,
+    env_modes: Sequence[EnvMode] = (EnvMode.TEST,),
 ) -> Iterator[ChainShop]:
     """Open a shop of a new merchant, with a database of its own, on chains that run already.
 
     With markets its page pays over them, and `firm` confirms those that are bridges. The worker reads the chains
-    through `endpoints` where those are given.
+    through `endpoints` where those are given, for each of `env_modes`.
     """
     clock = SettableClock(datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC))
     urls = {chain_id: (net.chain.url,) for chain_id, net in nets.items()} | dict(endpoints or {})
@@ -206,12 +212,32 @@ def chain_shop(
         database=Database(config.database_url),
         market=MarketService(offline(_market_file(folder, markets)), clock),
         worlds=_worlds(nets, firm),
-        ledgers={EnvMode.TEST: connect(urls, EnvMode.TEST, clock)},
+        ledgers={each: connect(urls, EnvMode.TEST, clock) for each in env_modes},
     )
     upgrade(context.database.engine)
-    address = somebody(f"merchant of {name}")
+    try:
+        yield open_account(context, nets, build_app(context).test_client(), clock, f"merchant of {name}")
+    finally:
+        context.database.close()
+
+
+def open_another(shop: ChainShop, name: str, env_mode: EnvMode = EnvMode.TEST) -> ChainShop:
+    """Open the shop of another merchant beside one, with the same service and on the same chains."""
+    return open_account(shop.shop.context, shop.nets, shop.shop.client, shop.clock, name, env_mode)
+
+
+def open_account(
+    context: Context,
+    nets: Mapping[int, MainNet],
+    client: FlaskClient,
+    clock: SettableClock,
+    name: str,
+    env_mode: EnvMode = EnvMode.TEST,
+) -> ChainShop:
+    """Make a merchant who receives USDC and coin on Base."""
+    address = somebody(name)
     with context.database.write() as session:
-        vendor = create_vendor(session, "Tea & Co", clock.now())
+        vendor = create_vendor(session, f"Tea & {name}", clock.now())
         for symbol in ("USDC", "ETH"):
             token = registry.token(symbol, 8453)
             account = Account(
@@ -221,12 +247,9 @@ def chain_shop(
                 token_decimals=token.decimals,
                 address=address,
             )
-            set_account(session, vendor.vendor_id, EnvMode.TEST, account, clock.now())
-    shop = Shop(client=build_app(context).test_client(), context=context, clock=clock, merchant=Merchant(vendor))
-    try:
-        yield ChainShop(shop=shop, nets=nets, address=address)
-    finally:
-        context.database.close()
+            set_account(session, vendor.vendor_id, env_mode, account, clock.now())
+    shop = Shop(client=client, context=context, clock=clock, merchant=Merchant(vendor))
+    return ChainShop(shop=shop, nets=nets, address=address, env_mode=env_mode)
 
 
 def _market_file(folder: Path, markets: Iterable[Market]) -> Path | None:

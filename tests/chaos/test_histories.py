@@ -1,0 +1,80 @@
+"""Random histories of honest and hostile acts on real chains: each transfer counts at most once, for its payer's order.
+
+`HISTORIES` says how many are run on each database, and `CHAOS_SEED` which dice are thrown; `make soak` runs thousands.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from api.domain.env import EnvMode
+from api.services.settlement.crediting import credit
+from tests.support.histories import History, find_wrongs
+from tests.support.main_net import MainNet, running_main_net
+from tests.support.settlement import chain_shop, open_another
+
+HISTORIES = int(os.environ.get("HISTORIES", "20"))
+SEED = int(os.environ.get("CHAOS_SEED", "7"))
+BASE, ETHEREUM = 8453, 1
+DEATHS = 0.1
+"""How often the worker dies in the middle of what it writes."""
+
+
+class Died(Exception):
+    """What happens to a worker now and then."""
+
+
+@pytest.fixture(scope="module")
+def nets() -> Iterator[Mapping[int, MainNet]]:
+    with running_main_net(BASE) as base, running_main_net(ETHEREUM) as ethereum:
+        yield {BASE: base, ETHEREUM: ethereum}
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
+def test_whatever_happens_each_transfer_counts_once_and_for_its_payers_order(
+    dialect: str,
+    nets: Mapping[int, MainNet],
+    make_database_url: Callable[[str], str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    began, deaths, acts, dice = time.monotonic(), [], 0, Random(SEED)
+
+    def credit_and_die(*arguments: Any) -> None:
+        credit(*arguments)
+        if dice.random() < DEATHS:
+            deaths.append(1)
+            raise Died
+
+    for module in ("watcher", "settlement.second_looks"):
+        monkeypatch.setattr(f"api.services.{module}.credit", credit_and_die)
+    for number in range(HISTORIES):
+        rng = Random(f"{SEED} {dialect} {number}")
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with chain_shop(
+            nets,
+            folder,
+            f"{dialect} {SEED} {number}",
+            database_url=make_database_url(dialect),
+            env_modes=tuple(EnvMode),
+        ) as first:
+            shops = [
+                first,
+                open_another(first, f"second of {dialect} {SEED} {number}"),
+                open_another(first, f"live of {dialect} {SEED} {number}", EnvMode.LIVE),
+            ]
+            history = History(shops=shops, rng=rng)
+            history.run(Died)
+            acts += len(history.log)
+            history.settle(Died)
+            wrongs = find_wrongs(history)
+            assert wrongs == [], (number, wrongs, history.log)
+    print(f"\n{HISTORIES} histories on {dialect}, {acts} acts, {len(deaths)} deaths: {time.monotonic() - began:.0f} s")
