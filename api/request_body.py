@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from typing import Any, NoReturn
 
 from api.domain.errors import InvalidData
 
 MAX_BODY_BYTES = 64 * 1024
+MOST_NESTED = 100
 GIVEN_TWICE = "Given twice"
+
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
+"""A bracket, or a string as a whole, whose brackets mean nothing."""
 
 _NAMES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
 
@@ -34,20 +39,33 @@ def parse_object(raw: bytes | str) -> dict[str, Any]:
         raise InvalidData.at("", f"The body is not UTF-8 (byte {error.start})") from None
     if not text.strip():
         return {}
+    _refuse_deep(text)
     try:
         value = json.loads(
             text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_refuse_repeated
         )
     except json.JSONDecodeError as error:
         raise InvalidData.at("", f"Malformed JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
-    except RecursionError:
-        raise InvalidData.at("", "The JSON is nested too deeply") from None
     except ValueError:
         # What is left is an integer beyond the interpreter's limit of digits.
         raise InvalidData.at("", "The JSON holds a number with too many digits") from None
     if not isinstance(value, dict):
         raise InvalidData.at("", f"Expected object, received {json_type(value)}")
     return value
+
+
+def _refuse_deep(text: str) -> None:
+    """Refuse brackets within brackets beyond any use.
+
+    Python's own bound is its recursion limit, which an imported library may raise until such a text ends the process.
+    """
+    if text.count("[") + text.count("{") <= MOST_NESTED:
+        return
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+        if depth > MOST_NESTED:
+            raise InvalidData.at("", "The JSON is nested too deeply")
 
 
 def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

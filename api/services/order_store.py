@@ -28,10 +28,13 @@ class PaymentState(StrEnum):
     """Where a transfer stands on its chain.
 
     ``confirmed`` has the blocks that its value asks for, and counts; it is checked on until its chain can't lose it
-    any more, and it is ``final``. One that its chain has taken back is ``reorged``, or ``lost`` if it had counted.
+    any more, and it is ``final``. One that endpoints contradict each other about is ``disputed``: it is shown nowhere
+    and counts for nothing until they agree. One that its chain has taken back is ``reorged``, or ``lost`` if it had
+    counted.
     """
 
     SEEN = "seen"
+    DISPUTED = "disputed"
     CONFIRMED = "confirmed"
     FINAL = "final"
     REORGED = "reorged"
@@ -40,8 +43,10 @@ class PaymentState(StrEnum):
 
 COUNTED = frozenset({PaymentState.CONFIRMED, PaymentState.FINAL})
 """What an order can succeed with."""
-GONE = frozenset({PaymentState.REORGED, PaymentState.LOST})
-"""What is in no canonical block."""
+CHECKED = frozenset({PaymentState.SEEN, PaymentState.DISPUTED, PaymentState.CONFIRMED})
+"""What a chain may still take back."""
+GONE = frozenset({PaymentState.DISPUTED, PaymentState.REORGED, PaymentState.LOST})
+"""What is in no canonical block, as far as is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

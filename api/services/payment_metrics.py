@@ -12,8 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.context import Context
 from api.domain.env import EnvMode
-from api.services.order_store import PaymentState
-from api.services.settlement.crediting import CHECKED
+from api.services.order_store import CHECKED, PaymentState
 from api.services.settlement.doubtful_blocks import count_doubts
 from api.services.unmatched import count_unmatched
 from api.storage.tables import Payment, WatchCursor

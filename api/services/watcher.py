@@ -19,10 +19,10 @@ from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, ChainUnavailable, Ledger, Proof, Reading, TransferKey
 from api.services.ledgers import groups, ledgers
-from api.services.order_store import PaymentState
+from api.services.order_store import CHECKED, PaymentState
 from api.services.settlement.at_once import run_at_once
 from api.services.settlement.awaited_deliveries import awaits_delivery
-from api.services.settlement.crediting import CHECKED, credit
+from api.services.settlement.crediting import credit
 from api.services.settlement.doubtful_blocks import note_doubts
 from api.services.settlement.hints import add_hint
 from api.services.settlement.progress import Progress
@@ -119,7 +119,7 @@ def _due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set[int]
     for number, depth, state, has_proof in session.execute(query.distinct()):
         if number is not None:
             checked.add(number)
-            if number <= final or (state == PaymentState.SEEN and (depth < deepest or not has_proof)):
+            if number <= final or not has_proof or (state == PaymentState.SEEN and depth < deepest):
                 due.add(number)
     return due, checked
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,8 @@ from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
 
 from api.context import Context
+from api.domain.errors import InvalidData
+from api.request_body import parse_object
 from api.storage.db import Database
 from tests.api.probe import URL, body, probe_app
 
@@ -162,3 +165,17 @@ def test_a_database_that_does_not_answer_is_503(context: Context, assert_error: 
     assert_error(client.get("/v1/probe/public", headers=key), 503, {})
     with pytest.raises(OperationalError):
         database.ping()
+
+
+def test_nesting_is_bounded_whatever_the_interpreter_allows() -> None:
+    """Libraries raise Python's limit (eth_account does), until a text of brackets ends the process."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(100_000)
+    try:
+        for text in ("[" * 60_000, '{"a":' * 10_000):
+            with pytest.raises(InvalidData) as refused:
+                parse_object(text)
+            assert "nested too deeply" in refused.value.problems[0].message
+    finally:
+        sys.setrecursionlimit(before)
+    assert parse_object('{"a": "' + "[" * 1_000 + '"}') == {"a": "[" * 1_000}

@@ -55,23 +55,16 @@ def test_whatever_happens_each_transfer_counts_once_and_for_its_payers_order(
 
     for module in ("watcher", "settlement.second_looks"):
         monkeypatch.setattr(f"api.services.{module}.credit", credit_and_die)
-    for number in range(HISTORIES):
-        rng = Random(f"{SEED} {dialect} {number}")
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        with chain_shop(
-            nets,
-            folder,
-            f"{dialect} {SEED} {number}",
-            database_url=make_database_url(dialect),
-            env_modes=tuple(EnvMode),
-        ) as first:
+    url = make_database_url(dialect)
+    with chain_shop(nets, tmp_path, dialect, database_url=url, env_modes=tuple(EnvMode)) as service:
+        for number in range(HISTORIES):
+            name = f"{SEED} {dialect} {number}"
             shops = [
-                first,
-                open_another(first, f"second of {dialect} {SEED} {number}"),
-                open_another(first, f"live of {dialect} {SEED} {number}", EnvMode.LIVE),
+                open_another(service, f"first of {name}"),
+                open_another(service, f"second of {name}"),
+                open_another(service, f"live of {name}", EnvMode.LIVE),
             ]
-            history = History(shops=shops, rng=rng)
+            history = History(shops=shops, rng=Random(name))
             history.run(Died)
             acts += len(history.log)
             history.settle(Died)

@@ -292,9 +292,11 @@ ACTS: Mapping[str, Callable[[History], None]] = {
 def find_wrongs(history: History) -> list[str]:
     """Return what does not hold: nothing, if the service did right."""
     with history.shops[0].shop.context.database.read() as session:
-        rows = list(session.scalars(select(Payment).where(Payment.state.not_in(GONE))))
-        orders = {row.id: row for row in session.scalars(select(PaymentOrder))}
-    payments = [row for row in rows if row.kind == TransferKind.PAYMENT]
+        addresses = {shop.address for shop in history.shops}
+        query = select(Payment).where(Payment.state.not_in(GONE), Payment.kind == TransferKind.PAYMENT)
+        payments = list(session.scalars(query.where(Payment.recipient.in_(addresses))))
+        known = select(PaymentOrder).where(PaymentOrder.settlement_address.in_(addresses))
+        orders = {row.id: row for row in session.scalars(known)}
     return [*_wrong_owners(history, payments), *_wrong_sums(history, payments), *_wrong_books(orders, payments)]
 
 
@@ -327,7 +329,11 @@ def _wrong_sums(history: History, payments: Sequence[Payment]) -> list[str]:
     addresses = {shop.address for shop in history.shops}
     for chain_id, net in history.shops[0].nets.items():
         topics = ["0x" + "00" * 12 + address[2:] for address in addresses]
-        wanted = {"fromBlock": "0x0", "toBlock": "latest", "topics": [TRANSFER_TOPIC, None, topics]}
+        wanted = {
+            "fromBlock": hex(history.starts[chain_id]),
+            "toBlock": "latest",
+            "topics": [TRANSFER_TOPIC, None, topics],
+        }
         for log in net.chain.rpc("eth_getLogs", wanted):
             if len(log["topics"]) == 3:
                 real[chain_id, "0x" + log["topics"][2][-40:], log["address"].lower()] += int(log["data"], 16)

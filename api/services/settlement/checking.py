@@ -40,12 +40,17 @@ def check_payment(
     row.confirmations = sighting.confirmations(number)
     proof = sighting.proofs.get((row.tx_hash, row.log_index), Proof())
     if proof.is_contradicted:
+        row.state = PaymentState.DISPUTED if row.state == PaymentState.SEEN else row.state
         return False
+    if row.state == PaymentState.DISPUTED and (proof.has_receipt_proof or proof.has_second_opinion):
+        row.state = PaymentState.SEEN
     row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
     row.has_second_opinion = row.has_second_opinion or proof.has_second_opinion
     dollars = _value(row, order)
     needed, is_final = confirmations.blocks(row.chain_id, dollars), number <= sighting.head.final_number
     has_counted = row.state in COUNTED
+    if row.state == PaymentState.DISPUTED:
+        return False
     if is_proven(row, dollars, sighting.endpoints, confirmations.doubted_above, is_final=is_final):
         if is_final:
             row.state = PaymentState.FINAL

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from api.domain.confirmations import Confirmations
 from api.domain.ledger import TransferKey, TransferKind, key_of
 from api.domain.orders import StatusReason, takes_payment
-from api.services.order_store import NO_MONEY, PaymentState, lock_all, money_of, record, settle, state_of
+from api.services.order_store import CHECKED, NO_MONEY, lock_all, money_of, record, settle, state_of
 from api.services.settlement.checking import check_payment, move_payment
 from api.services.settlement.intake import add_transfer
 from api.services.settlement.matching import Evidence, Match, find_waiting_deliveries, match_transfers
@@ -22,9 +22,6 @@ from api.storage.tables import Payment, PaymentOrder
 
 DOUBT = timedelta(minutes=30)
 """How long past a deposit's deadline its delivery may still show up: in blocks that are read again."""
-
-CHECKED = frozenset({PaymentState.SEEN, PaymentState.CONFIRMED})
-"""What a chain may still take back."""
 
 
 def credit(session: Session, sighting: Sighting, confirmations: Confirmations, now: datetime) -> None:
@@ -43,26 +40,14 @@ def credit(session: Session, sighting: Sighting, confirmations: Confirmations, n
     overdue = _overdue(session, sighting)
     revisions = find_revisions(session, sighting, checked)
     concerned = {row.order_id for row in (*checked, *known.values(), *overdue)}
-    concerned |= {revision.order_id for revision in revisions}
-    concerned |= {match.order_id for match in matches} | set(signed.values())
+    concerned |= {each.order_id for each in revisions} | {each.order_id for each in matches} | set(signed.values())
     orders = lock_all(session, {order_id for order_id in concerned if order_id})
     for revision in revisions:
         give(revision.row, apply_revision(session, revision, orders, now), Evidence.REFERENCE, now)
     arrived = {row.order_id for row in checked if check_payment(row, sighting, orders, confirmations, now)}
-    for transfer in sighting.transfers:
-        if key_of(transfer) in known:
-            move_payment(known[key_of(transfer)], transfer, now)
-    for match in matches:
-        order, row = orders.get(match.order_id or ""), known.get(key_of(match.transfer))
-        if row is None:
-            add_transfer(session, sighting, match, order, now)
-        elif match.evidence != Evidence.NONE:
-            learn(row, match, order, now)
+    _take_in(session, sighting, known, matches, orders, now)
     for row_id, deposit in waiting.items():
-        row = session.get_one(Payment, row_id)
-        row.source_chain_id, row.source_tx_hash = deposit.transfer.chain_id, deposit.transfer.tx_hash
-        row.is_rejected = row.is_rejected or deposit.transfer.sender in sighting.rejected
-        give(row, orders.get(deposit.order_id or ""), Evidence.BRIDGE, now)
+        _deliver(session.get_one(Payment, row_id), deposit, sighting, orders, now)
     for row in _lock_payments(session, signed):
         give(row, orders.get(signed[row.id]), Evidence.SIGNATURE, now)
         arrived |= {row.order_id} if row.is_after_close else set()
@@ -72,6 +57,44 @@ def credit(session: Session, sighting: Sighting, confirmations: Confirmations, n
     settle_all(session, orders, arrived, now)
 
 
+def _take_in(
+    session: Session,
+    sighting: Sighting,
+    known: Mapping[TransferKey, Payment],
+    matches: Sequence[Match],
+    orders: Mapping[str, PaymentOrder],
+    now: datetime,
+) -> None:
+    """Write down what is new, and follow what was mined again or is known better."""
+    for transfer in sighting.transfers:
+        if key_of(transfer) in known:
+            move_payment(known[key_of(transfer)], transfer, now)
+    for match in matches:
+        order, row = orders.get(match.order_id or ""), known.get(key_of(match.transfer))
+        if row is None:
+            add_transfer(session, sighting, match, order, now)
+        elif match.evidence != Evidence.NONE:
+            _learn(row, match, order, now)
+
+
+def _learn(row: Payment, match: Match, order: PaymentOrder | None, now: datetime) -> None:
+    """Credit an order with a payment of which only now is known whose it was."""
+    transfer = match.transfer
+    row.sender, row.bridge_id = transfer.sender, transfer.bridge_id
+    row.source_chain_id, row.source_tx_hash = transfer.source_chain_id, transfer.source_tx_hash
+    row.is_rejected = row.is_rejected or match.is_rejected
+    give(row, order, match.evidence, now)
+
+
+def _deliver(
+    row: Payment, deposit: Match, sighting: Sighting, orders: Mapping[str, PaymentOrder], now: datetime
+) -> None:
+    """Credit an order with what was seen before the deposit that it answers."""
+    row.source_chain_id, row.source_tx_hash = deposit.transfer.chain_id, deposit.transfer.tx_hash
+    row.is_rejected = row.is_rejected or deposit.transfer.sender in sighting.rejected
+    give(row, orders.get(deposit.order_id or ""), Evidence.BRIDGE, now)
+
+
 def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: datetime) -> None:
     """Credit an order with a payment that was seen before it was known to be the order's."""
     if order is None or (row.kind == TransferKind.PAYMENT and row.recipient != order.settlement_address):
@@ -79,15 +102,6 @@ def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: date
     row.order_id, row.claimed_order_id, row.unmatched_reason, row.updated_at = order.id, order.id, "", now
     row.evidence = evidence
     row.is_after_close = not takes_payment(state_of(order), row.mined_at)
-
-
-def learn(row: Payment, match: Match, order: PaymentOrder | None, now: datetime) -> None:
-    """Credit an order with a payment of which only now is known whose it was."""
-    transfer = match.transfer
-    row.sender, row.bridge_id = transfer.sender, transfer.bridge_id
-    row.source_chain_id, row.source_tx_hash = transfer.source_chain_id, transfer.source_tx_hash
-    row.is_rejected = row.is_rejected or match.is_rejected
-    give(row, order, match.evidence, now)
 
 
 def settle_all(

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, Transfer, TransferKind
-from api.services.order_store import PaymentState
+from api.services.order_store import CHECKED
 from api.storage.tables import Payment
 
 MOST_AT_ONCE = 20
@@ -22,7 +22,7 @@ def unproven(
     query = select(Payment).where(
         Payment.env_mode == env_mode,
         Payment.chain_id == chain_id,
-        Payment.state.in_([PaymentState.SEEN, PaymentState.CONFIRMED]),
+        Payment.state.in_(CHECKED),
         Payment.block_number.in_(canonical),
         ~Payment.has_receipt_proof | (~Payment.has_second_opinion if endpoints > 1 else False),
     )
