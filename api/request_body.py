@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from api.domain.errors import InvalidData
 
 MAX_BODY_BYTES = 64 * 1024
-MOST_NESTED = 100
+MOST_NESTED = 500
 GIVEN_TWICE = "Given twice"
 
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)

@@ -111,9 +111,7 @@ class SimulatedLedger:
         self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
     ) -> Mapping[TransferKey, Proof]:
         """Vouch for everything."""
-        return {
-            key_of(each): Proof(has_receipt_proof=True, has_second_opinion=True, transfer=each) for each in transfers
-        }
+        return {key_of(each): Proof(has_receipt_proof=True, has_second_opinion=True) for each in transfers}
 
     def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
         """Return where these transactions were mined."""

@@ -38,7 +38,8 @@ def set_lapsed(context: Context, duty: Duty, seconds: float) -> None:
 
 
 def test_health_and_readiness(client: FlaskClient, worker: Leases) -> None:
-    assert client.get("/healthz").get_json() == {"status": "ok", "problems": []}
+    traces = {"live": [], "test": []}
+    assert client.get("/healthz").get_json() == {"status": "ok", "problems": [], "chains_without_traces": traces}
     assert client.get("/readyz").get_json() == {"status": "ready", "revision": "0002", "problems": []}
     assert client.get("/readyz/api").get_json() == {"status": "ready", "revision": "0002"}
 

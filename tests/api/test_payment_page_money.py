@@ -165,7 +165,7 @@ def test_a_doubtful_block_leaves_open_what_came(context: Context, clock: Settabl
         session.add(
             DoubtfulBlock(
                 env_mode=EnvMode.TEST, chain_id=8453, number=1, hash="0x1", reason="bloom",
-                noted_at=before, next_try_at=before,
+                noted_at=before, next_try_at=before + timedelta(hours=2),
             )
         )  # fmt: skip
     clock.advance(hours=1)

@@ -18,9 +18,8 @@ from api.services.settlement.hints import add_hint, due_hints, follow_hints
 from api.storage.tables import PaymentHint
 from tests.support.shop import Shop
 
-PAYER = "0x" + "Aa" * 20
 HASH = "0x" + "Cd" * 32
-SENT = {"chainId": 8453, "hash": HASH, "payer": PAYER}
+SENT = {"chainId": 8453, "hash": HASH}
 BASE = 8453
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_orders_create import LIVE
 from tests.support.shop import Shop
 
 ELSEWHERE = "0x" + "ab" * 20
@@ -149,5 +148,5 @@ def test_where_nothing_came_nothing_goes_back(
 
 
 def test_a_live_order_that_was_not_paid_is_not_refunded(shop: Shop, assert_error: Callable[..., None]) -> None:
-    order_id = shop.create(**LIVE)
+    order_id = shop.create_live()
     assert_error(shop.post(f"/api/v1/payment/{order_id}/refund", env_mode="live"), 409)
