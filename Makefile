@@ -19,10 +19,12 @@ coverage: $(VENV)/.test-ready
 	$(BIN)/python -m tests.support.chromium
 	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term
 
-# A thousand orders are paid, expire and are reorganised while processes are killed, on each database; SEED=n throws
-# other dice.
+# On each database: a thousand orders are paid, expire and are reorganised while processes are killed, and a thousand
+# histories of honest and hostile acts happen on real chains; SEED=n throws other dice, HISTORIES and SCHEDULES say how
+# many.
 soak: $(VENV)/.test-ready
-	CHAOS_SCHEDULES=1000 CHAOS_SEED=$(or $(SEED),7) $(BIN)/pytest -p no:xdist -s --timeout 3600 tests/chaos/test_kill.py
+	CHAOS_SCHEDULES=$(or $(SCHEDULES),1000) HISTORIES=$(or $(HISTORIES),1000) CHAOS_SEED=$(or $(SEED),7) \
+	  $(BIN)/pytest -p no:xdist -s --timeout 7200 tests/chaos/test_kill.py tests/chaos/test_histories.py
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ from api.services.payable_tokens import payable_tokens
 from api.services.payment_reports import report_payment
 from api.services.payment_transactions import Shortage, build_payment
 from api.services.settlement.signed_claims import ClaimRefused, prepare_claims, submit_claim
+from api.services.settlement.traces import chains_without_traces
 from api.services.simulated_actions import Action
 from api.services.simulation import simulate
 
@@ -62,7 +63,10 @@ def quote(order_id: str) -> dict[str, Any]:
     shared = context.current()
     chosen = bodies.read(request, shared.config.base_url, bodies.QuoteBody)
     held = quote_order(shared, order_id, **chosen)
-    return quote_json(held, public_order(shared, order_id), shared.clock.now(), strings.load())
+    order = public_order(shared, order_id)
+    with shared.database.read() as session:
+        untraced = chains_without_traces(session, order.env_mode)
+    return quote_json(held, order, shared.clock.now(), strings.load(), untraced)
 
 
 @blueprint.post("/pay")

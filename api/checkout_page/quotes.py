@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -22,8 +22,16 @@ def choices_json(chains: Sequence[PayableChain], strings: Strings) -> dict[str, 
     return {"chains": [_chain(group, strings) for group in chains]}
 
 
-def quote_json(quote: OrderQuote, order: PublicOrder, now: datetime, strings: Strings) -> dict[str, Any]:
-    """Return the answer of the quote endpoint; amounts are digit strings, and texts ready to show."""
+def quote_json(
+    quote: OrderQuote, order: PublicOrder, now: datetime, strings: Strings, untraced: Collection[int] = ()
+) -> dict[str, Any]:
+    """Return the answer of the quote endpoint; amounts are digit strings, and texts ready to show.
+
+    Parameters
+    ----------
+    untraced : collection of int
+        Chains on which payments by smart accounts can't be recognised just now.
+    """
     pay_text = money(quote.amount_in, quote.token_decimals, quote.token_symbol)
     most_text = money(quote.amount_in_max, quote.token_decimals, quote.token_symbol)
     return {
@@ -42,7 +50,12 @@ def quote_json(quote: OrderQuote, order: PublicOrder, now: datetime, strings: St
         "steps": _steps(quote, order, strings),
         "fees": list(_fees(quote, strings)),
         "time_text": duration(quote.fill_time_s, strings.duration),
+        "wallet_note": _wallet_note(quote, strings) if quote.chain_id in untraced else None,
     }
+
+
+def _wallet_note(quote: OrderQuote, strings: Strings) -> str:
+    return strings.page["no_traces"].format(chain=_chain_name(quote.chain_id))
 
 
 def _chain(group: PayableChain, strings: Strings) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from adapters.transactions.simulation import PaymentChain
 from api.domain.env import EnvMode
 from api.services.chain_ledger import ChainLedger
 from api.services.payment_world import PaymentWorld
-from api.storage.tables import PaymentReport
+from api.storage.tables import PaymentHint
 from routing_engine import Hop, Snapshot
 from tests.browser.conftest import Tab
 from tests.browser.shop import Shop, open_shop
@@ -94,6 +94,6 @@ def merchants_balance(tab: Tab, net: MainNet) -> int:
 
 
 def reported(tab: Tab) -> list[tuple[int, str]]:
-    query = select(PaymentReport).where(PaymentReport.order_id == tab.order_id)
+    query = select(PaymentHint).order_by(PaymentHint.tx_hash)
     with tab.shop.context.database.read() as session:
         return [(row.chain_id, row.tx_hash) for row in session.scalars(query)]

@@ -31,7 +31,7 @@ export function showLoading(isLoading) {
 export function showQuote(quote, words) {
   const review = byId("review");
   showLoading(false);
-  fillSlots(review, { ...quote, chain_text: quote.chain, most_text: quote.most_text ?? "" });
+  fillSlots(review, { ...quote, chain_text: quote.chain, most_text: quote.most_text ?? "", wallet_note: quote.wallet_note ?? "" });
   for (const line of review.querySelectorAll("[data-optional]")) toggle(line, Boolean(quote[line.dataset.optional]));
   byId("quote-amount").classList.toggle("long", quote.pay_text.length > LONG);
   fillList(slot("steps"), "route-row", quote.steps.map((text) => ({ text })));
