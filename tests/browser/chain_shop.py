@@ -53,7 +53,10 @@ def open_chain_shop(net: MainNet, folder: Path) -> Iterator[Shop]:
     chains = {CHAIN: PaymentChain(net.rpc())}
     world = PaymentWorld(chains=chains, desk=PaymentDesk.deployed(), firm=NoBridge())
     start = datetime.fromtimestamp(net.chain.now(), UTC)
-    real = {"worlds": {EnvMode.TEST: world}, "ledgers": {EnvMode.TEST: ChainLedger({CHAIN: net.rpc()})}}
+    real = {
+        "worlds": {EnvMode.TEST: world},
+        "ledgers": {EnvMode.TEST: ChainLedger({CHAIN: net.rpc()}, is_rehearsal=True)},
+    }
     with open_shop(folder, start=start, snapshot=Snapshot(net.markets()), **real) as shop:
         yield shop
 
@@ -94,6 +97,7 @@ def merchants_balance(tab: Tab, net: MainNet) -> int:
 
 
 def reported(tab: Tab) -> list[tuple[int, str]]:
-    query = select(PaymentHint).order_by(PaymentHint.tx_hash)
+    since = tab.shop.state(tab.order_id).created_at
+    query = select(PaymentHint).where(PaymentHint.reported_at >= since).order_by(PaymentHint.tx_hash)
     with tab.shop.context.database.read() as session:
         return [(row.chain_id, row.tx_hash) for row in session.scalars(query)]

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.orders import cancel, refund
+from api.services.refunds import RefundRequest
 from tests.browser.conftest import Tab
 
 
@@ -201,7 +202,8 @@ def test_a_refund_is_no_way_to_the_success_page(tab: Tab) -> None:
     heading(page, "Payment sent")
     tab.work(10, rounds=2)
     order = tab.shop.state(tab.order_id)
-    refund(tab.shop.context, order.vendor_id, EnvMode.TEST, tab.order_id)
+    refund(tab.shop.context, order.vendor_id, EnvMode.TEST, tab.order_id, RefundRequest())
+    tab.work(10, rounds=2)
     tab.visit(tab.order_id)
     heading(page, "Payment refunded")
     way_back = page.get_by_role("link", name=re.compile("^Return to"))

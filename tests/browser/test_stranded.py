@@ -21,6 +21,8 @@ from tests.support.settlement import ChainShop, somebody
 
 BASE, ETHEREUM = 8453, 1
 MERCHANT = somebody("merchant whose money strands")
+UNTIL_SEARCHED = 8
+"""Looks until what became final was searched once more."""
 PRICE = {"currency": "USDC", "amount": 1, "decimals": 0}
 NO_ROUTES = Snapshot((NativeWrap.of(CHAINS[BASE]),))
 
@@ -34,7 +36,7 @@ def nets() -> Iterator[Mapping[int, MainNet]]:
 @pytest.fixture(scope="module")
 def shop(nets: Mapping[int, MainNet], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """The service, whose test orders are paid on those chains."""
-    ledger = ChainLedger({chain_id: net.rpc() for chain_id, net in nets.items()})
+    ledger = ChainLedger({chain_id: net.rpc() for chain_id, net in nets.items()}, is_rehearsal=True)
     start = datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC)
     folder = tmp_path_factory.mktemp("stranded-shop")
     with open_shop(folder, start=start, snapshot=NO_ROUTES, ledgers={EnvMode.TEST: ledger}) as shop:
@@ -51,7 +53,7 @@ def test_stranded_money_is_found_on_the_page_until_it_is_back(tab: Tab, nets: Ma
     expect(page.get_by_role("heading", name="Payment on its way")).to_be_visible()
     expect(page.locator("#stranded")).to_be_hidden()
     chains.pass_time(LIFE_S + timedelta(minutes=31).total_seconds(), 70)
-    chains.look()
+    chains.look(UNTIL_SEARCHED)
     page.evaluate("() => window.dispatchEvent(new Event('focus'))")
     expect(page.get_by_role("heading", name="Your payment did not arrive")).to_be_focused()
     where = page.locator("#stranded")
@@ -81,7 +83,7 @@ def test_stranded_money_is_found_on_a_small_screen_in_the_dark_and_without_scrip
     Crossing(chains, tab.shop.state(order_id).payment_reference)
     chains.look()
     chains.pass_time(LIFE_S + timedelta(minutes=31).total_seconds(), 70)
-    chains.look()
+    chains.look(UNTIL_SEARCHED)
     tab.visit(order_id)
     tab.inspect("stranded-small-dark")
     page = make_tab(java_script_enabled=False).visit(order_id)
