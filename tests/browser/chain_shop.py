@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from adapters.base import Declined, FirmQuote
 from adapters.transactions.desk import PaymentDesk
@@ -96,8 +96,13 @@ def merchants_balance(tab: Tab, net: MainNet) -> int:
     return net.balance(tab.shop.state(tab.order_id).settlement_address or "", "USDC")
 
 
+def forget_reports(tab: Tab) -> None:
+    """Forget what was reported for other orders; a hint does not say for which one it is."""
+    with tab.shop.context.database.write() as session:
+        session.execute(delete(PaymentHint))
+
+
 def reported(tab: Tab) -> list[tuple[int, str]]:
-    since = tab.shop.state(tab.order_id).created_at
-    query = select(PaymentHint).where(PaymentHint.reported_at >= since).order_by(PaymentHint.tx_hash)
+    query = select(PaymentHint).order_by(PaymentHint.tx_hash)
     with tab.shop.context.database.read() as session:
         return [(row.chain_id, row.tx_hash) for row in session.scalars(query)]

@@ -12,6 +12,7 @@ from tests.browser.chain_shop import (
     CHAIN,
     PRICE,
     choose,
+    forget_reports,
     merchants_balance,
     open_chain_shop,
     open_net,
@@ -182,6 +183,7 @@ def test_a_report_that_is_lost_is_repeated_and_the_payment_never_denied(
     tab.expected.append("Failed to load resource")
     wallet.inject(tab.context, "Test Wallet")
     page = choose(tab, "ETH")
+    forget_reports(tab)
     page.route("**/report", lambda route: route.abort())
     pay_button(page).click()
     expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
