@@ -124,14 +124,10 @@ def request_refund(
     """
     row = next(each for each in money.received if each.id == source.payment_id)
     recipient = _recipient(row, request, source)
-    pending = [each for each in money.refunds if each.payment_id == row.id and not _sent(money, each)]
+    earlier = _find_same(money, row, recipient, request.amount)
+    if earlier is not None:
+        return earlier
     left = row.amount - money.asked_back(row.id)
-    for each in pending:
-        if each.recipient == recipient and each.amount == (each.amount if request.amount is None else request.amount):
-            return each
-    under_way = [each for each in money.refunds if each.payment_id == row.id and not _is_final(money, each)]
-    if not left and request.amount is None and under_way:
-        return under_way[-1]
     if not left:
         raise Conflict("All of this transfer goes back already; `refunds` of the order has what is to be signed")
     amount = left if request.amount is None else request.amount
@@ -209,6 +205,16 @@ def _recipient(row: Payment, request: RefundRequest, source: RefundSource) -> st
     if request.to in (ZERO_ADDRESS, row.token_address, row.recipient):
         raise InvalidData.at("to", "The money would be lost, or stay where it is; give the customer's address")
     return request.to
+
+
+def _find_same(money: Money, row: Payment, recipient: str, amount: int | None) -> Refund | None:
+    """Return a refund that the same request has made: one that is not sent yet, or of all that was left, not final."""
+    mine = [each for each in money.refunds if each.payment_id == row.id and each.recipient == recipient]
+    for each in mine:
+        if amount in (None, each.amount) and not _sent(money, each):
+            return each
+    is_all = amount is None and money.asked_back(row.id) >= row.amount
+    return next((each for each in reversed(mine) if is_all and not _is_final(money, each)), None)
 
 
 def _sent(money: Money, refund: Refund) -> list[Payment]:

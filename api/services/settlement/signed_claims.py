@@ -1,18 +1,15 @@
 """Payments without a reference: the address whose money left signs that they are for an order.
 
-What is signed (EIP-712) names this service, environment, order, chain, transaction, log index and account, so that it
-is of use for nothing else. A signature by anybody else proves nothing.
+A signature by anybody else proves nothing; what is signed is said in `claim_digest`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from eth_abi.abi import encode
-from eth_utils.crypto import keccak
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -22,20 +19,12 @@ from api.domain.errors import Conflict, NotFound, Problem, Unavailable
 from api.domain.ledger import ChainUnavailable, TransferKind
 from api.services.ledgers import ledger_for
 from api.services.order_store import GONE
+from api.services.settlement.claim_digest import digest_of, typed_data
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentClaim, PaymentOrder
 from routing_engine import registry
 
 RETRY_S = 5
-FIELDS = (
-    {"name": "service", "type": "string"},
-    {"name": "environment", "type": "string"},
-    {"name": "order", "type": "string"},
-    {"name": "chainId", "type": "uint256"},
-    {"name": "transactionHash", "type": "bytes32"},
-    {"name": "logIndex", "type": "int256"},
-    {"name": "account", "type": "address"},
-)
 
 
 class ClaimRefusal(StrEnum):
@@ -123,7 +112,7 @@ def submit_claim(
         _require_claimable(order, row, account)
     if row is None or row.order_id == order.id:
         return
-    digest = digest_of(typed_data(context, order, row))
+    digest = digest_of(typed_data(context.config.base_url, order, row))
     if not _is_signed(context, order, row, digest, signature):
         problem = Problem(path="signature", message="Sign what was asked, with this account")
         raise ClaimRefused(ClaimRefusal.BAD_SIGNATURE, "This is no signature of this account", problem)
@@ -173,56 +162,6 @@ def is_older(order: PaymentOrder, payment: Payment) -> bool:
     """
     height = order.start_heights.get(str(payment.chain_id), 0)
     return payment.block_number is None or payment.block_number <= height or payment.mined_at < order.created_at
-
-
-def typed_data(context: Context, order: PaymentOrder, payment: Payment) -> dict[str, Any]:
-    """Return what the payer signs."""
-    return {
-        "domain": {"name": "Payment claim", "version": "1", "chainId": payment.chain_id},
-        "primaryType": "PaymentClaim",
-        "types": {
-            "EIP712Domain": [
-                {"name": "name", "type": "string"},
-                {"name": "version", "type": "string"},
-                {"name": "chainId", "type": "uint256"},
-            ],
-            "PaymentClaim": list(FIELDS),
-        },
-        "message": {
-            "service": context.config.base_url,
-            "environment": order.env_mode,
-            "order": order.id,
-            "chainId": payment.chain_id,
-            "transactionHash": payment.tx_hash,
-            "logIndex": payment.log_index,
-            "account": payment.sender,
-        },
-    }
-
-
-def digest_of(data: Mapping[str, Any]) -> bytes:
-    """Return the EIP-712 digest of what `typed_data` gives.
-
-    Not by eth_account: to import it lets Python recurse so deeply that a request's nested brackets end the process.
-    """
-    domain = _hash_struct("EIP712Domain", data["types"]["EIP712Domain"], data["domain"])
-    return keccak(b"\x19\x01" + domain + _hash_struct("PaymentClaim", FIELDS, data["message"]))
-
-
-def _hash_struct(name: str, fields: Iterable[Mapping[str, str]], values: Mapping[str, Any]) -> bytes:
-    """Return EIP-712's hash of a struct without structs in it."""
-    known = [(each["type"], each["name"]) for each in fields]
-    kind = f"{name}({','.join(f'{type_} {field}' for type_, field in known)})"
-    words = [keccak(text=kind), *(_word(type_, values[field]) for type_, field in known)]
-    return keccak(b"".join(words))
-
-
-def _word(type_: str, value: Any) -> bytes:
-    if type_ == "string":
-        return keccak(text=value)
-    if type_ == "bytes32":
-        return bytes.fromhex(value[2:])
-    return encode([type_], [value])
 
 
 def _order(session: Session, order_id: str) -> PaymentOrder:
@@ -276,5 +215,5 @@ def _offer(context: Context, order: PaymentOrder, row: Payment) -> ClaimOffer:
         token_symbol=info.symbol if info else "",
         decimals=info.decimals if info else 0,
         amount=row.amount,
-        typed_data=typed_data(context, order, row),
+        typed_data=typed_data(context.config.base_url, order, row),
     )
