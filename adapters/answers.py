@@ -5,18 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
 import requests
 
 from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
+from routing_engine.formats.nesting import TooDeep, refuse_deep
 
 CHUNK_BYTES = 65_536
-MOST_NESTED = 200
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-
-
-class TooDeep(ValueError):
-    """A JSON text has more brackets around each other than anybody means."""
 
 
 def read(response: requests.Response, host: str, most: int) -> bytes:
@@ -77,20 +71,14 @@ def document(host: str, status: int, retry_after: str | None, body: bytes) -> An
 def parse(body: bytes) -> Any:
     """Return the document of a JSON text.
 
-    Python's own bound on nesting is its recursion limit, which any imported library may raise (web3 does), until a
-    text of brackets ends the process.
-
     Raises
     ------
     TooDeep
-        If it is nested deeper than `MOST_NESTED`; brackets within strings count.
+        If it is nested beyond any use; see `routing_engine.formats.nesting`.
     ValueError
         If it is not JSON.
     """
-    brackets = np.frombuffer(body.translate(None, _NO_BRACKETS), np.uint8)
-    opening = (brackets == ord("[")) | (brackets == ord("{"))
-    if brackets.size > MOST_NESTED and np.where(opening, 1, -1).cumsum().max() > MOST_NESTED:
-        raise TooDeep(f"nested deeper than {MOST_NESTED}")
+    refuse_deep(body)
     return json.loads(body, parse_constant=_no_number)
 
 

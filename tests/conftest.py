@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import settings
 settings.register_profile("anywhere", deadline=None)
 settings.load_profile("anywhere")
 
+RECURSION_LIMIT = sys.getrecursionlimit()
 SHARED_DATA = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[2] / "shared"))
 
 
@@ -44,6 +46,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if totals:
             terminalreporter.write_sep("-", f"compared with {reference}, no mismatch")
             terminalreporter.write_line("\n".join(f"{count:>8,}  {what}" for what, count in sorted(totals.items())))
+
+
+@pytest.fixture(autouse=True)
+def plain_recursion_limit() -> None:
+    """Begin each test as a process begins: eth_account, which some tests import, lets Python recurse without end."""
+    sys.setrecursionlimit(RECURSION_LIMIT)
 
 
 @pytest.fixture(scope="session")

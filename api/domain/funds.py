@@ -128,8 +128,14 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
         foreign=_is_notable([row for row in early if not row.is_settlement_token and not row.is_rejected], price),
         after_close=_is_notable(late, price),
         part_sent_back=any(row.sent_back for row in payments),
-        all_sent_back=_is_notable(payments, price) and all(row.sent_back >= row.amount for row in payments),
+        all_sent_back=_is_notable(payments, price)
+        and all(row.sent_back >= row.amount for row in _worthy(payments, price)),
     )
+
+
+def _worthy(payments: Sequence[Credit], price: int | None) -> list[Credit]:
+    """Return the payments that are worth a word each; all, if only together they are."""
+    return [row for row in payments if _is_notable([row], price)] or list(payments)
 
 
 def _kept(row: Credit) -> int:

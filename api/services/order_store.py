@@ -155,8 +155,13 @@ def funds_of(order: PaymentOrder, money: Money) -> Funds:
     return add_up((_credit(order, row, money) for row in money.payments), order.settlement_amount)
 
 
-def settle(session: Session, order: PaymentOrder, money: Money, now: datetime) -> bool:
+def settle(session: Session, order: PaymentOrder, money: Money, now: datetime, *, may_expire: bool = True) -> bool:
     """Bring a locked order up to date with its money and the clock; every change is an entry and an event.
+
+    Parameters
+    ----------
+    may_expire : bool
+        Whether the order's time may end it now; not while chains may still hold what was paid in time.
 
     Returns
     -------
@@ -167,7 +172,7 @@ def settle(session: Session, order: PaymentOrder, money: Money, now: datetime) -
     if order.settlement_amount is not None:
         order.amount_received = funds.received
         order.amount_due = max(0, order.settlement_amount - funds.seen)
-    steps = advance(state_of(order), funds, now)
+    steps = advance(state_of(order), funds, now if may_expire else order.created_at)
     for step in steps:
         apply(session, order, step, money, now)
     return bool(steps)

@@ -23,6 +23,7 @@ from api.services.settlement.built_deposits import describe_build, remember_buil
 from routing_engine import Token
 from routing_engine.chains import CHAINS
 from routing_engine.fixed_point import mul_div_up
+from routing_engine.model import ZERO_ADDRESS
 
 SIGNING_TIME = timedelta(minutes=20)
 """How long contracts accept what a wallet has signed; the quote itself holds for a minute."""
@@ -173,7 +174,7 @@ def _remember(context: Context, hops: tuple[PlannedHop, ...], quote: OrderQuote,
     if bridge is None:
         return
     is_swapped = any(planned.hop.protocol not in (bridge.protocol, WRAP) for planned in hops)
-    deadline = terms.firm.get("fillDeadline")
+    deadline, relayer = terms.firm.get("fillDeadline"), str(terms.firm.get("exclusiveRelayer", ZERO_ADDRESS)).lower()
     build = describe_build(
         payer=terms.payer,
         chain_id=quote.chain_id,
@@ -181,6 +182,7 @@ def _remember(context: Context, hops: tuple[PlannedHop, ...], quote: OrderQuote,
         amount=bridge.amount_in if is_swapped else terms.amount_in_max,
         promised_amount=quote.amount_out,
         fill_deadline=deadline if isinstance(deadline, int) else None,
+        only="" if relayer == ZERO_ADDRESS else relayer,
     )
     with context.database.write() as session:
         remember_build(session, quote.quote_id, build)

@@ -20,8 +20,9 @@ from adapters.transactions.erc20 import transfer
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.domain.ids import new_reference
 from api.domain.ledger import TransferKind
-from api.services.order_store import COUNTED, Money, PaymentState
+from api.services.order_store import Money, PaymentState
 from api.services.settlement.matching import Evidence
+from api.services.settlement.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund
 from routing_engine.model import ZERO_ADDRESS, Token
 
@@ -83,7 +84,7 @@ def find_source(order: PaymentOrder, money: Money, request: RefundRequest) -> Re
     InvalidData
         Naming `transfer`, where there are several or none of this id.
     """
-    row = _chosen(money, request)
+    row = _chosen(order, money, request)
     if row.state != PaymentState.FINAL:
         message = f"{row.tx_hash} is not final on chain {row.chain_id} yet: it could be lost after it was sent back"
         problem = Problem(path="transfer", message="Ask again once its `status` is final")
@@ -179,7 +180,8 @@ def describe_transfers(money: Money) -> list[dict[str, Any]]:
     ]
 
 
-def _chosen(money: Money, request: RefundRequest) -> Payment:
+def _chosen(order: PaymentOrder, money: Money, request: RefundRequest) -> Payment:
+    """Return the transfer that is meant; a stranger's dust makes no request ambiguous."""
     rows = money.received
     if request.transfer is not None:
         found = next((row for row in rows if row.public_id == request.transfer), None)
@@ -188,6 +190,7 @@ def _chosen(money: Money, request: RefundRequest) -> Payment:
         return found
     if not rows:
         raise Conflict("There is nothing to send back: nothing has reached the merchant for this order")
+    rows = [row for row in rows if is_notable(order, row)] or rows
     if len(rows) > 1:
         raise InvalidData.at("transfer", f"Required: the order has several transfers, {_ids(rows)}")
     return rows[0]
@@ -208,13 +211,12 @@ def _recipient(row: Payment, request: RefundRequest, source: RefundSource) -> st
 
 
 def _find_same(money: Money, row: Payment, recipient: str, amount: int | None) -> Refund | None:
-    """Return a refund that the same request has made: one that is not sent yet, or of all that was left, not final."""
+    """Return what the same request has made before and is not final yet: then it is taken for a repetition."""
     mine = [each for each in money.refunds if each.payment_id == row.id and each.recipient == recipient]
-    for each in mine:
-        if amount in (None, each.amount) and not _sent(money, each):
-            return each
-    is_all = amount is None and money.asked_back(row.id) >= row.amount
-    return next((each for each in reversed(mine) if is_all and not _is_final(money, each)), None)
+    if amount is None and money.asked_back(row.id) < row.amount:
+        return None  # it is about the rest, whatever was asked for before
+    fits = (each for each in reversed(mine) if amount in (None, each.amount) and not _is_final(money, each))
+    return next(fits, None)
 
 
 def _sent(money: Money, refund: Refund) -> list[Payment]:
@@ -222,7 +224,7 @@ def _sent(money: Money, refund: Refund) -> list[Payment]:
 
 
 def _is_final(money: Money, refund: Refund) -> bool:
-    return any(row.state in COUNTED for row in _sent(money, refund))
+    return any(row.state == PaymentState.FINAL for row in _sent(money, refund))
 
 
 def _describe(money: Money, refund: Refund) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
 
@@ -32,8 +32,13 @@ def make_private_folder(path: Path) -> None:
 
 
 def make_private_file(path: Path) -> None:
-    """Make an empty file of mode 0600 unless it is there, and take the rights of others away."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE))
+    """Make an empty file of mode 0600 unless it is there, and take the rights of others away.
+
+    A file that is there is never opened: to close any descriptor of a file drops all of this process's locks on it, and
+    with them what keeps SQLite in another process from taking the write-ahead log away.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE))
     _restrict(path, FILE_MODE)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from routing_engine.errors import BadFile, BadMarketFile
+from routing_engine.formats.nesting import TooDeep, refuse_deep
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -44,8 +45,9 @@ def read_json(path: Path, bad: type[BadFile] = BadMarketFile) -> Any:
     """
     raw = read_bytes(path, bad)
     try:
+        refuse_deep(raw)
         return json.loads(raw)
-    except (UnicodeDecodeError, RecursionError) as error:
+    except (UnicodeDecodeError, TooDeep) as error:
         raise bad(str(path), "", f"is not JSON text ({error})") from error
     except ValueError as error:
         raise bad(str(path), "", f"is not valid JSON: {error}; is it truncated?") from error

@@ -388,7 +388,7 @@ def test_a_reorganisation_after_expiry_ends_the_order(shop: Shop) -> None:
     shop.wait(2)
     assert shop.history(order_id)[-1] == "processing/"
     reorg(shop, shop.payments()[0].block_number or 0, row_of(shop, order_id).payment_reference)
-    shop.wait(1)
+    shop.wait(12)  # until every chain is known to have been read
     assert shop.history(order_id)[-2:] == ["created/reorged", "expired/expired"]
 
 

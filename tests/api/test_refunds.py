@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.api.test_orders_watch import send
 from tests.support.shop import Shop
 
 ELSEWHERE = "0x" + "ab" * 20
@@ -54,6 +55,31 @@ def test_the_same_request_again_changes_nothing(shop: Shop) -> None:
     assert len(first) == len(third) == 1
     assert first == second
     assert len(shop.transfers()) == 2
+
+
+def test_a_part_asked_for_again_before_it_is_final_is_the_same(shop: Shop) -> None:
+    order_id = paid(shop)
+    for _ in range(3):
+        assert refund(shop, order_id, amount="400000").status_code == 200
+        shop.wait(1)
+    assert [row.amount for row in shop.transfers()] == [1_000_000, 400_000]
+
+
+def test_the_rest_can_be_asked_for_while_a_part_is_on_its_way(shop: Shop) -> None:
+    order_id = paid(shop)
+    refund(shop, order_id, amount="400000")
+    asked = refund(shop, order_id).get_json()["refunds"]
+    assert [row["amount"] for row in asked] == ["400000", "600000"]
+
+
+def test_a_strangers_dust_keeps_no_order_from_being_refunded(shop: Shop) -> None:
+    order_id = shop.create()
+    send(shop, order_id, 1)
+    send(shop, order_id, 10**6)
+    shop.wait(FINAL_S)
+    assert refund(shop, order_id).status_code == 200
+    shop.wait(FINAL_S)
+    assert shop.history(order_id)[-1] == "refunded/"
 
 
 def test_a_part_goes_back_and_then_the_rest(shop: Shop, assert_error: Callable[..., None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from api.context import Context
 from api.domain.money import UINT256_MAX
+from api.services.vendors import create_vendor
 from api.storage.db import Database, insert_new
 from api.storage.migrations import alembic_config, current_revision, latest_revision, upgrade
 from api.storage.tables import Base, JobSlot, PaymentOrder, SimulatedTransfer, Vendor
@@ -216,3 +218,23 @@ def test_one_transfer_may_be_mined_twice_in_different_blocks(context: Context) -
         session.add_all(SimulatedTransfer(block_hash=block, **fields) for block in ("0xb1", "0xb2"))
     with context.database.read() as session:
         assert len(session.scalars(select(SimulatedTransfer)).all()) == 2
+
+
+def test_a_command_beside_the_service_takes_its_log_away_from_nobody(tmp_path: Path) -> None:
+    """To close any descriptor of SQLite's file drops a process's locks; then another one thinks itself the last."""
+    file = tmp_path / "checkout.db"
+    url = f"sqlite:///{file}"
+    service = Database(url)
+    upgrade(service.engine)
+    with service.engine.connect() as held:
+        held.exec_driver_sql("SELECT count(*) FROM vendors")
+        Database(url).ping()  # a second one in the same process, such as that of the leases
+        code = "import sqlite3, sys; base = sqlite3.connect(sys.argv[1]); base.execute(sys.argv[2]); base.close()"
+        subprocess.run([sys.executable, "-c", code, str(file), "SELECT 1 FROM vendors"], check=True)
+        assert file.with_name("checkout.db-wal").exists()
+        with service.write() as session:
+            create_vendor(session, "Tea & Co", datetime.now(UTC))
+    reader = sqlite3.connect(file)
+    assert reader.execute("SELECT count(*) FROM vendors").fetchone() == (1,)
+    reader.close()
+    service.close()

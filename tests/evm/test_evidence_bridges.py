@@ -170,7 +170,7 @@ def test_every_datum_of_a_relay_is_its_identity(nets: Mapping[int, MainNet], cha
     (deposit,) = found_in(nets[ETHEREUM], relay.deposit(payer), [SHOP])
     other = replace(relay, **({"deadline": relay.deadline + 1} if "deadline" in changes else changes))
     (found,) = found_in(nets[BASE], other.fill(), [SHOP, OTHER_SHOP])
-    assert found.bridge_id.startswith("across:1:")
+    assert found.bridge_id.startswith("across:0x")
     assert found.bridge_id != deposit.bridge_id
 
 

@@ -318,6 +318,8 @@ def test_a_refund_is_signed_by_the_merchant_and_found_on_the_chain(shop: ChainSh
     assert shop.outcome(order_id) == "success/"
     tx_hash = shop.wallet(BASE).send(asked["to"], bytes.fromhex(asked["data"][2:]), value=int(asked["value"], 16))
     shop.look()
+    assert shop.outcome(order_id) == "refunded/"
+    shop.finalise()
     order = shop.shop.order(order_id)
     assert shop.outcome(order_id) == "refunded/"
     assert order["refunds"] == [{**refund, "hash": tx_hash, "status": "final", "transaction": None}]

@@ -6,10 +6,13 @@ Each of these got through once, or could have; docs/threat-model.md lists what t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from eth_abi import encode
+from sqlalchemy.orm import Session
 
 from adapters.multicall import MULTICALL3
 from api.domain.env import EnvMode
@@ -17,10 +20,14 @@ from api.domain.errors import InvalidData
 from api.services.order_quotes import require_due
 from api.services.order_view import public_order
 from api.services.payment_reports import report_payment
+from api.services.settlement import crediting
+from api.services.settlement.matching import Match
+from api.services.settlement.sighting import Sighting
 from api.services.vendors import Account, set_account
+from api.services.watcher import watch
 from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
 from tests.support.across import PAID, Crossing
-from tests.support.evm import Contract
+from tests.support.evm import ACTOR, Contract
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, open_another, transfer_data
 from tests.support.vyper_source import compiled
@@ -308,3 +315,92 @@ def test_two_transfers_of_one_transaction_are_two(shop: ChainShop, runner: Contr
     shop.look()
     assert (shop.outcome(first), shop.outcome(second)) == ("success/", "success/")
     assert [shop.shop.order(each)["amount_received"] for each in (first, second)] == [str(PRICE)] * 2
+
+
+def _word(address: str) -> bytes:
+    return bytes(12) + bytes.fromhex(address[2:])
+
+
+def _deposit(shop: ChainShop, reference: bytes, chain_id: int) -> None:
+    """Deposit a unit into Across for the merchant, on whichever chain: the contract takes any number for one."""
+    thief, net = shop.customer(ETHEREUM, "thief"), shop.nets[ETHEREUM]
+    token, now = shop.token(ETHEREUM), int(net.chain.now())
+    thief.send(token, APPROVE + encode(["address", "uint256"], [net.spoke_pool.address, 1]))
+    function = net.spoke_pool.functions["deposit"]
+    order = (
+        *(_word(thief.address), _word(shop.address), _word(token), _word(shop.token(BASE))),
+        *(1, 1, chain_id, bytes(32), now, now + 3600, 0, b""),
+    )
+    thief.send(net.spoke_pool.address, function.selector + encode(function.inputs, order) + reference)
+
+
+def _fill_of_nowhere(shop: ChainShop) -> None:
+    """Fill a relay that nobody deposited, from a chain with a number that no column holds."""
+    net, token = shop.nets[BASE], shop.token(BASE)
+    end = int(net.chain.now()) + 3600
+    relay = (
+        *(_word(ACTOR), _word(shop.address), bytes(32), _word(token), _word(token)),
+        *(1, 1, 2**255 + 5, 7, end, 0, b""),
+    )
+    function = net.spoke_pool.functions["fillRelay"]
+    data = function.selector + encode(function.inputs, (relay, 1, _word(ACTOR)))
+    Wallet(net.chain, ACTOR).send(net.spoke_pool.address, data)
+
+
+@pytest.mark.parametrize("chain_id", [2**255 + 5, 2**63, 0])
+def test_no_single_transaction_stops_the_reading_of_a_chain(shop: ChainShop, chain_id: int) -> None:
+    order_id, reference = shop.order()
+    _deposit(shop, reference, chain_id)
+    _fill_of_nowhere(shop)
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    assert shop.outcome(order_id).startswith("success/")
+
+
+def test_what_no_table_takes_is_passed_over(shop: ChainShop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a column refuses, the payments beside it are written."""
+    (first, one), (second, two) = shop.order(), shop.order()
+    refused = shop.customer(BASE, "refused").pay(shop.token(BASE), shop.address, PRICE, one, mine=False)
+    shop.customer(BASE, "taken").pay(shop.token(BASE), shop.address, PRICE, two)
+    write = crediting.add_transfer
+
+    def add(session: Session, sighting: Sighting, match: Match, *more: Any) -> None:
+        huge = match.transfer.tx_hash == refused
+        bad = replace(match, transfer=replace(match.transfer, bridge_id="x" * 200, source_chain_id=2**200))
+        write(session, sighting, bad if huge else match, *more)
+
+    monkeypatch.setattr(crediting, "add_transfer", add)
+    shop.look()
+    assert (shop.outcome(first), shop.outcome(second)) == ("created/", "success/")
+
+
+def test_a_deposit_that_only_its_payer_may_fill_is_not_on_its_way(shop: ChainShop) -> None:
+    """It has the numbers that were built, but nobody else can deliver it until it comes back."""
+    order_id, reference = shop.order()
+    Crossing(shop, reference, relayer=shop.customer(ETHEREUM).address)
+    shop.look()
+    assert shop.outcome(order_id) == "created/"
+
+
+def test_dust_that_cannot_be_proven_keeps_no_other_payment_waiting(shop: ChainShop, runner: Contract) -> None:
+    order_id, reference = shop.order()
+    shop.nets[BASE].fund(runner.address.lower(), "ETH", 10**18)
+    for _ in range(3):
+        calls = [(shop.address, 1, reference)] * 8
+        shop.customer(BASE, "thief").send(runner.address, run(runner, *calls))
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
+    shop.look()
+    assert shop.outcome(order_id) == "success/"
+
+
+def test_a_payment_in_time_is_not_late_because_another_chain_was_read_first(shop: ChainShop) -> None:
+    order_id, reference = shop.order()
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE // 2, reference)
+    shop.look()
+    shop.pass_time(24 * 3600 - 30)
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE // 2, reference)
+    shop.clock.advance(seconds=40)
+    watch(shop.shop.context)
+    assert shop.outcome(order_id) == "processing/"
+    watch(shop.shop.context)
+    assert shop.outcome(order_id) == "success/"

@@ -73,7 +73,9 @@ class Crossing:
     `is_built` says whether it is just what the service built for a quote of the order, or a stranger's idea.
     """
 
-    def __init__(self, shop: ChainShop, reference: bytes, *, coin: bool = False, is_built: bool = True) -> None:
+    def __init__(
+        self, shop: ChainShop, reference: bytes, *, coin: bool = False, is_built: bool = True, relayer: str = NOBODY
+    ) -> None:
         self.shop = shop
         self.customer = shop.customer(ETHEREUM)
         self.token_in, self.token_out = shop.token(ETHEREUM), shop.token(BASE, "WETH" if coin else "USDC")
@@ -88,7 +90,7 @@ class Crossing:
         deposit = self.pool.functions["deposit"]
         order = (
             *(_word(self.customer.address), _word(shop.address), _word(self.token_in), _word(self.token_out)),
-            *(PAID, self.amount_out, BASE, bytes(32), now, self.deadline, 0, b""),
+            *(PAID, self.amount_out, BASE, _word(relayer), now, self.deadline, 3600 if relayer != NOBODY else 0, b""),
         )
         if is_built:
             self._remember(reference)

@@ -22,10 +22,15 @@ from api.services.ledger.bridge_events import (
     values,
     word,
 )
+from routing_engine.chains import CHAINS
 
 FUNDS_DEPOSITED = (*("bytes32",) * 2, *("uint256",) * 2, *("uint32",) * 3, *("bytes32",) * 2, "bytes")
 """Token in and out, amount in and out, moments of the quote, of the last fill and of exclusivity, recipient, exclusive
 relayer, message."""
+
+
+WITH_MESSAGE = "message"
+"""`Promise.only` of a deposit that calls its recipient."""
 
 
 class Across:
@@ -66,13 +71,28 @@ class Across:
         message_hash = keccak(message) if message else bytes(WORD)
         relay = (depositor, recipient, relayer, sold, bought, paid, out, ends, exclusive, message_hash)
         return Deposit(
-            bridge_id=f"across:{self._chain_id}:{identity(self._chain_id, chain_id, deposit_id, *relay)}",
+            bridge_id=f"across:{identity(self._chain_id, chain_id, deposit_id, *relay)}",
             contract=log.address,
             token_address=address(sold),
             recipient=address(recipient),
             amount=paid,
             fill_deadline=datetime.fromtimestamp(ends, UTC),
-            promise=Promise(chain_id=chain_id, token_address=address(bought), recipient=address(recipient), amount=out),
+            promise=self._promise(chain_id, bought, recipient, out, relayer, message),
+        )
+
+    def _promise(
+        self, chain_id: int, bought: bytes, recipient: bytes, amount: int, relayer: bytes, message: bytes
+    ) -> Promise | None:
+        """Return what is to be delivered; None where the chain is none: the contract takes any number for one."""
+        if chain_id not in CHAINS:
+            return None
+        only = address(relayer) if any(relayer) else ""
+        return Promise(
+            chain_id=chain_id,
+            token_address=address(bought),
+            recipient=address(recipient),
+            amount=amount,
+            only=WITH_MESSAGE if message else only,
         )
 
     def _fill(self, log: Log) -> Delivery:
@@ -82,7 +102,7 @@ class Across:
         relay = (*people, sold, bought, *(word(log, place) for place in (2, 3, 5, 6)), word(log, 10))
         received_by = address(word(log, 11))
         return Delivery(
-            bridge_id=f"across:{origin}:{identity(origin, self._chain_id, deposit_id, *relay)}",
+            bridge_id=f"across:{identity(origin, self._chain_id, deposit_id, *relay)}",
             contract=log.address,
             token_address=address(bought),
             recipient=received_by,

@@ -63,7 +63,7 @@ class Cctp:
         return deposit
 
     def _burn(self, log: Log) -> Deposit:
-        amount, recipient, domain, _, _, fee, hook = values(log, *BURNT)
+        amount, recipient, domain, _, caller, fee, hook = values(log, *BURNT)
         token, person = topic_bytes(log, 1), topic_bytes(log, 2)
         fields = (token, recipient, amount.to_bytes(WORD), person, fee.to_bytes(WORD), hook)
         return Deposit(
@@ -73,7 +73,7 @@ class Cctp:
             recipient=address(recipient),
             amount=amount,
             payer=address(person),
-            promise=_promise(domain, address(recipient), amount - min(fee, amount)),
+            promise=_promise(domain, address(recipient), amount - min(fee, amount), caller),
         )
 
 
@@ -84,11 +84,12 @@ def _burn_id(
     return f"cctp:{origin}:{destination}:{identity(token, recipient, amount, person, fee, hook)}"
 
 
-def _promise(domain: int, recipient: str, amount: int) -> Promise | None:
+def _promise(domain: int, recipient: str, amount: int, caller: bytes) -> Promise | None:
     for chain_id, number in DOMAINS.items():
         if number == domain:
             coin = registry.token("USDC", chain_id).address
-            return Promise(chain_id=chain_id, token_address=coin, recipient=recipient, amount=amount)
+            only = address(caller) if any(caller) else ""
+            return Promise(chain_id=chain_id, token_address=coin, recipient=recipient, amount=amount, only=only)
     return None
 
 

@@ -121,6 +121,7 @@ class Prover:
     def _due(self, transfers: Collection[Transfer]) -> list[Transfer]:
         now = self._clock()
         due = [each for each in transfers if self._pauses.get(key_of(each), (0.0, 0.0))[1] <= now]
+        due.sort(key=lambda each: self._pauses.get(key_of(each), (0.0, 0.0))[0])  # what was never tried comes first
         blocks: dict[Block, None] = dict.fromkeys(each.block for each in due)
         allowed = list(blocks)[:MOST_BLOCKS]
         return [each for each in due if each.block in allowed]

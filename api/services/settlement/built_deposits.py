@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.domain.ledger import Transfer, TransferKind
+from api.domain.ledger import Promise, Transfer, TransferKind
 from api.storage.tables import PaymentOrder, StoredQuote
 
 SIMULATED_BRIDGE = "simulated"
@@ -24,9 +24,19 @@ MOST = 50
 
 
 def describe_build(
-    *, payer: str, chain_id: int, token_address: str, amount: int, promised_amount: int, fill_deadline: int | None
+    *,
+    payer: str,
+    chain_id: int,
+    token_address: str,
+    amount: int,
+    promised_amount: int,
+    fill_deadline: int | None,
+    only: str = "",
 ) -> dict[str, Any]:
-    """Return what tells a deposit as it was built; amounts in smallest units, the deadline in seconds since 1970."""
+    """Return what tells a deposit as it was built; amounts in smallest units, the deadline in seconds since 1970.
+
+    `only` is who alone may deliver it, in lower case; empty where anybody may.
+    """
     return {
         "payer": payer,
         "chain_id": chain_id,
@@ -34,6 +44,7 @@ def describe_build(
         "amount": str(amount),
         "promised_amount": str(promised_amount),
         "fill_deadline": fill_deadline,
+        "only": only,
     }
 
 
@@ -55,11 +66,12 @@ def is_built(session: Session, order: PaymentOrder | None, transfer: Transfer) -
     if promise is None or (promise.chain_id, promise.token_address, promise.recipient) != wanted:
         return False
     bodies = session.scalars(select(StoredQuote.body).where(StoredQuote.order_id == order.id))
-    return any(_fits(build, transfer, promise.amount) for body in bodies for build in body.get(FIELD, ()))
+    return any(_fits(build, transfer, promise) for body in bodies for build in body.get(FIELD, ()))
 
 
-def _fits(build: Mapping[str, Any], transfer: Transfer, promised: int) -> bool:
+def _fits(build: Mapping[str, Any], transfer: Transfer, promise: Promise) -> bool:
+    """Whether a deposit is just what was built: one that asks for more, or that only its payer may fill, is another."""
     deadline = None if transfer.fill_deadline is None else int(transfer.fill_deadline.timestamp())
     paid = (build["payer"], build["chain_id"], build["token_address"], build["amount"], build["fill_deadline"])
     seen = (transfer.sender, transfer.chain_id, transfer.token_address, str(transfer.amount), deadline)
-    return paid == seen and promised >= int(build["promised_amount"])
+    return paid == seen and (promise.amount, promise.only) == (int(build["promised_amount"]), build["only"])

@@ -79,8 +79,10 @@ def _value(row: Payment, order: PaymentOrder | None) -> int | None:
 
     None where the price of either token is nobody's to vouch for.
     """
+    if order is None or not is_notable(order, row):
+        return 0  # it changes nothing, and must not be waited for by anything
     transfer = dollars_of(row.chain_id, row.token_address, row.amount)
-    if order is None or row.is_after_close:
+    if row.is_after_close:
         return transfer
     price = price_in_dollars(order)
     return None if transfer is None or price is None else max(transfer, price)

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
+import structlog
 from sqlalchemy import select
+from sqlalchemy.exc import DataError
 from sqlalchemy.orm import Session
 
 from api.domain.confirmations import Confirmations
 from api.domain.ledger import TransferKey, TransferKind, key_of
 from api.domain.orders import StatusReason, takes_payment
-from api.services.order_store import CHECKED, NO_MONEY, lock_all, money_of, record, settle, state_of
+from api.services.order_store import (
+    CHECKED,
+    COUNTED,
+    NO_MONEY,
+    PaymentState,
+    lock_all,
+    money_of,
+    record,
+    settle,
+    state_of,
+)
 from api.services.settlement.checking import check_payment, move_payment
 from api.services.settlement.intake import add_transfer
 from api.services.settlement.matching import Evidence, Match, find_waiting_deliveries, match_transfers
@@ -19,6 +31,8 @@ from api.services.settlement.revising import apply_revision, find_revisions
 from api.services.settlement.sighting import Sighting
 from api.services.settlement.signed_claims import find_signed
 from api.storage.tables import Payment, PaymentOrder
+
+log = structlog.get_logger(__name__)
 
 DOUBT = timedelta(minutes=30)
 """How long past a deposit's deadline its delivery may still show up: in blocks that are read again."""
@@ -43,6 +57,7 @@ def credit(session: Session, sighting: Sighting, confirmations: Confirmations, n
     concerned |= {each.order_id for each in revisions} | {each.order_id for each in matches} | set(signed.values())
     orders = lock_all(session, {order_id for order_id in concerned if order_id})
     for revision in revisions:
+        revision.row.is_rejected = revision.row.is_rejected or revision.transfer.sender in sighting.rejected
         give(revision.row, apply_revision(session, revision, orders, now), Evidence.REFERENCE, now)
     arrived = {row.order_id for row in checked if check_payment(row, sighting, orders, confirmations, now)}
     _take_in(session, sighting, known, matches, orders, now)
@@ -72,17 +87,26 @@ def _take_in(
     for match in matches:
         order, row = orders.get(match.order_id or ""), known.get(key_of(match.transfer))
         if row is None:
+            _keep(session, sighting, match, order, now)
+        elif row.kind == match.transfer.kind and match.evidence != Evidence.NONE:
+            _learn(row, match, order, sighting, now)
+
+
+def _keep(session: Session, sighting: Sighting, match: Match, order: PaymentOrder | None, now: datetime) -> None:
+    """Write a transfer down; one that no table takes must never stop the reading of its chain."""
+    try:
+        with session.begin_nested():
             add_transfer(session, sighting, match, order, now)
-        elif match.evidence != Evidence.NONE:
-            _learn(row, match, order, now)
+    except (DataError, OverflowError, ValueError) as fault:
+        log.exception("transfer_not_kept", tx_hash=match.transfer.tx_hash, reason=type(fault).__name__)
 
 
-def _learn(row: Payment, match: Match, order: PaymentOrder | None, now: datetime) -> None:
+def _learn(row: Payment, match: Match, order: PaymentOrder | None, sighting: Sighting, now: datetime) -> None:
     """Credit an order with a payment of which only now is known whose it was."""
     transfer = match.transfer
     row.sender, row.bridge_id = transfer.sender, transfer.bridge_id
     row.source_chain_id, row.source_tx_hash = transfer.source_chain_id, transfer.source_tx_hash
-    row.is_rejected = row.is_rejected or match.is_rejected
+    row.is_rejected = row.is_rejected or match.is_rejected or transfer.sender in sighting.rejected
     give(row, order, match.evidence, now)
 
 
@@ -101,6 +125,8 @@ def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: date
         return
     row.order_id, row.claimed_order_id, row.unmatched_reason, row.updated_at = order.id, order.id, "", now
     row.evidence = evidence
+    if evidence != Evidence.ASSIGNED and row.state in COUNTED:
+        row.state, row.confirmations = PaymentState.SEEN, 0  # how much it waits for follows the order
     row.is_after_close = not takes_payment(state_of(order), row.mined_at)
 
 
@@ -116,7 +142,7 @@ def settle_all(
     """
     money = money_of(session, orders)
     for order in orders.values():
-        has_changed = settle(session, order, money.get(order.id, NO_MONEY), now)
+        has_changed = settle(session, order, money.get(order.id, NO_MONEY), now, may_expire=False)
         if not has_changed and order.id in arrived and order.status_reason == StatusReason.PAID_AFTER_CLOSE:
             record(session, order, money[order.id], now)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -38,9 +38,13 @@ def add_hint(
     first_try = now + (FIRST_PAUSE if is_untraced else timedelta(0))
     values = {**key, "is_untraced": is_untraced, "reported_at": now, "next_try_at": first_try}
     is_new = insert_new(session, PaymentHint, values)
+    if not is_new and is_untraced:  # somebody has reported it before: now it is known to want another trace
+        session.execute(update(PaymentHint).filter_by(**key).values(**values, tries=0))
     waiting = session.scalar(select(func.count()).select_from(PaymentHint).where(*_of(env_mode, chain_id))) or 0
     if is_new and waiting > MOST_WAITING:
-        others = select(PaymentHint.tx_hash).where(*_of(env_mode, chain_id), PaymentHint.tx_hash != tx_hash)
+        others = select(PaymentHint.tx_hash).where(
+            *_of(env_mode, chain_id), PaymentHint.tx_hash != tx_hash, PaymentHint.is_untraced.is_(False)
+        )
         oldest = others.order_by(PaymentHint.reported_at).limit(waiting - MOST_WAITING)
         hashes = session.scalars(oldest).all()
         session.execute(delete(PaymentHint).where(*_of(env_mode, chain_id), PaymentHint.tx_hash.in_(hashes)))

@@ -12,7 +12,7 @@ from api.domain.ledger import Block, Transfer, TransferKind
 from api.services.order_store import CHECKED
 from api.storage.tables import Payment
 
-MOST_AT_ONCE = 20
+MOST_AT_ONCE = 500
 
 
 def unproven(

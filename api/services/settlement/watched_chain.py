@@ -90,7 +90,7 @@ def sighting_of(
         transfers=transfers,
         reached_at=reached_at,
         recipients=chain.recipients,
-        rejected=_rejected(chain, transfers),
+        rejected=_rejected(chain, (*transfers, *(each.transfer for each in (proofs or {}).values() if each.transfer))),
         proofs=proofs or {},
         endpoints=chain.ledger.endpoint_count(chain.chain_id),
     )
