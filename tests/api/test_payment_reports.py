@@ -118,3 +118,26 @@ def test_only_the_page_itself_may_report(client: FlaskClient, path: str) -> None
     assert client.post(f"{path}/report", json=SENT, headers=other).status_code == 403
     assert client.post(f"{path}/report", data="{}", content_type="text/plain").status_code == 415
     assert client.post("/payment/po_none/report", json=SENT).status_code == 404
+
+
+def test_a_report_takes_no_trace_away(context: Context) -> None:
+    """The page reports each hash; what could not be traced when it was read is asked for again all the same."""
+    now = context.clock.now()
+    with context.database.write() as session:
+        assert add_hint(session, "test", BASE, HASH, now)
+        assert not add_hint(session, "test", BASE, HASH, now, is_untraced=True)
+        (row,) = session.scalars(select(PaymentHint))
+        assert row.is_untraced
+        assert not add_hint(session, "test", BASE, HASH, now)
+        session.refresh(row)
+        assert row.is_untraced
+
+
+def test_junk_makes_no_room_among_what_could_not_be_traced(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hints, "MOST_WAITING", 3)
+    now = context.clock.now()
+    with context.database.write() as session:
+        add_hint(session, "test", BASE, HASH, now, is_untraced=True)
+        for number in range(9):
+            add_hint(session, "test", BASE, f"0x{number:064x}", now + timedelta(seconds=number))
+        assert HASH in set(session.scalars(select(PaymentHint.tx_hash)))
