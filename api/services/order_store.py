@@ -18,7 +18,7 @@ from api.domain.errors import NotFound
 from api.domain.events import event_of
 from api.domain.funds import Credit, Funds, add_up
 from api.domain.ledger import TransferKind
-from api.domain.orders import OrderState, OrderStatus, StatusReason, Step, advance
+from api.domain.orders import OPEN, OrderState, OrderStatus, StatusReason, Step, advance
 from api.services.outbox import NewEvent, publish
 from api.services.settlement.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund, TimelineEntry
@@ -169,13 +169,21 @@ def settle(session: Session, order: PaymentOrder, money: Money, now: datetime, *
         Whether anything changed.
     """
     funds = funds_of(order, money)
+    steps = advance(state_of(order), funds, now if may_expire else order.created_at)
     if order.settlement_amount is not None:
         order.amount_received = funds.received
-        order.amount_due = max(0, order.settlement_amount - funds.seen)
-    steps = advance(state_of(order), funds, now if may_expire else order.created_at)
+        status = steps[-1].status if steps else OrderStatus(order.status)
+        order.amount_due = max(0, order.settlement_amount - _counted(status, funds, order.settlement_amount))
     for step in steps:
         apply(session, order, step, money, now)
     return bool(steps)
+
+
+def _counted(status: OrderStatus, funds: Funds, price: int) -> int:
+    """Return how much of the price nobody has to pay any more: what went back of a closed order is not due again."""
+    if status in OPEN:
+        return funds.seen
+    return price if status == OrderStatus.REFUNDED else funds.received
 
 
 def apply(session: Session, order: PaymentOrder, step: Step, money: Money, now: datetime) -> None:
