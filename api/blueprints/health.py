@@ -63,7 +63,10 @@ def metrics() -> Response:
 
 def _require_schema() -> str:
     engine = context.current().database.engine
-    found, wanted = migrations.current_revision(engine), migrations.latest_revision(engine)
+    try:
+        found, wanted = migrations.current_revision(engine), migrations.latest_revision(engine)
+    except DATABASE_ERRORS as error:
+        raise Unavailable(f"The database does not answer ({type(error).__name__})", retry_after_s=5) from error
     if found is None or found != wanted:
         message = (
             f"The database is at revision {found or 'none'}, this version needs {wanted}: run `checkout db upgrade`"

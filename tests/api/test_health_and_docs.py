@@ -9,12 +9,14 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy.exc import DatabaseError
 
 from api.app import build_app
 from api.context import Context
 from api.domain.duties import Duty
 from api.services.duty_health import ESSENTIAL
 from api.services.watcher import watch
+from api.storage import migrations
 from api.storage.db import Database, database_now
 from api.storage.tables import Lease, WatchCursor
 from api.worker.leases import Leases
@@ -139,3 +141,13 @@ def test_the_docs_page_needs_nothing_from_elsewhere(client: FlaskClient) -> None
         assert response.status_code == 200
         response.close()
     assert client.get("/docs/assets/../../__init__.py").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/readyz", "/readyz/api"])
+def test_a_damaged_database_is_not_ready(client: FlaskClient, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    def fail(_: object) -> str:
+        raise DatabaseError("SELECT 1", None, Exception("database disk image is malformed"))
+
+    monkeypatch.setattr(migrations, "current_revision", fail)
+    assert client.get(path).status_code == 503
+    assert client.get("/healthz").status_code == 200
