@@ -8,7 +8,7 @@ from typing import Any
 import requests
 
 from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
-from routing_engine.formats.nesting import TooDeep, refuse_deep
+from routing_engine.nesting import TooDeep, refuse_deep
 
 CHUNK_BYTES = 65_536
 
@@ -74,7 +74,7 @@ def parse(body: bytes) -> Any:
     Raises
     ------
     TooDeep
-        If it is nested beyond any use; see `routing_engine.formats.nesting`.
+        If it is nested beyond any use; see `routing_engine.nesting`.
     ValueError
         If it is not JSON.
     """

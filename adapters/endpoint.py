@@ -18,6 +18,8 @@ Answer: TypeAlias = Any
 Parsed = TypeVar("Parsed")
 
 LARGEST_BATCH = 50
+ANYBODYS = frozenset({"debug_traceTransaction"})
+"""What anybody can make large: a long answer to such a question says nothing of the endpoint."""
 FAILURES = 3
 WRONG_CHAIN_PAUSE_S = 300.0
 LONGEST_MESSAGE = 200
@@ -175,10 +177,12 @@ class Endpoint:
                 self._take_smaller(len(batch))
                 return None
             raise VenueUnavailable(str(error)) from error
-        except TooLarge as error:  # a question about what anybody can make large, such as a trace, says nothing of it
+        except TooLarge as error:
             if len(batch) > 1:
                 self._take_smaller(len(batch))
                 return None
+            if batch[0][0] not in ANYBODYS:
+                raise VenueUnavailable(str(error)) from error
             return [RpcRefused(self.host, str(error))]
         except BadPayload as error:
             raise VenueUnavailable(str(error)) from error

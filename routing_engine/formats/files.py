@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from routing_engine.errors import BadFile, BadMarketFile
-from routing_engine.formats.nesting import TooDeep, refuse_deep
+from routing_engine.nesting import TooDeep, refuse_deep
 
 GZIP_MAGIC = b"\x1f\x8b"
 

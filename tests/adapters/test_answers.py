@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from adapters.answers import MOST_NESTED, parse
+from adapters.answers import parse
+from routing_engine.nesting import MOST_NESTED
 
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"a":', "}]")])

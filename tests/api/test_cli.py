@@ -249,7 +249,7 @@ def test_up_starts_everything_and_ends_it(tmp_path: Path) -> None:
 def children_of(process: subprocess.Popen[str], command: str) -> list[int]:
     found = []
     for each in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
-        with suppress(FileNotFoundError):  # it has ended meanwhile
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
             if command in Path(f"/proc/{each}/cmdline").read_text().split("\0"):
                 found.append(int(each))
     return found
