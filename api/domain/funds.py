@@ -108,7 +108,7 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
     price : int or None
         What the merchant must receive, smallest units of the settlement token; None where nothing can be paid.
     """
-    rows = sorted(credits, key=lambda row: row.mined_at)
+    rows = sorted(credits, key=_rank)
     payments = [row for row in rows if row.kind == TransferKind.PAYMENT]
     taken = [row for row in payments if row.is_settlement_token and not row.is_rejected]
     in_time = [row for row in taken if not row.is_after_close]
@@ -131,6 +131,11 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
         all_sent_back=_is_notable(payments, price)
         and all(row.sent_back >= row.amount for row in _worthy(payments, price)),
     )
+
+
+def _rank(row: Credit) -> tuple[datetime, bool, bool, bool]:
+    """Return the sort key: of deposits alike in one second, the one on its way is answered last."""
+    return row.mined_at, row.is_built, not row.is_overdue, row.is_final
 
 
 def _worthy(payments: Sequence[Credit], price: int | None) -> list[Credit]:
