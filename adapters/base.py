@@ -159,7 +159,7 @@ class FirmQuotes(Protocol):
 
 
 class Client(Protocol):
-    """Puts questions to services that speak JSON: `adapters.http.JsonClient`, or a recording."""
+    """Puts questions to services that speak JSON: `adapters.http.client.JsonClient`, or a recording."""
 
     def get(self, url: str, params: Mapping[str, str | int] | None = None) -> Any:
         """Return the document at `url`; raises `AdapterError`."""

@@ -13,10 +13,10 @@ from api.context import Context
 from api.metrics import Metrics
 from api.rate_limits import RateLimits
 from api.request_body import MAX_BODY_BYTES
-from api.services.delivery_metrics import DeliveryCollector
-from api.services.duty_health import DutyCollector
-from api.services.market_metrics import MarketCollector
-from api.services.payment_metrics import PaymentCollector
+from api.services.operations.duty_health import DutyCollector
+from api.services.operations.market_metrics import MarketCollector
+from api.services.operations.payment_metrics import PaymentCollector
+from api.services.operations.webhook_metrics import DeliveryCollector
 
 
 class _OrderedJson(DefaultJSONProvider):

@@ -15,8 +15,8 @@ from api.config import Config, ConfigError
 from api.context import Context, of
 from api.errors import DATABASE_DOWN
 from api.logs import configure_logging
-from api.services.keys import find_key
-from api.services.market import NoMarket
+from api.services.market.market import NoMarket
+from api.services.vendors.api_keys import find_key
 from api.stream import PATH, AsgiApp, Receive, RouteStream, Scope, Send
 
 STREAM_THREADS = 8

@@ -10,10 +10,10 @@ from typing import Self
 from environs import Env, EnvError
 from marshmallow import validate
 
-from adapters.plan import Plan
+from adapters.feed.plan import Plan
 from api.domain.confirmations import DOUBTED_ABOVE, Confirmations
 from api.market_settings import read_endpoints, read_plan
-from api.services.secret_keys import SecretKeyFault, parse_keys
+from api.secrets.keys import SecretKeyFault, parse_keys
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -57,7 +57,8 @@ class Config:
         Blocks that a payment waits for, by its dollars and its chain, such as ``*:100=1,1000=6;1:100=2,1000=6``; and
         the dollars above which two things must speak for it (``DOUBLE_CHECK_ABOVE``).
     screening : str or None
-        Installed check of payers' and merchants' addresses; see `api.services.screening`. Nobody is checked without it.
+        Installed check of payers' and merchants' addresses; see `api.services.chains.screening`. Nobody is checked
+        without it.
     secret_keys : tuple of str
         Keys that encrypt the secrets in the database, each 32 bytes in base64; the first encrypts. Without any they are
         in ``secret.key`` in `data_dir`.

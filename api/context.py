@@ -12,11 +12,11 @@ from api.domain.clock import Clock, SystemClock
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
 from api.net.resolver import Resolver, SystemResolver
-from api.services.chain_ledger import connect
-from api.services.market import MarketService
-from api.services.market_supply import supply_for
-from api.services.payment_world import Worlds, worlds_for
-from api.services.screening import Screen, nobody, screen_named
+from api.services.chains.chain_access import Worlds, worlds_for
+from api.services.chains.screening import Screen, nobody, screen_named
+from api.services.ledger.chain_ledger import connect
+from api.services.market.market import MarketService
+from api.services.market.supply import supply_for
 from api.storage.db import Database
 from api.storage.private_files import make_private_folder
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-from adapters.plan import Plan
+from adapters.feed.plan import Plan
 
 LONGEST_S = 30 * 24 * 3600.0
 

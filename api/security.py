@@ -12,7 +12,7 @@ from flask import Flask, Response, g, request
 
 from api import context
 from api.domain.errors import InvalidData, NotFound, Problem, Unauthenticated
-from api.services.keys import ApiKey, find_key
+from api.services.vendors.api_keys import ApiKey, find_key
 
 KEY_HEADER = "X-Api-Key"
 API_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"

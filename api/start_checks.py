@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from api.config import ConfigError
 from api.context import Context
-from api.services.owned_addresses import find_disagreements
-from api.services.stored_secrets import require_keys
+from api.services.operations.stored_secrets import require_keys
+from api.services.vendors.owned_addresses import find_disagreements
 from api.storage import migrations
 
 

@@ -19,9 +19,9 @@ from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound, Unavailable
 from api.server import require_free_port
-from api.services.keys import rotate_key
-from api.services.orders import NewLink, create_link
-from api.services.vendors import create_vendor, find_vendor
+from api.services.orders.commands import NewLink, create_link
+from api.services.vendors.api_keys import rotate_key
+from api.services.vendors.vendors import create_vendor, find_vendor
 from api.start_checks import check_start
 from api.storage.migrations import upgrade
 
@@ -112,7 +112,7 @@ def welcome(config: Config, key: str, payment_url: str) -> list[str]:
 
 def _start(command: str) -> subprocess.Popen[bytes]:
     # In a session of its own, so that Ctrl-C reaches this process alone, which then ends the others in order.
-    return subprocess.Popen([sys.executable, "-m", "api.cli", command], start_new_session=True)  # noqa: S603 - fixed words
+    return subprocess.Popen([sys.executable, "-m", "api.cli.commands", command], start_new_session=True)  # noqa: S603 - fixed words
 
 
 def _answers(config: Config, children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> bool:

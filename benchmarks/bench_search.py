@@ -9,7 +9,7 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.graph import Graph
+from routing_engine.graph.graph import Graph
 from routing_engine.request import MAX_SPLITS
 
 

@@ -18,12 +18,12 @@ import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 from sqlalchemy import insert, select
 
-from adapters.http import JsonClient
-from adapters.rpc import RPC_LIMITS, RpcPool
+from adapters.http.client import JsonClient
+from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, new_id
-from api.services.chain_ledger import QUIET_CHAIN_S, ChainLedger
-from api.services.watcher import watch
+from api.services.ledger.chain_ledger import QUIET_CHAIN_S, ChainLedger
+from api.services.settlement.watching.watcher import watch
 from api.storage.tables import PaymentOrder
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop

@@ -24,8 +24,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from api.context import Context
 from api.domain.duties import Duty
 from api.domain.env import EnvMode
-from api.services.delivery import Dispatcher
-from api.services.settlement.watch_tasks import ChainTasks
+from api.services.settlement.watching.watch_tasks import ChainTasks
+from api.services.webhooks.dispatcher import Dispatcher
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.worker.jobs import Job

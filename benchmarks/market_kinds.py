@@ -10,7 +10,6 @@ from routing_engine.amm.cryptoswap import CryptoRules, Method, find_invariant, s
 from routing_engine.amm.ekubo_ticks import round_ratio, sqrt_ratio_at_tick
 from routing_engine.amm.stargate_fee import FeeTerms
 from routing_engine.amm.tick_math import sqrt_ratio_at_tick as v3_ratio_at_tick
-from routing_engine.chains import CHAINS
 from routing_engine.fixed_point import WAD
 from routing_engine.markets import (
     BalancerLinearPool,
@@ -34,6 +33,7 @@ from routing_engine.markets import (
 )
 from routing_engine.markets.lanes import across_lane
 from routing_engine.model import Market, Token
+from routing_engine.reference.chains import CHAINS
 
 ETHER = 10**18
 

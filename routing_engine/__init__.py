@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from routing_engine.batch.quotes import Quotes
     from routing_engine.errors import (
         AmbiguousToken,
         BadMarketFile,
@@ -33,11 +34,10 @@ if TYPE_CHECKING:
         Unroutable,
     )
     from routing_engine.model import NATIVE_ADDRESS, Fee, Hop, Limits, Market, Token
-    from routing_engine.quoting import Quotes
     from routing_engine.request import RouteRequest, RouteResult, Status, Unavailable
     from routing_engine.route import Leg, Path, Route, Side
     from routing_engine.router import Router
-    from routing_engine.snapshot import Snapshot
+    from routing_engine.snapshot.snapshot import Snapshot
 
 _HOMES = {
     "errors": (
@@ -46,11 +46,11 @@ _HOMES = {
         "Unroutable",
     ),
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
-    "quoting": ("Quotes",),
+    "batch.quotes": ("Quotes",),
     "request": ("RouteRequest", "RouteResult", "Status", "Unavailable"),
     "route": ("Leg", "Path", "Route", "Side"),
     "router": ("Router",),
-    "snapshot": ("Snapshot",),
+    "snapshot.snapshot": ("Snapshot",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

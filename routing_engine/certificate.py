@@ -13,7 +13,9 @@ PRECISION = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
-    """A proof by duality that no route beats an answer by more than a gap; see `routing_engine.kernels.bound`.
+    """A proof by duality that no route beats an answer by more than a gap.
+
+    `routing_engine.kernels.bound.dual_bound` computes it.
 
     It is computed in float64, whose relative error is far below 1e-9, and covers divisions over any number of paths.
 

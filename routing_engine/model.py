@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
-    from routing_engine.curve import Curve
+    from routing_engine.curves.curve import Curve
 
 NATIVE_ADDRESS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 """A chain's native coin has no contract; this address, in lower case, stands for it everywhere in the engine."""

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from routing_engine.chains import block_time_s
 from routing_engine.model import Fee, Hop, Token
+from routing_engine.reference.chains import block_time_s
 
 NEGLIGIBLE = 1e-9
 

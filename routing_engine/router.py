@@ -8,22 +8,22 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from routing_engine.alternatives import alternatives
-from routing_engine.budget import Budget, Clock
+from routing_engine.batch.executor import Progress, answers
+from routing_engine.batch.quotes import Quotes, requests_of
 from routing_engine.certificate import Certificate
-from routing_engine.diagnosis import explain
+from routing_engine.deadline import Budget, Clock
 from routing_engine.errors import Refusal
-from routing_engine.graph import Graph
+from routing_engine.graph.gas_valuation import Valuation
+from routing_engine.graph.graph import Graph
 from routing_engine.objective import BPS
-from routing_engine.parallel import Progress, answers
-from routing_engine.pareto import pareto_set
-from routing_engine.query import Query, Single
-from routing_engine.quoting import Quotes, requests_of
 from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, Status
 from routing_engine.route import Route, Side
-from routing_engine.search import Search
-from routing_engine.snapshot import Snapshot
-from routing_engine.valuation import Valuation
+from routing_engine.search.alternatives import alternatives
+from routing_engine.search.no_route import explain
+from routing_engine.search.pareto import pareto_set
+from routing_engine.search.path_search import Search
+from routing_engine.search.query import Query, Single
+from routing_engine.snapshot.snapshot import Snapshot
 
 TOO_MUCH = Refusal.AMOUNT_TOO_HIGH, Refusal.INSUFFICIENT_LIQUIDITY
 """Reasons of markets that might serve a part of the amount."""

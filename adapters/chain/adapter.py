@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from adapters.base import BadPayload, Source, Venues, VenueUnavailable
-from adapters.chain.live import ChainReader
-from adapters.chain.memory import Memory
-from adapters.chain.notes import oddities
-from adapters.chain.payload import ChainPayload, Recorder, ReplayResponder
+from adapters.chain.price_feeds import Feed, feeds_on, read_prices
 from adapters.chain.protocol import AnyProtocol, protocols_on
-from adapters.chain.reading import Reading, Responder, run
-from adapters.chain.steps import captured, followed
+from adapters.chain.state import Memory
+from adapters.chain.sync import captured, followed
 from adapters.chain.tokens import ChainTokens
-from adapters.prices import Feed, feeds_on, read_prices
-from adapters.rpc import Block, RpcPool
-from routing_engine.chains import block_time_s
+from adapters.chain.warnings import oddities
+from adapters.rpc.endpoint_pool import Block, RpcPool
+from adapters.rpc.reading import Reading, Responder, run
+from adapters.rpc.recording import ChainPayload, Recorder, ReplayResponder
+from adapters.rpc.responder import ChainReader
 from routing_engine.formats import Contents
+from routing_engine.reference.chains import block_time_s
 
 logger = logging.getLogger(__name__)
 

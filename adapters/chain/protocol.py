@@ -13,9 +13,9 @@ from importlib.metadata import entry_points
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from adapters.base import BadPayload
-from adapters.chain.abi import CallFailed, Log
-from adapters.chain.reading import Reading
 from adapters.chain.tokens import ChainTokens
+from adapters.rpc.abi import CallFailed, Log
+from adapters.rpc.reading import Reading
 from routing_engine.errors import InvalidMarket
 from routing_engine.model import Market, Token
 

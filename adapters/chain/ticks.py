@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from adapters.base import BadPayload
-from adapters.chain.abi import Call, CallFailed
 from adapters.chain.protocol import Pool
-from adapters.chain.reading import Reading, ask, ask_each
-from adapters.chain.scan import Scan
+from adapters.rpc.abi import Call, CallFailed
+from adapters.rpc.reading import Reading, ask, ask_each
+from adapters.rpc.scan_program import Scan
 from routing_engine.amm.tick_math import MAX_TICK, MIN_TICK
 from routing_engine.markets import ConcentratedPool
 

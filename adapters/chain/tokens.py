@@ -8,10 +8,10 @@ from itertools import combinations
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 
-from adapters.chain.abi import Call, CallFailed, Function, Outcome
-from adapters.chain.reading import Reading, ask
-from routing_engine import registry
+from adapters.rpc.abi import Call, CallFailed, Function, Outcome
+from adapters.rpc.reading import Reading, ask
 from routing_engine.model import MAX_DECIMALS, NATIVE_ADDRESS, ZERO_ADDRESS, Token
+from routing_engine.reference import token_registry
 
 DECIMALS = Function("decimals()", "uint256")
 SYMBOL = Function("symbol()", "bytes32")
@@ -87,7 +87,7 @@ def _order(token: Token) -> int:
 
 
 def _is_hub(token: Token) -> bool:
-    info = registry.info_of(token.chain_id, token.address)
+    info = token_registry.info_of(token.chain_id, token.address)
     return info is not None and not HUBS.isdisjoint(info.tags)
 
 

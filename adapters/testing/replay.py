@@ -12,7 +12,7 @@ from adapters.base import VenueUnavailable
 
 
 class ReplayClient:
-    """Answers questions from a recording, like `adapters.http.JsonClient` from the network.
+    """Answers questions from a recording, like `adapters.http.client.JsonClient` from the network.
 
     Parameters
     ----------

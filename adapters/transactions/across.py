@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from adapters.chain.abi import Function
 from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.paths import WRAP, wrapped
-from routing_engine.chains import CHAINS
+from routing_engine.reference.chains import CHAINS
 
 DEPOSIT = Function(
     "depositV3(address,address,address,address,uint256,uint256,uint256,address,uint32,uint32,uint32,bytes)"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from adapters.chain.abi import Function
 from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import Function
 from adapters.transactions.across import delivers_its_output, spoke_pool
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.paths import Path, path_of, wrapped
@@ -18,8 +18,8 @@ from adapters.transactions.universal_router import (
     sweep,
     unwrap,
 )
-from routing_engine.chains import CHAINS
 from routing_engine.model import ZERO_ADDRESS
+from routing_engine.reference.chains import CHAINS
 
 FEES = "(uint256,address)"
 DEPOSIT = "(address,bytes32,uint256,address,bytes32,uint256,bytes32,uint32,uint32,uint32,bytes)"

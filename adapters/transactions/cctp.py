@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from adapters.chain.abi import Function
 from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 
 BURN = Function("depositForBurnWithHook(uint256,uint32,bytes32,address,bytes32,uint256,uint32,bytes)")
@@ -29,7 +29,7 @@ class CctpPayments:
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
         """Return the burn; the largest fee is all that may be lost of the amount. See `PaymentBuilder.build`."""
-        from adapters.cctp import DOMAINS  # here, since it loads the compiler
+        from adapters.bridges.cctp import DOMAINS  # here, since it loads the compiler
 
         if not self.can_build(hops):
             raise CannotBuild("cctp takes one burn that is forwarded")

@@ -14,14 +14,14 @@ from typing import Any
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 
-from adapters.chain.abi import Function
 from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import Function
 from adapters.transactions import across, across_swap, cctp, stargate, uniswap_v2, uniswap_v3, uniswap_v4
 from adapters.transactions.base import REFERENCE_BYTES
 from adapters.transactions.universal_router import EXECUTE
-from routing_engine import registry
-from routing_engine.chains import CHAINS
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 
 LONGEST = 8_192
 """Bytes of calldata that are read: what the builders make is shorter, and lists may point to one part many times."""
@@ -98,7 +98,7 @@ def _deployed(chain_id: int) -> Iterator[tuple[str, tuple[_Reader, ...]]]:
     for facts in deployments_of("cctp", chain_id):
         yield facts.address("token_messenger"), (_read_cctp,)
     for facts in deployments_of("stargate", chain_id):
-        token = registry.token(facts.text("symbol"), chain_id).address
+        token = token_registry.token(facts.text("symbol"), chain_id).address
         yield facts.address("pool"), (partial(_read_stargate, token=token),)
 
 

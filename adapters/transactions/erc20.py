@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.chain.abi import Call, Function
+from adapters.rpc.abi import Call, Function
 from adapters.transactions.base import PaymentCall, Purpose, Spending, Transaction
 from routing_engine.model import Token
 

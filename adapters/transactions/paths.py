@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from adapters.transactions.base import PlannedHop
-from routing_engine.chains import CHAINS
 from routing_engine.model import Token
+from routing_engine.reference.chains import CHAINS
 
 WRAP = "wrap"
 

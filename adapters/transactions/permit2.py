@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.chain.abi import Call, Function
+from adapters.rpc.abi import Call, Function
 from adapters.transactions.base import Purpose, Spending, Transaction
 
 APPROVE = Function("approve(address,address,uint160,uint48)")

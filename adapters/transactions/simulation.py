@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.base import AdapterError, BadPayload
-from adapters.chain.abi import Outcome, hex_data, quantity
-from adapters.endpoint import Answer, LacksBlock, RpcRefused
-from adapters.rpc import RpcPool
+from adapters.rpc.abi import Outcome, hex_data, quantity
+from adapters.rpc.endpoint import Answer, LacksBlock, RpcRefused
+from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.base import Spending, Transaction
 from adapters.transactions.erc20 import BALANCE_OF, allowance_call
 from adapters.transactions.permit2 import granted_call

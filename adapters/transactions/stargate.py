@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from adapters.chain.abi import Function
-from adapters.stargate_abi import ORDER
+from adapters.bridges.stargate_abi import ORDER
+from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from routing_engine.fixed_point import rescale_up
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adapters.chain.abi import Function
 from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.paths import Path, path_of
-from routing_engine.chains import CHAINS
+from routing_engine.reference.chains import CHAINS
 
 TOKENS_FOR_TOKENS = Function("swapTokensForExactTokens(uint256,uint256,address[],address,uint256)")
 """Amount out, most in, path, recipient, deadline; selector 8803dbee."""

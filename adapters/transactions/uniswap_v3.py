@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from adapters.chain.abi import Function
 from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.paths import Path, path_of, wrapped
-from routing_engine.chains import CHAINS
+from routing_engine.reference.chains import CHAINS
 
 MULTICALL = Function("multicall(uint256,bytes[])")
 """Deadline and calls; selector 5ae401dc."""

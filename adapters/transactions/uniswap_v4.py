@@ -11,8 +11,8 @@ from eth_abi.abi import encode
 from adapters.chain.deployments import deployments_of
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.universal_router import Command, execute, sweep
-from routing_engine.chains import CHAINS
 from routing_engine.model import ZERO_ADDRESS, Token
+from routing_engine.reference.chains import CHAINS
 
 PROTOCOL = "uniswap_v4"
 V4_SWAP = 0x10

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from eth_abi.abi import encode
 
-from adapters.chain.abi import Call, Function
+from adapters.rpc.abi import Call, Function
 from adapters.transactions.paths import Path
 from adapters.transactions.uniswap_v3 import encoded_path
 

@@ -8,7 +8,7 @@ from api import context
 from api.blueprints.base import Blueprint
 from api.schemas.webhooks import EventPageSchema, EventsQuery
 from api.security import caller_key, key_required
-from api.services.webhooks_log import EventPage, list_events
+from api.services.webhooks.delivery_log import EventPage, list_events
 
 blueprint = Blueprint("events", __name__, url_prefix="/api/v1/events", description="Events, for reconciliation")
 

@@ -13,7 +13,7 @@ from api import context
 from api.domain.env import EnvMode
 from api.domain.errors import Unauthenticated, Unavailable
 from api.metrics import Metrics
-from api.services import duty_health
+from api.services.operations import duty_health
 from api.services.settlement.traces import chains_without_traces
 from api.storage import migrations
 

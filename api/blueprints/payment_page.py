@@ -17,15 +17,15 @@ from api.checkout_page.state import PageState, page_state
 from api.errors import refusal_envelope
 from api.schemas.payments import SimulateSchema
 from api.services.checkout.money_seen import money_seen
-from api.services.order_quotes import OrderQuoteRefused, get_order_quote, quote_order
-from api.services.order_view import public_order
-from api.services.payable_tokens import payable_tokens
-from api.services.payment_reports import report_payment
-from api.services.payment_transactions import Shortage, build_payment
-from api.services.settlement.signed_claims import ClaimRefused, prepare_claims, submit_claim
+from api.services.checkout.payable_tokens import payable_tokens
+from api.services.checkout.quotes import OrderQuoteRefused, get_order_quote, quote_order
+from api.services.checkout.transactions import Shortage, build_payment
+from api.services.orders.views import public_order
+from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_claims, submit_claim
 from api.services.settlement.traces import chains_without_traces
-from api.services.simulated_actions import Action
-from api.services.simulation import simulate
+from api.services.settlement.watching.reported_payments import report_payment
+from api.services.simulator.actions import Action
+from api.services.simulator.actions_run import simulate
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:{http}; "

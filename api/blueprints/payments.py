@@ -10,10 +10,10 @@ from api.blueprints.base import Blueprint
 from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
 from api.schemas.refunds import RefundSchema
 from api.security import caller_key, key_required
-from api.services import orders
-from api.services.refunds import RefundRequest
-from api.services.simulated_actions import Action
-from api.services.simulation import simulate_for
+from api.services.orders import commands
+from api.services.orders.refunds import RefundRequest
+from api.services.simulator.actions import Action
+from api.services.simulator.actions_run import simulate_for
 
 blueprint = Blueprint("payments", __name__, url_prefix="/api/v1/payment", description="Payment orders")
 NOT_NOW = "The order's present state does not allow it"
@@ -27,7 +27,7 @@ def index(query: dict[str, Any]) -> Mapping[str, Any]:
     """List the payment orders of the key's environment, newest first."""
     key = caller_key()
     key.require_env(query.pop("env_mode", key.env_mode))
-    return orders.list_orders(context.current(), key.vendor_id, key.env_mode, **query)
+    return commands.list_orders(context.current(), key.vendor_id, key.env_mode, **query)
 
 
 @blueprint.get("/<order_id>")
@@ -37,7 +37,7 @@ def index(query: dict[str, Any]) -> Mapping[str, Any]:
 def show(order_id: str) -> Mapping[str, Any]:
     """Read a payment order."""
     key = caller_key()
-    return orders.get_order(context.current(), key.vendor_id, key.env_mode, order_id)
+    return commands.get_order(context.current(), key.vendor_id, key.env_mode, order_id)
 
 
 @blueprint.post("/<order_id>/cancel")
@@ -47,7 +47,7 @@ def show(order_id: str) -> Mapping[str, Any]:
 def cancel(order_id: str) -> Mapping[str, Any]:
     """Take back an order that has not been paid in full; what comes for it later can be sent back."""
     key = caller_key()
-    return orders.cancel(context.current(), key.vendor_id, key.env_mode, order_id)
+    return commands.cancel(context.current(), key.vendor_id, key.env_mode, order_id)
 
 
 @blueprint.post("/<order_id>/refund")
@@ -62,7 +62,7 @@ def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     chains that wallet signs by itself. The order becomes refunded once nothing is left of what came.
     """
     key = caller_key()
-    return orders.refund(context.current(), key.vendor_id, key.env_mode, order_id, RefundRequest(**body))
+    return commands.refund(context.current(), key.vendor_id, key.env_mode, order_id, RefundRequest(**body))
 
 
 @blueprint.post("/<order_id>/simulate")

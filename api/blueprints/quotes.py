@@ -6,8 +6,8 @@ from api import context
 from api.blueprints.base import Blueprint
 from api.schemas.quotes import QuoteQuerySchema, QuoteSchema
 from api.security import key_optional, optional_key
-from api.services.quotes import make_quote
-from api.services.route_query import RouteQuery
+from api.services.routing.query import RouteQuery
+from api.services.routing.quotes import make_quote
 
 blueprint = Blueprint(
     "quotes", __name__, url_prefix="/api/v1/quote", description="What a swap gives at the market rate"

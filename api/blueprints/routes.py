@@ -12,9 +12,9 @@ from api.event_stream import CONTENT_TYPE, event_stream
 from api.schemas.routes import EXAMPLE, RouteQuerySchema, RouteSchema
 from api.schemas.stream import StreamMessageSchema
 from api.security import key_optional
-from api.services.route_query import RouteQuery
-from api.services.route_stream import stream_routes
-from api.services.routes import find_routes
+from api.services.routing.query import RouteQuery
+from api.services.routing.routes import find_routes
+from api.services.routing.stream import stream_routes
 
 blueprint = Blueprint("routes", __name__, url_prefix="/v1/routes", description="Routes between tokens, across chains")
 

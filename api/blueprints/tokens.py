@@ -10,7 +10,7 @@ from api import context
 from api.blueprints.base import Blueprint
 from api.schemas.tokens import TokenFilter, TokenListSchema
 from api.security import key_optional
-from api.services.tokens import list_tokens
+from api.services.routing.token_list import list_tokens
 
 CACHING = {"Cache-Control": "public, max-age=60"}
 

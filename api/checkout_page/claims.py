@@ -8,8 +8,8 @@ from typing import Any
 from api.checkout_page.amounts import money
 from api.checkout_page.strings import Strings, isolated
 from api.services.checkout.money_seen import MoneySeen
-from api.services.order_view import PublicOrder
-from api.services.settlement.signed_claims import ClaimOffer, ClaimRefused
+from api.services.orders.views import PublicOrder
+from api.services.settlement.claims.signed_claims import ClaimOffer, ClaimRefused
 
 
 def offers_json(offers: Iterable[ClaimOffer]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from api.checkout_page.transfers import chain_name
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.services.checkout.money_seen import MoneySeen
-from api.services.order_view import PublicOrder
+from api.services.orders.views import PublicOrder
 
 STATIC = Path(__file__).parents[1] / "static" / "payment"
 MODULES = tuple(sorted(path.name for path in STATIC.glob("*.js")))

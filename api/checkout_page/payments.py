@@ -8,8 +8,8 @@ from adapters.transactions.base import Transaction
 from api.checkout_page.amounts import money
 from api.checkout_page.strings import Strings
 from api.domain.env import EnvMode
-from api.services.payment_transactions import Payment, Shortage
-from routing_engine.chains import CHAINS
+from api.services.checkout.transactions import Payment, Shortage
+from routing_engine.reference.chains import CHAINS
 
 
 def payment_json(payment: Payment, strings: Strings) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import Any
 from api.checkout_page.amounts import duration, money, rounded_up
 from api.checkout_page.avatars import hue, letter
 from api.checkout_page.strings import Strings, isolated
-from api.services.order_quote import OrderQuote
-from api.services.order_view import PublicOrder
-from api.services.payable_tokens import PayableChain, PayableToken
-from routing_engine.chains import CHAINS
+from api.services.checkout.payable_tokens import PayableChain, PayableToken
+from api.services.checkout.quote import OrderQuote
+from api.services.orders.views import PublicOrder
+from routing_engine.reference.chains import CHAINS
 
 WRAP = "wrap"
 

@@ -17,8 +17,8 @@ from api.checkout_page.words import received_text, shown_reason, state_texts
 from api.domain.clock import iso
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.money_seen import MoneySeen
-from api.services.order_view import PublicOrder
-from api.services.simulated_actions import Action, allowed_actions
+from api.services.orders.views import PublicOrder
+from api.services.simulator.actions import Action, allowed_actions
 
 
 class Panel(StrEnum):

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from api.checkout_page.amounts import money
 from api.checkout_page.strings import Strings, fill
-from api.services.order_view import PublicOrder
-from routing_engine import registry
-from routing_engine.chains import CHAINS
+from api.services.orders.views import PublicOrder
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 
 
 def is_out(order: PublicOrder) -> bool:
@@ -39,7 +39,7 @@ def stranded_words(order: PublicOrder, merchant: str, strings: Strings) -> Itera
 
 def _amount(chain_id: int, address: str, amount: int) -> str:
     """Write an amount; of a token that is not listed its contract and smallest units."""
-    info = registry.info_of(chain_id, address)
+    info = token_registry.info_of(chain_id, address)
     if info is None:
         return money(amount, 0, address)
     token = info.on(chain_id)

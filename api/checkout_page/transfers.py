@@ -8,9 +8,9 @@ from api.checkout_page.amounts import money
 from api.checkout_page.strings import Strings
 from api.domain.ledger import TransferKind
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer
-from api.services.order_view import PublicOrder
-from routing_engine import registry
-from routing_engine.chains import CHAINS
+from api.services.orders.views import PublicOrder
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 
 AFTER_CLOSE = "after_close"
 
@@ -59,7 +59,7 @@ def amount_of(order: PublicOrder, transfer: SeenTransfer) -> str:
     """Write a transfer's amount; of a token that is not listed its contract and smallest units."""
     if (transfer.chain_id, transfer.token_address) == (order.settlement_chain_id, order.settlement_token_address):
         return money(transfer.amount, order.settlement_token_decimals or 0, order.settlement_token_symbol or "")
-    info = registry.info_of(transfer.chain_id, transfer.token_address)
+    info = token_registry.info_of(transfer.chain_id, transfer.token_address)
     if info is None:
         return money(transfer.amount, 0, transfer.token_address)
     token = info.on(transfer.chain_id)

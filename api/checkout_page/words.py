@@ -8,7 +8,7 @@ from api.checkout_page.strings import Strings, fill, isolated
 from api.checkout_page.transfers import amounts_text
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.money_seen import MoneySeen
-from api.services.order_view import NO_ACCOUNT, PublicOrder
+from api.services.orders.views import NO_ACCOUNT, PublicOrder
 
 PAID_AFTER_CLOSE = "paid_after_close"
 PARTIALLY_REFUNDED = "partially_refunded"

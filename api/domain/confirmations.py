@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Self
 
-from routing_engine.chains import CHAINS
+from routing_engine.reference.chains import CHAINS
 
 _RULE = re.compile(r"(\*|[0-9]{1,16}):((?:[0-9]{1,15}=[0-9]{1,6})(?:,[0-9]{1,15}=[0-9]{1,6})*)", re.ASCII)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from routing_engine import registry
 from routing_engine.errors import UnknownToken
 from routing_engine.model import Token
+from routing_engine.reference import token_registry
 
 DOLLAR = "USD"
 """Priced in dollars, settled in a stablecoin of the vendor."""
@@ -31,7 +31,7 @@ def default_token(symbol: str) -> Token:
     UnknownToken
         If no listed token has this symbol.
     """
-    info = registry.by_symbol(symbol)
+    info = token_registry.by_symbol(symbol)
     chain_id = next((chain for chain in PREFERRED_CHAINS if chain in info.addresses), info.chain_ids[0])
     return info.on(chain_id)
 
@@ -41,7 +41,7 @@ def canonical(symbol: str) -> str | None:
     if symbol.upper() == DOLLAR:
         return DOLLAR
     try:
-        return registry.by_symbol(symbol).symbol
+        return token_registry.by_symbol(symbol).symbol
     except UnknownToken:
         return None
 
@@ -53,4 +53,4 @@ def settling_symbols(currency: str) -> Iterable[str]:
 
 def known_symbols() -> tuple[str, ...]:
     """Return the symbols of all listed tokens."""
-    return tuple(info.symbol for info in registry.tokens())
+    return tuple(info.symbol for info in token_registry.tokens())

@@ -19,7 +19,7 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, NewConnectionError
 
-from adapters.deadline import Deadline
+from adapters.http.deadline import Deadline
 from api.net.addresses import Reach
 from api.net.resolver import ResolutionFailed, Resolver, SystemResolver
 from api.net.targets import Target, TargetRefused, parse_target, require_reachable

@@ -9,8 +9,8 @@ from marshmallow import ValidationError, post_load, validates_schema
 
 from api import context
 from api.schemas.base import BaseSchema
-from api.services.market import MarketService
-from api.services.route_query import RouteQuery, default_slippage_bps
+from api.services.market.market import MarketService
+from api.services.routing.query import RouteQuery, default_slippage_bps
 from routing_engine import RouteRequest, Side
 
 DEFAULT_SPLITS = 5

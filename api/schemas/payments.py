@@ -24,7 +24,7 @@ from api.schemas.fields import (
 from api.schemas.refunds import RefundAnswer, TransferAnswer
 from api.schemas.routing_fields import ChoiceField, CountField
 from api.services.idempotency import HEADER
-from api.services.simulated_actions import Action
+from api.services.simulator.actions import Action
 
 MAX_DECIMALS = 36
 MAX_PAGE = 100

@@ -11,7 +11,7 @@ from api.schemas.fields import Address
 from api.schemas.pairs import PairSchema
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
 from api.schemas.routing_fields import ChoiceField, CountField, DigitsField, SupportedChain
-from api.services.route_query import MAX_SLIPPAGE_BPS
+from api.services.routing.query import MAX_SLIPPAGE_BPS
 from routing_engine.objective import OBJECTIVES
 
 ALIASES = {"fromChain": "fromChainId", "toChain": "toChainId", "fromAmount": "inputAmount", "toAmount": "outputAmount"}

@@ -10,7 +10,7 @@ from api.schemas.fields import Address
 from api.schemas.pairs import DEFAULT_SPLITS, PairSchema
 from api.schemas.routing_fields import ChoiceField, CountField, DigitsField, ProtocolsField, SupportedChain
 from api.schemas.tokens import TokenSchema
-from api.services.route_query import MAX_SLIPPAGE_BPS
+from api.services.routing.query import MAX_SLIPPAGE_BPS
 from routing_engine.objective import OBJECTIVES
 from routing_engine.request import MAX_ALTERNATIVES, MAX_HOPS, MAX_SPLITS
 

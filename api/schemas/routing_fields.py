@@ -9,7 +9,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from api.schemas.fields import AmountField, ChainIdField, WholeNumber, expected
-from routing_engine.chains import CHAINS
+from routing_engine.reference.chains import CHAINS
 
 MAX_PROTOCOLS = 100
 _PROTOCOL = re.compile(r"[a-z0-9_.-]{1,64}", re.ASCII)

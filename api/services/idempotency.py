@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, Problem, Unprocessable
 from api.request_body import parse_object
-from api.services.secret_box import SecretBox
+from api.secrets.box import SecretBox
 from api.storage.db import insert_new
 from api.storage.tables import IdempotencyKey
 

@@ -10,9 +10,9 @@ from sqlalchemy import delete
 
 from api.context import Context
 from api.domain.duties import Duty
-from api.services.delivery import Dispatcher
-from api.services.expiry import expire_orders
-from api.services.settlement.watch_tasks import ChainTasks
+from api.services.orders.expiry import expire_orders
+from api.services.settlement.watching.watch_tasks import ChainTasks
+from api.services.webhooks.dispatcher import Dispatcher
 from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
 from api.worker.sources import SourceReader
 

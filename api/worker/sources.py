@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import structlog
 
 from api.context import Context
-from api.services.market_supply import open_board, open_feed
+from api.services.market.supply import open_board, open_feed
 
 if TYPE_CHECKING:
-    from adapters.feed import Feed
-    from adapters.publish import Board
+    from adapters.feed.board import Board
+    from adapters.feed.feed import Feed
 
 log = structlog.get_logger(__name__)
 

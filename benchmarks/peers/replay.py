@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from benchmarks.peers import Answer
 from routing_engine import Hop, Market, QuoteRefused, Route, Router, RouteRequest, Side, Token
-from routing_engine.valuation import Valuation
+from routing_engine.graph.gas_valuation import Valuation
 
 Flows = dict[tuple[str, Token, Token], int]
 

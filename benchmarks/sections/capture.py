@@ -10,12 +10,12 @@ from itertools import islice
 from eth_abi import encode
 
 from adapters.chain.adapter import OnChainAdapter
-from adapters.chain.reading import Reply, Request, Responder
-from adapters.chain.scan import Scan
 from adapters.chain.tokens import ChainTokens
-from adapters.http import JsonClient, Traffic
-from adapters.multicall import MULTICALL3
-from adapters.rpc import RPC_LIMITS, Block, RpcPool
+from adapters.http.client import JsonClient, Traffic
+from adapters.rpc.endpoint_pool import RPC_LIMITS, Block, RpcPool
+from adapters.rpc.multicall import MULTICALL3
+from adapters.rpc.reading import Reply, Request, Responder
+from adapters.rpc.scan_program import Scan
 from benchmarks.report import Row, Table, at_least
 from benchmarks.sections import Entries, Setting
 from tests.support.capture import ONE_TO_ONE, Uniswap, tokens_of

@@ -18,9 +18,9 @@ from routing_engine.cli.terminal import JSON, load_market, note, reported
 from routing_engine.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from routing_engine.batch import Line
-    from routing_engine.parallel import Progress
-    from routing_engine.snapshot import Snapshot
+    from routing_engine.batch.executor import Progress
+    from routing_engine.batch.files import Line
+    from routing_engine.snapshot.snapshot import Snapshot
 
 JSONL = "jsonl"
 FILE = click.Path(path_type=Path)
@@ -59,7 +59,7 @@ def batch(market: Path | None, requests: Path, threads: int | None, **values: An
 
 
 def _run(snapshot: Snapshot, path: Path, options: SearchOptions, threads: int | None) -> Iterator[Line]:
-    from routing_engine.batch import RowReader, run
+    from routing_engine.batch.files import RowReader, run
     from routing_engine.formats.requests import load_requests
 
     rows = load_requests(path)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from routing_engine.model import Token
     from routing_engine.request import RouteRequest, RouteResult
     from routing_engine.route import Route
-    from routing_engine.snapshot import Snapshot
+    from routing_engine.snapshot.snapshot import Snapshot
 
 OPTION_OF = {"amount": "--amount", "token_out": "--to", "alternatives": "--alternatives"}
 """A request's fields by the option they come from, where `search_options` does not know it."""

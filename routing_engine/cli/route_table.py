@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from rich.table import Table
 from rich.text import Text
 
-from routing_engine.chains import CHAINS
 from routing_engine.cli.amounts import duration, exact, short
 from routing_engine.cli.terminal import fact_table, plain_table, printable
 from routing_engine.model import Fee, Hop, Token
+from routing_engine.reference.chains import CHAINS
 from routing_engine.request import RouteResult
 from routing_engine.route import Path, Route, Side
 

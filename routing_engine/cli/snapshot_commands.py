@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from routing_engine.formats import Contents
-    from routing_engine.snapshot import Snapshot
+    from routing_engine.snapshot.snapshot import Snapshot
 
 FORMATS = click.Choice([TABLE, JSON])
 FILE = click.Path(path_type=Path)
@@ -191,7 +191,7 @@ def _import_tables(counts: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def _info_tables(document: Mapping[str, Any]) -> Iterator[Table]:
-    from routing_engine.chains import CHAINS
+    from routing_engine.reference.chains import CHAINS
 
     yield fact_table(_facts(document))
     table = plain_table(f"{document['markets']:,} markets", "protocol", "kind", "markets", text_columns=2)

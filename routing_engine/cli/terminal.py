@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from routing_engine.model import Transfers
     from routing_engine.request import Unavailable
-    from routing_engine.snapshot import Snapshot
+    from routing_engine.snapshot.snapshot import Snapshot
 
 EXIT_NO_ROUTE = 1
 
@@ -167,6 +167,6 @@ def load_market(path: Path | None, accept: Collection[Transfers] = ()) -> Snapsh
         As `Snapshot.load`.
     """
     with working(f"Loading {path or 'the sandbox market'} …"):
-        from routing_engine.snapshot import Snapshot
+        from routing_engine.snapshot.snapshot import Snapshot
 
         return Snapshot.load(path, accept) if path else Snapshot.sandbox()

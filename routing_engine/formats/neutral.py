@@ -18,7 +18,7 @@ from routing_engine.formats.neutral_pools import BUILDERS
 from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
 from routing_engine.formats.screening import screen
 from routing_engine.formats.wraps import wraps_of
-from routing_engine.markets.record import read_text
+from routing_engine.markets.common.record import read_text
 from routing_engine.model import Market, Transfers
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from routing_engine.formats.contents import Contents
 from routing_engine.model import Market, Transfers
-from routing_engine.transfers import transfers_of
+from routing_engine.reference.transfers import transfers_of
 
 
 def screen(contents: Contents, accept: Collection[Transfers] = ()) -> Contents:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.kernels import inner
+from routing_engine.jit.decorators import inner
 
 
 @inner

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routing_engine.kernels.labels import new_scratch
-from routing_engine.kernels.layout import Load, Scratch
-from routing_engine.kernels.worths import Worths
+from routing_engine.kernels.arrays import Load, Scratch
+from routing_engine.kernels.bound.dual_prices import Worths
+from routing_engine.kernels.search.labels import new_scratch
 
 
 class Workspace(NamedTuple):

@@ -6,24 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from routing_engine.errors import InvalidMarket
-from routing_engine.markets.balancer_linear import BalancerLinearPool
-from routing_engine.markets.balancer_stable import BalancerStablePool
-from routing_engine.markets.balancer_v1 import BalancerV1Pool
+from routing_engine.markets.balancer.linear import BalancerLinearPool
+from routing_engine.markets.balancer.stable import BalancerStablePool
+from routing_engine.markets.balancer.v1 import BalancerV1Pool
+from routing_engine.markets.balancer.weighted import WeightedPool
 from routing_engine.markets.bancor import BancorPool
-from routing_engine.markets.concentrated import ConcentratedPool
+from routing_engine.markets.bridges.lane import BridgeLane, LaneFee
+from routing_engine.markets.common.record import read_text
+from routing_engine.markets.concentrated.pool import ConcentratedPool
 from routing_engine.markets.constant_product import ConstantProductPool
-from routing_engine.markets.cryptoswap import CryptoSwapPool
-from routing_engine.markets.ekubo import EkuboPool
-from routing_engine.markets.fluid import FluidPool
+from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
+from routing_engine.markets.ekubo.pool import EkuboPool
+from routing_engine.markets.fluid.pool import FluidPool
 from routing_engine.markets.ladder import LadderMarket, Level
-from routing_engine.markets.lane import BridgeLane, LaneFee
 from routing_engine.markets.lanes import StargateLane
-from routing_engine.markets.record import read_text
-from routing_engine.markets.solidly import SolidlyPool
-from routing_engine.markets.solidly_direction import Fork
-from routing_engine.markets.stableswap import StableSwapPool
+from routing_engine.markets.solidly.direction import Fork
+from routing_engine.markets.solidly.pool import SolidlyPool
+from routing_engine.markets.stableswap.pool import StableSwapPool
 from routing_engine.markets.vault import Vault
-from routing_engine.markets.weighted import WeightedPool
 from routing_engine.markets.wrap import NativeWrap
 from routing_engine.model import Market, Token
 

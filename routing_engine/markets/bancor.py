@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from routing_engine.amm.bancor import MAX_RESERVE, get_amount_in, get_amount_out
-from routing_engine.curve import Curve
+from routing_engine.curves.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import PIPS
-from routing_engine.markets.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
-from routing_engine.markets.record import read_int, read_text, read_token, require
-from routing_engine.markets.state import moved
+from routing_engine.markets.common.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
+from routing_engine.markets.common.record import read_int, read_text, read_token, require
+from routing_engine.markets.common.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 

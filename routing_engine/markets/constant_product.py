@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.amm.constant_product import MAX_RESERVE, get_amount_in, get_amount_out
-from routing_engine.curve import Curve
+from routing_engine.curves.curve import Curve
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import PIPS, mul_div_up
-from routing_engine.markets.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
-from routing_engine.markets.record import read_int, read_text, read_token
-from routing_engine.markets.state import moved
+from routing_engine.markets.common.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
+from routing_engine.markets.common.record import read_int, read_text, read_token
+from routing_engine.markets.common.state import moved
 from routing_engine.model import Fee, Hop, Limits, Token
 
 

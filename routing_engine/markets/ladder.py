@@ -9,13 +9,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from routing_engine.curve import X0, Y0, A, B, Curve
+from routing_engine.curves.curve import X0, Y0, A, B, Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import mul_div, mul_div_up
-from routing_engine.markets.lane_parts import require_direction
-from routing_engine.markets.pair import refuse_low, refuse_out
-from routing_engine.markets.record import read_int, read_list, read_text, read_token, require, to_int
-from routing_engine.markets.state import moved
+from routing_engine.markets.bridges.lane_parts import require_direction
+from routing_engine.markets.common.pair import refuse_low, refuse_out
+from routing_engine.markets.common.record import read_int, read_list, read_text, read_token, require, to_int
+from routing_engine.markets.common.state import moved
 from routing_engine.model import UNLIMITED, Hop, Limits, Token
 
 

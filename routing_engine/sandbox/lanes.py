@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 
-from routing_engine.chains import CHAINS
 from routing_engine.fixed_point import BPS, WAD
 from routing_engine.markets import BridgeLane, LaneFee
-from routing_engine.markets.lanes.fill_times import (
+from routing_engine.markets.bridges.fill_times import (
     across_fill_time,
     canonical_fill_time,
     cctp_fast_fill_time,
@@ -23,7 +22,8 @@ from routing_engine.markets.lanes.fill_times import (
     layer_zero_fill_time,
 )
 from routing_engine.model import UNLIMITED, Token
-from routing_engine.registry import by_symbol, token
+from routing_engine.reference.chains import CHAINS
+from routing_engine.reference.token_registry import by_symbol, token
 from routing_engine.sandbox.draws import Draws
 from routing_engine.sandbox.prices import amount_for_usd, gas_cost_usd
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from routing_engine.chains import CHAINS, Chain
 from routing_engine.model import Token, Transfers
-from routing_engine.registry import TokenInfo, tokens
-from routing_engine.transfers import transfers_of
+from routing_engine.reference.chains import CHAINS, Chain
+from routing_engine.reference.token_registry import TokenInfo, tokens
+from routing_engine.reference.transfers import transfers_of
 
 _UNISWAP_TIERS = {"lowest": (100, 1), "low": (500, 10), "mid": (3000, 60), "high": (10_000, 200)}
 _PANCAKE_TIERS = _UNISWAP_TIERS | {"mid": (2500, 50)}

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import isqrt
 
 from routing_engine.amm.tick_math import tick_at_sqrt_ratio
-from routing_engine.chains import CHAINS
 from routing_engine.markets import ConcentratedPool, ConstantProductPool, NativeWrap
+from routing_engine.reference.chains import CHAINS
 from routing_engine.sandbox.draws import Draws
 from routing_engine.sandbox.plan import PoolPlan, sandbox_plan
 from routing_engine.sandbox.positions import sandbox_ticks

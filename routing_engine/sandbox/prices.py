@@ -10,9 +10,9 @@ from decimal import Decimal
 from functools import cache
 from types import MappingProxyType
 
-from routing_engine.chains import CHAINS
 from routing_engine.fixed_point import div_up
 from routing_engine.model import Token
+from routing_engine.reference.chains import CHAINS
 
 _GWEI = 10**9
 

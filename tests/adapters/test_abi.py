@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.base import BadPayload
-from adapters.chain.abi import CallFailed, Event, Function, Log, Outcome, hex_data, quantity
+from adapters.rpc.abi import CallFailed, Event, Function, Log, Outcome, hex_data, quantity
 
 REPEATABLE = settings(max_examples=100, deadline=None, derandomize=True)
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from adapters.answers import parse
+from adapters.http.responses import parse
 from routing_engine.nesting import MOST_NESTED
 
 
@@ -28,7 +28,7 @@ def test_a_raised_recursion_limit_does_not_matter():
     code = """
 import sys
 sys.setrecursionlimit(10**6)
-from adapters.answers import parse
+from adapters.http.responses import parse
 for encoding in ("utf-8", "utf-16", "utf-32"):
     try:
         parse(("[" * 10**6).encode(encoding))

@@ -7,8 +7,8 @@ import json
 from click.testing import CliRunner
 
 from adapters.chain.protocol import ChainProtocol, protocols_on
-from routing_engine.chains import CHAINS
 from routing_engine.cli.app import cli
+from routing_engine.reference.chains import CHAINS
 from tests.support.anvil import running_anvil
 
 

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from adapters import gas, prices, uniswap_v2, uniswap_v3
+from adapters.chain import gas, price_feeds
 from adapters.chain.adapter import OnChainAdapter
+from adapters.chain.gas import GasAdapter
+from adapters.chain.price_feeds import Feed
 from adapters.chain.tokens import ChainTokens
-from adapters.gas import GasAdapter
-from adapters.prices import Feed
-from adapters.rpc import RpcPool
+from adapters.dexes import uniswap_v2, uniswap_v3
+from adapters.dexes.uniswap_v2 import UniswapV2
+from adapters.dexes.uniswap_v3 import UniswapV3
+from adapters.rpc.endpoint_pool import RpcPool
 from adapters.testing import check_adapter
-from adapters.uniswap_v2 import UniswapV2
-from adapters.uniswap_v3 import UniswapV3
 from routing_engine.model import ZERO_ADDRESS
 from tests.support.nodes import Network
 from tests.support.scripts import Script, address, token
@@ -55,8 +56,8 @@ def chain() -> Script:
     script.on(uniswap_v3.TICK_BITMAP(POOL, 0), 1 << 1)
     script.on(uniswap_v3.TICKS(POOL, -200), 10**21, 10**21)
     script.on(uniswap_v3.TICKS(POOL, 200), 10**21, -(10**21))
-    script.on(prices.LATEST_ROUND(FEED), 1, 10**8, 0, script.timestamp, 1)
-    script.on(prices.DECIMALS(FEED), 8)
+    script.on(price_feeds.LATEST_ROUND(FEED), 1, 10**8, 0, script.timestamp, 1)
+    script.on(price_feeds.DECIMALS(FEED), 8)
     return script
 
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from adapters import curve, curve_pools
-from adapters.curve import Curve
-from adapters.curve_pools import KINDS
-from adapters.multicall import MULTICALL3
+from adapters.dexes import curve, curve_pools
+from adapters.dexes.curve import Curve
+from adapters.dexes.curve_pools import KINDS
+from adapters.rpc.multicall import MULTICALL3
 from routing_engine.amm.cryptoswap import Method
 from routing_engine.amm.stableswap import Product
 from routing_engine.errors import QuoteRefused
 from routing_engine.markets import CryptoSwapPool, StableSwapPool
-from routing_engine.markets.stableswap import Accounting
+from routing_engine.markets.stableswap.pool import Accounting
 from routing_engine.model import NATIVE_ADDRESS, Market, Token
 from tests.support.scripts import Script, adapter_of, address, token
 from tests.unit.amm.test_cryptoswap_vectors import POOLS as CRYPTO_POOLS

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import adapters
-from adapters.balancer_pools import KINDS as BALANCER_KINDS
 from adapters.chain.protocol import installed_protocols
-from adapters.curve_pools import KINDS as CURVE_KINDS
-from routing_engine.chains import CHAINS
+from adapters.dexes.balancer_pools import KINDS as BALANCER_KINDS
+from adapters.dexes.curve_pools import KINDS as CURVE_KINDS
+from routing_engine.reference.chains import CHAINS
 
 RECORDS = json.loads((Path(adapters.__file__).parent / "data" / "deployments.json").read_text())
 ROWS = [(protocol, row) for protocol, rows in RECORDS.items() for row in rows]

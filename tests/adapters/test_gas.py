@@ -8,8 +8,8 @@ import pytest
 from eth_abi import encode
 
 from adapters.base import AdapterError, BadPayload
-from adapters.gas import ARB_GAS_INFO, GAS_PRICE_ORACLE, TYPICAL_BYTES, GasAdapter, GasPayload, execution_price
-from adapters.rpc import RpcPool
+from adapters.chain.gas import ARB_GAS_INFO, GAS_PRICE_ORACLE, TYPICAL_BYTES, GasAdapter, GasPayload, execution_price
+from adapters.rpc.endpoint_pool import RpcPool
 from tests.support.nodes import NOW, Network, Node
 
 GWEI = 10**9

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from adapters.base import AdapterError, BadPayload, VenueUnavailable
-from adapters.chain.abi import Event, LogFilter
-from adapters.chain.logs import LogReader, TooLong
-from adapters.rpc import RpcPool
+from adapters.rpc.abi import Event, LogFilter
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.logs import LogReader, TooLong
 from tests.support.nodes import NOW, Network, Node, at, block_hash
 
 SYNC = Event("Sync(uint112,uint112)")

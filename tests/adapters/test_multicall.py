@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.base import AdapterError, BadPayload, VenueUnavailable
-from adapters.chain.abi import Call, Function, Outcome
-from adapters.multicall import Multicall, decode_outcomes, encode_calls
-from adapters.rpc import RpcPool
+from adapters.rpc.abi import Call, Function, Outcome
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.multicall import Multicall, decode_outcomes, encode_calls
 from tests.support.nodes import NOW, Network, Node, at, block_hash
 
 REPEATABLE = settings(max_examples=100, deadline=None, derandomize=True)

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from adapters import prices, uniswap_v2
 from adapters.base import Source
+from adapters.chain import price_feeds
 from adapters.chain.adapter import OnChainAdapter
+from adapters.chain.price_feeds import (
+    DECIMALS,
+    LATEST_ROUND,
+    MAX_AGE_S,
+    Feed,
+    PriceBook,
+    feeds_on,
+    native_price,
+    off_price,
+)
 from adapters.chain.tokens import ChainTokens
-from adapters.feed import Feed as Reader
-from adapters.prices import DECIMALS, LATEST_ROUND, MAX_AGE_S, Feed, PriceBook, feeds_on, native_price, off_price
-from adapters.rpc import RpcPool
-from adapters.uniswap_v2 import UniswapV2
-from routing_engine.chains import CHAINS
+from adapters.dexes import uniswap_v2
+from adapters.dexes.uniswap_v2 import UniswapV2
+from adapters.feed.feed import Feed as Reader
+from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine.markets import ConstantProductPool, NativeWrap
 from routing_engine.model import Token
+from routing_engine.reference.chains import CHAINS
 from tests.support.nodes import NOW, Network
 from tests.support.scripts import Script, address
 
@@ -164,4 +174,4 @@ def test_a_feed_that_cannot_be_believed_condemns_no_pool(fault):
 def test_every_described_chain_has_feeds_for_its_coin_and_a_dollar(chain_id):
     symbols = {symbol for feed in feeds_on(chain_id) for symbol in feed.symbols}
     assert {CHAINS[chain_id].wrapped_native_symbol, "USDC"} <= symbols
-    assert prices.BOUND < 1
+    assert price_feeds.BOUND < 1

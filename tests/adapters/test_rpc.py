@@ -9,10 +9,10 @@ import threading
 import pytest
 
 from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
-from adapters.breaker import State
-from adapters.endpoint import LacksBlock, RpcRefused
-from adapters.heads import COMPARE_S
-from adapters.rpc import RpcPool
+from adapters.http.circuit_breaker import State
+from adapters.rpc.endpoint import LacksBlock, RpcRefused
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.heads import COMPARE_S
 from tests.support.nodes import NOW, Network, Node, NodeError, at
 
 

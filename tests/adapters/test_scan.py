@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.base import BadPayload
-from adapters.chain.abi import Function, Outcome
-from adapters.chain.scan import Scan, program, scan, split_result
-from adapters.multicall import Multicall
-from adapters.rpc import RpcPool
-from adapters.scans import ScanReader
+from adapters.rpc.abi import Function, Outcome
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.multicall import Multicall
+from adapters.rpc.scan_program import Scan, program, scan, split_result
+from adapters.rpc.scan_reader import ScanReader
 from tests.support.evm import ACTOR, Evm, Reverted
 from tests.support.nodes import NOW, Network, Node, NodeError, at
 

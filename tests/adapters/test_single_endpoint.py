@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from adapters.base import VenueUnavailable
-from adapters.endpoint import Endpoint, Question
-from adapters.rpc import RpcPool
-from adapters.single_endpoint import SingleEndpoint
+from adapters.rpc.endpoint import Endpoint, Question
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.single_endpoint import SingleEndpoint
 from tests.support.nodes import Network, Node
 
 HEAD: list[Question] = [("eth_getBlockByNumber", ["latest", False])]

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from adapters import aerodrome, camelot, slipstream, uniswap_v2, uniswap_v3
-from adapters.aerodrome import Aerodrome
-from adapters.camelot import Camelot
-from adapters.chain.steps import RETRY_S
-from adapters.slipstream import Slipstream
+from adapters.chain.sync import RETRY_S
+from adapters.dexes import aerodrome, camelot, slipstream, uniswap_v2, uniswap_v3
+from adapters.dexes.aerodrome import Aerodrome
+from adapters.dexes.camelot import Camelot
+from adapters.dexes.slipstream import Slipstream
 from routing_engine.amm.tick_math import sqrt_ratio_at_tick
 from routing_engine.markets import ConcentratedPool, Fork, SolidlyPool
 from routing_engine.model import ZERO_ADDRESS

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from adapters import uniswap_v2
 from adapters.base import BadPayload, VenueUnavailable
-from adapters.chain.abi import LogFilter
 from adapters.chain.adapter import OnChainAdapter
-from adapters.chain.payload import ChainPayload
-from adapters.chain.reading import ask_logs
-from adapters.chain.steps import RETRY_S
+from adapters.chain.sync import RETRY_S
 from adapters.chain.tokens import DECIMALS, SYMBOL, ChainTokens
+from adapters.dexes import uniswap_v2
+from adapters.dexes.uniswap_v2 import UniswapV2
+from adapters.rpc.abi import LogFilter
+from adapters.rpc.reading import ask_logs
+from adapters.rpc.recording import ChainPayload
 from adapters.testing import check_parsing
-from adapters.uniswap_v2 import UniswapV2
 from routing_engine.model import ZERO_ADDRESS
 from tests.support.capture import Counting
 from tests.support.nodes import block_hash

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 
 from adapters.chain.tokens import MOST_IN_ALL_PAIRS, ChainTokens
-from adapters.wiring import listed_tokens
-from routing_engine import registry
-from routing_engine.chains import CHAINS
+from adapters.feed.connect import listed_tokens
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 from tests.support.scripts import token
 
-COIN, WETH, USDC = CHAINS[1].native_token, CHAINS[1].wrapped_native_token, registry.token("USDC", 1)
+COIN, WETH, USDC = CHAINS[1].native_token, CHAINS[1].wrapped_native_token, token_registry.token("USDC", 1)
 
 
 def test_of_a_short_list_all_pairs_are_looked_for_in_the_order_of_pools():

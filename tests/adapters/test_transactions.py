@@ -15,15 +15,15 @@ from adapters.transactions.erc20 import approvals
 from adapters.transactions.paths import path_of
 from adapters.transactions.stargate import StargatePayments
 from adapters.transactions.uniswap_v3 import UniswapV3Payments, encoded_path
-from routing_engine import registry
-from routing_engine.chains import CHAINS
 from routing_engine.model import Hop, Token
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 
 PAYER, MERCHANT = "0x" + "aa" * 20, "0x" + "bb" * 20
 REFERENCE = bytes(range(16))
 COIN = CHAINS[1].native_token
-WETH, USDC, DAI = (registry.token(symbol, 1) for symbol in ("WETH", "USDC", "DAI"))
-USDC_ON_BASE, WETH_ON_BASE = (registry.token(symbol, 8453) for symbol in ("USDC", "WETH"))
+WETH, USDC, DAI = (token_registry.token(symbol, 1) for symbol in ("WETH", "USDC", "DAI"))
+USDC_ON_BASE, WETH_ON_BASE = (token_registry.token(symbol, 8453) for symbol in ("USDC", "WETH"))
 POOL = next(facts.address("spoke_pool") for facts in deployments_of("across", 1))
 ACROSS_TERMS = {
     "spokePoolAddress": POOL,
@@ -98,7 +98,7 @@ def test_a_burn_may_lose_no_more_than_the_fee_and_asks_circle_to_mint():
 @pytest.mark.parametrize(("token", "value"), [(USDC, 7), (COIN, 117)])
 def test_a_send_carries_the_messages_price(token, value):
     firm = {"contract": "0x" + "dd" * 20, "dstEid": 30184, "nativeFee": 7}
-    other = registry.token(token.symbol, 8453)
+    other = token_registry.token(token.symbol, 8453)
     call = StargatePayments().build((hop("stargate", token, other),), terms(firm=firm))
     order, fee, back = arguments(
         call, "(uint32,bytes32,uint256,uint256,bytes,bytes,bytes)", "(uint256,uint256)", "address"

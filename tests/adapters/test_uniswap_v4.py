@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from eth_abi import encode
 
-from adapters.chain.abi import Log
-from adapters.chain.payload import ReplayResponder
 from adapters.chain.protocol import Pool
-from adapters.chain.reading import run
 from adapters.chain.tokens import ChainTokens
-from adapters.uniswap_v4 import INITIALIZE, LIQUIDITY, SLOT0, TICK_BITMAP, UniswapV4
+from adapters.dexes.uniswap_v4 import INITIALIZE, LIQUIDITY, SLOT0, TICK_BITMAP, UniswapV4
+from adapters.rpc.abi import Log
+from adapters.rpc.reading import run
+from adapters.rpc.recording import ReplayResponder
 from routing_engine.formats.neutral_pools.pool_key import pool_id
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
 from tests.support.scripts import Script, adapter_of

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from adapters import erc4626
-from adapters.erc4626 import SOMEBODY, Erc4626
-from adapters.native_wrap import TOTAL_SUPPLY, NativeWrapping
-from routing_engine.chains import CHAINS
+from adapters.dexes import erc4626
+from adapters.dexes.erc4626 import SOMEBODY, Erc4626
+from adapters.dexes.native_wrap import TOTAL_SUPPLY, NativeWrapping
 from routing_engine.markets import NativeWrap, Vault
+from routing_engine.reference.chains import CHAINS
 from tests.support.scripts import Script, adapter_of, token
 
 ASSET, SHARE, OTHER = token(1, 6), token(2), token(3)

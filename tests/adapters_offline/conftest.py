@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from routing_engine import registry
 from routing_engine.model import Token
+from routing_engine.reference import token_registry
 
 Samples = Callable[[str], list[dict[str, Any]]]
 
@@ -31,4 +31,4 @@ def samples(shared_data: Path) -> Samples:
 @pytest.fixture(scope="session")
 def tokens() -> tuple[Token, ...]:
     """Every listed token on every chain."""
-    return tuple(info.on(chain_id) for info in registry.tokens() for chain_id in info.chain_ids)
+    return tuple(info.on(chain_id) for info in token_registry.tokens() for chain_id in info.chain_ids)

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from adapters.across import AcrossAdapter, across_fees, directions, lane
 from adapters.base import BadPayload, Declined, FirmQuotes
-from adapters.bounds import Field
-from adapters.lanes import Direction
+from adapters.bridges.across import AcrossAdapter, across_fees, directions, lane
+from adapters.bridges.common import Direction
+from adapters.http.json_fields import Field
 from adapters.testing import ReplayClient, check_adapter
-from routing_engine import registry
 from routing_engine.model import Limits, Token
+from routing_engine.reference import token_registry
 from tests.adapters_offline.conftest import Samples
 
-WETH = Direction(registry.token("WETH", 1), registry.token("WETH", 10))
-USDC = Direction(registry.token("USDC", 1), registry.token("USDC", 137))
-POLYGON_E = Direction(registry.token("USDC", 1), registry.token("USDC.e", 137))
+WETH = Direction(token_registry.token("WETH", 1), token_registry.token("WETH", 10))
+USDC = Direction(token_registry.token("USDC", 1), token_registry.token("USDC", 137))
+POLYGON_E = Direction(token_registry.token("USDC", 1), token_registry.token("USDC.e", 137))
 URL = "https://across.test/api"
 RECIPIENT = "0x" + "12" * 20
 
@@ -211,5 +211,5 @@ def test_the_whole_route_table(shared_data: Path, tokens: tuple[Token, ...]) -> 
     found = directions(rows, {token.key: token for token in tokens})
     assert len(table) == 202
     assert len(found) == 156
-    assert Direction(registry.token("USDC", 8453), registry.token("USDC.e", 137)) in found
+    assert Direction(token_registry.token("USDC", 8453), token_registry.token("USDC.e", 137)) in found
     assert len({each.path for each in found}) == 156

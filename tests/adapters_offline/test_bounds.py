@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.base import BadPayload
-from adapters.bounds import Field
+from adapters.http.json_fields import Field
 
 DOCUMENT = Field({"a": {"b": ["x", {"c": "7"}]}, "none": None}, "venue 1-10")
 

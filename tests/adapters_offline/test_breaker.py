@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from adapters.base import BadPayload, Declined, VenueUnavailable
-from adapters.breaker import Breaker, BreakerOpen, Breakers, State
+from adapters.http.circuit_breaker import Breaker, BreakerOpen, Breakers, State
 
 
 class Clock:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from adapters.base import BadPayload, Venues
-from adapters.canonical import CanonicalAdapter
+from adapters.bridges.canonical import CanonicalAdapter
 from adapters.testing import ReplayClient, check_parsing
-from routing_engine import registry
 from routing_engine.model import Token
+from routing_engine.reference import token_registry
 
 ACCOUNT = "0x" + "12" * 20
 
@@ -25,11 +25,11 @@ def test_it_conforms(tokens: tuple[Token, ...]) -> None:
 def test_a_withdrawal_takes_a_week_and_ether(tokens: tuple[Token, ...]) -> None:
     (source,) = CanonicalAdapter.connect(Venues(http=ReplayClient({}), tokens=tokens, options={"l1_gas_gwei": "0.5"}))
     markets = {market.id: market for market in source.adapter.parse(None).markets}
-    here, there = registry.token("USDC.e", 10), registry.token("USDC", 1)
+    here, there = token_registry.token("USDC.e", 10), token_registry.token("USDC", 1)
     hop, _ = markets[f"canonical:10-1:{here.address}"].swap_exact_in(here, there, 10**9)
     assert (hop.amount_out, hop.fill_time_s) == (10**9, 7 * 86_400)
     ((fee,),) = [[fee for fee in hop.fees if not fee.included]]
-    assert (fee.amount, fee.token) == (300_000 * 5 * 10**8, registry.token("ETH", 10))
+    assert (fee.amount, fee.token) == (300_000 * 5 * 10**8, token_registry.token("ETH", 10))
     assert CanonicalAdapter(tokens).firm(hop, sender=ACCOUNT, recipient=ACCOUNT).hop == hop
 
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from adapters.base import BadPayload, Declined
-from adapters.cctp import DOMAINS, CctpAdapter, allowance_of, lanes
-from adapters.lanes import Direction
+from adapters.bridges.cctp import DOMAINS, CctpAdapter, allowance_of, lanes
+from adapters.bridges.common import Direction
 from adapters.testing import ReplayClient, check_adapter
-from routing_engine import registry
 from routing_engine.model import UNLIMITED, Token
+from routing_engine.reference import token_registry
 from tests.adapters_offline.conftest import Samples
 
 URL = "https://iris.test"
-HERE, THERE = registry.token("USDC", 1), registry.token("USDC", 8453)
+HERE, THERE = token_registry.token("USDC", 1), token_registry.token("USDC", 8453)
 BOTH = [{"finalityThreshold": 1000, "minimumFee": 1}, {"finalityThreshold": 2000, "minimumFee": 0}]
 FORWARDED = [row | {"forwardFee": {"low": 190_000, "med": 200_000, "high": 210_000}} for row in BOTH]
 ACCOUNT = "0x" + "12" * 20

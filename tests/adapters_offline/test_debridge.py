@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from adapters.base import BadPayload
-from adapters.bounds import Field
-from adapters.debridge import DebridgeAdapter, lane
-from adapters.lanes import Direction, check_token
+from adapters.bridges.common import Direction, check_token
+from adapters.bridges.debridge import DebridgeAdapter, lane
+from adapters.http.json_fields import Field
 from adapters.testing import ReplayClient, check_adapter
-from routing_engine import registry
 from routing_engine.model import Token
+from routing_engine.reference import token_registry
 from tests.adapters_offline.conftest import Samples
 
 URL = "https://dln.test/v1.0"
-HERE, THERE = registry.token("USDC", 42161), registry.token("USDC", 137)
+HERE, THERE = token_registry.token("USDC", 42161), token_registry.token("USDC", 137)
 DIRECTION = Direction(HERE, THERE)
 SENDER, RECIPIENT = "0x" + "12" * 20, "0x" + "34" * 20
 AMOUNT = 336_778_910
@@ -85,7 +85,7 @@ def test_ether_goes_by_the_zero_address(tokens: tuple[Token, ...]) -> None:
             return super().get(url, params)
 
     with pytest.raises(Exception, match="nothing is recorded"):
-        DebridgeAdapter(Client({}), (registry.token("ETH", 1), registry.token("ETH", 10)), URL).fetch()
+        DebridgeAdapter(Client({}), (token_registry.token("ETH", 1), token_registry.token("ETH", 10)), URL).fetch()
     assert asked[0]["srcChainTokenIn"] == "0x" + "00" * 20
 
 
@@ -155,7 +155,7 @@ def test_every_recorded_sample(samples: Samples) -> None:
     assert "recommendedAmount:string" in described["fields"]["estimation.dstChainTokenOut"]
     partial = documented["response_partial"]
     sent = Field(partial, "debridge").at("estimation", "srcChainTokenIn")
-    check_token(sent, registry.token("ARB", 42161))
+    check_token(sent, token_registry.token("ARB", 42161))
     assert sent.at("amount").integer() == 10**21 + sent.at("approximateOperatingExpense").integer()
     with pytest.raises(BadPayload, match=r"estimation\.dstChainTokenOut is missing"):
-        lane(Direction(registry.token("ARB", 42161), registry.token("POL", 137)), partial)
+        lane(Direction(token_registry.token("ARB", 42161), token_registry.token("POL", 137)), partial)

@@ -14,21 +14,21 @@ from typing import Any
 import pytest
 
 from adapters.base import Source
-from adapters.cctp import CctpAdapter
-from adapters.feed import Feed
-from adapters.gas import GasAdapter
-from adapters.hop import HopAdapter
-from adapters.http import HttpLimits, JsonClient
-from adapters.rpc import RpcPool
-from routing_engine import registry
+from adapters.bridges.cctp import CctpAdapter
+from adapters.bridges.hop import HopAdapter
+from adapters.chain.gas import GasAdapter
+from adapters.feed.feed import Feed
+from adapters.http.client import HttpLimits, JsonClient
+from adapters.rpc.endpoint_pool import RpcPool
+from routing_engine.reference import token_registry
 from tests.adapters_offline.sources import Clock
 from tests.support.nodes import NOW, Node
 from tests.support.venues import Answer, drip, flood, hang, reply, venue
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "faults.md"
 WAIT_S = 60.0
-USDC = tuple(registry.token("USDC", chain_id) for chain_id in (1, 10))
-BRIDGED = tuple(registry.token("USDC.e", chain_id) for chain_id in (10, 42161))
+USDC = tuple(token_registry.token("USDC", chain_id) for chain_id in (1, 10))
+BRIDGED = tuple(token_registry.token("USDC.e", chain_id) for chain_id in (10, 42161))
 BOTH = [{"finalityThreshold": 1000, "minimumFee": 1}, {"finalityThreshold": 2000, "minimumFee": 0}]
 PATIENT = HttpLimits(read_s=30, total_s=30, max_bytes=2**20, tries=1)
 IMPATIENT = HttpLimits(read_s=5, total_s=0.4, max_bytes=2**20, tries=1)

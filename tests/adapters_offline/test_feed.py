@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from adapters.base import BadPayload, VenueUnavailable
-from adapters.feed import Feed
-from routing_engine import registry
+from adapters.feed.feed import Feed
 from routing_engine.formats import Contents
 from routing_engine.markets import ConstantProductPool
+from routing_engine.reference import token_registry
 from tests.adapters_offline.sources import Clock, Gate, Told, failing
 from tests.support.markets import market_of, token
 
@@ -197,7 +197,7 @@ class Liar(Told):
 
 
 POOL = market_of("x: A B 1000 1000 0bps")[0]
-USDC = registry.token("USDC", 1)
+USDC = token_registry.token("USDC", 1)
 
 
 def pool(**changes: object) -> ConstantProductPool:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from adapters.base import Declined, VenueUnavailable
-from adapters.firm import FirmDesk
-from adapters.plan import Plan
+from adapters.bridges.firm_quotes import FirmDesk
+from adapters.feed.plan import Plan
 from adapters.testing import ReplayClient
-from routing_engine import registry
 from routing_engine.markets import ConstantProductPool
 from routing_engine.markets.lanes import canonical_lane
 from routing_engine.model import Hop
+from routing_engine.reference import token_registry
 from tests.support.strategies import TOKEN0, TOKEN1
 
 ACCOUNT = "0x" + "12" * 20
-ETHER = registry.token("ETH", 1), registry.token("ETH", 10)
+ETHER = token_registry.token("ETH", 1), token_registry.token("ETH", 10)
 
 
 def deposit() -> Hop:
@@ -42,7 +42,7 @@ def test_a_bridge_that_is_not_run_and_a_pool_are_declined() -> None:
 
 def test_stargate_needs_the_chains_endpoints() -> None:
     desk = FirmDesk.of(Plan(adapters=("canonical",)), ReplayClient({}))
-    usdc = registry.token("USDC", 1), registry.token("USDC", 10)
+    usdc = token_registry.token("USDC", 1), token_registry.token("USDC", 10)
     hop = Hop(
         market_id="x", protocol="stargate", token_in=usdc[0], token_out=usdc[1], amount_in=10**6, amount_out=10**6
     )

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.base import BadPayload, Declined
-from adapters.hop import CARRIED, HopAdapter, Quote, lane, quote
-from adapters.lanes import Direction
+from adapters.bridges.common import Direction
+from adapters.bridges.hop import CARRIED, HopAdapter, Quote, lane, quote
 from adapters.testing import ReplayClient, check_adapter
-from routing_engine import registry
 from routing_engine.model import Limits, Token
+from routing_engine.reference import token_registry
 from tests.adapters_offline.conftest import Samples
 
 URL = "https://hop.test/v1"
-HERE, THERE = registry.token("USDC.e", 10), registry.token("USDC.e", 42161)
+HERE, THERE = token_registry.token("USDC.e", 10), token_registry.token("USDC.e", 42161)
 DIRECTION = Direction(HERE, THERE)
 ACCOUNT = "0x" + "12" * 20
 

@@ -10,8 +10,8 @@ import threading
 import pytest
 
 from adapters.base import BadPayload, Declined, VenueUnavailable
-from adapters.breaker import Breaker, BreakerOpen, Breakers
-from adapters.http import HttpLimits, JsonClient, Traffic
+from adapters.http.circuit_breaker import Breaker, BreakerOpen, Breakers
+from adapters.http.client import HttpLimits, JsonClient, Traffic
 from tests.support.receiver import receiver
 from tests.support.venues import Answer, drip, flood, hang, reply, venue
 

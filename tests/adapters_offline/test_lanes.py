@@ -7,12 +7,12 @@ import threading
 import pytest
 
 from adapters.base import BadPayload, Declined, VenueUnavailable
-from adapters.bounds import Field
-from adapters.lanes import AT_ONCE, Direction, ask_each, check_token, same_asset
-from routing_engine import registry
+from adapters.bridges.common import AT_ONCE, Direction, ask_each, check_token, same_asset
+from adapters.http.json_fields import Field
 from routing_engine.model import Token
+from routing_engine.reference import token_registry
 
-USDC = [registry.token("USDC", chain_id) for chain_id in (1, 10, 137, 8453, 42161)]
+USDC = [token_registry.token("USDC", chain_id) for chain_id in (1, 10, 137, 8453, 42161)]
 DIRECTIONS = tuple(same_asset(USDC, ("USDC",), (1, 10, 137, 8453, 42161)))
 
 
@@ -58,7 +58,7 @@ def test_after_a_failure_nothing_further_is_asked() -> None:
 
 
 def test_a_token_that_is_meant_otherwise_is_refused() -> None:
-    ether = registry.token("ETH", 1)
+    ether = token_registry.token("ETH", 1)
     check_token(Field({"chainId": 1, "decimals": 18, "address": "0x" + "00" * 20}, "x"), ether)
     check_token(Field({"chainId": "1", "decimals": 18, "address": ether.address}, "x"), ether)
     for change, field in (

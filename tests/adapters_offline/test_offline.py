@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from adapters.base import Venues, installed_adapters
-from adapters.feed import refresh
-from adapters.offline import MarketFileAdapter, SandboxAdapter
+from adapters.feed.feed import refresh
+from adapters.feed.offline import MarketFileAdapter, SandboxAdapter
 from adapters.testing import ReplayClient
 from routing_engine import Snapshot
 from tests.support.markets import market_of

@@ -13,9 +13,9 @@ import pytest
 from redis import Redis
 
 from adapters.base import BadPayload, VenueUnavailable
-from adapters.packing import MAGIC, Head, pack_delta, pack_head, pack_whole, unpack_delta, unpack_head, unpack_whole
-from adapters.publish import MAX_DELTAS, MemoryBoard, RedisBoard
-from adapters.state import SourceReport, State
+from adapters.feed.board import MAX_DELTAS, MemoryBoard, RedisBoard
+from adapters.feed.codec import MAGIC, Head, pack_delta, pack_head, pack_whole, unpack_delta, unpack_head, unpack_whole
+from adapters.feed.state import SourceReport, State
 from routing_engine import Snapshot
 from routing_engine.model import Market
 from tests.support.markets import market_of

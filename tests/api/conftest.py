@@ -27,9 +27,9 @@ from api.config import Config
 from api.context import Context, attach
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
-from api.services.market import MarketService
-from api.services.market_supply import offline
-from api.services.vendors import NewVendor, create_vendor
+from api.services.market.market import MarketService
+from api.services.market.supply import offline
+from api.services.vendors.vendors import NewVendor, create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import Base

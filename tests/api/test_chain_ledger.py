@@ -10,25 +10,25 @@ import pytest
 from eth_abi import encode
 
 from adapters.base import BadPayload
-from adapters.chain.abi import Log
 from adapters.chain.deployments import deployments_of
-from adapters.rpc import RpcPool
+from adapters.rpc.abi import Log
+from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.stargate import SEND
 from api.domain.confirmations import finality_blocks
 from api.domain.ledger import ChainUnavailable, Naming, Promise
-from api.services.chain_ledger_bridges import bridges_on
-from api.services.chain_ledger_reader import ChainReader
-from api.services.chain_ledger_transfers import TRANSFER_TOPIC, topic_of
-from api.services.ledger.across import Across
-from api.services.ledger.bridge_events import Delivery, Deposit
-from api.services.ledger.cctp import Cctp
-from api.services.ledger.stargate import Stargate
-from routing_engine import registry
+from api.services.ledger.bridges.across import Across
+from api.services.ledger.bridges.cctp import Cctp
+from api.services.ledger.bridges.deployed import bridges_on
+from api.services.ledger.bridges.events import Delivery, Deposit
+from api.services.ledger.bridges.stargate import Stargate
+from api.services.ledger.chain_reader import ChainReader
+from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
+from routing_engine.reference import token_registry
 from tests.support.settlement import transfer_data
 
 REFERENCE = bytes(range(16))
 SHOP, PAYER = "0x" + "51" * 20, "0x" + "aa" * 20
-TOKEN = registry.token("USDC", 8453).address
+TOKEN = token_registry.token("USDC", 8453).address
 NOW = 1_760_000_000
 
 
@@ -71,7 +71,7 @@ def test_a_burn_and_its_mint_have_the_same_name() -> None:
     assert isinstance(delivery, Delivery)
     assert deposit.bridge_id == delivery.bridge_id
     assert (deposit.amount, deposit.payer, delivery.recipient) == (1_000, PAYER, SHOP)
-    coin = registry.token("USDC", 8453).address
+    coin = token_registry.token("USDC", 8453).address
     assert deposit.promise == Promise(chain_id=8453, token_address=coin, recipient=SHOP, amount=970)
 
 

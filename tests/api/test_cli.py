@@ -19,21 +19,21 @@ import requests
 from click.testing import CliRunner, Result
 
 from adapters.chain.deployments import deployments_of
-from adapters.multicall import MULTICALL3
-from api.cli import main
+from adapters.rpc.multicall import MULTICALL3
+from api.cli.commands import main
 from api.config import Config
 from api.context import Context, build_context
 from api.domain.env import EnvMode
-from api.services.keys import find_key
-from api.services.vendors import list_accounts
-from routing_engine import registry
-from routing_engine.chains import CHAINS
+from api.services.vendors.api_keys import find_key
+from api.services.vendors.vendors import list_accounts
 from routing_engine.model import NATIVE_ADDRESS
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import Merchant
 from tests.support.shop import Shop
 
 Run = Callable[..., Result]
-USDC = registry.token("USDC", 1).address
+USDC = token_registry.token("USDC", 1).address
 ROUTERS_AND_BRIDGES = tuple(
     next(deployments_of(protocol, 1)).address(field)
     for protocol, field in (("uniswap_v3", "router"), ("across", "spoke_pool"), ("cctp", "token_messenger"))
@@ -99,7 +99,7 @@ def test_a_new_vendor_can_be_paid_in_the_test_environment(context: Context, merc
     assert {"USDC", "USDT", "DAI", "ETH", "WETH", "WBTC"} <= set(accounts)
     assert accounts["USDC"].token_address == "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
     assert (accounts["USDC"].chain_id, accounts["USDC"].token_decimals) == (8453, 6)
-    elsewhere = [info for info in registry.tokens() if 8453 not in info.addresses and 1 in info.addresses]
+    elsewhere = [info for info in token_registry.tokens() if 8453 not in info.addresses and 1 in info.addresses]
     assert elsewhere
     assert {accounts[info.symbol].chain_id for info in elsewhere} == {1}
     assert accounts["ETH"].token_address == "0x" + "ee" * 20
@@ -110,7 +110,7 @@ def test_a_new_vendor_can_be_paid_in_the_test_environment(context: Context, merc
 def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
     words = ("settlement", "set", merchant.id, "--env", "live", "--currency", "usdc", "--address", RECIPIENT)
     assert run(*words, "--chain", "1", "--token", "USDC").exit_code == 0
-    assert run(*words, "--chain", "8453", "--token", registry.token("USDT", 8453).address).exit_code == 0
+    assert run(*words, "--chain", "8453", "--token", token_registry.token("USDT", 8453).address).exit_code == 0
     (row,) = [
         json.loads(line)
         for line in run("settlement", "list", "Tea & Co", "--env", "live", "--json").stdout.splitlines()
@@ -118,7 +118,7 @@ def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
     assert row == {
         "currency": "USDC",
         "chain_id": 8453,
-        "token_address": registry.token("USDT", 8453).address,
+        "token_address": token_registry.token("USDT", 8453).address,
         "token_decimals": 6,
         "address": RECIPIENT.lower(),
     }
@@ -140,7 +140,7 @@ def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
         ({"--decimals": "18"}, "decimals: USDC has 6, not 18"),
         ({"--token": USDC, "--decimals": "18"}, "decimals: USDC has 6, not 18"),
         ({"--address": USDC}, "address: Is the token's own contract"),
-        ({"--address": registry.token("DAI", 1).address}, "address: Is the contract of a token"),
+        ({"--address": token_registry.token("DAI", 1).address}, "address: Is the contract of a token"),
         ({"--address": CHAINS[1].wrapped_native}, "address: Is the contract of a token"),
         ({"--address": NATIVE_ADDRESS}, "address: Is nobody's"),
         ({"--address": "0x" + "0" * 39 + "4"}, "address: Is nobody's"),
@@ -196,7 +196,10 @@ def test_a_bad_setting_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_help_loads_nothing_heavy() -> None:
-    code = "import sys, api.cli; print([m for m in ('flask', 'sqlalchemy', 'numba', 'uvicorn') if m in sys.modules])"
+    code = (
+        "import sys, api.cli.commands; "
+        "print([m for m in ('flask', 'sqlalchemy', 'numba', 'uvicorn') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
@@ -208,7 +211,7 @@ def free_port() -> int:
 
 
 def up(port: int, data_dir: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(data_dir)]
+    command = [sys.executable, "-m", "api.cli.commands", "up", "--port", str(port), "--data-dir", str(data_dir)]
     environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BASE_URL"}}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.plan import Plan
+from adapters.feed.plan import Plan
 from api.config import Config, ConfigError
 
 NAMES = (

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from api.cli import main
+from api.cli.commands import main
 from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, Doubt, Settlement
-from api.services.chain_ledger_transfers import TRANSFER_TOPIC, topic_of
 from api.services.ledger.blooms import bloom_of
-from api.services.settlement.doubtful_blocks import (
+from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
+from api.services.settlement.watching.doubtful_blocks import (
     close_doubts,
     count_doubts,
     due_doubts,

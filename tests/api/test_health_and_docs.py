@@ -14,8 +14,8 @@ from sqlalchemy.exc import DatabaseError
 from api.app import build_app
 from api.context import Context
 from api.domain.duties import Duty
-from api.services.duty_health import ESSENTIAL
-from api.services.watcher import watch
+from api.services.operations.duty_health import ESSENTIAL
+from api.services.settlement.watching.watcher import watch
 from api.storage import migrations
 from api.storage.db import Database, database_now
 from api.storage.tables import Lease, WatchCursor

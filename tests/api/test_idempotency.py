@@ -14,8 +14,8 @@ from sqlalchemy import func, select
 from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.errors import Conflict
+from api.secrets.box import box_for
 from api.services.idempotency import Repeatable, first_answer
-from api.services.secret_box import box_for
 from api.storage.tables import Event, IdempotencyKey, PaymentOrder
 from tests.api.conftest import Merchant
 from tests.support.shop import LINK, Shop

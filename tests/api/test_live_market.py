@@ -11,17 +11,17 @@ import pytest
 from flask.testing import FlaskClient
 
 from adapters.base import BadPayload, Venues
-from adapters.feed import Feed
-from adapters.offline import SandboxAdapter
-from adapters.plan import Plan
-from adapters.state import State
+from adapters.feed.feed import Feed
+from adapters.feed.offline import SandboxAdapter
+from adapters.feed.plan import Plan
+from adapters.feed.state import State
 from adapters.testing import ReplayClient
 from api.app import build_app
 from api.config import Config, ConfigError
 from api.context import Context
 from api.domain.clock import SettableClock
-from api.services.market import MarketService, NoMarket
-from api.services.market_supply import FeedSupply, open_board, supply_for
+from api.services.market.market import MarketService, NoMarket
+from api.services.market.supply import FeedSupply, open_board, supply_for
 from api.worker.process import run_worker
 from api.worker.sources import SourceReader
 from routing_engine import Snapshot

@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 
 from adapters.base import BadPayload, VenueUnavailable
-from adapters.feed import Feed
-from adapters.publish import MemoryBoard
-from adapters.state import State
+from adapters.feed.board import MemoryBoard
+from adapters.feed.feed import Feed
+from adapters.feed.state import State
 from api.domain.clock import SettableClock
-from api.services.market import MarketService, NoMarket
-from api.services.market_supply import BoardSupply, FeedSupply
+from api.services.market.market import MarketService, NoMarket
+from api.services.market.supply import BoardSupply, FeedSupply
 from tests.adapters_offline.sources import Gate, Told, failing
 from tests.api.conftest import START
 

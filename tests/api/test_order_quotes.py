@@ -10,8 +10,7 @@ import pytest
 
 from api.context import Context
 from api.domain.errors import InvalidData, NotFound
-from api.services.market import MarketService
-from api.services.order_quotes import (
+from api.services.checkout.quotes import (
     OrderQuote,
     OrderQuoteRefused,
     Refusal,
@@ -19,9 +18,10 @@ from api.services.order_quotes import (
     payable_tokens,
     quote_order,
 )
+from api.services.market.market import MarketService
 from api.storage.tables import StoredQuote
 from routing_engine import NATIVE_ADDRESS, Router, RouteRequest, Snapshot, Token
-from routing_engine.chains import CHAINS, block_time_s
+from routing_engine.reference.chains import CHAINS, block_time_s
 from tests.support.markets import market_of
 from tests.support.shop import Shop
 

@@ -13,9 +13,9 @@ from api.context import Context, attach
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.money import UINT256_MAX
-from api.services.vendors import Account, set_account
+from api.services.vendors.vendors import Account, set_account
 from api.storage.tables import Event, PaymentOrder, SettlementAccount
-from routing_engine import registry
+from routing_engine.reference import token_registry
 from tests.api.conftest import START, Merchant
 from tests.support.shop import LINK, Shop, connected
 
@@ -204,7 +204,7 @@ REMEDY = "the operator adds one with `checkout settlement set`"
 
 
 def account(currency: str, chain_id: int, address: str = "0x" + "12" * 20) -> Account:
-    token = registry.token(currency, chain_id)
+    token = token_registry.token(currency, chain_id)
     return Account(
         currency=currency,
         chain_id=chain_id,

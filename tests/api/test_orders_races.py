@@ -14,8 +14,8 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from api.domain.orders import TRANSITIONS, OrderStatus
-from api.services.expiry import expire_orders
-from api.services.watcher import watch
+from api.services.orders.expiry import expire_orders
+from api.services.settlement.watching.watcher import watch
 from api.storage.tables import PaymentOrder
 from tests.support.shop import Shop
 

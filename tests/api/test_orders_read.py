@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.domain.errors import NotFound
-from api.services.orders import public_order
+from api.services.orders.commands import public_order
 from tests.api.conftest import Merchant
 from tests.support.shop import LINK, Shop
 

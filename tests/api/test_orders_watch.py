@@ -13,20 +13,21 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from api.app import build_app
-from api.cli import main
+from api.cli.commands import main
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound
 from api.domain.ledger import Block, Head, TransferKind
-from api.services import expiry, watcher
-from api.services.expiry import expire_orders
-from api.services.settlement.crediting import credit
-from api.services.settlement.sighting import Sighting
-from api.services.simulated_chain import BLOCK_TIME, FINALITY_BLOCKS, NewTransfer, append, hold, reorganise
-from api.services.simulated_ledger import SimulatedLedger
-from api.services.simulated_wallet import PAYER
-from api.services.unmatched import assign, list_unmatched
-from api.services.watcher import watch
+from api.services.orders import expiry
+from api.services.orders.expiry import expire_orders
+from api.services.settlement.crediting.crediting import credit
+from api.services.settlement.crediting.sighting import Sighting
+from api.services.settlement.crediting.unmatched_transfers import assign, list_unmatched
+from api.services.settlement.watching import watcher
+from api.services.settlement.watching.watcher import watch
+from api.services.simulator.chain import BLOCK_TIME, FINALITY_BLOCKS, NewTransfer, append, hold, reorganise
+from api.services.simulator.ledger import SimulatedLedger
+from api.services.simulator.wallet import PAYER
 from api.storage.tables import Payment, PaymentOrder, SimulatedTransfer, WatchCursor
 from tests.api.conftest import START, Merchant
 from tests.support.shop import Shop

@@ -11,14 +11,14 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import delete, select, update
 
-from api.cli import main
+from api.cli.commands import main
 from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
-from api.services.owned_addresses import owned_addresses, recipients_of
-from api.services.vendors import Account, remove_account, set_account, simulated_address
+from api.services.vendors.owned_addresses import owned_addresses, recipients_of
+from api.services.vendors.vendors import Account, remove_account, set_account, simulated_address
 from api.storage.tables import OwnedAddress, PaymentOrder, SettlementAccount
-from routing_engine import registry
+from routing_engine.reference import token_registry
 from tests.api.conftest import START, Merchant
 from tests.support.shop import Shop
 
@@ -32,7 +32,7 @@ def receive(context: Context) -> Receive:
     """Let a vendor receive USDC at an address."""
 
     def receive_at(vendor: Merchant, env_mode: EnvMode, chain_id: int, address: str = ADDRESS) -> None:
-        token = registry.token("USDC", chain_id)
+        token = token_registry.token("USDC", chain_id)
         account = Account(
             currency="USDC", chain_id=chain_id, token_address=token.address, token_decimals=6, address=address
         )

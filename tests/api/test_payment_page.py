@@ -19,16 +19,16 @@ from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.checkout.money_seen import MoneySeen
-from api.services.order_creation import NewLink, create_link
-from api.services.order_quotes import quote_order
-from api.services.order_view import public_order
-from api.services.watcher import watch
-from routing_engine import registry
+from api.services.checkout.quotes import quote_order
+from api.services.orders.creation import NewLink, create_link
+from api.services.orders.views import public_order
+from api.services.settlement.watching.watcher import watch
+from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
 from tests.api.test_payment_page_money import transfer
 from tests.support.shop import Shop
 
-USDC = registry.token("USDC", 8453)
+USDC = token_registry.token("USDC", 8453)
 POSTS = ("quote", "pay", "simulate", "transactions", "report", "claim")
 SECRET = "cart-4711"
 
@@ -83,7 +83,7 @@ def test_a_test_order_is_paid_with_its_quote(
 
 
 def test_a_routed_quote_says_how_the_money_gets_there(client: FlaskClient, path: str) -> None:
-    ether = registry.token("ETH", 42161)
+    ether = token_registry.token("ETH", 42161)
     quote = client.post(f"{path}/quote", json={"chainId": 42161, "token": ether.address}).get_json()
     assert quote["receive_text"] == "42.50 USDC · Base"
     assert Decimal(quote["most_text"].split()[0]) > Decimal(quote["pay_text"].split()[0])
@@ -95,7 +95,7 @@ def test_a_routed_quote_says_how_the_money_gets_there(client: FlaskClient, path:
 
 
 def test_protocols_without_a_name_are_still_named(context: Context, clock: SettableClock, path: str) -> None:
-    ether, dollar = registry.by_symbol("ETH"), registry.by_symbol("USDC")
+    ether, dollar = token_registry.by_symbol("ETH"), token_registry.by_symbol("USDC")
     step = {"protocol": "brand_new_bridge", "fromChainId": 10, "toChainId": 8453, "fees": []}
     tokens = {"fromToken": {"symbol": ether.symbol}, "toToken": {"symbol": dollar.symbol}}
     order_id = path.rpartition("/")[2]

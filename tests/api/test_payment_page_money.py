@@ -19,16 +19,16 @@ from api.domain.env import EnvMode
 from api.domain.ledger import TransferKind
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer, money_seen
-from api.services.expiry import expire_orders
-from api.services.order_creation import NewLink, create_link
-from api.services.order_view import PublicOrder, public_order
-from api.services.watcher import watch
+from api.services.orders.creation import NewLink, create_link
+from api.services.orders.expiry import expire_orders
+from api.services.orders.views import PublicOrder, public_order
+from api.services.settlement.watching.watcher import watch
 from api.storage.tables import DoubtfulBlock
-from routing_engine import registry
+from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
 
-USDC = registry.token("USDC", 8453)
-DAI = registry.token("DAI", 8453)
+USDC = token_registry.token("USDC", 8453)
+DAI = token_registry.token("DAI", 8453)
 HASH = f"0x{'ab' * 32}"
 
 
@@ -50,7 +50,7 @@ def transfer(**changes: Any) -> SeenTransfer:
 DEPOSIT = transfer(
     kind=TransferKind.DEPOSIT,
     chain_id=10,
-    token_address=registry.token("USDC", 10).address,
+    token_address=token_registry.token("USDC", 10).address,
     bridge="across",
     is_counted=False,
     is_waiting=True,

@@ -20,8 +20,8 @@ from api.checkout_page.words import ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFU
 from api.domain.ledger import TransferKind
 from api.domain.money import UINT256_MAX
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.settlement.signed_claims import ClaimOffer, ClaimRefusal
-from api.services.simulated_actions import Action
+from api.services.settlement.claims.signed_claims import ClaimOffer, ClaimRefusal
+from api.services.simulator.actions import Action
 
 amounts = st.integers(0, UINT256_MAX)
 decimals = st.integers(0, 36)

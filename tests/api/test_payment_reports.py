@@ -12,9 +12,9 @@ from sqlalchemy import select
 from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, Place
-from api.services.settlement import hints
-from api.services.settlement.doubtful_blocks import due_doubts
-from api.services.settlement.hints import add_hint, due_hints, follow_hints
+from api.services.settlement.watching import hints
+from api.services.settlement.watching.doubtful_blocks import due_doubts
+from api.services.settlement.watching.hints import add_hint, due_hints, follow_hints
 from api.storage.tables import PaymentHint
 from tests.support.shop import Shop
 

@@ -13,22 +13,23 @@ from eth_abi import decode
 from flask.testing import FlaskClient
 
 from adapters.base import Declined, FirmQuote
-from adapters.http import HttpLimits, JsonClient
-from adapters.rpc import RpcPool
+from adapters.http.client import HttpLimits, JsonClient
+from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.desk import PaymentDesk
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
 from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
-from api.services.market import MarketService
-from api.services.market_supply import offline
-from api.services.order_view import PublicOrder, public_order
-from api.services.payment_world import PaymentWorld
-from routing_engine import Hop, Market, Snapshot, registry
-from routing_engine.chains import CHAINS
+from api.services.chains.chain_access import PaymentWorld
+from api.services.market.market import MarketService
+from api.services.market.supply import offline
+from api.services.orders.views import PublicOrder, public_order
+from routing_engine import Hop, Market, Snapshot
 from routing_engine.markets.lanes import across_lane
 from routing_engine.model import NATIVE_ADDRESS
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import Merchant
 from tests.support.main_net import MainNet, fact, running_main_net
 from tests.support.shop import Shop
@@ -39,7 +40,7 @@ pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 CHAIN = 8453
 PAYER = "0x" + "aa" * 20
 PRICE = 42_500_000
-USDC = registry.token("USDC", CHAIN)
+USDC = token_registry.token("USDC", CHAIN)
 WETH = CHAINS[CHAIN].wrapped_native_token
 SPOKE_POOL = fact("across", CHAIN, "spoke_pool")
 REFUSES_CALLDATA = bytes.fromhex("36600557005b5f5ffd")
@@ -128,7 +129,7 @@ def till(
     before = net.chain.rpc("evm_snapshot")
     clock = SettableClock(datetime.fromtimestamp(net.chain.now(), UTC))
     lane = across_lane(
-        USDC, registry.token("USDC", 10), capital_fee_e18=10**14, lp_fee_e18=0, relayer_gas_fee=10_000,
+        USDC, token_registry.token("USDC", 10), capital_fee_e18=10**14, lp_fee_e18=0, relayer_gas_fee=10_000,
         min_deposit=1, max_deposit=10**15, fill_time_s=4,
     )  # fmt: skip
     file = tmp_path / "market.json.gz"
@@ -231,10 +232,10 @@ def test_a_payment_that_would_fail_by_now_is_not_offered(till: Till) -> None:
 @pytest.fixture
 def on_optimism(till: Till, monkeypatch: pytest.MonkeyPatch) -> PublicOrder:
     """An order that the merchant wants on another chain, to be paid over the bridge."""
-    from api.services.vendors import Account, set_account
+    from api.services.vendors.vendors import Account, set_account
 
     account = Account(
-        currency="USDC", chain_id=10, token_address=registry.token("USDC", 10).address, token_decimals=6,
+        currency="USDC", chain_id=10, token_address=token_registry.token("USDC", 10).address, token_decimals=6,
         address="0x" + "b0" * 20,
     )  # fmt: skip
     with till.shop.context.database.write() as session:
@@ -303,7 +304,7 @@ def test_orders_on_simulated_chains_have_no_transactions(shop: Shop) -> None:
 
 def test_a_token_that_no_single_transaction_turns_into_the_price_has_no_quote(till: Till) -> None:
     order = till.order()
-    for chain_id, token in ((CHAIN, registry.token("DAI", CHAIN)), (1, registry.token("USDC", 1))):
+    for chain_id, token in ((CHAIN, token_registry.token("DAI", CHAIN)), (1, token_registry.token("USDC", 1))):
         body = {"chainId": chain_id, "token": token.address}
         answer = till.client.post(f"/payment/{order.order_id}/quote", json=body)
         assert (answer.status_code, answer.get_json()["reason"]) == (409, "no_route")

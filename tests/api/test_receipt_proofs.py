@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.base import BadPayload
-from api.services.chain_ledger_transfers import TRANSFER_TOPIC, topic_of
 from api.services.ledger.blooms import bloom_of, may_contain, search_of
-from api.services.ledger.receipt_proofs import NotProven, check_header, check_receipts, encode_receipt
-from api.services.ledger.transaction_proofs import check_sender, check_transactions, encode_transaction
+from api.services.ledger.proofs.receipts import NotProven, check_header, check_receipts, encode_receipt
+from api.services.ledger.proofs.transactions import check_sender, check_transactions, encode_transaction
+from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
 from tests.support.chain import Chain, running_chain
 from tests.support.main_net import _mock_token
 from tests.support.settlement import Wallet, somebody, transfer_data

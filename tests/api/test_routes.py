@@ -16,9 +16,9 @@ from api.app import build_app
 from api.context import Context
 from api.domain.clock import iso
 from api.schemas.routes import USDC_BASE
-from api.services.market import MarketService
+from api.services.market.market import MarketService
 from routing_engine import Router, Snapshot
-from routing_engine.chains import CHAINS
+from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import START
 from tests.support.markets import market_of
 from tests.support.routes import BODY, EURC_BASE, NATIVE, asker

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from api.context import Context
 from api.schemas.pairs import DEFAULT_SPLITS
 from api.schemas.routes import USDC_ETHEREUM
-from api.services.route_query import RouteQuery
+from api.services.routing.query import RouteQuery
 from routing_engine import RouteRequest
 from tests.support.routes import WETH, asker
 

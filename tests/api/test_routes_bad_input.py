@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from api.app import build_app
 from api.context import Context
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
-from api.services.market import MarketService
+from api.services.market.market import MarketService
 from routing_engine import Token
 from tests.api.conftest import Merchant
 from tests.support.routes import BODY, NATIVE, UNKNOWN, asker

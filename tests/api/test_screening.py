@@ -10,8 +10,8 @@ import pytest
 from api.config import Config, ConfigError
 from api.context import Context, build_context
 from api.domain.errors import InvalidData
-from api.services.settlement_accounts import check_account
-from api.services.simulated_wallet import PAYER
+from api.services.simulator.wallet import PAYER
+from api.services.vendors.settlement_accounts import check_account
 from tests.support.shop import Shop
 
 SOMEBODY = "0x" + "11" * 20

@@ -16,14 +16,14 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select, update
 from standardwebhooks import WebhookVerificationError
 
-from api.cli import main
+from api.cli.commands import main
 from api.config import Config, ConfigError
 from api.context import Context, attach, build_context
 from api.domain.clock import SettableClock
-from api.services.secret_box import SecretBox, box_for
-from api.services.secret_keys import FixedKeys, KeyFile, SecretKeyFault, new_key, parse_keys
-from api.services.stored_secrets import require_keys, reset_secrets, rotate_keys
-from api.services.webhook_secrets import MOST, secret_purpose
+from api.secrets.box import SecretBox, box_for
+from api.secrets.keys import FixedKeys, KeyFile, SecretKeyFault, new_key, parse_keys
+from api.services.operations.stored_secrets import require_keys, reset_secrets, rotate_keys
+from api.services.webhooks.secrets import MOST, secret_purpose
 from api.storage.db import Database
 from api.storage.tables import Base, IdempotencyKey, WebhookSecret
 from tests.api.conftest import Merchant
@@ -238,7 +238,7 @@ def test_rotating_that_ends_half_way_loses_nothing(
 
     for _ in range(3):
         with monkeypatch.context() as patch:
-            patch.setattr("api.services.stored_secrets._reseal", end)
+            patch.setattr("api.services.operations.stored_secrets._reseal", end)
             with pytest.raises(KeyboardInterrupt):
                 rotate_keys(context.database, context.config)
     with context.database.read() as session:

@@ -19,7 +19,7 @@ from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import Forbidden
 from api.logs import REDACTED, configure_logging, redact
-from api.services.keys import ApiKey, find_key, hash_key, rotate_key
+from api.services.vendors.api_keys import ApiKey, find_key, hash_key, rotate_key
 from api.storage.tables import ApiKeyRow
 from tests.api.conftest import Merchant
 from tests.api.probe import probe_app

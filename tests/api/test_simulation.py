@@ -9,11 +9,11 @@ from sqlalchemy import delete, select
 
 from api.domain.errors import NotFound
 from api.domain.money import UINT256_MAX
-from api.services.order_quotes import quote_order
-from api.services.orders import public_order
-from api.services.simulated_actions import Action, allowed_actions
-from api.services.simulated_chain import number_at
-from api.services.simulation import simulate
+from api.services.checkout.quotes import quote_order
+from api.services.orders.commands import public_order
+from api.services.simulator.actions import Action, allowed_actions
+from api.services.simulator.actions_run import simulate
+from api.services.simulator.chain import number_at
 from api.storage.tables import SettlementAccount, SimulatedTransfer
 from tests.api.conftest import Merchant
 from tests.support.shop import LINK, Shop

@@ -21,7 +21,7 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from api.context import Context
 from api.domain.money import UINT256_MAX
-from api.services.vendors import create_vendor
+from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database, insert_new
 from api.storage.migrations import alembic_config, current_revision, latest_revision, upgrade
 from api.storage.tables import Base, JobSlot, PaymentOrder, SimulatedTransfer, Vendor
@@ -74,7 +74,7 @@ def test_two_processes_can_migrate_at_once(
     dialect: str, make_database_url: Callable[[str], str], tmp_path: Path
 ) -> None:
     environment = {**os.environ, "DATABASE_URL": make_database_url(dialect), "DATA_DIR": str(tmp_path)}
-    command = [sys.executable, "-m", "api.cli", "db", "upgrade"]
+    command = [sys.executable, "-m", "api.cli.commands", "db", "upgrade"]
     processes = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     printed = {process.communicate(timeout=60)[0] for process in processes}
     assert printed == {b"The database is at revision 0002.\n"}

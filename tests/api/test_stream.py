@@ -14,8 +14,8 @@ from websockets.sync.client import connect
 from api import stream
 from api.context import Context
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
-from api.services.route_query import RouteQuery
-from api.services.route_stream import MAX_SECONDS, stream_routes
+from api.services.routing.query import RouteQuery
+from api.services.routing.stream import MAX_SECONDS, stream_routes
 from routing_engine import RouteRequest
 from tests.api.conftest import Merchant
 from tests.support.stream import BODY, PATH, ask, check_answer, events, messages, served, without_ids

@@ -20,7 +20,7 @@ from api import stream
 from api.app import build_app
 from api.context import Context
 from api.server import MESSAGE_BYTES
-from api.services.market import MarketService
+from api.services.market.market import MarketService
 from api.storage.db import Database
 from routing_engine import RouteRequest
 from tests.api.conftest import Merchant

@@ -12,10 +12,11 @@ from flask.testing import FlaskClient
 from api.app import build_app
 from api.context import Context
 from api.domain.clock import iso
-from api.services.market import MarketService
-from api.services.market_supply import offline
-from routing_engine import Router, Snapshot, registry
-from routing_engine.chains import CHAINS
+from api.services.market.market import MarketService
+from api.services.market.supply import offline
+from routing_engine import Router, Snapshot
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import START
 from tests.support.markets import market_of
 
@@ -44,7 +45,7 @@ def symbols(body: dict[str, Any]) -> list[str]:
 def test_the_list_has_every_listed_token_and_chain(listing: Callable[..., Any]) -> None:
     body = listing()
     assert list(body) == ["tokens", "chains", "updated_at", "next_cursor"]
-    assert symbols(body)[: len(registry.tokens())] == [info.symbol for info in registry.tokens()]
+    assert symbols(body)[: len(token_registry.tokens())] == [info.symbol for info in token_registry.tokens()]
     assert [chain["chainId"] for chain in body["chains"]] == list(CHAINS)
     assert set(body["chains"][0]) == {"chainId", "name", "logoURI", "nativeCurrency"}
     assert body["updated_at"] == iso(START)
@@ -115,10 +116,10 @@ def test_tokens_of_the_market_come_after_the_listed_ones(context: Context) -> No
 
     client = build_app(replace(context, market=OtherMarket(offline(None), context.clock))).test_client()
     body = client.get("/v1/tokens").get_json()
-    unlisted = body["tokens"][len(registry.tokens()) :]
+    unlisted = body["tokens"][len(token_registry.tokens()) :]
     assert sorted(token["symbol"] for token in unlisted) == ["A", "B"]
     assert all(token["logoURI"] == "" and list(token["chain_to_address"]) == ["1"] for token in unlisted)
     assert unlisted[0]["chains"][0]["name"] == "Ethereum"
-    page = client.get("/v1/tokens", query_string={"limit": len(registry.tokens()) + 1}).get_json()
+    page = client.get("/v1/tokens", query_string={"limit": len(token_registry.tokens()) + 1}).get_json()
     rest = client.get("/v1/tokens", query_string={"cursor": page["next_cursor"]}).get_json()
     assert rest["tokens"] == unlisted[1:]

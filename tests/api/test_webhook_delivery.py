@@ -13,8 +13,8 @@ from api.app import build_app
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.net.client import Reply
-from api.services.delivery import Dispatcher
-from api.services.outbox import NewEvent, publish
+from api.services.webhooks.dispatcher import Dispatcher
+from api.services.webhooks.outbox import NewEvent, publish
 from api.storage.tables import Event, WebhookDelivery
 from tests.api.conftest import START, Merchant
 from tests.api.test_storage import order_of

@@ -19,7 +19,7 @@ from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.duties import Duty
 from api.net.client import SafeClient
-from api.services.delivery import Dispatcher
+from api.services.webhooks.dispatcher import Dispatcher
 from api.worker.jobs import JOBS, Job
 from api.worker.leases import Leases
 from api.worker.process import Worker
@@ -138,7 +138,7 @@ def test_an_outcome_that_cannot_be_written_is_sent_again_when_the_lease_is_over(
         raise OperationalError("UPDATE", {}, ConnectionError())
 
     with monkeypatch.context() as patch:
-        patch.setattr("api.services.delivery.record", fail)
+        patch.setattr("api.services.webhooks.dispatcher.record", fail)
         desk.work()
     assert desk.delivery(event_id).status == "pending"
     desk.work()

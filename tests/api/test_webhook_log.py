@@ -10,7 +10,7 @@ import pytest
 
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
-from api.services.outbox import NewEvent, publish
+from api.services.webhooks.outbox import NewEvent, publish
 from tests.api.conftest import START, Merchant
 from tests.api.test_storage import order_of
 from tests.support.webhooks import SUBSCRIPTIONS, Desk, verify

@@ -191,7 +191,7 @@ def test_plain_http_is_for_the_test_environment(desk: Desk, merchant: Merchant, 
 def test_the_number_of_subscriptions_has_a_limit(
     desk: Desk, merchant: Merchant, assert_error: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.services.webhooks.MAX_SUBSCRIPTIONS", 2)
+    monkeypatch.setattr("api.services.webhooks.subscriptions.MAX_SUBSCRIPTIONS", 2)
     made = [desk.subscribe(merchant) for _ in range(2)]
     assert_error(create(desk, merchant, webhook_url=HOOK, env_mode="test"), 409)
     desk.client.delete(f"{SUBSCRIPTIONS}/{made[0]['webhook_id']}", headers=merchant.headers())

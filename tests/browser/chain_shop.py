@@ -16,8 +16,8 @@ from adapters.base import Declined, FirmQuote
 from adapters.transactions.desk import PaymentDesk
 from adapters.transactions.simulation import PaymentChain
 from api.domain.env import EnvMode
-from api.services.chain_ledger import ChainLedger
-from api.services.payment_world import PaymentWorld
+from api.services.chains.chain_access import PaymentWorld
+from api.services.ledger.chain_ledger import ChainLedger
 from api.storage.tables import PaymentHint
 from routing_engine import Hop, Snapshot
 from tests.browser.conftest import Tab

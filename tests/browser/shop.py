@@ -22,26 +22,27 @@ from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
-from api.services.expiry import expire_orders
-from api.services.market import MarketService
-from api.services.market_supply import offline
-from api.services.order_creation import NewLink, create_link
-from api.services.order_view import PublicOrder, public_order
-from api.services.payment_world import Worlds
-from api.services.vendors import Account, NewVendor, create_vendor, set_account
-from api.services.watcher import watch
+from api.services.chains.chain_access import Worlds
+from api.services.market.market import MarketService
+from api.services.market.supply import offline
+from api.services.orders.creation import NewLink, create_link
+from api.services.orders.expiry import expire_orders
+from api.services.orders.views import PublicOrder, public_order
+from api.services.settlement.watching.watcher import watch
+from api.services.vendors.vendors import Account, NewVendor, create_vendor, set_account
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import SettlementAccount
-from routing_engine import RouteRequest, Snapshot, registry
+from routing_engine import RouteRequest, Snapshot
 from routing_engine.markets import ConcentratedPool, ConstantProductPool
+from routing_engine.reference import token_registry
 from tests.support.shop import connected
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHOP = "https://shop.example"
 TEA = {"title": "Darjeeling, first flush", "quantity": 2, "description": "100 g, whole leaf, picked in March"}
 POT = {"title": "Teapot", "quantity": 1}
-USDC_ON_BASE = registry.token("USDC", 8453).address
+USDC_ON_BASE = token_registry.token("USDC", 8453).address
 START_S = 30
 
 

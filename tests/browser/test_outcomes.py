@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.orders import cancel, refund
-from api.services.refunds import RefundRequest
+from api.services.orders.commands import cancel, refund
+from api.services.orders.refunds import RefundRequest
 from tests.browser.conftest import Tab
 
 

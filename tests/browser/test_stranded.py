@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import expect
 
 from api.domain.env import EnvMode
-from api.services.chain_ledger import ChainLedger
+from api.services.ledger.chain_ledger import ChainLedger
 from routing_engine import Snapshot
-from routing_engine.chains import CHAINS
 from routing_engine.markets import NativeWrap
+from routing_engine.reference.chains import CHAINS
 from tests.browser.conftest import Tab
 from tests.browser.shop import Shop, open_shop
 from tests.support.across import LIFE_S, Crossing, give_back

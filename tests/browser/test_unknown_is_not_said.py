@@ -13,8 +13,8 @@ from sqlalchemy import select
 from api.domain.env import EnvMode
 from api.domain.ledger import TransferKind
 from api.domain.orders import OrderStatus
-from api.services.order_store import PaymentState
-from api.services.orders import cancel
+from api.services.orders.commands import cancel
+from api.services.orders.store import PaymentState
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder
 from tests.browser.chain_shop import (

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from api.domain.env import EnvMode
-from api.services.settlement.crediting import credit
+from api.services.settlement.crediting.crediting import credit
 from tests.support.histories import History, find_wrongs
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import chain_shop, open_another

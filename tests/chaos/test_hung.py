@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from api.domain.duties import Duty
 from api.domain.env import EnvMode
-from api.services.vendors import create_vendor
+from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.process import Process

@@ -22,8 +22,8 @@ from sqlalchemy import func, select
 
 from api.domain.env import EnvMode
 from api.domain.orders import TRANSITIONS, OrderStatus, StatusReason
-from api.services.order_store import GONE
-from api.services.vendors import create_vendor
+from api.services.orders.store import GONE
+from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import Event, Payment, PaymentOrder, SimulatedTransfer, TimelineEntry

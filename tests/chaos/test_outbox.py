@@ -20,11 +20,11 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, new_id
-from api.services.outbox import NewEvent, publish
-from api.services.secret_box import SecretBox
-from api.services.secret_keys import FixedKeys, new_key, parse_keys
-from api.services.vendors import create_vendor
-from api.services.webhook_secrets import add_secret
+from api.secrets.box import SecretBox
+from api.secrets.keys import FixedKeys, new_key, parse_keys
+from api.services.vendors.vendors import create_vendor
+from api.services.webhooks.outbox import NewEvent, publish
+from api.services.webhooks.secrets import add_secret
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import WebhookDelivery, WebhookSubscription

@@ -11,7 +11,7 @@ from datetime import timedelta
 from api.config import Config
 from api.context import build_context
 from api.net.client import SafeClient
-from api.services.delivery import Dispatcher
+from api.services.webhooks.dispatcher import Dispatcher
 
 LEASE = timedelta(seconds=7)
 TIMEOUT_S = 5.0

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.base import BadPayload, VenueUnavailable
-from adapters.bounds import Field
+from adapters.http.json_fields import Field
 from adapters.testing import NotConforming, ReplayClient, check_adapter
 from routing_engine.formats import Contents
 from routing_engine.markets import ConstantProductPool

@@ -14,7 +14,7 @@ from routing_engine.formats.neutral_pools import BUILDERS
 from routing_engine.formats.neutral_pools.fields import read_tokens
 from routing_engine.markets import BancorPool
 from routing_engine.model import Transfers
-from routing_engine.snapshot import Snapshot
+from routing_engine.snapshot.snapshot import Snapshot
 from tests.support.tolerances import tolerances
 
 pytestmark = pytest.mark.shared_data

@@ -13,7 +13,7 @@ from adapters.testing import check_market
 from routing_engine.formats.neutral_pools import BUILDERS
 from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
 from routing_engine.markets import ConcentratedPool, ConstantProductPool
-from routing_engine.snapshot import Snapshot
+from routing_engine.snapshot.snapshot import Snapshot
 from tests.support.tolerances import tolerances
 
 pytestmark = pytest.mark.shared_data

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from adapters.testing import NotConforming, check_market
-from routing_engine.curve import Curve
+from routing_engine.curves.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.markets import ConstantProductPool
 from routing_engine.model import Limits

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.valuation import Valuation
+from routing_engine.graph.gas_valuation import Valuation
 from tests.support.markets import brute_force
 from tests.support.mixed import DOLLARS, GAS_PRICES, TOKENS, mixed_markets
 from tests.support.pairs import best_on_the_grid

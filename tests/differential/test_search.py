@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.valuation import Valuation
+from routing_engine.graph.gas_valuation import Valuation
 from tests.support.markets import brute_force, random_markets
 
 GAS_PRICES = {1: 20 * 10**9, 10: 10**8}

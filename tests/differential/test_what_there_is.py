@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.peers.emulations import Emulations
 from benchmarks.peers.replay import routes_of
 from routing_engine import Router, RouteRequest, Snapshot, Token
-from routing_engine.kernels.layout import Task
-from routing_engine.kernels.reach import clear_most, fill_most, tighten
+from routing_engine.kernels.arrays import Task
+from routing_engine.kernels.bound.flow_limits import clear_most, fill_most, tighten
 from routing_engine.markets import ConstantProductPool
-from routing_engine.search import Search
+from routing_engine.search.path_search import Search
 from tests.differential.test_certificate import PATIENT_MS, excluded, own_rivals
 
 UNIT, POOL_GAS = 10**18, 120_000

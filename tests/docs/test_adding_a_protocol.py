@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from adapters.base import FirmQuotes
-from adapters.feed import Feed
-from adapters.firm import FirmDesk
-from adapters.plan import Plan
+from adapters.bridges.firm_quotes import FirmDesk
+from adapters.feed.connect import connect
+from adapters.feed.feed import Feed
+from adapters.feed.plan import Plan
 from adapters.testing import ReplayClient
-from adapters.wiring import connect
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "adding-a-protocol.md").read_text()

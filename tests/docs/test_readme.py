@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from adapters.base import BadPayload
-from adapters.feed import refresh
+from adapters.feed.feed import refresh
 from adapters.testing import check_market
 from tests.support.markets import token
 

@@ -11,7 +11,7 @@ from routing_engine.amm.balancer_stable import Invariant, in_given_out, invarian
 from routing_engine.amm.weighted import amount_before_fee
 from routing_engine.fixed_point import WAD, div_up
 from routing_engine.markets import BalancerStablePool
-from routing_engine.markets.basket import pairs
+from routing_engine.markets.common.basket import pairs
 from tests.support.balancer import GIVEN_IN, GIVEN_OUT, Pool, Vault, compiled, described, linked, rate_provider
 from tests.support.evm import ACTOR, Contract, Evm, Reverted
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from adapters.gas import GasAdapter
-from adapters.rpc import RpcPool
+from adapters.chain.gas import GasAdapter
+from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.formats import Contents
 from tests.support.anvil import running_anvil

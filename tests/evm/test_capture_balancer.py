@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from adapters.balancer_v2 import BalancerV2
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.tokens import ChainTokens
-from adapters.rpc import RpcPool
+from adapters.dexes.balancer_v2 import BalancerV2
+from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine.fixed_point import WAD
 from routing_engine.formats import Contents
 from routing_engine.model import Token

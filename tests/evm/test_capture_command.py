@@ -15,11 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 from adapters.base import VenueUnavailable
-from adapters.capture import Capture, Captured, Progress
-from adapters.http import JsonClient
-from adapters.progress import shown_progress
-from adapters.rpc import RpcPool
-from adapters.uniswap_v2 import deployed
+from adapters.cli.capture import Capture, Captured, Progress
+from adapters.cli.progress import shown_progress
+from adapters.dexes.uniswap_v2 import deployed
+from adapters.http.client import JsonClient
+from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine import Snapshot
 from routing_engine.cli.app import cli
 from tests.support.capture import Uniswap, running_uniswap

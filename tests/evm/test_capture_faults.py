@@ -14,8 +14,8 @@ from werkzeug import Request, Response
 from adapters.base import VenueUnavailable
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.tokens import ChainTokens
-from adapters.http import HttpLimits, JsonClient
-from adapters.rpc import RpcPool
+from adapters.http.client import HttpLimits, JsonClient
+from adapters.rpc.endpoint_pool import RpcPool
 from tests.support.capture import Uniswap, running_uniswap
 from tests.support.chain import running_chain
 

@@ -8,8 +8,8 @@ import pytest
 
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.tokens import ChainTokens
-from adapters.rpc import RpcPool
-from adapters.uniswap_v4 import UniswapV4
+from adapters.dexes.uniswap_v4 import UniswapV4
+from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine.formats import Contents
 from routing_engine.formats.neutral_pools.pool_key import pool_id
 from tests.support.capture import ONE_TO_ONE, Counting, quoted

@@ -13,10 +13,10 @@ from eth_utils import keccak
 
 from adapters.chain.deployments import deployments_of
 from api.domain.ledger import Promise, Transfer, TransferKind
-from routing_engine import registry
 from routing_engine.amm.stargate_fee import FeeTerms
-from routing_engine.chains import CHAINS
 from routing_engine.model import NATIVE_ADDRESS
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 from tests.support.circle import deploy_circle, forward
 from tests.support.evidence import MINE, THEIRS, Meddling, approve, customer_of, data_of, found_in, own, run, runner_on
 from tests.support.evm import ACTOR
@@ -305,7 +305,7 @@ def test_a_burn_promises_and_its_mint_brings_what_is_left(nets: Mapping[int, Mai
     payer = customer_of(nets[ETHEREUM], "burner")
     burnt = burn(nets, payer, MINE)
     (deposit,) = found_in(nets[ETHEREUM], burnt, [SHOP], Meddling(refuses))
-    coin = registry.token("USDC", BASE).address
+    coin = token_registry.token("USDC", BASE).address
     assert (deposit.kind, deposit.sender, own(deposit)) == ("deposit", payer.address, (MINE,))
     assert deposit.promise == Promise(chain_id=BASE, token_address=coin, recipient=SHOP, amount=970)
     minted = forward(nets[ETHEREUM], nets[BASE], burnt, 20)
@@ -363,7 +363,7 @@ def test_a_send_promises_and_brings_what_its_pool_pays(
         tx_hash = payer.send(here.pool.address, send, value=MESSAGE_FEE)
     refuses = way == "not traced"
     (deposit,) = found_in(net, tx_hash, [SHOP], Meddling(refuses))
-    coin = registry.token("USDC", BASE).address
+    coin = token_registry.token("USDC", BASE).address
     assert deposit.promise == Promise(chain_id=BASE, token_address=coin, recipient=SHOP, amount=990_000)
     assert (deposit.kind, own(deposit)) == ("deposit", (MINE,))
     received = there.deliver(here, tx_hash)

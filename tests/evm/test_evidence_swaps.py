@@ -8,8 +8,8 @@ import pytest
 from eth_abi import encode
 
 from api.domain.ledger import FIRST_INNER_TRANSFER
-from routing_engine.chains import CHAINS
 from routing_engine.model import NATIVE_ADDRESS
+from routing_engine.reference.chains import CHAINS
 from tests.support.evidence import (
     MINE,
     THEIRS,

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from eth_abi import encode
 
-from adapters.multicall import MULTICALL3
+from adapters.rpc.multicall import MULTICALL3
 from api.domain.clock import iso
 from api.domain.env import EnvMode
-from api.services.chain_ledger import connect
 from api.services.ledger import reading
-from api.services.payment_reports import report_payment
-from api.services.watcher import watch
+from api.services.ledger.chain_ledger import connect
+from api.services.settlement.watching.reported_payments import report_payment
+from api.services.settlement.watching.watcher import watch
 from tests.support.main_net import MainNet, _mock_token, running_main_net
 from tests.support.npm import ACROSS, artifact
 from tests.support.settlement import PRICE, ChainShop, chain_shop, transfer_data

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from api.cli import main
+from api.cli.commands import main
 from tests.support.main_net import MainNet, running_main_net
 
 CHAIN = 8453

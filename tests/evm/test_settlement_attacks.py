@@ -14,17 +14,17 @@ import pytest
 from eth_abi import encode
 from sqlalchemy.orm import Session
 
-from adapters.multicall import MULTICALL3
+from adapters.rpc.multicall import MULTICALL3
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
-from api.services.order_quotes import require_due
-from api.services.order_view import public_order
-from api.services.payment_reports import report_payment
-from api.services.settlement import crediting
-from api.services.settlement.matching import Match
-from api.services.settlement.sighting import Sighting
-from api.services.vendors import Account, set_account
-from api.services.watcher import watch
+from api.services.checkout.quotes import require_due
+from api.services.orders.views import public_order
+from api.services.settlement.crediting import crediting
+from api.services.settlement.crediting.matching import Match
+from api.services.settlement.crediting.sighting import Sighting
+from api.services.settlement.watching.reported_payments import report_payment
+from api.services.settlement.watching.watcher import watch
+from api.services.vendors.vendors import Account, set_account
 from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
 from tests.support.across import PAID, Crossing
 from tests.support.evm import ACTOR, Contract

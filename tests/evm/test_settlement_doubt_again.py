@@ -11,8 +11,8 @@ import pytest
 
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
-from api.services.payment_reports import report_payment
-from api.services.settlement.rescans import rescan, rescan_transaction
+from api.services.settlement.watching.reported_payments import report_payment
+from api.services.settlement.watching.rescans import rescan, rescan_transaction
 from api.storage.tables import DoubtfulBlock, PaymentHint, WatchCursor
 from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
 from tests.support.across import LIFE_S, Crossing

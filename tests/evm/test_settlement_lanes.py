@@ -9,23 +9,24 @@ from pathlib import Path
 import pytest
 from eth_abi import decode
 
-from adapters.cctp import CctpAdapter
+from adapters.bridges.cctp import CctpAdapter
+from adapters.bridges.firm_quotes import FirmDesk
+from adapters.bridges.stargate import SOMEBODY, path_of, read_paths
+from adapters.bridges.stargate_quotes import StargateQuotes
 from adapters.chain.deployments import deployments_of
-from adapters.chain.live import ChainReader, ChainResponder
-from adapters.chain.reading import run
-from adapters.firm import FirmDesk
-from adapters.stargate import SOMEBODY, path_of, read_paths
-from adapters.stargate_quotes import StargateQuotes
+from adapters.rpc.reading import run
+from adapters.rpc.responder import ChainReader, ChainResponder
 from adapters.testing import ReplayClient
-from routing_engine import Market, registry
+from routing_engine import Market
 from routing_engine.amm.stargate_fee import FeeTerms
+from routing_engine.reference import token_registry
 from tests.support.circle import burn_of, deploy_circle, forward
 from tests.support.layer_zero import MESSAGE_FEE, StargateEnd
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop
 
 BASE, ETHEREUM = 8453, 1
-USDC = tuple(registry.token("USDC", chain_id) for chain_id in (ETHEREUM, BASE))
+USDC = tuple(token_registry.token("USDC", chain_id) for chain_id in (ETHEREUM, BASE))
 FORWARDING = {"low": 190_000, "med": 200_000, "high": 210_000}
 IRIS = "https://iris.test"
 CIRCLE_SAYS = {

@@ -14,8 +14,8 @@ from eth_account.messages import _hash_eip191_message, encode_typed_data
 from eth_account.signers.local import LocalAccount
 
 from api.domain.errors import NotFound
-from api.services.settlement.claim_digest import digest_of
-from api.services.settlement.signed_claims import ClaimRefused, prepare_claims, submit_claim
+from api.services.settlement.claims.claim_digest import digest_of
+from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_claims, submit_claim
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, transfer_data

@@ -9,9 +9,9 @@ import pytest
 from eth_utils import keccak
 
 from api.services.ledger import reading
-from routing_engine import registry
-from routing_engine.chains import CHAINS
 from routing_engine.markets.lanes import across_lane
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 from tests.support.across import Relayers, fill
 from tests.support.main_net import MainNet, fact, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop
@@ -19,7 +19,7 @@ from tests.support.universal import deploy_periphery, deploy_router
 
 BASE, ETHEREUM = 8453, 1
 LANE = across_lane(
-    registry.token("USDC", ETHEREUM), registry.token("USDC", BASE), capital_fee_e18=10**14, lp_fee_e18=0,
+    token_registry.token("USDC", ETHEREUM), token_registry.token("USDC", BASE), capital_fee_e18=10**14, lp_fee_e18=0,
     relayer_gas_fee=10_000, min_deposit=1, max_deposit=10**12, fill_time_s=4,
 )  # fmt: skip
 PROTOCOLS = ("uniswap_v2", "uniswap_v3")

@@ -12,11 +12,11 @@ from eth_abi import decode
 
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.tokens import ChainTokens
-from adapters.uniswap_v4 import UniswapV4
+from adapters.dexes.uniswap_v4 import UniswapV4
 from api.services.ledger import reading
-from routing_engine.chains import CHAINS
 from routing_engine.markets import NativeWrap
 from routing_engine.model import ZERO_ADDRESS, Market
+from routing_engine.reference.chains import CHAINS
 from tests.support.across import Relayers
 from tests.support.evm import ACTOR
 from tests.support.main_net import MainNet, constructed, fact, isqrt_x96, running_main_net

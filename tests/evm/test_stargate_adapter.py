@@ -7,15 +7,15 @@ import random
 import pytest
 
 from adapters.base import Declined
-from adapters.chain.abi import Outcome
+from adapters.bridges.firm_quotes import FirmDesk
+from adapters.bridges.stargate import SOMEBODY, Path, Stargate, deployed, path_of, read_paths, symbols_on
+from adapters.bridges.stargate_quotes import StargateQuotes
 from adapters.chain.deployments import Facts
-from adapters.chain.reading import Reply, Request, run
 from adapters.chain.tokens import ChainTokens
-from adapters.firm import FirmDesk
-from adapters.stargate import SOMEBODY, Path, Stargate, deployed, path_of, read_paths, symbols_on
-from adapters.stargate_quotes import StargateQuotes
-from routing_engine import registry
+from adapters.rpc.abi import Outcome
+from adapters.rpc.reading import Reply, Request, run
 from routing_engine.amm.stargate_fee import FeeTerms
+from routing_engine.reference import token_registry
 from tests.support.evm import ACTOR, Evm, Reverted
 from tests.support.stargate import EID, StargatePool
 
@@ -63,7 +63,7 @@ def test_the_lane_is_the_pools(symbol: str, decimals: int) -> None:
         )
         lane = read(pool, symbol).lane
         assert lane is not None
-        assert lane.tokens == (registry.token(symbol, 1), registry.token(symbol, 10))
+        assert lane.tokens == (token_registry.token(symbol, 1), token_registry.token(symbol, 10))
         assert (lane.credit, lane.terms) == (credit, TERMS)
         for _ in range(20):
             amount = rng.randrange(pool.unit, credit * pool.unit)
@@ -119,13 +119,13 @@ def test_what_is_no_pool_is_unreadable() -> None:
 
 def test_paths_lead_wherever_the_token_has_a_pool() -> None:
     (stargate,) = deployed(1)
-    tokens = ChainTokens(info.on(1) for info in registry.tokens() if 1 in info.chain_ids)
+    tokens = ChainTokens(info.on(1) for info in token_registry.tokens() if 1 in info.chain_ids)
     paths = run(stargate.discover(tokens), EvmResponder(Evm()))
     assert {(path.tokens[0].symbol, path.tokens[1].chain_id) for path in paths} == {
         (symbol, chain_id) for chain_id in (10, 137, 8453, 42161) for symbol in symbols_on(chain_id) & symbols_on(1)
     }
     assert len({path.key for path in paths}) == len(paths) == 10
-    only_ether = ChainTokens([registry.token("ETH", 1)])
+    only_ether = ChainTokens([token_registry.token("ETH", 1)])
     assert len(run(stargate.discover(only_ether), EvmResponder(Evm()))) == 3
     assert list(deployed(56)) == []
 
@@ -146,7 +146,7 @@ def test_every_path_is_read_again_at_each_block() -> None:
 def test_a_firm_quote_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = funded()
     facts = Facts({"symbol": "USDC", "pool": pool.contract.address})
-    monkeypatch.setattr("adapters.stargate_quotes.deployments_of", lambda protocol, chain_id: [facts])
+    monkeypatch.setattr("adapters.bridges.stargate_quotes.deployments_of", lambda protocol, chain_id: [facts])
     lane = read(pool).lane
     assert lane is not None
     hop, _ = lane.swap_exact_in(*lane.tokens, 5 * 10**8 + 1)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from adapters.http import JsonClient
-from adapters.rpc import RPC_LIMITS, RpcPool
+from adapters.http.client import JsonClient
+from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from adapters.transactions.base import PlannedHop, Purpose, Terms, Transaction
 from adapters.transactions.desk import PaymentDesk, transactions, with_reference
 from adapters.transactions.simulation import PaymentChain, Refused, Simulation
-from routing_engine import registry
 from routing_engine.model import Hop
+from routing_engine.reference import token_registry
 from tests.support.across import fill
 from tests.support.main_net import MainNet, running_main_net
 
@@ -55,7 +55,7 @@ def batch_of(net: MainNet, allowance: int) -> tuple[Transaction, ...]:
     now = int(net.chain.now())
     usdc = net.token("USDC")
     hop = Hop(
-        market_id="lane", protocol="across", token_in=usdc, token_out=registry.token("USDC", 10),
+        market_id="lane", protocol="across", token_in=usdc, token_out=token_registry.token("USDC", 10),
         amount_in=DEPOSITED, amount_out=PRICE,
     )  # fmt: skip
     terms = Terms(

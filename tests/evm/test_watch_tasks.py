@@ -15,10 +15,10 @@ import pytest
 from api.context import Context
 from api.domain.clock import SystemClock
 from api.domain.env import EnvMode
-from api.services.chain_ledger import connect
-from api.services.settlement.progress import Progress
-from api.services.settlement.watch_tasks import REQUESTS_A_MINUTE, ChainTasks, Look
-from api.services.watcher import look
+from api.services.ledger.chain_ledger import connect
+from api.services.settlement.watching.progress import Progress
+from api.services.settlement.watching.watch_tasks import REQUESTS_A_MINUTE, ChainTasks, Look
+from api.services.settlement.watching.watcher import look
 from api.storage.tables import WatchCursor
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 import pytest
 
 from adapters.base import Declined, VenueUnavailable
-from adapters.http import HttpLimits, JsonClient
-from adapters.rpc import RpcPool
-from adapters.web3_provider import PoolProvider
+from adapters.http.client import HttpLimits, JsonClient
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.web3_provider import PoolProvider
 from tests.support.capture import Uniswap, adapter_of, running_uniswap
 from tests.support.evm import ACTOR
 from tests.support.uniswap import _v2_core
 
-# Behind adapters.web3_provider, which keeps Python's recursion limit where it is.
+# Behind adapters.rpc.web3_provider, which keeps Python's recursion limit where it is.
 from web3 import Web3  # isort: skip
 from web3.exceptions import ContractLogicError  # isort: skip
 
@@ -80,6 +80,6 @@ def test_without_an_endpoint_there_is_no_connection():
 
 def test_importing_it_leaves_pythons_recursion_limit_alone():
     limit = "import sys; print(sys.getrecursionlimit())"
-    code = f"{limit}; import adapters.web3_provider; {limit}"
+    code = f"{limit}; import adapters.rpc.web3_provider; {limit}"
     before, after = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split()
     assert before == after

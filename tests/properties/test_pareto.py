@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routing_engine import InvalidRequest, NoRoute, Route, Router, RouteRequest, Side, Snapshot
+from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.markets import BridgeLane, LaneFee
 from routing_engine.model import Hop, Market, Token
-from routing_engine.pareto import ParetoSet
-from routing_engine.valuation import Valuation
+from routing_engine.search.pareto import ParetoSet
 from tests.support.markets import brute_force, every_route, market_of, random_markets, token
 
 GAS_PRICES = {1: 20 * 10**9, 10: 10**8}

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from adapters.base import FirmQuote
 from adapters.chain.deployments import deployments_of
 from api.domain.ids import IdPrefix, new_id
-from api.services.settlement.built_deposits import describe_build, remember_build
+from api.services.settlement.crediting.built_deposits import describe_build, remember_build
 from api.storage.tables import PaymentOrder, StoredQuote
 from routing_engine.markets import BridgeLane
 from routing_engine.model import Hop

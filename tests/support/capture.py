@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.protocol import AnyProtocol
-from adapters.chain.reading import Reply, Request, Responder
 from adapters.chain.tokens import ChainTokens
-from adapters.http import JsonClient
-from adapters.rpc import RPC_LIMITS, Block, RpcPool
-from adapters.uniswap_v2 import UniswapV2
-from adapters.uniswap_v3 import UniswapV3
+from adapters.dexes.uniswap_v2 import UniswapV2
+from adapters.dexes.uniswap_v3 import UniswapV3
+from adapters.http.client import JsonClient
+from adapters.rpc.endpoint_pool import RPC_LIMITS, Block, RpcPool
+from adapters.rpc.reading import Reply, Request, Responder
 from routing_engine.errors import QuoteRefused
 from routing_engine.model import Hop, Market, Token
 from tests.support.chain import Chain, running_chain

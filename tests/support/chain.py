@@ -13,7 +13,7 @@ from typing import Any
 from eth_abi import decode, encode
 from eth_utils.abi import collapse_if_tuple
 
-from adapters.multicall import MULTICALL3
+from adapters.rpc.multicall import MULTICALL3
 from tests.support.anvil import running_anvil
 from tests.support.evm import ACTOR, Contract, Reverted, _Function
 from tests.support.npm import ACROSS, artifact

@@ -6,7 +6,7 @@ from typing import Any
 
 from eth_abi import decode
 
-from adapters.cctp import DOMAINS
+from adapters.bridges.cctp import DOMAINS
 from adapters.chain.deployments import deployments_of
 from tests.support.chain import Chain
 from tests.support.evm import Contract

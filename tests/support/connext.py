@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from routing_engine.markets.stableswap import StableSwapPool
+from routing_engine.markets.stableswap.pool import StableSwapPool
 from tests.support.evm import ACTOR, FOREVER, Contract, Evm
 from tests.support.npm import CONNEXT, artifact
 from tests.support.uniswap import described, token

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from routing_engine.amm.cryptoswap import CryptoRules, Method, Profit, find_invariant, scaled
 from routing_engine.amm.cryptoswap_curves import geometric_mean
 from routing_engine.fixed_point import WAD
-from routing_engine.markets.cryptoswap import CryptoSwapPool
+from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from tests.support.strategies import magnitudes, make_token
 
 GAMMAS = {2: (10**12, 10**17), 3: (10**12, 10**16)}

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from routing_engine.amm.bancor import MAX_RESERVE
 from routing_engine.amm.ekubo_ticks import round_ratio, sqrt_ratio_at_tick
 from routing_engine.markets.bancor import BancorPool
-from routing_engine.markets.ekubo import EkuboPool
-from routing_engine.markets.fluid import OFF, FluidPool, Quad
+from routing_engine.markets.ekubo.pool import EkuboPool
+from routing_engine.markets.fluid.pool import OFF, FluidPool, Quad
 from routing_engine.markets.vault import Vault
 from tests.support.strategies import magnitudes, make_token
 

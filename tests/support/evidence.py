@@ -8,11 +8,11 @@ from typing import Any
 
 from eth_abi import encode
 
-from adapters.http import JsonClient
-from adapters.rpc import RPC_LIMITS, RpcPool
+from adapters.http.client import JsonClient
+from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from api.domain.ledger import Transfer
-from api.services.chain_ledger_bridges import bridges_on
-from api.services.chain_ledger_reader import ChainReader
+from api.services.ledger.bridges.deployed import bridges_on
+from api.services.ledger.chain_reader import ChainReader
 from tests.support.chain import Chain
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet

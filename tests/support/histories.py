@@ -16,11 +16,11 @@ from random import Random
 from eth_abi import encode
 from sqlalchemy import select
 
-from adapters.multicall import MULTICALL3
+from adapters.rpc.multicall import MULTICALL3
 from api.domain.clock import iso
 from api.domain.ledger import TransferKind
-from api.services.order_store import GONE
-from api.services.payment_reports import report_payment
+from api.services.orders.store import GONE
+from api.services.settlement.watching.reported_payments import report_payment
 from api.storage.tables import Payment, PaymentOrder
 from routing_engine.model import NATIVE_ADDRESS
 from tests.support.across import Crossing

@@ -8,8 +8,8 @@ from typing import Any
 from eth_abi import decode
 from eth_utils import keccak
 
+from adapters.bridges.stargate import EIDS
 from adapters.chain.deployments import deployments_of
-from adapters.stargate import EIDS
 from routing_engine.amm.stargate_fee import FeeTerms
 from tests.support.evm import ACTOR, Contract
 from tests.support.main_net import MainNet, constructed

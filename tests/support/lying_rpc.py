@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from api.services.chain_ledger_transfers import TRANSFER_TOPIC, topic_of
+from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
 from tests.support.settlement import transfer_data
 
 Lie = Callable[[str, list[Any], Any], Any]

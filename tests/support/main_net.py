@@ -14,14 +14,14 @@ from eth_utils.abi import collapse_if_tuple
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.deployments import deployments_of
 from adapters.chain.tokens import ChainTokens
-from adapters.http import JsonClient
-from adapters.rpc import RPC_LIMITS, RpcPool
-from adapters.uniswap_v2 import UniswapV2
-from adapters.uniswap_v3 import UniswapV3
-from routing_engine import registry
-from routing_engine.chains import CHAINS
+from adapters.dexes.uniswap_v2 import UniswapV2
+from adapters.dexes.uniswap_v3 import UniswapV3
+from adapters.http.client import JsonClient
+from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from routing_engine.markets import NativeWrap
 from routing_engine.model import Market, Token
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 from tests.support.chain import Chain, running_chain
 from tests.support.evm import ACTOR, FOREVER, Contract
 from tests.support.npm import ACROSS, SWAP_ROUTER, V4_PERIPHERY, artifact
@@ -87,7 +87,7 @@ class MainNet:
 
     def token(self, symbol: str) -> Token:
         """Return the engine's token."""
-        return registry.token(symbol, self.chain.chain_id)
+        return token_registry.token(symbol, self.chain.chain_id)
 
     def pair(self, first: str, amount: int, second: str, other: int) -> None:
         """Make a v2 pair with these reserves."""
@@ -133,7 +133,7 @@ class MainNet:
         return int(self.tokens[symbol]("balanceOf", holder))
 
     def _token(self, symbol: str) -> Contract:
-        known = registry.token(symbol, self.chain.chain_id)
+        known = token_registry.token(symbol, self.chain.chain_id)
         contract = placed(self.chain, known.address, _mock_token(), symbol, symbol, known.decimals)
         contract("mint", ACTOR, MINTED)
         return contract

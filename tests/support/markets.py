@@ -7,12 +7,12 @@ import random
 from itertools import combinations, permutations
 
 from routing_engine.errors import QuoteRefused
+from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.markets import BridgeLane, ConstantProductPool, LaneFee
 from routing_engine.model import Market, Token
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
-from routing_engine.search import replay
-from routing_engine.valuation import Valuation
+from routing_engine.search.path_search import replay
 
 
 def token(name: str, decimals: int = 18) -> Token:

@@ -6,7 +6,6 @@ import random
 from itertools import combinations
 
 from routing_engine.amm.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
-from routing_engine.chains import CHAINS
 from routing_engine.markets import (
     BridgeLane,
     ConcentratedPool,
@@ -20,6 +19,7 @@ from routing_engine.markets import (
     WeightedPool,
 )
 from routing_engine.model import Market, Token
+from routing_engine.reference.chains import CHAINS
 
 GAS_PRICES = {1: 20 * 10**9, 10: 10**9}
 WAD = 10**18

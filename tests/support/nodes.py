@@ -7,8 +7,8 @@ from typing import Any
 
 from eth_abi import decode, encode
 
-from adapters.multicall import AGGREGATE3
-from adapters.rpc import Block
+from adapters.rpc.endpoint_pool import Block
+from adapters.rpc.multicall import AGGREGATE3
 
 NOW = 1_800_000_000
 SENSE = object()
@@ -128,7 +128,7 @@ class Node:
 
 
 class Network:
-    """Several nodes behind URLs, in place of `adapters.http.JsonClient`."""
+    """Several nodes behind URLs, in place of `adapters.http.client.JsonClient`."""
 
     def __init__(self, **nodes: Node) -> None:
         self.nodes = nodes

@@ -7,9 +7,9 @@ from itertools import combinations
 
 from benchmarks.peers.replay import run_merged
 from routing_engine import QuoteRefused, Route, Router, RouteRequest, Side, Token
+from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.model import Hop, Market
-from routing_engine.search import Edge, replay
-from routing_engine.valuation import Valuation
+from routing_engine.search.path_search import Edge, replay
 
 PARTS = 16
 """The amount is divided in sixteenths."""

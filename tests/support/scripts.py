@@ -8,11 +8,11 @@ from typing import Any
 from eth_abi import decode, encode
 from eth_abi.grammar import parse
 
-from adapters.chain.abi import Call, Event, Function
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.protocol import AnyProtocol
 from adapters.chain.tokens import DECIMALS, ChainTokens
-from adapters.rpc import RpcPool
+from adapters.rpc.abi import Call, Event, Function
+from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine.model import Token
 from tests.support.capture import Counting
 from tests.support.nodes import Network, Node, block_hash

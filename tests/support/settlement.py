@@ -20,19 +20,20 @@ from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
-from api.services.chain_ledger import connect
-from api.services.expiry import expire_orders
-from api.services.market import MarketService
-from api.services.market_supply import offline
-from api.services.payment_world import Firm, PaymentWorld, Worlds
-from api.services.unmatched import list_unmatched
-from api.services.vendors import Account, create_vendor, set_account
-from api.services.watcher import watch
+from api.services.chains.chain_access import Firm, PaymentWorld, Worlds
+from api.services.ledger.chain_ledger import connect
+from api.services.market.market import MarketService
+from api.services.market.supply import offline
+from api.services.orders.expiry import expire_orders
+from api.services.settlement.crediting.unmatched_transfers import list_unmatched
+from api.services.settlement.watching.watcher import watch
+from api.services.vendors.vendors import Account, create_vendor, set_account
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import PaymentOrder
-from routing_engine import Market, Snapshot, registry
+from routing_engine import Market, Snapshot
 from routing_engine.model import NATIVE_ADDRESS
+from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
 from tests.support.chain import GAS, Chain
 from tests.support.main_net import MainNet
@@ -100,7 +101,7 @@ class ChainShop:
 
     def token(self, chain_id: int, symbol: str = "USDC") -> str:
         """Return a token's address."""
-        return NATIVE_ADDRESS if symbol == "ETH" else registry.token(symbol, chain_id).address
+        return NATIVE_ADDRESS if symbol == "ETH" else token_registry.token(symbol, chain_id).address
 
     def customer(self, chain_id: int, name: str = "customer", **funds: int) -> Wallet:
         """Return a customer's wallet, with gas money and some tokens."""
@@ -239,7 +240,7 @@ def open_account(
     with context.database.write() as session:
         vendor = create_vendor(session, f"Tea & {name}", clock.now())
         for symbol in ("USDC", "ETH"):
-            token = registry.token(symbol, 8453)
+            token = token_registry.token(symbol, 8453)
             account = Account(
                 currency=symbol,
                 chain_id=8453,

@@ -14,12 +14,12 @@ from werkzeug.test import TestResponse
 from api.context import Context, attach
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
-from api.services.chain_ledger import connect
-from api.services.expiry import expire_orders
-from api.services.vendors import Account, set_account
-from api.services.watcher import watch
+from api.services.ledger.chain_ledger import connect
+from api.services.orders.expiry import expire_orders
+from api.services.settlement.watching.watcher import watch
+from api.services.vendors.vendors import Account, set_account
 from api.storage.tables import Event, Payment, SimulatedTransfer
-from routing_engine import registry
+from routing_engine.reference import token_registry
 
 if TYPE_CHECKING:
     from tests.api.conftest import Merchant
@@ -67,7 +67,7 @@ class Shop:
 
     def create_live(self, *, headers: Mapping[str, str] | None = None, **changes: object) -> str:
         """Create a live link while its chain is connected; it is not any more when this returns."""
-        token = registry.token("USDC", 8453)
+        token = token_registry.token("USDC", 8453)
         address = "0x" + hashlib.sha256(self.merchant.id.encode()).hexdigest()[:40]
         account = Account(
             currency="USDC", chain_id=8453, token_address=token.address, token_decimals=6, address=address

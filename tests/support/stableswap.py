@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from routing_engine.amm.stableswap import FEE_SCALE, Product
-from routing_engine.markets.cryptoswap import CryptoSwapPool
-from routing_engine.markets.stableswap import Accounting, StableSwapPool
+from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
+from routing_engine.markets.stableswap.pool import Accounting, StableSwapPool
 from tests.support.strategies import magnitudes, make_token
 
 NG_MULTIPLIERS = (FEE_SCALE, 2 * FEE_SCALE, 5 * FEE_SCALE, 20 * FEE_SCALE)

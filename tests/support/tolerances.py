@@ -23,8 +23,8 @@ from routing_engine.markets import (
     StargateLane,
     WeightedPool,
 )
-from routing_engine.markets.fluid import OFF
-from routing_engine.markets.stableswap import Accounting
+from routing_engine.markets.fluid.pool import OFF
+from routing_engine.markets.stableswap.pool import Accounting
 from routing_engine.model import Market, Token
 from tests.support.balancer_pools import linear_rounding, stable_rounding, v1_rounding, weighted_rounding
 from tests.support.stableswap import greatest_fee

@@ -7,9 +7,9 @@ import re
 from eth_utils import keccak
 
 from adapters.chain.deployments import deployments_of
-from adapters.multicall import MULTICALL3
-from routing_engine.chains import CHAINS
+from adapters.rpc.multicall import MULTICALL3
 from routing_engine.model import ZERO_ADDRESS
+from routing_engine.reference.chains import CHAINS
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet, constructed, fact, placed
 from tests.support.npm import ACROSS, UNIVERSAL_ROUTER, V4_PERIPHERY, artifact

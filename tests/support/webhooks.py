@@ -16,8 +16,8 @@ from api.context import Context
 from api.domain.env import EnvMode
 from api.net.addresses import Reach
 from api.net.client import Reply
-from api.services.delivery import Dispatcher
-from api.services.outbox import NewEvent, publish
+from api.services.webhooks.dispatcher import Dispatcher
+from api.services.webhooks.outbox import NewEvent, publish
 from api.storage.tables import WebhookDelivery, WebhookSubscription
 
 SUBSCRIPTIONS = "/api/v1/webhook_subscription"

@@ -12,19 +12,19 @@ from eth_abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.chain.abi import Log
 from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import Log
 from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.decoding import LONGEST, decode_payment
 from adapters.transactions.desk import PaymentDesk
 from api.domain.ledger import FIRST_INNER_TRANSFER, Naming
-from api.services.chain_ledger_records import ChainTransaction, Receipt
 from api.services.ledger.candidates import AddressSearch
-from api.services.ledger.evidence import MOST_NAMINGS, TracedEvidence
-from api.services.ledger.movements import TRANSFER_TOPIC, coin_movements, token_movements
-from api.services.ledger.traces import MOST_FRAMES, CallTree, UnbelievableTrace, read_trace
-from routing_engine import registry
+from api.services.ledger.evidence.evidence import MOST_NAMINGS, TracedEvidence
+from api.services.ledger.evidence.movements import TRANSFER_TOPIC, coin_movements, token_movements
+from api.services.ledger.evidence.traces import MOST_FRAMES, CallTree, UnbelievableTrace, read_trace
+from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import Hop
+from routing_engine.reference import token_registry
 
 SHOP, PAYER, TOKEN, TOOL = (f"0x{digit * 20}" for digit in ("51", "aa", "cc", "77"))
 REFERENCE = b"reference of one"
@@ -233,7 +233,7 @@ SWAP = bytes.fromhex("8803dbee") + encode(
 
 
 def test_a_call_that_is_built_is_read_back() -> None:
-    usdc, dai = registry.token("USDC", 8453), registry.token("DAI", 8453)
+    usdc, dai = token_registry.token("USDC", 8453), token_registry.token("DAI", 8453)
     hop = Hop(market_id="x", protocol="uniswap_v2", token_in=usdc, token_out=dai, amount_in=9, amount_out=5)
     terms = Terms(payer=PAYER, recipient=SHOP, amount_in_max=9, amount_out=5, deadline=2**40)
     built = PaymentDesk.deployed().call((PlannedHop(hop=hop),), usdc, terms)

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from routing_engine import registry
-from routing_engine.chains import CHAINS
 from routing_engine.errors import UnknownToken
 from routing_engine.model import NATIVE_ADDRESS
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 
 FIVE_CHAINS = {1, 10, 137, 8453, 42161}
 LISTS = ("uniswap_default_22.21.0.json", "sushiswap_default.json", "cow_coingecko_uniswap_per_chain.json")
@@ -33,10 +33,10 @@ def test_chain_agrees_with_the_registry(chain_id: int) -> None:
     chain = CHAINS[chain_id]
     native, wrapped = chain.native_token, chain.wrapped_native_token
     assert native.is_native
-    assert native == registry.token(native.symbol, chain_id)
-    assert wrapped == registry.token(wrapped.symbol, chain_id)
+    assert native == token_registry.token(native.symbol, chain_id)
+    assert wrapped == token_registry.token(wrapped.symbol, chain_id)
     assert wrapped.decimals == native.decimals
-    info = registry.info_of(chain_id, chain.wrapped_native)
+    info = token_registry.info_of(chain_id, chain.wrapped_native)
     assert info is not None
     assert "wrapped_native" in info.tags
 
@@ -46,7 +46,7 @@ def test_explorer_url_names_the_transaction() -> None:
 
 
 def test_registry_is_large_enough_and_well_formed() -> None:
-    infos = registry.tokens()
+    infos = token_registry.tokens()
     assert len(infos) >= 40
     assert {chain_id for info in infos for chain_id in info.addresses} == FIVE_CHAINS
     for info in infos:
@@ -59,7 +59,7 @@ def test_registry_is_large_enough_and_well_formed() -> None:
 
 
 def test_symbols_and_addresses_are_unique() -> None:
-    infos = registry.tokens()
+    infos = token_registry.tokens()
     assert Counter(info.symbol.casefold() for info in infos).most_common(1)[0][1] == 1
     assert Counter(item for info in infos for item in info.addresses.items()).most_common(1)[0][1] == 1
 
@@ -79,38 +79,38 @@ def test_symbols_and_addresses_are_unique() -> None:
     ],
 )
 def test_known_addresses(symbol: str, chain_id: int, address: str, decimals: int) -> None:
-    token = registry.token(symbol, chain_id)
+    token = token_registry.token(symbol, chain_id)
     assert (token.address, token.decimals, token.symbol) == (address, decimals, symbol)
-    assert registry.info_of(chain_id, address.upper().replace("0X", "0x")) is registry.by_symbol(symbol)
+    assert token_registry.info_of(chain_id, address.upper().replace("0X", "0x")) is token_registry.by_symbol(symbol)
 
 
 def test_native_and_bridged_tokens_are_told_apart() -> None:
-    assert registry.by_symbol("ETH").chain_ids == (1, 10, 8453, 42161)
-    assert registry.by_symbol("USDC").chain_ids == (1, 10, 137, 8453, 42161)
-    assert "bridged" not in registry.by_symbol("USDC").tags
-    assert {i.symbol for i in registry.tokens() if "bridged" in i.tags} == {"USDC.e", "USDbC"}
-    assert {i.symbol for i in registry.tokens() if NATIVE_ADDRESS in i.addresses.values()} == {"ETH", "POL"}
+    assert token_registry.by_symbol("ETH").chain_ids == (1, 10, 8453, 42161)
+    assert token_registry.by_symbol("USDC").chain_ids == (1, 10, 137, 8453, 42161)
+    assert "bridged" not in token_registry.by_symbol("USDC").tags
+    assert {i.symbol for i in token_registry.tokens() if "bridged" in i.tags} == {"USDC.e", "USDbC"}
+    assert {i.symbol for i in token_registry.tokens() if NATIVE_ADDRESS in i.addresses.values()} == {"ETH", "POL"}
 
 
 def test_symbols_are_found_in_any_case() -> None:
-    assert registry.by_symbol("usdc.E") is registry.by_symbol("USDC.e")
+    assert token_registry.by_symbol("usdc.E") is token_registry.by_symbol("USDC.e")
 
 
 def test_unknown_names_say_so() -> None:
     with pytest.raises(UnknownToken, match="symbol: 'NOPE' is not a listed token; give its address instead"):
-        registry.by_symbol("NOPE")
+        token_registry.by_symbol("NOPE")
     with pytest.raises(UnknownToken, match="chain_id: OP is not known on chain 1; use one of 10"):
-        registry.token("OP", 1)
-    assert registry.info_of(1, "0x" + "1" * 40) is None
+        token_registry.token("OP", 1)
+    assert token_registry.info_of(1, "0x" + "1" * 40) is None
 
 
 def test_importing_reads_no_file() -> None:
     code = (
         "import sys, routing_engine.model; opened = []\n"
         "sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == 'open' else None)\n"
-        "import routing_engine.registry, routing_engine.chains\n"
+        "import routing_engine.reference.token_registry, routing_engine.reference.chains\n"
         "assert not [name for name in opened if name.endswith('.json')], opened\n"
-        "routing_engine.registry.tokens()\n"
+        "routing_engine.reference.token_registry.tokens()\n"
         "assert [name for name in opened if name.endswith('tokens.json')], opened\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -133,7 +133,7 @@ def test_addresses_agree_with_public_lists(shared_data: Path) -> None:
 
     contracts = [
         (info, chain_id, address)
-        for info in registry.tokens()
+        for info in token_registry.tokens()
         for chain_id, address in info.addresses.items()
         if address != NATIVE_ADDRESS
     ]
@@ -154,7 +154,7 @@ def test_decimals_agree_with_the_long_list(shared_data: Path) -> None:
     known = {(chain_id, address.lower()): units for chain_id, address, _, units in rows}
     seen = [
         (info.symbol, info.decimals, known[item])
-        for info in registry.tokens()
+        for info in token_registry.tokens()
         for item in info.addresses.items()
         if item in known
     ]

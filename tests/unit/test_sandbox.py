@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from routing_engine import registry
-from routing_engine.chains import CHAINS
 from routing_engine.markets import BridgeLane, ConcentratedPool, ConstantProductPool, NativeWrap, market_from_record
 from routing_engine.model import Market, Token, Transfers
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
+from routing_engine.reference.transfers import transfers_of
 from routing_engine.sandbox import gas_prices, sandbox_markets, usd_prices
-from routing_engine.transfers import transfers_of
 
 DAY = 86_400
 FIVE_CHAINS = (1, 10, 137, 8453, 42161)
@@ -74,11 +74,11 @@ def test_every_listed_token_that_moves_exact_amounts_is_traded(markets: tuple[Ma
     traded = {(token.chain_id, token.address): token for market in markets for token in market.tokens}
     listed = {
         item: info
-        for info in registry.tokens()
+        for info in token_registry.tokens()
         for item in info.addresses.items()
         if transfers_of(info.on(item[0])) is Transfers.EXACT
     }
-    assert len(listed) == sum(len(info.addresses) for info in registry.tokens()) - 1
+    assert len(listed) == sum(len(info.addresses) for info in token_registry.tokens()) - 1
     assert set(traded) == set(listed)
     for item, token in traded.items():
         assert (token.symbol, token.decimals) == (listed[item].symbol, listed[item].decimals)
@@ -101,7 +101,7 @@ def test_every_token_reaches_every_other_within_four_hops(markets: tuple[Market,
 def test_every_chain_pair_has_a_lane_for_every_bridged_asset(lanes: dict[str, BridgeLane]) -> None:
     joined = {(lane.token_in.symbol, lane.token_in.chain_id, lane.token_out.chain_id) for lane in lanes.values()}
     for symbol in ("USDC", "USDT", "WETH", "WBTC", "DAI", "ETH"):
-        chains = registry.by_symbol(symbol).chain_ids
+        chains = token_registry.by_symbol(symbol).chain_ids
         assert len(chains) == (4 if symbol == "ETH" else 5)
         assert {(symbol, *pair) for pair in permutations(chains, 2)} <= joined
     assert {lane.protocol for lane in lanes.values()} == {
@@ -139,7 +139,7 @@ def test_canonical_withdrawals_wait(lanes: dict[str, BridgeLane], origin: int, s
 def test_locked_dollars_arrive_as_bridged_ones(lanes: dict[str, BridgeLane]) -> None:
     assert lanes["canonical:1-10:USDC"].token_out.symbol == "USDC.e"
     assert lanes["canonical:1-8453:USDC"].token_out.symbol == "USDbC"
-    assert lanes["canonical:1-137:ETH"].token_out == registry.token("WETH", 137)
+    assert lanes["canonical:1-137:ETH"].token_out == token_registry.token("WETH", 137)
     assert lanes["hop:10-42161:USDC.e"].token_out.symbol == "USDC.e"
 
 
@@ -218,7 +218,7 @@ def test_wraps_are_the_chains_own(markets: tuple[Market, ...]) -> None:
 def test_a_retail_swap_loses_little(pools: list[ConstantProductPool | ConcentratedPool]) -> None:
     """The best pool of WETH and USDC takes $10,000 for at most 20 bps on every chain."""
     for chain_id in FIVE_CHAINS:
-        weth, usdc = registry.token("WETH", chain_id), registry.token("USDC", chain_id)
+        weth, usdc = token_registry.token("WETH", chain_id), token_registry.token("USDC", chain_id)
         bought = max(
             pool.swap_exact_in(usdc, weth, 10_000 * 10**6)[0].amount_out
             for pool in pools

@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import TransferKind
-from api.services.ledgers import ledger_for
-from api.services.order_store import GONE
-from api.services.order_view import PublicOrder
+from api.services.ledger.environments import ledger_for
+from api.services.orders.store import GONE
+from api.services.orders.views import PublicOrder
 from api.storage.tables import DoubtfulBlock, Payment, WatchCursor
 
 STALE = timedelta(minutes=2)

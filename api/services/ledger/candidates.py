@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from api.services.chain_ledger_records import FullBlock
+from api.services.ledger.rpc_records import FullBlock
 
 ADDRESS_BYTES = 20
 PREFIXES = 2**16

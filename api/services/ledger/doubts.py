@@ -10,15 +10,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import structlog
 
 from adapters.base import BadPayload
-from adapters.endpoint import Answer, Question
+from adapters.rpc.endpoint import Answer, Question
 from api.domain.ledger import Block, ChainUnavailable, Doubt, Settlement, Transfer
-from api.services.chain_ledger_reader import ChainReader
-from api.services.chain_ledger_records import FoundLog, read_found_logs, read_header
-from api.services.ledger.block_proofs import ProvenBlock, prove_blocks
-from api.services.ledger.bridge_events import Bridge
+from api.services.ledger.bridges.events import Bridge
 from api.services.ledger.candidates import AddressSearch
+from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.event_searches import event_searches, is_transfer, is_wanted
-from api.services.ledger.receipt_proofs import NotProven
+from api.services.ledger.proofs.blocks import ProvenBlock, prove_blocks
+from api.services.ledger.proofs.receipts import NotProven
+from api.services.ledger.rpc_records import FoundLog, read_found_logs, read_header
 from api.services.ledger.witnesses import Witness
 
 HINT = "hint"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from adapters.endpoint import Question
-from api.services.chain_ledger_records import FoundLog
-from api.services.chain_ledger_transfers import TRANSFER_TOPIC, topic_of
+from adapters.rpc.endpoint import Question
 from api.services.ledger.blooms import EventSearch, search_of
-from api.services.ledger.bridge_events import Bridge
+from api.services.ledger.bridges.events import Bridge
+from api.services.ledger.rpc_records import FoundLog
+from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
 
 MOST_RECIPIENTS = 500
 """Addresses in one search of events."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from adapters.endpoint import Answer, Question
+from adapters.rpc.endpoint import Answer, Question
 from api.domain.ledger import Place
-from api.services.chain_ledger_reader import ChainReader
+from api.services.ledger.chain_reader import ChainReader
 
 
 def find_places(reader: ChainReader, hashes: Collection[str], wanted: frozenset[str]) -> Mapping[str, Place]:

@@ -8,19 +8,19 @@ from dataclasses import replace
 import structlog
 
 from adapters.base import AdapterError
-from adapters.endpoint import Answer
-from adapters.rpc import Block as Header
-from adapters.single_endpoint import Asker
+from adapters.rpc.endpoint import Answer
+from adapters.rpc.endpoint_pool import Block as Header
+from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import FIRST_INNER_TRANSFER, Block, Transfer
-from api.services.chain_ledger_transfers import Mined, bridge_events, transfers_of
-from api.services.ledger.bridge_events import Bridge, BridgeEvents
-from api.services.ledger.calldata_evidence import CalldataEvidence, decoded_coin, is_simple
-from api.services.ledger.evidence import Evidence, TracedEvidence
-from api.services.ledger.listed import ListedContracts
-from api.services.ledger.movements import Movement, coin_movements, token_movements
-from api.services.ledger.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
-from routing_engine import registry
+from api.services.ledger.bridges.events import Bridge, BridgeEvents
+from api.services.ledger.evidence.calldata import CalldataEvidence, decoded_coin, is_simple
+from api.services.ledger.evidence.evidence import Evidence, TracedEvidence
+from api.services.ledger.evidence.listed_contracts import ListedContracts
+from api.services.ledger.evidence.movements import Movement, coin_movements, token_movements
+from api.services.ledger.evidence.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
+from api.services.ledger.transfers import Mined, bridge_events, transfers_of
 from routing_engine.model import NATIVE_ADDRESS
+from routing_engine.reference import token_registry
 
 MOST_UNTRACED = 1_000
 
@@ -95,7 +95,9 @@ class TransactionReader:
         Whoever refused is asked again for the next transaction: a node may be busy, or be replaced.
         """
         sent = mined.transaction
-        if is_simple(sent, mined.receipt) and (sent.value or registry.info_of(mined.chain_id, sent.recipient or "")):
+        if is_simple(sent, mined.receipt) and (
+            sent.value or token_registry.info_of(mined.chain_id, sent.recipient or "")
+        ):
             return None
 
         def parse(answers: list[Answer]) -> Answer:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adapters.endpoint import Answer, Question
+from adapters.rpc.endpoint import Answer, Question
 from api.domain.ledger import ChainUnavailable
-from api.services.chain_ledger_reader import ChainReader
+from api.services.ledger.chain_reader import ChainReader
 
 EVERY_S = 300.0
 """Providers change what they offer, and endpoints are exchanged."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.rpc import RpcPool
-from adapters.single_endpoint import SingleEndpoint
-from api.services.chain_ledger_reader import ChainReader
-from api.services.ledger.bridge_events import Bridge
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.single_endpoint import SingleEndpoint
+from api.services.ledger.bridges.events import Bridge
+from api.services.ledger.chain_reader import ChainReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from routing_engine.fixed_point import WAD
 from routing_engine.formats.neutral_pools.fields import Pool, Refused, protocol_name, read_fee, read_reserves
 from routing_engine.formats.neutral_pools.numbers import read_number, read_object
 from routing_engine.markets import BalancerStablePool, BalancerV1Pool, WeightedPool
-from routing_engine.markets.record import read, read_text
+from routing_engine.markets.common.record import read, read_text
 from routing_engine.model import Token
 
 MOVING_WEIGHTS = ("LiquidityBootstrapping", "Investment", "Managed")

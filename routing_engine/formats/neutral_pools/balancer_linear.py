@@ -9,8 +9,8 @@ from routing_engine.formats.neutral_pools.balancer import to_wad
 from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_fee
 from routing_engine.formats.neutral_pools.numbers import read_number, read_object
 from routing_engine.markets import BalancerLinearPool
-from routing_engine.markets.balancer_linear import PREMINTED
-from routing_engine.markets.record import read
+from routing_engine.markets.balancer.linear import PREMINTED
+from routing_engine.markets.common.record import read
 from routing_engine.model import Token
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from routing_engine.amm.concentrated import MAX_AMOUNT, MAX_AMOUNT_V4
-from routing_engine.chains import CHAINS
 from routing_engine.errors import InvalidMarket
 from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_fee_pips, require_two, squeeze
 from routing_engine.formats.neutral_pools.numbers import read_hex
 from routing_engine.formats.neutral_pools.pool_key import NO_HOOKS, pool_id, unwrapped
 from routing_engine.markets import ConcentratedPool
-from routing_engine.markets.record import read_int, read_list, read_text, to_int
+from routing_engine.markets.common.record import read_int, read_list, read_text, to_int
 from routing_engine.model import Token
+from routing_engine.reference.chains import CHAINS
 
 V3_PROTOCOLS = {
     "uniswapv3": "uniswap_v3",

@@ -10,8 +10,8 @@ from routing_engine.errors import InvalidMarket
 from routing_engine.formats.neutral_pools.curve_templates import FIRST_LENDING, HOLD_NATIVE, Template, template_of
 from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_reserves
 from routing_engine.formats.neutral_pools.numbers import read_number, read_object
-from routing_engine.markets.record import read, read_int, to_int
-from routing_engine.markets.stableswap import StableSwapPool
+from routing_engine.markets.common.record import read, read_int, to_int
+from routing_engine.markets.stableswap.pool import StableSwapPool
 from routing_engine.model import NATIVE_ADDRESS, Token
 
 State = Mapping[str, Any]

@@ -10,8 +10,8 @@ from routing_engine.amm.cryptoswap_curves import A_SCALE
 from routing_engine.formats.neutral_pools.curve import PROTOCOL, kyber_state, read_numbers, with_native
 from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_reserves
 from routing_engine.formats.neutral_pools.numbers import read_number, read_object
-from routing_engine.markets.cryptoswap import CryptoSwapPool
-from routing_engine.markets.record import read_int
+from routing_engine.markets.common.record import read_int
+from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from routing_engine.model import Token
 
 State = Mapping[str, Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from routing_engine.amm.stableswap import Product
-from routing_engine.markets.stableswap import Accounting
+from routing_engine.markets.stableswap.pool import Accounting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from routing_engine.amm.ekubo_ticks import tick_at_sqrt_ratio
 from routing_engine.errors import InvalidMarket
 from routing_engine.formats.neutral_pools.fields import Pool, Refused, protocol_name, require_two
 from routing_engine.formats.neutral_pools.numbers import read_hex, read_object
-from routing_engine.markets.ekubo import EkuboPool
-from routing_engine.markets.record import read, read_int, to_int
+from routing_engine.markets.common.record import read, read_int, to_int
+from routing_engine.markets.ekubo.pool import EkuboPool
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
 
 BASE, ORACLE = 1, 2

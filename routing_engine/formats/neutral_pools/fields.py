@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from routing_engine.chains import CHAINS
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import PIPS
-from routing_engine.markets.record import read, read_int, to_int
+from routing_engine.markets.common.record import read, read_int, to_int
 from routing_engine.model import MAX_DECIMALS, NATIVE_ADDRESS, ZERO_ADDRESS, Token, Transfers
+from routing_engine.reference.chains import CHAINS
 
 Pool = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 from routing_engine.errors import InvalidMarket
 from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_fee_pips, require_two
 from routing_engine.formats.neutral_pools.numbers import read_number, read_object
-from routing_engine.markets.fluid import FluidPool, Pair, Quad
+from routing_engine.markets.fluid.pool import FluidPool, Pair, Quad
 from routing_engine.model import Token
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from routing_engine.errors import InvalidMarket
-from routing_engine.markets.record import read, to_int
+from routing_engine.markets.common.record import read, to_int
 
 
 def read_object(record: Mapping[str, Any], field: str) -> Mapping[str, Any]:

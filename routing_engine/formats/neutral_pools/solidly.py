@@ -15,7 +15,7 @@ from routing_engine.formats.neutral_pools.fields import (
 )
 from routing_engine.formats.neutral_pools.numbers import read_number, read_object
 from routing_engine.markets import Fork, SolidlyPool
-from routing_engine.markets.record import read
+from routing_engine.markets.common.record import read
 from routing_engine.model import Token
 
 FORKS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from routing_engine.formats.neutral_pools.fields import Pool, Refused, require_two
 from routing_engine.formats.neutral_pools.numbers import read_number, read_object
-from routing_engine.markets.record import read_text
+from routing_engine.markets.common.record import read_text
 from routing_engine.markets.vault import Vault
 from routing_engine.model import Token
 

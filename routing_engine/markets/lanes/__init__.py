@@ -4,12 +4,12 @@ Most charge flat and proportional fees, and are a `BridgeLane`; Stargate, whose 
 its own. Hop is three markets in a row: the exchange into its bridged token, the lane, and the exchange out of it.
 """
 
-from routing_engine.markets.lanes.across import across_lane
-from routing_engine.markets.lanes.canonical import canonical_lane
-from routing_engine.markets.lanes.cctp import Finality, cctp_lane
-from routing_engine.markets.lanes.debridge import debridge_lane
-from routing_engine.markets.lanes.hop import hop_lanes
-from routing_engine.markets.lanes.stargate import StargateLane
+from routing_engine.markets.bridges.across import across_lane
+from routing_engine.markets.bridges.canonical import canonical_lane
+from routing_engine.markets.bridges.cctp import Finality, cctp_lane
+from routing_engine.markets.bridges.debridge import debridge_lane
+from routing_engine.markets.bridges.hop import hop_lanes
+from routing_engine.markets.bridges.stargate import StargateLane
 
 __all__ = [
     "Finality",

@@ -13,9 +13,9 @@ import pytest
 from routing_engine.amm.cryptoswap import CryptoRules, Method, Profit, find_invariant, settle, solve
 from routing_engine.amm.cryptoswap_curves import fee_rate, geometric_mean
 from routing_engine.amm.cryptoswap_roots import cube_root, divide, signed
+from routing_engine.curves.kernels import cryptoswap as kernel
 from routing_engine.fixed_point import WAD
-from routing_engine.kernels import crypto as kernel
-from routing_engine.markets.cryptoswap_direction import CryptoDirection
+from routing_engine.markets.cryptoswap.direction import CryptoDirection
 
 ROUNDS = 400
 

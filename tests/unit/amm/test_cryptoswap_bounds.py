@@ -14,8 +14,8 @@ from routing_engine.amm import stableswap
 from routing_engine.amm.cryptoswap import CryptoRules, Method, Profit, find_invariant, settle, solve
 from routing_engine.amm.cryptoswap_curves import _newton_step, geometric_mean, newton_balance, newton_invariant
 from routing_engine.fixed_point import WAD
-from routing_engine.markets.cryptoswap import CryptoSwapPool
-from routing_engine.markets.cryptoswap_direction import CryptoDirection
+from routing_engine.markets.cryptoswap.direction import CryptoDirection
+from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from tests.support.strategies import make_token
 from tests.unit.amm.test_cryptoswap import imbalance_of, root
 

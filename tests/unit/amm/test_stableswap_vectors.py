@@ -13,8 +13,8 @@ import pytest
 
 from routing_engine.amm.stableswap import Product
 from routing_engine.errors import QuoteRefused, Refusal
-from routing_engine.markets.stableswap import StableSwapPool
-from routing_engine.markets.stableswap_direction import Direction
+from routing_engine.markets.stableswap.direction import Direction
+from routing_engine.markets.stableswap.pool import StableSwapPool
 from tests.support.strategies import make_token
 
 RATE_18, RATE_6, RATE_2 = 10**18, 10**30, 10**34

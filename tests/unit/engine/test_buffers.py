@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routing_engine.buffers import Buffers
-from routing_engine.kernels.layout import EDGE
+from routing_engine.graph.copy_on_write import Buffers
+from routing_engine.kernels.arrays import EDGE
 
 
 def test_memory_is_used_again_only_when_nobody_looks_at_it() -> None:

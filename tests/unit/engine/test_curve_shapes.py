@@ -10,12 +10,13 @@ import pytest
 
 from routing_engine.amm.cryptoswap import CryptoRules, Method, find_invariant, scaled
 from routing_engine.amm.stableswap import FEE_SCALE, Product
-from routing_engine.curve import Curve
+from routing_engine.curves.curve import Curve
+from routing_engine.curves.kernels.edge_curve import amounts_in, amounts_out
+from routing_engine.curves.shape import Shape
 from routing_engine.fixed_point import WAD
-from routing_engine.kernels.curves import amounts_in, amounts_out
-from routing_engine.kernels.layout import EDGE, Shape, Tables
-from routing_engine.markets.cryptoswap import CryptoSwapPool
-from routing_engine.markets.stableswap import StableSwapPool
+from routing_engine.kernels.arrays import EDGE, Tables
+from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
+from routing_engine.markets.stableswap.pool import StableSwapPool
 from tests.support.strategies import make_token
 
 FIRST, SECOND, THIRD = TOKENS = tuple(make_token(90 + number) for number in range(3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.exact_out import Flows, least, match
+from routing_engine.search.exact_output import Flows, least, match
 from tests.support.markets import market_of, token
 
 UNIT = 10**18

@@ -11,13 +11,19 @@ from threading import Thread
 import pytest
 from numba.core.dispatcher import Dispatcher
 
+import routing_engine.curves.kernels
 import routing_engine.kernels
-from routing_engine import Router, RouteRequest, Snapshot, exact_out, search, split
-from routing_engine.compiled import Compiled
-from routing_engine.warm import warm_up
+from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine.batch.warm_up import warm_up
+from routing_engine.jit.direct_call import Compiled
+from routing_engine.search import exact_output, path_search, split
 from tests.support.mixed import GAS_PRICES, mixed_markets
 
-MODULES = [f"routing_engine.kernels.{found.name}" for found in pkgutil.iter_modules(routing_engine.kernels.__path__)]
+MODULES = [
+    found.name
+    for package in (routing_engine.kernels, routing_engine.curves.kernels)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+]
 
 ON_COLUMNS_AND_TOKENS = {"last_row_at_most", "price_after", "_most_valued", "sort_by"}
 """Small ones that are called with literals or with both widths of integers."""
@@ -35,7 +41,10 @@ def test_no_kernel_is_compiled_for_two_signatures(name):
 def compiled_kernels() -> list[Compiled]:
     """List the kernels that searches and divisions call without the dispatcher."""
     return [
-        each for module in (search, split, exact_out) for each in vars(module).values() if isinstance(each, Compiled)
+        each
+        for module in (path_search, split, exact_output)
+        for each in vars(module).values()
+        if isinstance(each, Compiled)
     ]
 
 

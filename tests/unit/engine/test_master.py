@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from routing_engine.kernels.master import COLUMNS, ROWS, add_row, new_master, solve_with
+from routing_engine.kernels.bound.simplex import COLUMNS, ROWS, add_row, new_master, solve_with
 
 
 @pytest.mark.parametrize("seed", range(12))

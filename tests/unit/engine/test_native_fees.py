@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.chains import CHAINS
 from routing_engine.markets import ConstantProductPool
 from routing_engine.markets.lanes import debridge_lane
+from routing_engine.reference.chains import CHAINS
 from tests.support.strategies import make_token
 
 USDC, THERE = make_token(1, 6), make_token(2, 6, chain_id=10)

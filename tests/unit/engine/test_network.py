@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from routing_engine import QuoteRefused, Route, Router, RouteRequest, Snapshot
-from routing_engine.graph import Graph
-from routing_engine.network import Network
+from routing_engine.graph.graph import Graph
+from routing_engine.search.flow_replay import Network
 from tests.support.markets import market_of, random_markets, token
 
 UNIT = 10**18

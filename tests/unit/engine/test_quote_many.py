@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from routing_engine import InvalidRequest, Router, RouteRequest, Snapshot, Status
-from routing_engine.parallel import Answer, answers
+from routing_engine.batch.executor import Answer, answers
 from tests.support.markets import market_of, token
 
 MARKET = """

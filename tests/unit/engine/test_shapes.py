@@ -8,9 +8,10 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from routing_engine.curve import Curve
-from routing_engine.kernels.curves import amounts_in, amounts_out
-from routing_engine.kernels.layout import EDGE, Shape, Tables
+from routing_engine.curves.curve import Curve
+from routing_engine.curves.kernels.edge_curve import amounts_in, amounts_out
+from routing_engine.curves.shape import Shape
+from routing_engine.kernels.arrays import EDGE, Tables
 
 BALANCE_IN, BALANCE_OUT, EXPONENT, KEPT = 5e20, 2e12, 4.0, 0.997
 

@@ -8,10 +8,11 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from routing_engine.curve import Curve
-from routing_engine.kernels.curves import amounts_in, amounts_out
-from routing_engine.kernels.layout import EDGE, REFUSED, Shape, Tables
-from routing_engine.kernels.solidly import added_for, removed, solidly_in
+from routing_engine.curves.curve import Curve
+from routing_engine.curves.kernels.edge_curve import amounts_in, amounts_out
+from routing_engine.curves.kernels.solidly import added_for, removed, solidly_in
+from routing_engine.curves.shape import REFUSED, Shape
+from routing_engine.kernels.arrays import EDGE, Tables
 
 
 def exact(x: float, y: float, added: float) -> float:

@@ -9,10 +9,10 @@ from math import prod
 import numpy as np
 import pytest
 
-from routing_engine.curve import Curve
-from routing_engine.kernels.curves import amounts_in, amounts_out
-from routing_engine.kernels.layout import EDGE, Tables
-from routing_engine.markets.stable_curve import marginal_price, stable_curve, stable_params
+from routing_engine.curves.curve import Curve
+from routing_engine.curves.kernels.edge_curve import amounts_in, amounts_out
+from routing_engine.kernels.arrays import EDGE, Tables
+from routing_engine.markets.stableswap.float_curve import marginal_price, stable_curve, stable_params
 
 PRECISION = 1000
 

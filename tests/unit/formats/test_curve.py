@@ -14,8 +14,8 @@ from routing_engine.amm.stableswap import FEE_SCALE, Product
 from routing_engine.errors import InvalidMarket
 from routing_engine.formats.neutral_pools import BUILDERS
 from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
-from routing_engine.markets.cryptoswap import CryptoSwapPool
-from routing_engine.markets.stableswap import Accounting
+from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
+from routing_engine.markets.stableswap.pool import Accounting
 from routing_engine.model import NATIVE_ADDRESS
 from tests.support.stableswap import greatest_fee
 

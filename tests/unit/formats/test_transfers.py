@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from adapters.feed import refresh
+from adapters.feed.feed import refresh
 from routing_engine import BadMarketFile, Router, RouteRequest, Snapshot, formats
 from routing_engine.cli.app import cli
 from routing_engine.formats import Contents
 from routing_engine.markets import ConstantProductPool
 from routing_engine.model import Token, Transfers
-from routing_engine.transfers import transfers_of
+from routing_engine.reference.transfers import transfers_of
 
 DAI = {"address": "0x6b175474e89094c44da98b954eedeac495271d0f", "symbol": "DAI", "decimals": 18}
 TAXED = {"address": "0x" + "7" * 40, "symbol": "TAX", "decimals": 18, "tax_bps": 100}

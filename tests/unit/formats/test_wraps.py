@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.chains import CHAINS
 from routing_engine.markets import NativeWrap
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
+from routing_engine.reference.chains import CHAINS
 
 USDC = {"address": "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "symbol": "USDC", "decimals": 6}
 DAI = {"address": "0x6b175474e89094c44da98b954eedeac495271d0f", "symbol": "DAI", "decimals": 18}

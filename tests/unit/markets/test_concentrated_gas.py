@@ -9,7 +9,7 @@ import pytest
 
 from routing_engine.amm.tick_math import sqrt_ratio_at_tick
 from routing_engine.markets import ConcentratedPool
-from routing_engine.markets.concentrated_curve import WORD_EDGES
+from routing_engine.markets.concentrated.curve import WORD_EDGES
 from tests.support.strategies import make_token
 
 FIRST, SECOND = make_token(1), make_token(2)

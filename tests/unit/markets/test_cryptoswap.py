@@ -8,11 +8,11 @@ import pytest
 
 from routing_engine.amm.cryptoswap import CryptoRules, Method, Profit, find_invariant, scaled
 from routing_engine.amm.cryptoswap_curves import geometric_mean
+from routing_engine.curves.shape import Shape
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD
-from routing_engine.kernels.layout import Shape
 from routing_engine.markets import market_from_record
-from routing_engine.markets.cryptoswap import CryptoSwapPool
+from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from tests.support.strategies import make_token
 
 USD, BTC, ETH = TOKENS = tuple(make_token(80 + number, decimals) for number, decimals in enumerate((6, 8, 18)))

@@ -8,7 +8,7 @@ import pytest
 
 from routing_engine.amm.fluid import Breach
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
-from routing_engine.markets.fluid import OFF, FluidPool
+from routing_engine.markets.fluid.pool import OFF, FluidPool
 from routing_engine.model import NATIVE_ADDRESS, Token
 from tests.support.strategies import make_token
 

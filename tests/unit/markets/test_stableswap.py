@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from routing_engine.amm.stableswap import FEE_SCALE, Product
+from routing_engine.curves.shape import Shape
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
-from routing_engine.kernels.layout import Shape
 from routing_engine.markets import market_from_record
-from routing_engine.markets.stableswap import Accounting, StableSwapPool
-from routing_engine.markets.stableswap_direction import Direction
+from routing_engine.markets.stableswap.direction import Direction
+from routing_engine.markets.stableswap.pool import Accounting, StableSwapPool
 from tests.support.strategies import make_token
 
 DAI, USDC, USDT = TOKENS = tuple(make_token(30 + number, decimals) for number, decimals in enumerate((18, 6, 6)))

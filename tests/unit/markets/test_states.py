@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 import pytest
 
 from routing_engine import QuoteRefused
-from routing_engine.markets.state import moved
+from routing_engine.markets.common.state import moved
 from tests.support.markets import market_of
 from tests.support.mixed import mixed_markets
 

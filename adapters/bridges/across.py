@@ -1,0 +1,139 @@
+"""Across, by its API: which routes there are, and what relayers ask for on each.
+
+Endpoints, parameters and fields are those of https://docs.across.to/reference/api-reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from adapters.base import Client, FirmQuote, Source, Venues
+from adapters.bridges.common import MAX_RATE_E18, Direction, ask_each, check_token, confirmed, sound
+from adapters.http.json_fields import Field
+from routing_engine.formats import Contents
+from routing_engine.markets import BridgeLane
+from routing_engine.markets.lanes import across_lane
+from routing_engine.model import Hop, Token
+
+URL = "https://app.across.to/api"
+INTERVAL_S, MAX_AGE_S = 60.0, 300.0
+"""The service asks its users to keep an answer for at most 300 seconds."""
+MAX_ROUTES = 20_000
+TERMS = ("timestamp", "exclusivityDeadline", "fillDeadline")
+
+Answers: TypeAlias = tuple[tuple[Direction, Any], ...]
+
+
+class AcrossAdapter:
+    """One lane for each enabled route between listed tokens.
+
+    Parameters
+    ----------
+    client : Client
+        Puts the questions.
+    tokens : tuple of Token
+        The tokens to look for.
+    url : str
+        Where the API is.
+    """
+
+    name = "across"
+    protocols = ("across",)
+
+    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
+        self._client, self._url = client, url
+        self._tokens = {token.key: token for token in tokens}
+
+    @classmethod
+    def connect(cls, venues: Venues) -> tuple[Source, ...]:
+        """Return the API at the option ``url``, or the public one."""
+        adapter = cls(venues.http, venues.tokens, venues.options.get("url", URL))
+        return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
+
+    def fetch(self) -> Answers:
+        """Ask for the routes, then for the fees of each; what the service declines is left out."""
+        routes = directions(self._client.get(f"{self._url}/available-routes"), self._tokens)
+        return ask_each(routes, lambda each: self._ask(each, each.typical_amount, {}))
+
+    def parse(self, payload: Answers) -> Contents:
+        """Return a lane for each answer."""
+        return Contents(markets=tuple(lane(direction, answer) for direction, answer in payload))
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        """Ask for the fees of this amount to this recipient; the terms are what ``depositV3`` needs besides."""
+        direction = Direction.of(hop)
+        answer = self._ask(direction, hop.amount_in, {"recipient": recipient})
+        document = Field(answer, f"across {direction.path}")
+        terms: dict[str, object] = {name: document.at(name).integer(0, 2**32 - 1) for name in TERMS}
+        terms["spokePoolAddress"] = document.at("spokePoolAddress").contract()
+        terms["exclusiveRelayer"] = document.at("exclusiveRelayer").address()
+        return FirmQuote(hop=confirmed(lane(direction, answer), hop), terms=terms)
+
+    def _ask(self, direction: Direction, amount: int, more: Mapping[str, str]) -> Any:
+        question: dict[str, str | int] = {
+            "inputToken": direction.token_in.address,
+            "outputToken": direction.token_out.address,
+            "originChainId": direction.token_in.chain_id,
+            "destinationChainId": direction.token_out.chain_id,
+            "amount": amount,
+        }
+        return self._client.get(f"{self._url}/suggested-fees", {**question, **more})
+
+
+def directions(routes: Any, tokens: Mapping[str, Token]) -> tuple[Direction, ...]:
+    """Return the routes of ``/available-routes`` whose tokens are listed, each once.
+
+    The native coin has routes of its own there, under the address of its wrapped token.
+    """
+    found: dict[Direction, None] = {}
+    for row in Field(routes, "across routes").items(MAX_ROUTES):
+        ends = [
+            f"{row.at(f'{end}Token').text().lower()}@{row.at(f'{end}ChainId').integer(1, 2**63)}"
+            for end in ("origin", "destination")
+        ]
+        if all(end in tokens for end in ends):
+            found[Direction(tokens[ends[0]], tokens[ends[1]])] = None
+    return tuple(found)
+
+
+def lane(direction: Direction, answer: Any) -> BridgeLane:
+    """Return the lane of an answer of ``/suggested-fees``.
+
+    Up to ``maxDepositInstant`` relayers fill at once; more would wait for their funds to be moved.
+    """
+    document = Field(answer, f"across {direction.path}")
+    for name, token in (("inputToken", direction.token_in), ("outputToken", direction.token_out)):
+        if document.has(name):
+            check_token(document.at(name), token)
+    limits = document.at("limits")
+    longest = limits.at("maxDeposit").integer()
+    found = across_fees(document)
+    with sound(document.path):
+        made = across_lane(
+            direction.token_in,
+            direction.token_out,
+            **found,
+            min_deposit=limits.at("minDeposit").integer(),
+            max_deposit=min(longest, limits.at("maxDepositInstant").integer()),
+            fill_time_s=document.at("estimatedFillTimeSec").seconds(),
+        )
+    if direction.token_in.symbol == direction.token_out.symbol:
+        return made
+    return replace(made, id=f"{made.id}-{direction.token_out.address}")
+
+
+def across_fees(document: Field) -> dict[str, int]:
+    """Return the three fees. Answers of February 2023 have no nested fees; flat ones are all they give."""
+    if document.has("relayerCapitalFee"):
+        capital, lp = document.at("relayerCapitalFee", "pct"), document.at("lpFee", "pct")
+        gas = document.at("relayerGasFee", "total")
+    else:
+        capital, lp = document.at("capitalFeePct"), document.at("lpFeePct")
+        gas = document.at("relayGasFeeTotal")
+    return {
+        "capital_fee_e18": capital.integer(0, MAX_RATE_E18),
+        "lp_fee_e18": lp.integer(0, MAX_RATE_E18),
+        "relayer_gas_fee": gas.integer(0, 2**128),
+    }

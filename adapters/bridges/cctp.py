@@ -1,0 +1,126 @@
+"""Circle's CCTP v2, by its attestation service: what a burn costs from each chain to each other.
+
+Endpoints and fields are those of https://developers.circle.com/api-reference/cctp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.base import Client, Declined, FirmQuote, Source, Venues
+from adapters.bridges.common import Direction, ask_each, confirmed, same_asset, sound
+from adapters.http.json_fields import Field
+from routing_engine.formats import Contents
+from routing_engine.markets import BridgeLane
+from routing_engine.markets.bridges.fill_times import cctp_fast_fill_time, cctp_standard_fill_time
+from routing_engine.markets.lanes import Finality, cctp_lane
+from routing_engine.model import Hop, Token
+
+URL = "https://iris-api.circle.com"
+INTERVAL_S, MAX_AGE_S = 60.0, 600.0
+DOMAINS = {1: 0, 10: 2, 42161: 3, 8453: 6, 137: 7}
+"""Circle's numbers of the chains."""
+MAX_FEE_BPS = 1_000
+MAX_ALLOWANCE = 10**12
+"""In whole USDC: more than there is."""
+MAX_FORWARD_FEE = 10**9
+"""Smallest units: a thousand dollars for one transaction, which no chain has asked for yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class CctpAnswers:
+    """The allowance of fast transfers, and the fees of each direction, as the service gave them."""
+
+    allowance: Any
+    fees: tuple[tuple[Direction, Any], ...]
+
+
+class CctpAdapter:
+    """Lanes of USDC between all chains, fast and standard, each with Circle's forwarding and without.
+
+    Parameters
+    ----------
+    client : Client
+        Puts the questions.
+    tokens : tuple of Token
+        USDC is looked for among them.
+    url : str
+        Where the service is.
+    """
+
+    name = "cctp"
+    protocols = ("cctp_fast", "cctp_standard", "cctp_fast_forwarded", "cctp_standard_forwarded")
+
+    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
+        self._client, self._url = client, url
+        self._directions = tuple(same_asset(tokens, ("USDC",), DOMAINS))
+
+    @classmethod
+    def connect(cls, venues: Venues) -> tuple[Source, ...]:
+        """Return the service at the option ``url``, or the public one."""
+        adapter = cls(venues.http, venues.tokens, venues.options.get("url", URL))
+        return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
+
+    def fetch(self) -> CctpAnswers:
+        """Ask for the allowance and for the fees of each direction; one that is declined is left out."""
+        return CctpAnswers(self._allowance(), ask_each(self._directions, self._fees))
+
+    def parse(self, payload: CctpAnswers) -> Contents:
+        """Return up to four lanes for each direction."""
+        allowance = allowance_of(payload.allowance)
+        return Contents(markets=tuple(each for pair in payload.fees for each in lanes(*pair, allowance)))
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        """Ask for fees and allowance now; the terms are arguments of the burn. Addresses change nothing."""
+        direction = Direction.of(hop)
+        for lane in lanes(direction, self._fees(direction), allowance_of(self._allowance())):
+            if lane.protocol == hop.protocol:
+                firm = confirmed(lane, hop)
+                finality = Finality.FAST if lane.protocol.startswith("cctp_fast") else Finality.STANDARD
+                max_fee = firm.amount_in - firm.amount_out
+                return FirmQuote(hop=firm, terms={"maxFee": max_fee, "minFinalityThreshold": int(finality)})
+        raise Declined(f"cctp {direction.path}: {hop.protocol} is not offered now", status=200)
+
+    def _allowance(self) -> Any:
+        return self._client.get(f"{self._url}/v2/fastBurn/USDC/allowance")
+
+    def _fees(self, direction: Direction) -> Any:
+        ends = f"{DOMAINS[direction.token_in.chain_id]}/{DOMAINS[direction.token_out.chain_id]}"
+        return self._client.get(f"{self._url}/v2/burn/USDC/fees/{ends}", {"forward": "true"})
+
+
+def allowance_of(answer: Any) -> int:
+    """Return what fast transfers may still take, in smallest units: the service gives whole USDC with decimals."""
+    return int(Field(answer, "cctp").at("allowance").decimal(0, MAX_ALLOWANCE) * 10**6)
+
+
+def lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[BridgeLane]:
+    """Yield the lanes of an answer of ``/v2/burn/USDC/fees``; other thresholds than the two known are passed over.
+
+    Where the service does not state a fast transfer's time, there is no fast lane: the chain is final as soon. Where it
+    names what it takes for minting, a lane that it forwards is beside each. Of the three fees that it names the highest
+    is taken: it moves with the gas price until the mint, and what is not needed arrives.
+    """
+    ends = direction.token_in.chain_id, direction.token_out.chain_id
+    times = {Finality.FAST: cctp_fast_fill_time(*ends), Finality.STANDARD: cctp_standard_fill_time(*ends)}
+    for row in Field(answer, f"cctp {direction.path}").items(16):
+        threshold = row.at("finalityThreshold").integer(0, 10_000)
+        fee = row.at("minimumFee").decimal(0, MAX_FEE_BPS)
+        seconds = next((time for finality, time in times.items() if finality == threshold), None)
+        if seconds is None:
+            continue
+        finality = Finality(threshold)
+        forwarding = row.at("forwardFee", "high").integer(0, MAX_FORWARD_FEE) if row.has("forwardFee") else None
+        with sound(row.path):
+            for forward_fee in dict.fromkeys((None, forwarding)):
+                yield cctp_lane(
+                    direction.token_in,
+                    direction.token_out,
+                    finality=finality,
+                    minimum_fee_bps=fee,
+                    fill_time_s=seconds,
+                    allowance=allowance if finality is Finality.FAST else None,
+                    forward_fee=forward_fee,
+                )

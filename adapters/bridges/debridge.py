@@ -1,0 +1,147 @@
+"""deBridge's DLN, by its API: what takers ask for the assets that they hold everywhere.
+
+Endpoint and fields are those of https://docs.debridge.com/dln-details/integration-guidelines/order-creation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from adapters.base import Client, FirmQuote, Source, Venues
+from adapters.bridges.common import Direction, ask_each, check_token, confirmed, same_asset, sound
+from adapters.http.json_fields import Field
+from routing_engine.fixed_point import BPS, WAD, mul_div_up, rescale
+from routing_engine.formats import Contents
+from routing_engine.markets import BridgeLane
+from routing_engine.markets.bridges.terms import rate_of_bps
+from routing_engine.markets.lanes import debridge_lane
+from routing_engine.model import ZERO_ADDRESS, Hop, Token
+
+URL = "https://dln.debridge.finance/v1.0"
+INTERVAL_S, MAX_AGE_S = 60.0, 180.0
+"""The service recommends that a transaction is sent within 30 seconds of its quote, and quotes are asked for again."""
+RESERVES = ("USDC", "ETH")
+"""What takers hold; other tokens would be exchanged first, which is the router's own business."""
+CHAINS = (1, 10, 137, 8453, 42161)
+MAX_FEE_BPS = 1_000
+MAX_FIXED_FEE = 10**20
+MAX_CALLDATA_BYTES = 32_768
+MAX_COSTS = 32
+
+Answers: TypeAlias = tuple[tuple[Direction, Any], ...]
+
+
+class DebridgeAdapter:
+    """One lane for each direction of each reserve asset.
+
+    Parameters
+    ----------
+    client : Client
+        Puts the questions.
+    tokens : tuple of Token
+        The reserve assets are looked for among them.
+    url : str
+        Where the API is.
+    """
+
+    name = "debridge"
+    protocols = ("debridge",)
+
+    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
+        self._client, self._url = client, url
+        self._directions = tuple(same_asset(tokens, RESERVES, CHAINS))
+
+    @classmethod
+    def connect(cls, venues: Venues) -> tuple[Source, ...]:
+        """Return the API at the option ``url``, or the public one."""
+        adapter = cls(venues.http, venues.tokens, venues.options.get("url", URL))
+        return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
+
+    def fetch(self) -> Answers:
+        """Ask for an estimate in each direction; what is declined is left out."""
+        return ask_each(self._directions, lambda each: self._ask(each, each.typical_amount, {}))
+
+    def parse(self, payload: Answers) -> Contents:
+        """Return a lane for each answer."""
+        return Contents(markets=tuple(lane(direction, answer) for direction, answer in payload))
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        """Ask for an order of this amount between these addresses; the terms are its id and the transaction."""
+        direction = Direction.of(hop)
+        answer = self._ask(
+            direction,
+            hop.amount_in,
+            {
+                "dstChainTokenOutRecipient": recipient,
+                "dstChainOrderAuthorityAddress": recipient,
+                "srcChainOrderAuthorityAddress": sender,
+                "senderAddress": sender,
+            },
+        )
+        document = Field(answer, f"debridge {direction.path}")
+        document.at("estimation", "srcChainTokenIn", "amount").integer(hop.amount_in, hop.amount_in)
+        transaction = document.at("tx")
+        terms: dict[str, object] = {
+            "orderId": document.at("orderId").data(32),
+            "to": transaction.at("to").contract(),
+            "data": transaction.at("data").data(MAX_CALLDATA_BYTES),
+            "value": transaction.at("value").integer(),
+        }
+        return FirmQuote(hop=confirmed(lane(direction, answer), hop), terms=terms)
+
+    def _ask(self, direction: Direction, amount: int, more: Mapping[str, str]) -> Any:
+        question: dict[str, str | int] = {
+            "srcChainId": direction.token_in.chain_id,
+            "srcChainTokenIn": _address(direction.token_in),
+            "srcChainTokenInAmount": amount,
+            "dstChainId": direction.token_out.chain_id,
+            "dstChainTokenOut": _address(direction.token_out),
+            "dstChainTokenOutAmount": "auto",
+            "prependOperatingExpenses": "false",
+        }
+        return self._client.get(f"{self._url}/dln/order/create-tx", {**question, **more})
+
+
+def lane(direction: Direction, answer: Any) -> BridgeLane:
+    """Return the lane of an answer of ``/dln/order/create-tx``.
+
+    Its proportional fees are those itemised; the flat one is what else does not arrive, so that for the amount asked
+    the lane gives what the service recommends to ask of takers.
+    """
+    document = Field(answer, f"debridge {direction.path}")
+    estimate = document.at("estimation")
+    sent, taken = estimate.at("srcChainTokenIn"), estimate.at("dstChainTokenOut")
+    check_token(sent, direction.token_in)
+    check_token(taken, direction.token_out)
+    amount = sent.at("amount").integer(1)
+    recommended = taken.at("recommendedAmount")
+    most = rescale(amount, direction.token_in.decimals, direction.token_out.decimals)
+    arrives = rescale(recommended.integer(1, most), direction.token_out.decimals, direction.token_in.decimals)
+    protocol, margin = (_bps(estimate, kind) for kind in ("DlnProtocolFee", "TakerMargin"))
+    margin = margin * (1 - protocol / BPS)  # takers count theirs on what the protocol has left
+    with sound(document.path):
+        rate = rate_of_bps(protocol, "DlnProtocolFee") + rate_of_bps(margin, "TakerMargin")
+        proportional = mul_div_up(amount, rate, WAD)
+        return debridge_lane(
+            direction.token_in,
+            direction.token_out,
+            fixed_native_fee=document.at("fixFee").integer(0, MAX_FIXED_FEE),
+            operating_expenses=max(0, amount - arrives - proportional),
+            fill_time_s=document.at("order", "approximateFulfillmentDelay").seconds(),
+            protocol_fee_bps=protocol,
+            taker_margin_bps=margin,
+        )
+
+
+def _bps(estimate: Field, kind: str) -> Decimal:
+    """Return the rate of the itemised cost of this kind; 0 where the service takes none."""
+    for cost in estimate.at("costsDetails").items(MAX_COSTS):
+        if cost.at("type").text() == kind:
+            return cost.at("payload", "feeBps").decimal(0, MAX_FEE_BPS)
+    return Decimal(0)
+
+
+def _address(token: Token) -> str:
+    return ZERO_ADDRESS if token.is_native else token.address

@@ -1,0 +1,59 @@
+"""Firm quotes: before somebody pays over a bridge, whoever knows that bridge is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from adapters.base import Client, Declined, FirmQuote, FirmQuotes, VenueUnavailable
+from adapters.bridges.stargate_quotes import StargateQuotes
+from adapters.feed.connect import connect
+from adapters.feed.plan import Plan
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.reading import Responder
+from adapters.rpc.responder import ChainReader
+from routing_engine.model import Hop
+
+
+class FirmDesk:
+    """Knows whom to ask for which protocol.
+
+    Parameters
+    ----------
+    adapters : iterable of FirmQuotes
+        Those of bridges.
+    """
+
+    def __init__(self, adapters: Iterable[FirmQuotes]) -> None:
+        self._by_protocol = {protocol: adapter for adapter in adapters for protocol in adapter.protocols}
+
+    @classmethod
+    def of(cls, plan: Plan, http: Client) -> FirmDesk:
+        """Return the desk for the adapters of a plan; see `adapters.feed.connect.connect`."""
+        adapters = (source.adapter for source in connect(plan, http))
+        bridges = [adapter for adapter in adapters if isinstance(adapter, FirmQuotes)]
+        chains = _Chains(plan.rpc_urls)
+        return cls([*bridges, StargateQuotes(chains.newest)])
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        """Ask for the very amount and addresses of a hop, now; see `FirmQuotes.firm`.
+
+        A hop within a chain is what its transaction makes of it, and cannot be confirmed: `Declined`.
+        """
+        adapter = self._by_protocol.get(hop.protocol)
+        if adapter is None:
+            raise Declined(f"{hop.protocol}: nobody confirms its hops", status=200)
+        return adapter.firm(hop, sender=sender, recipient=recipient)
+
+
+class _Chains:
+    """The chains of a plan, each read through one pool of endpoints."""
+
+    def __init__(self, rpc_urls: Mapping[int, tuple[str, ...]]) -> None:
+        self._pools = {chain_id: RpcPool(chain_id, urls) for chain_id, urls in rpc_urls.items()}
+        self._readers = {chain_id: ChainReader(pool) for chain_id, pool in self._pools.items()}
+
+    def newest(self, chain_id: int) -> Responder:
+        """Return who answers as of the chain's newest block."""
+        if chain_id not in self._pools:
+            raise VenueUnavailable(f"chain {chain_id}: no endpoint is configured")
+        return self._readers[chain_id].at(self._pools[chain_id].head())

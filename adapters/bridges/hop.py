@@ -1,0 +1,151 @@
+"""Hop, by its API: quotes from token to token, which include the exchanges at both ends.
+
+Endpoint and fields, with their misspelling, are those of https://docs.hop.exchange/developer-docs/api.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any, TypeAlias
+
+from adapters.base import Client, FirmQuote, Source, Venues
+from adapters.bridges.common import Direction, ask_each, confirmed, sound
+from adapters.http.json_fields import Field
+from routing_engine.fixed_point import WAD, div_up, mul_div, rescale
+from routing_engine.formats import Contents
+from routing_engine.markets import BridgeLane, LaneFee
+from routing_engine.markets.bridges.fill_times import hop_fill_time
+from routing_engine.markets.bridges.terms import lane_id
+from routing_engine.model import Hop, Token
+from routing_engine.reference import token_registry
+
+URL = "https://api.hop.exchange/v1"
+INTERVAL_S, MAX_AGE_S = 120.0, 600.0
+SLUGS = {1: "ethereum", 10: "optimism", 137: "polygon", 8453: "base", 42161: "arbitrum"}
+ROLLUPS = (1, 10, 137, 42161)
+CARRIED = {
+    "ETH": {1: "ETH", 10: "ETH", 137: "WETH", 8453: "ETH", 42161: "ETH"},
+    "USDC.e": {1: "USDC", 10: "USDC.e", 137: "USDC.e", 42161: "USDC.e"},
+    "USDT": dict.fromkeys(ROLLUPS, "USDT"),
+    "DAI": dict.fromkeys(ROLLUPS, "DAI"),
+}
+"""Hop's symbols, and the listed token that each one is on each chain."""
+SLIPPAGE_PERCENT = "0.5"
+SPREAD = 10
+"""The two amounts asked for are a tenth of the typical amount, and ten times it."""
+TERMS = ("bonderFee", "amountOutMin", "destinationAmountOutMin", "deadline", "destinationDeadline")
+DEPOSIT_GAS = 140_000
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What arrives of one amount."""
+
+    amount_in: int
+    received: int
+
+
+Answers: TypeAlias = tuple[tuple[Direction, tuple[Any, Any]], ...]
+
+
+class HopAdapter:
+    """One lane for each direction of each token that Hop carries.
+
+    Parameters
+    ----------
+    client : Client
+        Puts the questions.
+    tokens : tuple of Token
+        The tokens to look for.
+    url : str
+        Where the API is.
+    """
+
+    name = "hop"
+    protocols = ("hop",)
+
+    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
+        self._client, self._url = client, url
+        listed = {token.key: token for token in tokens}
+        self._symbols: dict[Direction, str] = {}
+        for symbol, names in CARRIED.items():
+            ends = [token_registry.token(name, chain_id) for chain_id, name in names.items()]
+            for token_in, token_out in permutations((end for end in ends if end.key in listed), 2):
+                self._symbols[Direction(token_in, token_out)] = symbol
+
+    @classmethod
+    def connect(cls, venues: Venues) -> tuple[Source, ...]:
+        """Return the API at the option ``url``, or the public one."""
+        adapter = cls(venues.http, venues.tokens, venues.options.get("url", URL))
+        return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
+
+    def fetch(self) -> Answers:
+        """Ask for two amounts in each direction; one that is declined is left out."""
+        return ask_each(self._symbols, self._both)
+
+    def parse(self, payload: Answers) -> Contents:
+        """Return a lane for each pair of answers."""
+        return Contents(markets=tuple(lane(direction, *answers) for direction, answers in payload))
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        """Ask for this very amount; the terms are arguments of ``swapAndSend``. Addresses change nothing."""
+        direction = Direction.of(hop)
+        answer = self._ask(direction, hop.amount_in)
+        document = Field(answer, f"hop {direction.path}")
+        document.at("amountIn").integer(hop.amount_in, hop.amount_in)
+        terms = {name: document.at(name).integer() for name in TERMS}
+        return FirmQuote(hop=confirmed(lane(direction, answer, answer), hop), terms=terms)
+
+    def _both(self, direction: Direction) -> tuple[Any, Any]:
+        typical = direction.typical_amount
+        return self._ask(direction, typical // SPREAD), self._ask(direction, typical * SPREAD)
+
+    def _ask(self, direction: Direction, amount: int) -> Any:
+        question: dict[str, str | int] = {
+            "amount": amount,
+            "token": self._symbols[direction],
+            "fromChain": SLUGS[direction.token_in.chain_id],
+            "toChain": SLUGS[direction.token_out.chain_id],
+            "slippage": SLIPPAGE_PERCENT,
+        }
+        return self._client.get(f"{self._url}/quote", question)
+
+
+def quote(direction: Direction, answer: Any) -> Quote:
+    """Read an answer of ``/v1/quote``; what is received may exceed what is sent where an exchange is out of balance."""
+    document = Field(answer, f"hop {direction.path}")
+    amount_in = document.at("amountIn").integer(1)
+    most = rescale(amount_in * 11 // 10, direction.token_in.decimals, direction.token_out.decimals)
+    return Quote(amount_in, document.at("estimatedRecieved").integer(0, most))
+
+
+def lane(direction: Direction, small: Any, large: Any) -> BridgeLane:
+    """Return the lane between two quotes: flat and proportional fees that give no more than either says.
+
+    The cost of an exchange grows faster than its amount, so between the quotes the straight line errs on the safe side.
+    """
+    first, last = quote(direction, small), quote(direction, large)
+    costs = [_cost(direction, each) for each in (first, last)]
+    steps = last.amount_in - first.amount_in
+    if steps < 0:
+        raise Field(small, f"hop {direction.path}").at("amountIn").wrong(f"must be at most {last.amount_in}")
+    rate = div_up(max(0, costs[1] - costs[0]) * WAD, steps) if steps else 0
+    flat = max(cost - mul_div(each.amount_in, rate, WAD) for cost, each in zip(costs, (first, last), strict=True))
+    with sound(f"hop {direction.path}"):
+        return BridgeLane(
+            id=lane_id("hop", direction.token_in, direction.token_out),
+            protocol="hop",
+            token_in=direction.token_in,
+            token_out=direction.token_out,
+            fees=(LaneFee(name="bonder_fee", flat=max(0, flat)), LaneFee(name="lp_fee", rate_e18=rate)),
+            min_amount_in=first.amount_in,
+            max_amount_in=last.amount_in,
+            fill_time_s=hop_fill_time(direction.token_in.chain_id, direction.token_out.chain_id),
+            gas=DEPOSIT_GAS,
+        )
+
+
+def _cost(direction: Direction, each: Quote) -> int:
+    """Return what does not arrive, in the token sent."""
+    return each.amount_in - rescale(each.received, direction.token_out.decimals, direction.token_in.decimals)

@@ -1,0 +1,205 @@
+"""Stargate v2: each pool's paths to other chains, read whole from its contracts and held against its own quotes.
+
+Functions are those of ``StargateBase``, ``StargatePool`` and ``FeeLibV1`` (stargate-protocol/stargate-v2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from adapters.bridges.stargate_abi import ORDER
+from adapters.chain.deployments import Facts, deployments_of
+from adapters.chain.protocol import Pool, States
+from adapters.chain.tokens import ChainTokens
+from adapters.rpc.abi import Call, CallFailed, Function, Log, Outcome
+from adapters.rpc.reading import Reading, ask_each
+from routing_engine.amm.stargate_fee import FeeTerms
+from routing_engine.errors import InvalidMarket, QuoteRefused
+from routing_engine.markets import StargateLane
+from routing_engine.markets.bridges.fill_times import layer_zero_fill_time
+from routing_engine.markets.bridges.stargate import SHARED_DECIMALS
+from routing_engine.markets.bridges.terms import lane_id
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
+
+EIDS = {1: 30101, 10: 30111, 137: 30109, 8453: 30184, 42161: 30110}
+"""LayerZero's numbers of the chains."""
+SOMEBODY = bytes(31) + b"\x01"
+PROBE = 1_000
+"""Whole tokens for which the pool's own quote is compared; a tenth, and so on, where its credit is less."""
+NOT_ENTERED = 1
+
+ADDRESS_CONFIG = Function("getAddressConfig()", "address")
+STATUS = Function("status()", "uint8")
+PATHS = Function("paths(uint32)", "uint64")
+TREASURY = Function("treasuryFee()", "uint64")
+POOL_BALANCE, TVL, OFFSET = (Function(f"{name}()", "uint256") for name in ("poolBalance", "tvl", "deficitOffset"))
+FEE_CONFIG = Function("feeConfigs(uint32)", "bool", "uint64", "uint64", "uint24", "uint24", "uint24", "uint24")
+QUOTE_OFT = Function(f"quoteOFT({ORDER})", "uint256", "uint256", "(int256,string)[]", "uint256", "uint256")
+QUOTE_SEND = Function(f"quoteSend({ORDER},bool)", "uint256", "uint256")
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """What is known of one path: its lane, or why there is none for now."""
+
+    lane: StargateLane | None
+    reason: str = ""
+
+
+class Stargate:
+    """The pools of one chain; a path, not a pool, is what `Pool` stands for here.
+
+    Parameters
+    ----------
+    chain_id : int
+        Where the pools are.
+    """
+
+    name = "stargate"
+    factories: tuple[str, ...] = ()
+    creations: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+
+    def __init__(self, chain_id: int, deployments: Sequence[Facts]) -> None:
+        self._chain_id = chain_id
+        self._deployments = deployments
+
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
+        """Return nobody: no event is followed."""
+        return ()
+
+    def key_of(self, log: Log) -> str:
+        """Return the emitter: no event is followed."""
+        return log.address
+
+    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Return the paths between pools of the same token; they are listed, not asked for."""
+        yield from ()
+        here = {each.text("symbol"): each for each in self._deployments}
+        return tuple(
+            path_of(self._chain_id, here[symbol].address("pool"), symbol, chain_id)
+            for chain_id in CHAINS
+            for symbol in sorted(symbols_on(chain_id) & here.keys())
+            if chain_id != self._chain_id and tokens.at(token_registry.token(symbol, self._chain_id).address)
+        )
+
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Return nothing: pools are listed."""
+        yield from ()
+        return ()
+
+    def read(self, pools: tuple[Pool, ...]) -> Reading[States[Path]]:
+        """Read the state of each path."""
+        return read_paths(pools, SOMEBODY)
+
+    def apply(self, pool: Pool, state: Path, log: Log) -> Path | None:
+        """Read the path again."""
+        return None
+
+    def refresh(self, held: Mapping[str, tuple[Pool, Path]]) -> Reading[States[Path]]:
+        """Read every path: credit comes by messages, fees by their owners, prices of messages all the time."""
+        return read_paths(tuple(pool for pool, _ in held.values()), SOMEBODY)
+
+    def market(self, pool: Pool, state: Path) -> StargateLane | None:
+        """Return the path's lane, or None where it is paused or cannot be understood."""
+        return state.lane
+
+
+def read_paths(pools: tuple[Pool, ...], recipient: bytes) -> Reading[dict[str, Path]]:
+    """Read paths at the present block, with the message's price for a recipient of 32 bytes."""
+    contracts = yield from ask_each(pools, lambda pool: (ADDRESS_CONFIG(contract_of(pool)),))
+    libraries: dict[Pool, str] = {}
+    for pool, ((call, outcome),) in contracts.items():
+        try:
+            libraries[pool] = call.one(outcome)
+        except CallFailed:
+            continue
+    answers = yield from ask_each(libraries, lambda pool: _calls(pool, libraries[pool], recipient))
+    unreadable = {pool.key: Path(None, "unreadable") for pool in pools}
+    return unreadable | {pool.key: _path(pool, answers[pool]) for pool in libraries}
+
+
+def order_of(pool: Pool, recipient: bytes, amount: int) -> tuple[object, ...]:
+    """Return a ``SendParam`` that goes at once, by taxi."""
+    return (pool.number(1), recipient, amount, 0, b"", b"", b"")
+
+
+def contract_of(path: Pool) -> str:
+    """Return the contract of the pool that a path leaves from."""
+    return str(path.facts[0])
+
+
+def path_of(origin: int, contract: str, symbol: str, destination: int) -> Pool:
+    """Return the path of a token's pool to another chain."""
+    ends = token_registry.token(symbol, origin), token_registry.token(symbol, destination)
+    return Pool(key=f"{contract}-{destination}", tokens=ends, facts=(contract, EIDS[destination]))
+
+
+def symbols_on(chain_id: int) -> set[str]:
+    """Return the symbols of the tokens that have a pool on a chain."""
+    return {each.text("symbol") for each in deployments_of("stargate", chain_id)}
+
+
+def deployed(chain_id: int) -> Iterator[Stargate]:
+    """Return the pools of a chain."""
+    found = tuple(deployments_of("stargate", chain_id))
+    if found:
+        yield Stargate(chain_id, found)
+
+
+def _calls(pool: Pool, library: str, recipient: bytes) -> tuple[Call, ...]:
+    contract, eid, unit = contract_of(pool), pool.number(1), 10 ** pool.tokens[0].decimals
+    state = tuple(function(contract) for function in (STATUS, TREASURY, POOL_BALANCE, TVL, OFFSET))
+    orders = tuple(order_of(pool, recipient, PROBE * unit // 10**step) for step in range(4))
+    return (
+        *state,
+        PATHS(contract, eid),
+        FEE_CONFIG(library, eid),
+        QUOTE_SEND(contract, orders[0], False),
+        *(QUOTE_OFT(contract, order) for order in orders),
+    )
+
+
+def _path(pool: Pool, answers: tuple[tuple[Call, Outcome], ...]) -> Path:
+    try:
+        status, treasury, balance, tvl, offset, credit = (call.one(outcome) for call, outcome in answers[:6])
+        paused, *terms = answers[6][0].decode(answers[6][1])
+        if status != NOT_ENTERED or paused:
+            return Path(None, "paused")
+        native_fee, _ = answers[7][0].decode(answers[7][1])
+        token_in, token_out = pool.tokens
+        unit = 10 ** (token_in.decimals - SHARED_DECIMALS)
+        lane = StargateLane(
+            id=lane_id("stargate", token_in, token_out),
+            token_in=token_in,
+            token_out=token_out,
+            terms=FeeTerms(*terms),
+            deficit=max(0, tvl + offset - balance) // unit,
+            treasury=treasury,
+            credit=credit,
+            native_fee=native_fee,
+            fill_time_s=layer_zero_fill_time(token_in.chain_id, token_out.chain_id),
+        )
+        return Path(lane) if _agrees(lane, answers[8:]) else Path(None, "quotes_differ")
+    except CallFailed:
+        return Path(None, "unreadable")
+    except InvalidMarket as error:
+        return Path(None, f"invalid_{error.field}")
+
+
+def _agrees(lane: StargateLane, quotes: Sequence[tuple[Call, Outcome]]) -> bool:
+    """Whether the lane gives what the pool's own quotes say, for every amount that the path can take."""
+    unit_in, unit_out = (10 ** (token.decimals - SHARED_DECIMALS) for token in lane.tokens)
+    for call, outcome in quotes:
+        _, _, _, sent, received = call.decode(outcome)
+        try:
+            hop, _ = lane.swap_exact_in(lane.token_in, lane.token_out, sent)
+        except QuoteRefused:
+            if 0 < received // unit_in <= lane.credit and sent // unit_in <= lane.credit:
+                return False
+            continue
+        if hop.amount_out // unit_out != received // unit_in:
+            return False
+    return True

@@ -1,0 +1,194 @@
+"""Commands that need the network: ``routing-engine snapshot capture`` and ``routing-engine adapters``.
+
+Nothing heavy is imported before a command runs: ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from routing_engine.cli.snapshot_commands import describe
+from routing_engine.cli.terminal import JSON, TABLE, note, reported, write_json, write_rich
+
+if TYPE_CHECKING:
+    from adapters.chain.protocol import AnyProtocol
+    from adapters.cli.capture import Captured, ChainReport
+
+EXIT_INCOMPLETE = 1
+F = TypeVar("F", bound=Callable[..., Any])
+FORMATS = click.Choice([TABLE, JSON])
+FILE = click.Path(path_type=Path)
+LONGEST_URL = 2000
+EVERY = "all"
+
+
+def endpoints_given(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[int, list[str]]:
+    """Gather the URLs of each chain, in the order given, from options of the form ``CHAIN=URL``."""
+    found: dict[int, list[str]] = {}
+    for value in values:
+        chain, _, url = value.partition("=")
+        if not (chain.isascii() and chain.isdecimal() and len(chain) <= 18):
+            raise click.BadParameter(f"{value[:40]!r} must begin with a chain id: 1=https://…")
+        if not url.startswith(("http://", "https://")) or len(url) > LONGEST_URL or not url.isprintable():
+            raise click.BadParameter(f"chain {chain} needs an http or https URL: {chain}=https://…")
+        found.setdefault(int(chain), []).append(url)
+    return found
+
+
+def rpc_option(*, required: bool) -> Callable[[F], F]:
+    """Return the option ``--rpc``."""
+    return click.option(
+        "--rpc",
+        "urls",
+        metavar="CHAIN=URL",
+        multiple=True,
+        required=required,
+        callback=endpoints_given,
+        help="A chain's endpoint; repeatable, also for one chain.",
+    )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep warnings from the terminal: the command itself tells of what they are about."""
+    logger = logging.getLogger("adapters")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+@click.command()
+@rpc_option(required=True)
+@click.option("--out", required=True, type=FILE, help="File to write; compressed if it ends in .gz.")
+@click.option("--tokens", "token_file", type=FILE, help="Token list (JSON) to look for pools of.  [default: built in]")
+@click.option("--protocol", "names", multiple=True, help="Only this protocol; repeatable.  [default: all installed]")
+@click.option("--fresh", is_flag=True, help="Do not go on with an interrupted capture.")
+@click.option("--format", "output_format", type=FORMATS, default=TABLE, show_default=True)
+def capture(
+    urls: Mapping[int, Sequence[str]],
+    out: Path,
+    token_file: Path | None,
+    names: Sequence[str],
+    fresh: bool,
+    output_format: str,
+) -> None:
+    """Read all pools of listed tokens from chains and write them to a market file.
+
+    Each chain is read at one block. Several endpoints of a chain stand in for each other. Interrupted, or left
+    incomplete, the capture goes on where it stopped when it is run again soon.
+
+    Exit codes: 0 all there, 1 something is missing, 2 wrong usage or input.
+    """
+    from adapters.cli.capture import Capture
+    from adapters.cli.progress import shown_progress
+    from adapters.cli.tables import capture_table, complaints
+    from adapters.cli.token_list import load_tokens
+
+    with reported(output_format):
+        tokens, protocols = load_tokens(token_file), _chosen(urls, names)
+    with quiet(), shown_progress() as progress:
+        job = Capture(urls, tokens, protocols, out, progress=progress)
+        if fresh:
+            job.finish()
+        captured = job.run()
+    with reported(output_format):
+        _save(captured, out)
+    is_complete = all(report.is_complete for report in captured.reports)
+    if is_complete:
+        job.finish()
+    if output_format == JSON:
+        write_json({**describe(captured.snapshot), "chains": list(map(_record, captured.reports)), "out": str(out)})
+    else:
+        write_rich(capture_table(captured))
+    for line in complaints(captured):
+        note(line)
+    if not is_complete:
+        note("run the same again to ask for what does not answer; --fresh, to ask for everything at a new block")
+        raise click.exceptions.Exit(EXIT_INCOMPLETE)
+
+
+def _chosen(chain_ids: Iterable[int], names: Sequence[str]) -> Callable[[int], tuple[AnyProtocol, ...]]:
+    """Return what gives a chain's protocols, less those that were not named."""
+    from adapters.chain.protocol import protocols_on
+    from routing_engine.errors import InvalidRequest
+
+    by_chain = {chain_id: protocols_on(chain_id) for chain_id in chain_ids}
+    known = {protocol.name for protocols in by_chain.values() for protocol in protocols}
+    for name in names:
+        if name not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise InvalidRequest("--protocol", f"{name!r} is not on these chains; there are {there}")
+    return lambda chain_id: tuple(each for each in by_chain[chain_id] if not names or each.name in names)
+
+
+def _save(captured: Captured, out: Path) -> None:
+    from routing_engine.errors import InvalidRequest
+
+    try:
+        captured.snapshot.save(out)
+    except OSError as error:
+        raise InvalidRequest("--out", f"{out} cannot be written ({error.strerror}); choose another") from error
+
+
+def _record(report: ChainReport) -> dict[str, Any]:
+    return {
+        "chain_id": report.chain_id,
+        "complete": report.is_complete,
+        "fault": report.fault,
+        "faults": dict(report.faults),
+        "notes": list(report.notes),
+        "endpoints": [
+            {"host": each.host, "state": each.state, "head": each.head, "in_step": each.in_step, "fault": each.fault}
+            for each in report.endpoints
+        ],
+        "requests": report.traffic.requests,
+        "bytes_sent": report.traffic.bytes_sent,
+        "bytes_received": report.traffic.bytes_received,
+    }
+
+
+@click.command()
+@rpc_option(required=False)
+@click.option("--check", "wanted", multiple=True, metavar="NAME", help="Read this adapter once, or 'all'; repeatable.")
+@click.option("--format", "output_format", type=FORMATS, default=TABLE, show_default=True)
+def adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_format: str) -> None:
+    """List the installed adapters and protocols, and the health of endpoints.
+
+    Exit codes: 0 all well, 1 something is in trouble, 2 wrong usage.
+    """
+    from adapters.cli import listing
+    from adapters.cli.tables import left_out, listing_tables
+
+    found = list(listing.installed())
+    names = [each.name for each in found if each.kind == listing.SERVICE]
+    for name in wanted:
+        if name not in (*names, EVERY):
+            raise click.UsageError(f"--check: {name!r} is not installed; there are {', '.join(names)}")
+    health = list(listing.endpoints(urls))
+    with quiet():
+        results = list(listing.checked(names if EVERY in wanted else wanted, urls))
+    if output_format == JSON:
+        write_json(
+            {
+                "installed": [asdict(each) for each in found],
+                "endpoints": [{"chain_id": chain_id, **asdict(each)} for chain_id, each in health],
+                "checked": [asdict(each) for each in results],
+            }
+        )
+    else:
+        write_rich(*listing_tables(found, health, results))
+    for result in results:
+        for reason, count in result.refused.items():
+            note(f"{result.name}: {left_out(reason, count)}")
+    if any(each.fault for _, each in health) or any(each.trouble for each in results):
+        raise click.exceptions.Exit(EXIT_INCOMPLETE)

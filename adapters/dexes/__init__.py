@@ -1,0 +1,1 @@
+"""Exchanges on chains: one file for each, read by the adapter `chain`."""

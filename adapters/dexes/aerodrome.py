@@ -1,0 +1,150 @@
+"""Aerodrome and Velodrome v2: volatile and stable pools of a factory, which sets their fees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from adapters.chain.deployments import deployments_of
+from adapters.chain.protocol import Pool, Refused, States, collected, market_id, named
+from adapters.chain.tokens import ChainTokens
+from adapters.rpc.abi import Event, Function, Log
+from adapters.rpc.reading import Reading, ask, ask_each
+from routing_engine.fixed_point import PIPS
+from routing_engine.markets import Fork, SolidlyPool
+from routing_engine.model import ZERO_ADDRESS
+
+GET_POOL = Function("getPool(address,address,bool)", "address")
+GET_FEE = Function("getFee(address,bool)", "uint256")
+USUAL_FEES = (Function("volatileFee()", "uint256"), Function("stableFee()", "uint256"))
+IS_PAUSED = Function("isPaused()", "bool")
+GET_RESERVES = Function("getReserves()", "uint256", "uint256")
+
+POOL_CREATED = Event("PoolCreated(address indexed,address indexed,bool indexed,address,uint256)")
+CUSTOM_FEE = Event("SetCustomFee(address indexed,uint256)")
+SYNC = Event("Sync(uint256,uint256)")
+
+PIPS_PER_UNIT = PIPS // 10_000
+"""Factories count fees in 1/10000."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolidlyState:
+    """A pool, and its factory's usual fee when the pool's own was read."""
+
+    market: SolidlyPool
+    usual_fee: int
+
+
+class Aerodrome:
+    """One factory's pools; a pool's fact is 1 if it is stable.
+
+    Parameters
+    ----------
+    name : str
+        Of the protocol.
+    chain_id : int
+        Where it is.
+    factory : str
+        Address.
+    """
+
+    creations = (POOL_CREATED.topic,)
+    topics = (SYNC.topic, CUSTOM_FEE.topic)
+
+    def __init__(self, name: str, chain_id: int, factory: str) -> None:
+        self.name = name
+        self.factories = (factory,)
+        self._chain_id, self._factory = chain_id, factory
+
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
+        """Return the pool and the factory."""
+        return pool.key, self._factory
+
+    def key_of(self, log: Log) -> str:
+        """Return the pool, which the factory names."""
+        return "0x" + log.topics[1][-40:] if log.address == self._factory and len(log.topics) > 1 else log.address
+
+    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Ask the factory for both pools of every pair of listed tokens."""
+        wanted = [(pair, stable) for pair in tokens.pairs() for stable in (False, True)]
+        calls = [GET_POOL(self._factory, *(token.address for token in pair), stable) for pair, stable in wanted]
+        outcomes = yield from ask(calls)
+        addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+        return tuple(
+            Pool(key=address, tokens=pair, facts=(int(stable),))
+            for address, (pair, stable) in zip(addresses, wanted, strict=True)
+            if address != ZERO_ADDRESS
+        )
+
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Read PoolCreated."""
+
+        def pool_of(log: Log) -> Pool | None:
+            (*addresses, stable), (pool, _) = POOL_CREATED.decode(log)
+            found = tokens.all_at(addresses)
+            return Pool(key=pool, tokens=found, facts=(int(stable),)) if found else None
+
+        return named(logs, pool_of)
+
+    def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyState]]:
+        """Read reserves and fees."""
+        usual, is_paused = yield from self._factory_state(len(pools))
+        answers = yield from ask_each(
+            pools, lambda pool: (GET_RESERVES(pool.key), GET_FEE(self._factory, pool.key, bool(pool.number(0))))
+        )
+
+        def state(pool: Pool) -> SolidlyState | Refused:
+            (reserve0, reserve1), (fee,) = (call.decode(outcome) for call, outcome in answers[pool])
+            if is_paused:
+                return Refused("paused")
+            return SolidlyState(self._market(pool, reserve0, reserve1, fee * PIPS_PER_UNIT), usual[pool.number(0)])
+
+        return collected(pools, state)
+
+    def apply(self, pool: Pool, state: SolidlyState, log: Log) -> SolidlyState | None:
+        """Take the reserves from Sync; a fee of its own is read again."""
+        if log.topics[0] != SYNC.topic:
+            return None
+        _, (reserve0, reserve1) = SYNC.decode(log)
+        return replace(state, market=replace(state.market, reserve0=reserve0, reserve1=reserve1))
+
+    def refresh(self, held: Mapping[str, tuple[Pool, SolidlyState]]) -> Reading[States[SolidlyState]]:
+        """Look whether the factory has been paused, or has other usual fees, which emit no event."""
+        usual, is_paused = yield from self._factory_state(len(held))
+        if is_paused:
+            return dict.fromkeys(held, Refused("paused"))
+        changed = tuple(pool for pool, state in held.values() if state.usual_fee != usual[pool.number(0)])
+        return (yield from self.read(changed))
+
+    def market(self, pool: Pool, state: SolidlyState) -> SolidlyPool:
+        """Return the pool."""
+        return state.market
+
+    def _factory_state(self, pools: int) -> Reading[tuple[tuple[int, ...], bool]]:
+        """Return the usual fees, volatile and stable, and whether swaps are paused; nothing is asked for no pools."""
+        calls = [function(self._factory) for function in (*USUAL_FEES, IS_PAUSED)] if pools else []
+        outcomes = yield from ask(calls)
+        values = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+        return tuple(values[:2]), any(values[2:])
+
+    def _market(self, pool: Pool, reserve0: int, reserve1: int, fee_pips: int) -> SolidlyPool:
+        token0, token1 = pool.tokens
+        return SolidlyPool(
+            id=market_id(self._chain_id, pool.key),
+            protocol=self.name,
+            token0=token0,
+            token1=token1,
+            reserve0=reserve0,
+            reserve1=reserve1,
+            stable=bool(pool.number(0)),
+            fork=Fork.VELODROME_V2,
+            fee0_pips=fee_pips,
+            fee1_pips=fee_pips,
+        )
+
+
+def deployed(chain_id: int) -> Iterator[Aerodrome]:
+    """Return Aerodrome on Base and Velodrome v2 on Optimism."""
+    for facts in deployments_of("aerodrome", chain_id):
+        yield Aerodrome(facts.text("name"), chain_id, facts.address("factory"))

@@ -1,0 +1,108 @@
+"""Camelot v2: pairs of a factory that are volatile or stable and charge by direction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from adapters.chain.deployments import deployments_of
+from adapters.chain.protocol import Pool, States, collected, market_id, nothing_else
+from adapters.chain.tokens import ChainTokens
+from adapters.dexes.uniswap_v2 import PAIR_CREATED, SYNC, created_pairs, listed_pairs
+from adapters.rpc.abi import Event, Function, Log
+from adapters.rpc.reading import Reading, ask_each
+from routing_engine.fixed_point import PIPS
+from routing_engine.markets import Fork, SolidlyPool
+
+GET_RESERVES = Function("getReserves()", "uint112", "uint112", "uint16", "uint16")
+IS_STABLE = Function("stableSwap()", "bool")
+OWNER_SHARE = Function("ownerFeeShare()", "uint256")
+FEES_CHANGED = Event("FeePercentUpdated(uint16,uint16)")
+KIND_CHANGED = Event("SetStableSwap(bool,bool)")
+
+PIPS_PER_UNIT = PIPS // 100_000
+"""Pairs count fees, and the factory its owner's share of them, in 1/100000."""
+
+
+class Camelot:
+    """The factory's pairs.
+
+    Parameters
+    ----------
+    chain_id : int
+        Where it is.
+    factory : str
+        Address.
+    """
+
+    name = "camelot_v2"
+    creations = (PAIR_CREATED.topic,)
+    topics = (SYNC.topic, FEES_CHANGED.topic, KIND_CHANGED.topic)
+
+    def __init__(self, chain_id: int, factory: str) -> None:
+        self.factories = (factory,)
+        self._chain_id, self._factory = chain_id, factory
+
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
+        """Return the pair."""
+        return (pool.key,)
+
+    def key_of(self, log: Log) -> str:
+        """Return the pair."""
+        return log.address
+
+    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Ask the factory for every pair of listed tokens."""
+        return listed_pairs(self.factories[0], tokens)
+
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Read PairCreated."""
+        return created_pairs(logs, tokens)
+
+    def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyPool]]:
+        """Read reserves, fees and kind, and the owner's share of fees."""
+        answers = yield from ask_each(
+            pools, lambda pool: (GET_RESERVES(pool.key), IS_STABLE(pool.key), OWNER_SHARE(self._factory))
+        )
+
+        def state(pool: Pool) -> SolidlyPool:
+            (reserve0, reserve1, fee0, fee1), (stable,), (share,) = (
+                call.decode(outcome) for call, outcome in answers[pool]
+            )
+            token0, token1 = pool.tokens
+            return SolidlyPool(
+                id=market_id(self._chain_id, pool.key),
+                protocol=self.name,
+                token0=token0,
+                token1=token1,
+                reserve0=reserve0,
+                reserve1=reserve1,
+                stable=stable,
+                fork=Fork.CAMELOT,
+                fee0_pips=fee0 * PIPS_PER_UNIT,
+                fee1_pips=fee1 * PIPS_PER_UNIT,
+                owner_share_pips=share * PIPS_PER_UNIT if stable else 0,
+            )
+
+        return collected(pools, state)
+
+    def apply(self, pool: Pool, state: SolidlyPool, log: Log) -> SolidlyPool | None:
+        """Take the reserves from Sync; read again what has become something else."""
+        if log.topics[0] != SYNC.topic:
+            return None
+        _, (reserve0, reserve1) = SYNC.decode(log)
+        return replace(state, reserve0=reserve0, reserve1=reserve1)
+
+    def refresh(self, held: Mapping[str, tuple[Pool, SolidlyPool]]) -> Reading[States[SolidlyPool]]:
+        """Read nothing: every change is an event, but for the owner's share, which is set once in a while."""
+        return nothing_else()
+
+    def market(self, pool: Pool, state: SolidlyPool) -> SolidlyPool:
+        """Return the state, which is the market."""
+        return state
+
+
+def deployed(chain_id: int) -> Iterator[Camelot]:
+    """Return the factory where it is."""
+    for facts in deployments_of("camelot", chain_id):
+        yield Camelot(chain_id, facts.address("factory"))

@@ -1,0 +1,118 @@
+"""Slipstream, the concentrated pools of Aerodrome and Velodrome: Uniswap v3's, with fees that change unannounced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from adapters.chain.deployments import deployments_of
+from adapters.chain.protocol import Pool, Refused, States, market_id, named
+from adapters.chain.ticks import TickState
+from adapters.chain.tokens import ChainTokens
+from adapters.dexes.uniswap_v3 import TICK_EVENTS, after_event, read_states
+from adapters.rpc.abi import CallFailed, Event, Function, Log
+from adapters.rpc.reading import Reading, ask, ask_each
+from routing_engine.markets import ConcentratedPool
+from routing_engine.model import ZERO_ADDRESS
+
+TICK_SPACINGS = Function("tickSpacings()", "int24[]")
+GET_POOL = Function("getPool(address,address,int24)", "address")
+FEE = Function("fee()", "uint24")
+POOL_CREATED = Event("PoolCreated(address indexed,address indexed,int24 indexed,address)")
+
+
+class Slipstream:
+    """One factory's pools; a pool's fact is its tick spacing.
+
+    Parameters
+    ----------
+    name : str
+        Of the protocol.
+    chain_id : int
+        Where it is.
+    factory : str
+        Address.
+    """
+
+    creations = (POOL_CREATED.topic,)
+    topics = TICK_EVENTS
+
+    def __init__(self, name: str, chain_id: int, factory: str) -> None:
+        self.name = name
+        self.factories = (factory,)
+        self._chain_id, self._factory = chain_id, factory
+
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
+        """Return the pool."""
+        return (pool.key,)
+
+    def key_of(self, log: Log) -> str:
+        """Return the pool."""
+        return log.address
+
+    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Ask the factory for its spacings, then for the pool of every pair of listed tokens at each."""
+        call = TICK_SPACINGS(self._factory)
+        (outcome,) = yield from ask([call])
+        wanted = [(pair, spacing) for pair in tokens.pairs() for spacing in call.one(outcome)]
+        calls = [GET_POOL(self._factory, *(token.address for token in pair), spacing) for pair, spacing in wanted]
+        outcomes = yield from ask(calls)
+        addresses = [each.one(outcome) for each, outcome in zip(calls, outcomes, strict=True)]
+        return tuple(
+            Pool(key=address, tokens=pair, facts=(spacing,))
+            for address, (pair, spacing) in zip(addresses, wanted, strict=True)
+            if address != ZERO_ADDRESS
+        )
+
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Read PoolCreated."""
+
+        def pool_of(log: Log) -> Pool | None:
+            (*addresses, spacing), (pool,) = POOL_CREATED.decode(log)
+            found = tokens.all_at(addresses)
+            return Pool(key=pool, tokens=found, facts=(spacing,)) if found else None
+
+        return named(logs, pool_of)
+
+    def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
+        """Read the fee, then price, liquidity and all ticks."""
+        fees = yield from self._fees(pools)
+        known = tuple(pool for pool in pools if pool.key in fees)
+        states = yield from read_states(known, fees, lambda pool: pool.number(0))
+        return {pool.key: states.get(pool.key, Refused("unreadable")) for pool in pools}
+
+    def apply(self, pool: Pool, state: TickState, log: Log) -> TickState:
+        """Follow one event."""
+        return after_event(state, log)
+
+    def refresh(self, held: Mapping[str, tuple[Pool, TickState]]) -> Reading[States[TickState]]:
+        """Read the fees again, which a module of the factory computes."""
+        fees = yield from self._fees(tuple(pool for pool, _ in held.values()))
+        states: dict[str, TickState | Refused] = {}
+        for key, (_, state) in held.items():
+            if key not in fees:
+                states[key] = Refused("unreadable")
+            elif fees[key] != state.fee_pips:
+                states[key] = replace(state, fee_pips=fees[key])
+        return states
+
+    def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
+        """Return the pool with all its ticks."""
+        return state.market(pool, market_id(self._chain_id, pool.key), self.name, pool.number(0))
+
+    def _fees(self, pools: tuple[Pool, ...]) -> Reading[dict[str, int]]:
+        """Return the fees by pool; one that cannot be read is missing."""
+        answers = yield from ask_each(pools, lambda pool: (FEE(pool.key),))
+        found: dict[str, int] = {}
+        for pool, ((call, outcome),) in answers.items():
+            try:
+                found[pool.key] = call.one(outcome)
+            except CallFailed:
+                continue
+        return found
+
+
+def deployed(chain_id: int) -> Iterator[Slipstream]:
+    """Return both chains' factories."""
+    for facts in deployments_of("slipstream", chain_id):
+        yield Slipstream(facts.text("name"), chain_id, facts.address("factory"))

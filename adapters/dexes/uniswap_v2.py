@@ -1,0 +1,116 @@
+"""Uniswap v2 and its forks with a fixed fee: pairs of a factory, reserves, and the event Sync."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from adapters.chain.deployments import deployments_of
+from adapters.chain.protocol import Pool, States, collected, market_id, named, nothing_else
+from adapters.chain.tokens import ChainTokens
+from adapters.rpc.abi import Event, Function, Log
+from adapters.rpc.reading import Reading, ask, ask_each
+from routing_engine.markets import ConstantProductPool
+from routing_engine.model import ZERO_ADDRESS
+
+GET_PAIR = Function("getPair(address,address)", "address")
+GET_RESERVES = Function("getReserves()", "uint112", "uint112")
+PAIR_CREATED = Event("PairCreated(address indexed,address indexed,address,uint256)")
+SYNC = Event("Sync(uint112,uint112)")
+
+
+class UniswapV2:
+    """One factory's pairs.
+
+    Parameters
+    ----------
+    name : str
+        Of the protocol.
+    chain_id : int
+        Where it is.
+    factory : str
+        Address.
+    fee_pips : int
+        What its pairs keep of the input: a constant of their code.
+    """
+
+    creations = (PAIR_CREATED.topic,)
+    topics = (SYNC.topic,)
+
+    def __init__(self, name: str, chain_id: int, factory: str, fee_pips: int) -> None:
+        self.name = name
+        self.factories = (factory,)
+        self._chain_id, self._fee_pips = chain_id, fee_pips
+
+    def emitters(self, pool: Pool) -> tuple[str, ...]:
+        """Return the pair."""
+        return (pool.key,)
+
+    def key_of(self, log: Log) -> str:
+        """Return the pair."""
+        return log.address
+
+    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Ask the factory for every pair of listed tokens."""
+        return listed_pairs(self.factories[0], tokens)
+
+    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Read PairCreated."""
+        return created_pairs(logs, tokens)
+
+    def read(self, pools: tuple[Pool, ...]) -> Reading[States[ConstantProductPool]]:
+        """Read the reserves."""
+        answers = yield from ask_each(pools, lambda pool: (GET_RESERVES(pool.key),))
+        return collected(pools, lambda pool: self._state(pool, *answers[pool][0][0].decode(answers[pool][0][1])))
+
+    def apply(self, pool: Pool, state: ConstantProductPool, log: Log) -> ConstantProductPool:
+        """Take the reserves from Sync."""
+        _, (reserve0, reserve1) = SYNC.decode(log)
+        return replace(state, reserve0=reserve0, reserve1=reserve1)
+
+    def refresh(self, held: Mapping[str, tuple[Pool, ConstantProductPool]]) -> Reading[States[ConstantProductPool]]:
+        """Read nothing: every change emits Sync."""
+        return nothing_else()
+
+    def market(self, pool: Pool, state: ConstantProductPool) -> ConstantProductPool:
+        """Return the state, which is the market."""
+        return state
+
+    def _state(self, pool: Pool, reserve0: int, reserve1: int) -> ConstantProductPool:
+        token0, token1 = pool.tokens
+        return ConstantProductPool(
+            id=market_id(self._chain_id, pool.key),
+            protocol=self.name,
+            token0=token0,
+            token1=token1,
+            reserve0=reserve0,
+            reserve1=reserve1,
+            fee_pips=self._fee_pips,
+        )
+
+
+def listed_pairs(factory: str, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    """Ask a factory for every pair of listed tokens."""
+    pairs = tuple(tokens.pairs())
+    calls = [GET_PAIR(factory, token0.address, token1.address) for token0, token1 in pairs]
+    outcomes = yield from ask(calls)
+    addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+    found = zip(addresses, pairs, strict=True)
+    return tuple(Pool(key=address, tokens=pair) for address, pair in found if address != ZERO_ADDRESS)
+
+
+def created_pairs(logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    """Read the pairs of listed tokens off PairCreated."""
+
+    def pool_of(log: Log) -> Pool | None:
+        addresses, (pair, _) = PAIR_CREATED.decode(log)
+        found = tokens.all_at(addresses)
+        return Pool(key=pair, tokens=found) if found else None
+
+    return named(logs, pool_of)
+
+
+def deployed(chain_id: int) -> Iterator[UniswapV2]:
+    """Return Uniswap v2, SushiSwap and PancakeSwap v2 where they are."""
+    for facts in deployments_of("uniswap_v2", chain_id):
+        yield UniswapV2(facts.text("name"), chain_id, facts.address("factory"), facts.number("fee_pips"))

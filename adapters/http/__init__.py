@@ -1,0 +1,1 @@
+"""A client for JSON services that may hang, lie, flood or refuse."""

@@ -1,0 +1,76 @@
+"""Connections that are kept open between questions, and cut when a question's time is up."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
+
+from adapters.http.deadline import Deadline
+
+KEPT = 16
+
+_PRESENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def guarded_by(deadline: Deadline) -> Iterator[None]:
+    """Let `deadline` cut whatever connection this thread uses inside."""
+    token = _PRESENT.set(deadline)
+    try:
+        yield
+    finally:
+        _PRESENT.reset(token)
+
+
+class GuardedConnections(HTTPAdapter):
+    """Requests' transport over connections that the thread's deadline can cut.
+
+    A new connection is handed to the deadline before its TLS handshake, a kept one before it is used again.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(pool_connections=KEPT, pool_maxsize=KEPT)
+        self.poolmanager.pool_classes_by_scheme = {"http": _PlainPool, "https": _TlsPool}
+
+
+def _guard(sock: socket.socket | None) -> None:
+    deadline = _PRESENT.get()
+    if deadline is not None and sock is not None:
+        deadline.guard(sock)
+
+
+class _Plain(HTTPConnection):
+    def _new_conn(self) -> socket.socket:
+        sock = super()._new_conn()
+        _guard(sock)
+        return sock
+
+    def request(self, *args: Any, **options: Any) -> None:
+        _guard(self.sock)
+        super().request(*args, **options)
+
+
+class _Tls(HTTPSConnection):
+    def _new_conn(self) -> socket.socket:
+        sock = super()._new_conn()
+        _guard(sock)
+        return sock
+
+    def request(self, *args: Any, **options: Any) -> None:
+        _guard(self.sock)
+        super().request(*args, **options)
+
+
+class _PlainPool(HTTPConnectionPool):
+    ConnectionCls = _Plain
+
+
+class _TlsPool(HTTPSConnectionPool):
+    ConnectionCls = _Tls

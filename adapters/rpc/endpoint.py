@@ -1,0 +1,227 @@
+"""One JSON-RPC endpoint of one chain: batches, chain id, faults told apart from refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+from urllib.parse import urlsplit
+
+from adapters.base import AdapterError, BadPayload, Client, Declined, TooLarge, VenueUnavailable
+from adapters.http.circuit_breaker import Breaker, BreakerOpen, State
+from adapters.rpc.abi import quantity
+
+Question: TypeAlias = tuple[str, list[Any]]
+"""Method and parameters."""
+Answer: TypeAlias = Any
+"""What a JSON parser gives, or `RpcRefused`."""
+Parsed = TypeVar("Parsed")
+
+LARGEST_BATCH = 50
+ANYBODYS = frozenset({"debug_traceTransaction"})
+"""What anybody can make large: a long answer to such a question says nothing of the endpoint."""
+FAILURES = 3
+WRONG_CHAIN_PAUSE_S = 300.0
+LONGEST_MESSAGE = 200
+
+REVERTED, REVERTED_WORD = 3, "reverted"
+OVERLOADED = (-32005, -32029, 429)
+OVERLOADED_WORDS = ("rate limit", "too many requests", "compute units", "daily request")
+BEHIND_WORDS = ("header not found", "unknown block", "block not found", "missing trie node", "pruned", "not available")
+
+
+class RpcRefused(AdapterError):
+    """The endpoint understood and refused: a revert, too wide a range, too large an answer.
+
+    Parameters
+    ----------
+    host : str
+        Who refused.
+    said : str
+        Its message.
+    number : int
+        The error's code.
+    data : object
+        What came with it: of a revert, the data that the contract returned.
+    """
+
+    code = "rpc_refused"
+
+    def __init__(self, host: str, said: str, *, number: int = 0, data: Any = None) -> None:
+        super().__init__(f"{host}: {said} (code {number})")
+        self.said, self.number, self.data = said, number, data
+
+
+class LacksBlock(AdapterError):
+    """The endpoint is well, but does not have this block's state: not yet, or no more."""
+
+    code = "lacks_block"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointHealth:
+    """What an operator wants to know of an endpoint.
+
+    Parameters
+    ----------
+    host : str
+        Without the path, which may hold a key.
+    state : State
+        Of its circuit breaker.
+    head : int or None
+        Last block number it told.
+    fault : str
+        Its last failure; empty if it never failed.
+    in_step : bool
+        Whether its head was near that of the others.
+    """
+
+    host: str
+    state: State
+    head: int | None
+    fault: str
+    in_step: bool
+
+
+class Endpoint:
+    """A node, or a provider of nodes.
+
+    The chain id is asked at first use and again after every failure: behind a URL, anything may have come back.
+
+    Parameters
+    ----------
+    chain_id : int
+        What it must answer.
+    url : str
+        Where it is.
+    client : Client
+        Puts a question once; tries again are the pool's business.
+    make_breaker : callable
+        Makes this endpoint's own breaker, which counts garbage as failure too.
+    """
+
+    def __init__(
+        self,
+        chain_id: int,
+        url: str,
+        client: Client,
+        make_breaker: Callable[[str], Breaker] = lambda host: Breaker(host, failures=FAILURES),
+    ) -> None:
+        self.host = urlsplit(url).netloc.rpartition("@")[2]
+        self.head: int | None = None
+        self.in_step = True
+        self.requests = 0
+        self._chain_id, self._url, self._client = chain_id, url, client
+        self._breaker = make_breaker(self.host)
+        self._is_known = False
+        self._batch_size = LARGEST_BATCH
+        self._fault = ""
+
+    @property
+    def health(self) -> EndpointHealth:
+        """Present state."""
+        return EndpointHealth(
+            host=self.host, state=self._breaker.state, head=self.head, fault=self._fault, in_step=self.in_step
+        )
+
+    def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
+        """Put questions in as few batches as it takes, and parse the answers: a result or a refusal each.
+
+        Raises
+        ------
+        VenueUnavailable
+            If it does not answer, answers garbage, is overloaded, or is another chain.
+        LacksBlock
+            If it does not have the state that is asked for.
+        """
+        try:
+            with self._breaker.attempt():
+                try:
+                    return parse(self._answers(questions))
+                except BadPayload as garbage:
+                    raise VenueUnavailable(f"{self.host}: {garbage}") from garbage
+        except BreakerOpen as closed:
+            raise VenueUnavailable(f"{closed} ({self._fault})", retry_after_s=closed.retry_after_s) from closed
+        except VenueUnavailable as fault:
+            self._is_known = False
+            self._fault = str(fault)
+            raise
+
+    def _answers(self, questions: Sequence[Question]) -> list[Answer]:
+        if not self._is_known:
+            self._check_chain()
+        answers: list[Answer] = []
+        while len(answers) < len(questions):
+            answers += self._put(questions[len(answers) : len(answers) + self._batch_size]) or ()
+        return answers
+
+    def _check_chain(self) -> None:
+        answer = (self._put([("eth_chainId", [])]) or [None])[0]
+        chain_id = quantity({"chain id": answer}, "chain id")
+        if chain_id != self._chain_id:
+            message = f"{self.host}: is chain {chain_id}, not {self._chain_id}; check the URL"
+            raise VenueUnavailable(message, retry_after_s=WRONG_CHAIN_PAUSE_S)
+        self._is_known = True
+
+    def _put(self, batch: Sequence[Question]) -> list[Answer] | None:
+        """Send one batch; give None, and take smaller ones from now on, where it was refused as a whole."""
+        body = [
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+            for number, (method, parameters) in enumerate(batch)
+        ]
+        self.requests += 1
+        try:
+            document = self._client.post(self._url, body[0] if len(body) == 1 else body)
+        except Declined as error:
+            if len(batch) > 1:
+                self._take_smaller(len(batch))
+                return None
+            raise VenueUnavailable(str(error)) from error
+        except TooLarge as error:
+            if len(batch) > 1:
+                self._take_smaller(len(batch))
+                return None
+            if batch[0][0] not in ANYBODYS:
+                raise VenueUnavailable(str(error)) from error
+            return [RpcRefused(self.host, str(error))]
+        except BadPayload as error:
+            raise VenueUnavailable(str(error)) from error
+        if len(batch) == 1 and isinstance(document, dict):
+            return [self._result(document)]
+        if isinstance(document, dict) and isinstance(self._result(document), RpcRefused):
+            self._take_smaller(len(batch))
+            return None
+        return self._sorted(document, len(batch))
+
+    def _take_smaller(self, size: int) -> None:
+        self._batch_size = max(1, size // 2)
+
+    def _sorted(self, document: Any, count: int) -> list[Answer]:
+        """Bring answers into the order of their questions."""
+        if not isinstance(document, list):
+            raise VenueUnavailable(f"{self.host}: answers {type(document).__name__} to a batch")
+        by_id = {
+            answer["id"]: answer
+            for answer in document
+            if isinstance(answer, dict) and isinstance(answer.get("id"), int)
+        }
+        if len(document) != count or set(by_id) != set(range(count)):
+            raise VenueUnavailable(f"{self.host}: a batch of {count} has {len(document)} answers, or wrong ids")
+        return [self._result(by_id[number]) for number in range(count)]
+
+    def _result(self, answer: dict[str, Any]) -> Answer:
+        if "error" not in answer or answer["error"] is None:
+            if "result" not in answer:
+                raise VenueUnavailable(f"{self.host}: an answer has neither result nor error")
+            return answer["result"]
+        error = answer["error"] if isinstance(answer["error"], dict) else {"message": answer["error"]}
+        message, number = str(error.get("message", ""))[:LONGEST_MESSAGE], error.get("code")
+        number = number if isinstance(number, int) else 0
+        said = message.lower()
+        # What stands behind "reverted" are a contract's words, which say nothing about the endpoint.
+        if number != REVERTED and REVERTED_WORD not in said:
+            if number in OVERLOADED or any(words in said for words in OVERLOADED_WORDS):
+                raise VenueUnavailable(f"{self.host}: overloaded ({message})")
+            if any(words in said for words in BEHIND_WORDS):
+                raise LacksBlock(f"{self.host}: lacks the block ({message})")
+        return RpcRefused(self.host, message, number=number, data=error.get("data"))

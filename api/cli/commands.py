@@ -1,0 +1,209 @@
+"""The operator's command line. Commands import what they need when they run, so that `--help` is fast."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from api.cli.payments import payments
+from api.cli.secrets import secrets
+from api.cli.support import ENV_MODES, echo, operator
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Run and administer the checkout service."""
+
+
+main.add_command(payments)
+main.add_command(secrets)
+
+
+@main.group()
+def db() -> None:
+    """Look after the database."""
+
+
+@db.command("upgrade")
+def db_upgrade() -> None:
+    """Bring the database's schema up to this version."""
+    with operator(check_schema=False) as context:
+        from api.start_checks import check_start
+        from api.storage.migrations import upgrade
+
+        click.echo(f"The database is at revision {upgrade(context.database.engine)}.")
+        check_start(context)
+
+
+@main.group()
+def vendors() -> None:
+    """Make vendors and their API keys."""
+
+
+@vendors.command("create")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def vendors_create(name: str, as_json: bool) -> None:
+    """Make the vendor NAME and print its keys, this once."""
+    with operator() as context:
+        from api.services.vendors.vendors import create_vendor
+
+        with context.database.write() as session:
+            vendor = create_vendor(session, name, context.clock.now())
+    keys = {f"{env_mode}_key": text for env_mode, text in vendor.keys.items()}
+    echo({"vendor_id": vendor.vendor_id, "name": vendor.name, **keys}, as_json)
+    click.echo("The keys are not shown again.", err=True)
+
+
+@vendors.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
+def vendors_list(as_json: bool) -> None:
+    """List all vendors."""
+    with operator() as context:
+        from api.domain.clock import iso
+        from api.services.vendors.vendors import list_vendors
+
+        with context.database.read() as session:
+            rows = [
+                {"vendor_id": row.id, "name": row.name, "created_at": iso(row.created_at)}
+                for row in list_vendors(session)
+            ]
+    for row in rows:
+        click.echo(json.dumps(row) if as_json else "  ".join(row.values()))
+
+
+@vendors.command("rotate-key")
+@click.argument("vendor")
+@click.option("--env", "env_mode", type=ENV_MODES, required=True)
+@click.option("--revoke-all", is_flag=True, help="Stop every earlier key at once, for a key that leaked.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def vendors_rotate_key(vendor: str, env_mode: str, revoke_all: bool, as_json: bool) -> None:
+    """Make a new key for VENDOR (id or name); the newest earlier one works until the next rotation."""
+    with operator() as context:
+        from api.domain.env import EnvMode
+        from api.services.vendors.api_keys import rotate_key
+        from api.services.vendors.vendors import find_vendor
+
+        with context.database.write() as session:
+            found = find_vendor(session, vendor)
+            text = rotate_key(session, found.id, EnvMode(env_mode), context.clock.now(), revoke_all=revoke_all)
+            echo({"vendor_id": found.id, f"{env_mode}_key": text}, as_json)
+
+
+@main.group()
+def settlement() -> None:
+    """Say where vendors receive their money."""
+
+
+@settlement.command("set")
+@click.argument("vendor")
+@click.option("--env", "env_mode", type=ENV_MODES, required=True)
+@click.option("--currency", required=True, help="Currency code that this account settles, such as USDC.")
+@click.option("--chain", "chain_id", type=click.IntRange(min=1), required=True, help="Chain id.")
+@click.option("--token", required=True, help="Symbol of a listed token, or its address on the chain.")
+@click.option("--decimals", type=click.IntRange(0, 36), help="The token's decimals, for one that is not listed.")
+@click.option("--address", required=True, help="Address that receives.")
+def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: Any) -> None:
+    """Receive a currency of VENDOR (id or name) in this token at this address."""
+    with operator() as context:
+        from api.domain.env import EnvMode
+        from api.services.ledger.environments import connected_chains
+        from api.services.vendors.settlement_accounts import check_account
+        from api.services.vendors.vendors import find_vendor, set_account
+
+        chains = connected_chains(context, EnvMode(env_mode))
+        checked = check_account(decimals=decimals, screen=context.screen, chains=chains, **account)
+        with context.database.write() as session:
+            found = find_vendor(session, vendor)
+            set_account(session, found.id, EnvMode(env_mode), checked, context.clock.now())
+    click.echo(f"{checked.currency} is received on chain {checked.chain_id} at {checked.address}.")
+    if chains is not None and checked.chain_id not in chains:
+        click.echo("That chain is not connected: links in this currency are refused until it is.", err=True)
+
+
+@settlement.command("remove")
+@click.argument("vendor")
+@click.option("--env", "env_mode", type=ENV_MODES, required=True)
+@click.option("--currency", required=True, help="Currency code of the account.")
+def settlement_remove(vendor: str, env_mode: str, currency: str) -> None:
+    """Take no new orders of VENDOR (id or name) in a currency; open ones keep their terms."""
+    with operator() as context:
+        from api.domain.env import EnvMode
+        from api.services.vendors.vendors import find_vendor, remove_account
+
+        with context.database.write() as session:
+            found = find_vendor(session, vendor)
+            kept = remove_account(session, found.id, EnvMode(env_mode), currency)
+    click.echo(f"Removed. {kept} open orders keep their terms; the address stays the vendor's and is watched on.")
+
+
+@settlement.command("list")
+@click.argument("vendor")
+@click.option("--env", "env_mode", type=ENV_MODES, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
+def settlement_list(vendor: str, env_mode: str, as_json: bool) -> None:
+    """List the accounts of VENDOR (id or name)."""
+    with operator() as context:
+        from dataclasses import asdict
+
+        from api.domain.env import EnvMode
+        from api.services.vendors.vendors import find_vendor, list_accounts
+
+        with context.database.read() as session:
+            accounts = list_accounts(session, find_vendor(session, vendor).id, EnvMode(env_mode))
+    for account in accounts:
+        row = asdict(account)
+        click.echo(json.dumps(row) if as_json else "  ".join(map(str, row.values())))
+
+
+@main.command()
+@click.option("--port", type=click.IntRange(1, 65_535), help="Port to listen on, instead of PORT.")
+def serve(port: int | None) -> None:
+    """Serve the API, the payment page and the stream."""
+    if port is not None:
+        os.environ["PORT"] = str(port)
+    with operator(check_schema=False) as context:
+        from sqlalchemy.exc import OperationalError
+
+        from api.server import serve as serve_http
+        from api.start_checks import check_start
+
+        with suppress(OperationalError):  # it waits for its database, as `/readyz` says
+            check_start(context)
+        serve_http(context.config)
+
+
+@main.command()
+def worker() -> None:
+    """Deliver webhooks, watch payments and let orders expire."""
+    with operator() as context:
+        from api.logs import configure_logging
+        from api.start_checks import check_start
+        from api.worker.process import run_worker
+
+        check_start(context)
+        configure_logging(context.config.log_level)
+        run_worker(context)
+
+
+@main.command()
+@click.option("--port", type=click.IntRange(1, 65_535), help="Port to listen on, instead of PORT.")
+@click.option("--data-dir", help="Folder for the data, instead of DATA_DIR.")
+def up(port: int | None, data_dir: str | None) -> None:
+    """Start the whole service on this machine, ready to try."""
+    os.environ.update({"PORT": str(port)} if port is not None else {})
+    os.environ.update({"DATA_DIR": data_dir} if data_dir is not None else {})
+    os.environ.setdefault("ALLOW_LOCAL_WEBHOOKS", "true")
+    os.environ.setdefault("LOG_LEVEL", "WARNING")
+    with operator(check_schema=False) as context:
+        from api.up import run_all
+
+        raise SystemExit(run_all(context))
+
+
+if __name__ == "__main__":
+    main()

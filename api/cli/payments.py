@@ -1,0 +1,77 @@
+"""The operator's commands for payments that no order claims."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import click
+
+from api.cli.support import ENV_MODES, operator
+
+
+@click.group()
+def payments() -> None:
+    """Look after payments that belong to no order."""
+
+
+@payments.command("unmatched")
+@click.option("--env", "env_mode", type=ENV_MODES, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
+def unmatched(env_mode: str, as_json: bool) -> None:
+    """List the payments that belong to no order, and those that counted and were lost by their chain."""
+    with operator() as context:
+        from api.domain.env import EnvMode
+        from api.services.settlement.crediting.unmatched_transfers import list_unmatched
+
+        with context.database.read() as session:
+            rows = list_unmatched(session, EnvMode(env_mode))
+    for row in rows:
+        click.echo(json.dumps(row) if as_json else "  ".join(row.values()))
+    if not rows:
+        click.echo("Every payment belongs to an order, and is on its chain.", err=True)
+
+
+@payments.command("assign")
+@click.argument("payment_id", type=click.IntRange(min=1))
+@click.argument("order_id")
+def assign(payment_id: int, order_id: str) -> None:
+    """Credit the payment PAYMENT_ID to the order ORDER_ID."""
+    with operator() as context:
+        from api.services.settlement.crediting import unmatched_transfers as service
+
+        with context.database.write() as session:
+            status = service.assign(session, payment_id, order_id, context.clock.now())
+    click.echo(f"Payment {payment_id} belongs to {order_id}, which is {status}.")
+
+
+@payments.command("rescan")
+@click.option("--env", "env_mode", type=ENV_MODES, required=True)
+@click.option("--chain", "chain_id", type=click.IntRange(min=1), required=True, help="Chain ID.")
+@click.option("--from", "first", type=click.IntRange(min=0), help="First block.")
+@click.option("--to", "last", type=click.IntRange(min=0), help="Last block.")
+@click.option("--tx", "tx_hash", help="Transaction whose block is to be read, instead of --from and --to.")
+def rescan(env_mode: str, chain_id: int, first: int | None, last: int | None, tx_hash: str | None) -> None:
+    """Read blocks again and credit the payments in them that are missing; the worker may go on meanwhile."""
+    is_range = first is not None and last is not None
+    if (tx_hash is None) != is_range or (tx_hash is not None and (first, last) != (None, None)):
+        raise click.UsageError("Give either --from and --to, or --tx.")
+    if tx_hash is not None and not re.fullmatch("0x[0-9a-fA-F]{64}", tx_hash):
+        raise click.BadParameter("Expected 0x and 64 hexadecimal digits.", param_hint="--tx")
+    with operator() as context:
+        from api.domain.env import EnvMode
+        from api.services.settlement.watching import rescans
+
+        env, found = EnvMode(env_mode), 0
+        if tx_hash is not None:
+            pieces = iter([rescans.rescan_transaction(context, env, chain_id, tx_hash.lower())])
+        else:
+            pieces = rescans.rescan(context, env, chain_id, first or 0, last or 0)
+        for piece in pieces:
+            found += len(piece.found)
+            click.echo(f"Blocks {piece.first} to {piece.last}: {piece.transfers} transfers read.", err=True)
+            if piece.doubtful:
+                click.echo(f"  {piece.doubtful} of them are still in doubt; the worker goes on with them.", err=True)
+            for each in piece.found:
+                click.echo(each)
+    click.echo(f"{found} transactions had been missed." if found else "Nothing had been missed.", err=True)

@@ -1,0 +1,33 @@
+"""The operator's commands about the keys that encrypt secrets."""
+
+from __future__ import annotations
+
+import click
+
+from api.cli.support import operator
+
+
+@click.group()
+def secrets() -> None:
+    """Look after the keys that encrypt webhooks' secrets and stored answers."""
+
+
+@secrets.command("rotate")
+def secrets_rotate() -> None:
+    """Encrypt everything with the first of SECRET_KEYS, or with a new key in DATA_DIR/secret.key."""
+    with operator() as context:
+        from api.services.operations.stored_secrets import rotate_keys
+
+        rotated = rotate_keys(context.database, context.config)
+        click.echo(f"{rotated.count} secrets were encrypted anew; all are with the key {rotated.key_id} now.")
+
+
+@secrets.command("reset")
+@click.confirmation_option(prompt="Every webhook whose secret is lost gets a new one. Go on?")
+def secrets_reset() -> None:
+    """Start over after keys were lost: webhooks get new secrets, which their vendors fetch with rotate_secret."""
+    with operator() as context:
+        from api.services.operations.stored_secrets import reset_secrets
+
+        count = reset_secrets(context.database, context.config, context.clock.now())
+        click.echo(f"{count} webhooks have a new secret; their vendors must POST to …/rotate_secret to learn one.")

@@ -1,0 +1,59 @@
+"""What all commands of the operator share."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from api.context import Context
+
+PRIVATE_UMASK = 0o077
+"""What the service's processes write is for their own account alone."""
+
+ENV_MODES = click.Choice(["test", "live"])
+
+
+@contextmanager
+def operator(*, check_schema: bool = True) -> Iterator[Context]:
+    """Give a command its context, and turn what goes wrong into one line for the operator."""
+    from sqlalchemy.exc import OperationalError
+
+    from api.config import Config, ConfigError
+    from api.context import build_context
+    from api.domain.errors import Refused
+    from api.secrets.keys import SecretKeyFault
+    from api.storage import migrations
+
+    context, umask = None, os.umask(PRIVATE_UMASK)
+    try:
+        context = build_context(Config.from_env())
+        engine = context.database.engine
+        if check_schema and migrations.current_revision(engine) != migrations.latest_revision(engine):
+            raise click.ClickException("The database has another schema; run `checkout db upgrade` first.")
+        yield context
+    except (ConfigError, SecretKeyFault) as error:
+        raise click.ClickException(str(error)) from error
+    except Refused as error:
+        detail = "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
+        raise click.ClickException(f"{error.message}{f' ({detail})' if detail else ''}") from error
+    except OperationalError as error:
+        raise click.ClickException(f"The database does not answer: {error.orig}") from error
+    finally:
+        os.umask(umask)
+        if context is not None:
+            context.database.close()
+
+
+def echo(values: dict[str, str], as_json: bool) -> None:
+    """Print named values for a person, or for a program."""
+    if as_json:
+        click.echo(json.dumps(values))
+        return
+    for name, value in values.items():
+        click.echo(f"{name + ':':<12}{value}")

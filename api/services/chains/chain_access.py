@@ -1,0 +1,83 @@
+"""What building a payment on real chains takes: chains to try it on, builders of calldata, bridges to ask again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from adapters.base import FirmQuote
+from adapters.feed.plan import Plan
+from adapters.http.client import JsonClient
+from adapters.transactions.desk import PaymentDesk
+from adapters.transactions.simulation import PaymentChain
+from api.config import Config
+from api.domain.clock import Clock
+from api.domain.env import EnvMode
+from api.services.ledger.chain_ledger import pools
+from routing_engine import Hop
+
+if TYPE_CHECKING:
+    from adapters.bridges.firm_quotes import FirmDesk
+
+
+class Firm(Protocol):
+    """Confirms a hop over a bridge; `adapters.bridges.firm_quotes.FirmDesk`."""
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        """Ask for the very amount and addresses now; raises `AdapterError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentWorld:
+    """The real chains of one environment, and who knows what on them.
+
+    Parameters
+    ----------
+    chains : mapping of int to PaymentChain
+        By chain id.
+    desk : PaymentDesk
+        Builds calls.
+    firm : Firm
+        Confirms bridges.
+    """
+
+    chains: Mapping[int, PaymentChain]
+    desk: PaymentDesk
+    firm: Firm
+
+
+Worlds = Mapping[EnvMode, PaymentWorld]
+"""By environment; one with simulated chains, or with none, has no world."""
+
+
+class _LazyDesk:
+    """Makes the adapters of bridges at the first question: most processes never ask one."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._lock = threading.Lock()
+        self._desk: FirmDesk | None = None
+
+    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        with self._lock:
+            from adapters.bridges.firm_quotes import FirmDesk  # here, since it loads the compiler
+
+            self._desk = self._desk or FirmDesk.of(self._plan, JsonClient())
+        return self._desk.firm(hop, sender=sender, recipient=recipient)
+
+
+def worlds_for(config: Config, clock: Clock) -> Worlds:
+    """Return the world of each environment that endpoints are configured for."""
+    urls = {EnvMode.TEST: config.test_rpc_urls, EnvMode.LIVE: config.market.rpc_urls}
+    return {
+        env_mode: PaymentWorld(
+            chains={chain_id: PaymentChain(pool) for chain_id, pool in pools(each, env_mode, clock).items()},
+            desk=PaymentDesk.deployed(),
+            firm=_LazyDesk(config.market),
+        )
+        for env_mode, each in urls.items()
+        if each
+    }

@@ -1,0 +1,213 @@
+"""What a customer pays for an order in the token of their choice: quotes that are held for a minute."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from api.context import Context
+from api.domain.errors import Conflict, InvalidData, NotFound, Problem
+from api.domain.ids import IdPrefix, new_id
+from api.domain.orders import OrderStatus
+from api.services.checkout.payable_routes import find_payable
+from api.services.checkout.payable_tokens import PayableChain, PayableToken, payable_tokens, settlement_token
+from api.services.checkout.quote import OrderQuote
+from api.services.orders.views import PublicOrder, public_order
+from api.services.routing.query import BPS, RouteQuery, default_slippage_bps
+from api.services.routing.routes import RouteNotFound, require_routes, route_writer
+from api.services.routing.serializers import VALID_FOR
+from api.storage.tables import StoredQuote
+from routing_engine import RouteRequest, Side, Token
+from routing_engine.reference.chains import CHAINS, block_time_s
+
+if TYPE_CHECKING:
+    from api.services.chains.chain_access import PaymentWorld
+    from routing_engine import Route, Router
+
+__all__ = [
+    "OrderQuote",
+    "OrderQuoteRefused",
+    "PayableChain",
+    "PayableToken",
+    "Refusal",
+    "get_order_quote",
+    "payable_tokens",
+    "quote_order",
+]
+
+
+class Refusal(StrEnum):
+    """Why an order has no quote."""
+
+    NOT_PAYABLE = "order_not_payable"
+    NOT_WAITING = "order_not_waiting_for_payment"
+    NO_ROUTE = "no_route"
+    EXPIRED = "quote_expired"
+    TOO_LITTLE = "balance_too_low"
+    WOULD_FAIL = "payment_would_fail"
+    REJECTED = "wallet_rejected"
+
+
+class OrderQuoteRefused(Conflict):
+    """An order can't be paid this way now; `reason` says why in a word, `message` in a sentence."""
+
+    def __init__(self, reason: Refusal, message: str, *problems: Problem) -> None:
+        super().__init__(message, *problems)
+        self.reason = reason
+
+
+def quote_order(context: Context, order_id: str, chain_id: int, token_address: str) -> OrderQuote:
+    """Quote what is due on an order in one token, store the quote for a minute and return it.
+
+    The settlement token itself is transferred without any route; anything else is routed so that exactly what is due
+    arrives, and the input has the tolerance for slippage on top.
+
+    Parameters
+    ----------
+    chain_id, token_address : int and str
+        The token that the customer pays with; the address in any case.
+
+    Raises
+    ------
+    NotFound
+        If there is no such order.
+    InvalidData
+        If the chain is not supported, or the token unknown on it.
+    OrderQuoteRefused
+        If the order can't be paid, is not waiting for a payment, or no route leads to its settlement token.
+    """
+    order = public_order(context, order_id)
+    settled, due = require_due(context, order)
+    token = _payment_token(context, chain_id, token_address)
+    world = context.worlds.get(order.env_mode)
+    if token == settled:
+        details = _transfer(settled, due)
+    elif world is None:
+        details = _route(context, token, settled, due)
+    else:
+        details = _payable_route(context, world, token, settled, due)
+    quote = _quote(context, order_id, token, settled, due, details)
+    with context.database.write() as session:
+        session.add(
+            StoredQuote(
+                id=quote.quote_id,
+                vendor_id=order.vendor_id,
+                order_id=order_id,
+                body=quote.to_body(),
+                created_at=quote.created_at,
+                expires_at=quote.expires_at,
+            )
+        )
+    return quote
+
+
+def get_order_quote(context: Context, order_id: str, quote_id: str) -> OrderQuote:
+    """Return a quote that was given for this very order and still holds.
+
+    Raises
+    ------
+    NotFound
+        If there is none with this id for this order.
+    OrderQuoteRefused
+        If it has expired.
+    """
+    with context.database.read() as session:
+        row = session.get(StoredQuote, quote_id)
+    if row is None or row.order_id != order_id:
+        raise NotFound("There is no such quote for this payment order")
+    if context.clock.now() >= row.expires_at:
+        raise OrderQuoteRefused(Refusal.EXPIRED, "The quote has expired; ask for a new one")
+    return OrderQuote.from_body(row.body)
+
+
+def require_due(context: Context, order: PublicOrder) -> tuple[Token, int]:
+    """Return the token that settles an order, and how much of it is still missing.
+
+    Raises
+    ------
+    OrderQuoteRefused
+        If the order can't be paid, or is not waiting for a payment.
+    """
+    settled = settlement_token(order)
+    if not order.payable or settled is None:
+        message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
+        raise OrderQuoteRefused(Refusal.NOT_PAYABLE, message, Problem(path="order", message=order.not_payable_reason))
+    is_waiting = order.status == OrderStatus.CREATED and context.clock.now() < order.expires_at
+    is_short = order.status == OrderStatus.PROCESSING  # what is on its way over a bridge may be a stranger's
+    if not (is_waiting or is_short) or not order.amount_due:
+        status = OrderStatus.EXPIRED if order.status == OrderStatus.CREATED else order.status
+        raise OrderQuoteRefused(Refusal.NOT_WAITING, f"The order takes no payment now: it is {status}")
+    return settled, order.amount_due
+
+
+def _payment_token(context: Context, chain_id: int, address: str) -> Token:
+    if chain_id not in CHAINS:
+        raise InvalidData.at("chain_id", f"Unsupported chain; use one of {', '.join(map(str, CHAINS))}")
+    token = context.market.token(chain_id, address.lower())
+    if token is None:
+        raise InvalidData.at("token_address", f"Unknown token on chain {chain_id}; choose one of the order's tokens")
+    return token
+
+
+def _transfer(token: Token, due: int) -> dict[str, Any]:
+    return {"amount_in": due, "amount_in_max": due, "fill_time_s": block_time_s(token.chain_id)}
+
+
+def _route(context: Context, token: Token, settled: Token, due: int) -> dict[str, Any]:
+    # A customer waits for it at the checkout, so time counts as well as money.
+    # One path, so that the customer signs as little as possible.
+    request = RouteRequest(
+        token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT, order="balanced", max_splits=1
+    )
+    query = RouteQuery(request=request, slippage_bps=default_slippage_bps(token, settled))
+    router = context.market.router
+    try:
+        route = require_routes(router.find_routes(request))[0]
+    except RouteNotFound as error:
+        raise OrderQuoteRefused(Refusal.NO_ROUTE, error.message, *error.problems) from error
+    return _described(context, router, query, route)
+
+
+def _payable_route(context: Context, world: PaymentWorld, token: Token, settled: Token, due: int) -> dict[str, Any]:
+    router = context.market.router
+    found = find_payable(router, world.desk, token, settled, due) if token.chain_id in world.chains else None
+    if found is None:
+        message = f"No single transaction turns {token} into {settled} for the merchant"
+        raise OrderQuoteRefused(Refusal.NO_ROUTE, message)
+    request = RouteRequest(token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT)
+    query = RouteQuery(request=request, slippage_bps=default_slippage_bps(token, settled))
+    return {**_described(context, router, query, found.route), "hops": found.hops}
+
+
+def _described(context: Context, router: Router, query: RouteQuery, route: Route) -> dict[str, Any]:
+    writer = route_writer(context, router, query)
+    return {
+        "amount_in": route.amount_in,
+        "amount_in_max": query.most_in(route.amount_in),
+        "fill_time_s": route.fill_time_s,
+        "steps": tuple(writer.steps(route)),
+        "fees": tuple(writer.total_fees(route)),
+        "gas": route.gas,
+        "price_impact_bps": round(route.price_impact * BPS),
+        "snapshot_id": router.snapshot.id,
+    }
+
+
+def _quote(
+    context: Context, order_id: str, token: Token, settled: Token, due: int, details: dict[str, Any]
+) -> OrderQuote:
+    now = context.clock.now()
+    return OrderQuote(
+        quote_id=new_id(IdPrefix.QUOTE, now),
+        order_id=order_id,
+        chain_id=token.chain_id,
+        token_address=token.address,
+        token_symbol=token.symbol,
+        token_decimals=token.decimals,
+        amount_out=due,
+        settlement_chain_id=settled.chain_id,
+        settlement_token_address=settled.address,
+        created_at=now,
+        expires_at=now + VALID_FOR,
+        **details,
+    )

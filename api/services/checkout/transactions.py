@@ -1,0 +1,232 @@
+"""The transactions that pay an order from a customer's wallet, as its quote says; tried out before they are offered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from adapters.base import AdapterError
+from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Terms, Transaction
+from adapters.transactions.desk import transactions, with_reference
+from adapters.transactions.paths import WRAP
+from adapters.transactions.simulation import PaymentChain, Refused, Simulation
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.errors import Unavailable
+from api.services.chains.chain_access import PaymentWorld
+from api.services.checkout.quote import OrderQuote
+from api.services.checkout.quotes import OrderQuoteRefused, Refusal, get_order_quote, require_due
+from api.services.orders.views import PublicOrder, public_order
+from api.services.settlement.crediting.built_deposits import describe_build, remember_build
+from routing_engine import Token
+from routing_engine.fixed_point import mul_div_up
+from routing_engine.model import ZERO_ADDRESS
+from routing_engine.reference.chains import CHAINS
+
+SIGNING_TIME = timedelta(minutes=20)
+"""How long contracts accept what a wallet has signed; the quote itself holds for a minute."""
+RETRY_S = 5
+ROUNDINGS = 2
+"""What a bridge may round away of a deposit that was made larger in proportion, smallest units."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payment:
+    """What a wallet signs to pay an order.
+
+    Parameters
+    ----------
+    quote : OrderQuote
+        What it pays as.
+    env_mode : EnvMode
+        The order's.
+    payer : str
+        Whose wallet, in lower case.
+    transactions : tuple of Transaction
+        In order. What has no gas limit yet is tried once those before it are mined: ask again then.
+    amount_in_max : int
+        The most that they take of the quote's token, smallest units; gas not counted.
+    has_reference : bool
+        Whether the payment names its order; one that does not has to be reported.
+    """
+
+    quote: OrderQuote
+    env_mode: EnvMode
+    payer: str
+    transactions: tuple[Transaction, ...]
+    amount_in_max: int
+    has_reference: bool
+
+
+class Shortage(OrderQuoteRefused):
+    """A wallet has `held` of a token, and `needed` is needed; smallest units."""
+
+    def __init__(self, token: Token, held: int, needed: int) -> None:
+        super().__init__(Refusal.TOO_LITTLE, f"The wallet has too little {token.symbol} on chain {token.chain_id}")
+        self.token, self.held, self.needed = token, held, needed
+
+
+def build_payment(context: Context, order_id: str, quote_id: str, payer: str) -> Payment:
+    """Return the transactions that pay an order as a quote of it says.
+
+    Bridges are asked once more, for the very amount and addresses; what they confirm is what is built.
+
+    Parameters
+    ----------
+    payer : str
+        Address of the wallet, in lower case.
+
+    Raises
+    ------
+    NotFound
+        If there is no such order, or no such quote for it.
+    OrderQuoteRefused
+        If the quote has expired, the order takes no payment, the price does not hold any more, the wallet has too
+        little or is not accepted, or the payment would fail.
+    Unavailable
+        If the chain or the bridge does not answer.
+    """
+    order = public_order(context, order_id)
+    quote = get_order_quote(context, order_id, quote_id)
+    world = context.worlds.get(order.env_mode)
+    if world is None or quote.chain_id not in world.chains:
+        raise OrderQuoteRefused(Refusal.NOT_PAYABLE, "This order is not paid from a wallet: its chains are simulated")
+    _, due = require_due(context, order)
+    if due != quote.amount_out:
+        raise OrderQuoteRefused(Refusal.EXPIRED, "Another amount is due by now; ask for a new quote")
+    _require_accepted(context, payer)
+    terms = _terms(context, order, quote, payer)
+    try:
+        hops, terms = _confirmed(world, quote, terms)
+        token, chain = _token(quote), world.chains[quote.chain_id]
+        call = world.desk.call(hops, token, terms)
+        _require_funds(chain, call, token, terms)
+        payment = _tried(chain, order, quote, call, terms)
+        _remember(context, hops, quote, terms)
+        return payment
+    except CannotBuild as error:
+        raise OrderQuoteRefused(Refusal.NO_ROUTE, f"The payment can't be built: {error}") from error
+    except Refused as error:
+        raise OrderQuoteRefused(Refusal.WOULD_FAIL, f"The payment would fail now: {error}") from error
+    except AdapterError as error:
+        raise Unavailable("The chain or the bridge does not answer; try again", retry_after_s=RETRY_S) from error
+
+
+def _require_accepted(context: Context, payer: str) -> None:
+    """Refuse a wallet that the operator's screen rejects, before it has sent anything."""
+    try:
+        rejected = context.screen([payer])
+    except Exception as error:  # whatever an installed screen raises: nothing is built until it can say
+        raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error
+    if rejected:
+        raise OrderQuoteRefused(Refusal.REJECTED, "Payments from this wallet are not accepted")
+
+
+def _terms(context: Context, order: PublicOrder, quote: OrderQuote, payer: str) -> Terms:
+    deadline = min(context.clock.now() + SIGNING_TIME, order.expires_at)
+    return Terms(
+        payer=payer,
+        recipient=order.settlement_address or "",
+        amount_in_max=quote.amount_in_max,
+        amount_out=quote.amount_out,
+        deadline=math.ceil(deadline.timestamp()),
+        reference=order.payment_reference,
+    )
+
+
+def _token(quote: OrderQuote) -> Token:
+    return Token(
+        chain_id=quote.chain_id, address=quote.token_address, symbol=quote.token_symbol, decimals=quote.token_decimals
+    )
+
+
+def _confirmed(world: PaymentWorld, quote: OrderQuote, terms: Terms) -> tuple[tuple[PlannedHop, ...], Terms]:
+    """Ask the bridge of a payment for its present terms; the deposit grows as far as the quote allows.
+
+    It is the input itself, or what swaps make of the input, which then may need all that the quote allows.
+    """
+    bridges = [planned for planned in quote.hops if planned.hop.is_bridge]
+    if not bridges:
+        return quote.hops, terms
+    (bridge,) = bridges
+    is_swapped = any(planned.hop.protocol not in (bridge.hop.protocol, WRAP) for planned in quote.hops)
+    largest = mul_div_up(bridge.hop.amount_in, quote.amount_in_max, quote.amount_in)
+    amount = bridge.hop.amount_in
+    for is_first in (True, False, False):
+        asked = replace(bridge.hop, amount_in=amount)
+        firm = world.firm.firm(asked, sender=terms.payer, recipient=terms.recipient)
+        if firm.hop.amount_out >= quote.amount_out:
+            hops = tuple(replace(each, hop=firm.hop) if each is bridge else each for each in quote.hops)
+            most = quote.amount_in_max if is_swapped else amount
+            return hops, replace(terms, amount_in_max=most, firm=firm.terms)
+        if amount == largest:
+            break
+        enough = mul_div_up(amount, quote.amount_out, max(1, firm.hop.amount_out)) + ROUNDINGS
+        amount = min(largest, enough) if is_first else largest
+    raise OrderQuoteRefused(Refusal.EXPIRED, "The bridge asks for more than quoted by now; ask for a new quote")
+
+
+def _remember(context: Context, hops: tuple[PlannedHop, ...], quote: OrderQuote, terms: Terms) -> None:
+    """Write down which deposit was built, so that it is known again: only such a one counts as on its way."""
+    bridge = next((planned.hop for planned in hops if planned.hop.is_bridge), None)
+    if bridge is None:
+        return
+    is_swapped = any(planned.hop.protocol not in (bridge.protocol, WRAP) for planned in hops)
+    deadline, relayer = terms.firm.get("fillDeadline"), str(terms.firm.get("exclusiveRelayer", ZERO_ADDRESS)).lower()
+    build = describe_build(
+        payer=terms.payer,
+        chain_id=quote.chain_id,
+        token_address=bridge.token_in.address,
+        amount=bridge.amount_in if is_swapped else terms.amount_in_max,
+        promised_amount=quote.amount_out,
+        fill_deadline=deadline if isinstance(deadline, int) else None,
+        only="" if relayer == ZERO_ADDRESS else relayer,
+    )
+    with context.database.write() as session:
+        remember_build(session, quote.quote_id, build)
+
+
+def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: Terms) -> None:
+    """Say before anybody signs that a wallet has too little, in words that name what is missing."""
+    coin = CHAINS[call.chain_id].native_token
+    needs = {coin: call.value} if token.is_native else {token: terms.amount_in_max, coin: call.value}
+    for needed_token, needed in needs.items():
+        held = chain.balance(needed_token, terms.payer) if needed else 0
+        if held < needed:
+            raise Shortage(needed_token, held, needed)
+
+
+def _tried(chain: PaymentChain, order: PublicOrder, quote: OrderQuote, call: PaymentCall, terms: Terms) -> Payment:
+    """Try the payment with the order's reference, and without where the recipient refuses it."""
+    spending = call.spending
+    allowance = chain.allowance(spending, terms.payer) if spending else 0
+    granted = chain.granted(spending, terms.payer) if spending and spending.user else 0
+    marked = transactions(with_reference(call, order.payment_reference), allowance, granted)
+    has_reference = True
+    try:
+        tried = chain.simulate(marked, terms.payer, terms.recipient)
+    except Refused as refusal:
+        if refusal.number != len(marked) - 1:
+            raise
+        tried = chain.simulate(transactions(call, allowance, granted), terms.payer, terms.recipient)
+        has_reference = False
+    _require_arrival(quote, tried)
+    return Payment(
+        quote=quote,
+        env_mode=order.env_mode,
+        payer=terms.payer,
+        transactions=tried.transactions,
+        amount_in_max=terms.amount_in_max,
+        has_reference=has_reference,
+    )
+
+
+def _require_arrival(quote: OrderQuote, tried: Simulation) -> None:
+    """Refuse a payment that would bring the merchant less; one that a bridge delivers arrives elsewhere."""
+    if tried.received is None or quote.chain_id != quote.settlement_chain_id:
+        return
+    received: Mapping[str, int] = tried.received
+    if received.get(quote.settlement_token_address, 0) < quote.amount_out:
+        raise Refused("the merchant would receive less than the price")

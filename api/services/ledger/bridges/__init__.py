@@ -1,0 +1,1 @@
+"""What bridges say in their events: deposits, and what answers them."""

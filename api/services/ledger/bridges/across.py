@@ -1,0 +1,112 @@
+"""Across: what its pools' events say of deposits, of fills and of money given back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from eth_utils.crypto import keccak
+
+from adapters.rpc.abi import WORD, Log
+from api.domain.ledger import Promise
+from api.services.ledger.bridges.events import (
+    BridgeEvent,
+    Delivery,
+    Deposit,
+    GivenBack,
+    address,
+    identity,
+    number,
+    topic,
+    topic_bytes,
+    topic_number,
+    values,
+    word,
+)
+from routing_engine.reference.chains import CHAINS
+
+FUNDS_DEPOSITED = (*("bytes32",) * 2, *("uint256",) * 2, *("uint32",) * 3, *("bytes32",) * 2, "bytes")
+"""Token in and out, amount in and out, moments of the quote, of the last fill and of exclusivity, recipient, exclusive
+relayer, message."""
+
+
+WITH_MESSAGE = "message"
+"""`Promise.only` of a deposit that calls its recipient."""
+
+
+class Across:
+    """Events of ``SpokePool.sol`` (npm @across-protocol/contracts 5.0.27).
+
+    Anybody may fill a "relay" that nobody deposited: a fill answers a deposit only if all of the relay's data are the
+    deposit's, of which the identity is a hash. ``FilledRelay`` comes before its transfer.
+    """
+
+    DEPOSIT = topic(
+        "FundsDeposited(bytes32,bytes32,uint256,uint256,uint256,uint256,uint32,uint32,uint32,bytes32,bytes32,bytes32,bytes)"
+    )
+    FILL = topic(
+        "FilledRelay(bytes32,bytes32,uint256,uint256,uint256,uint256,uint256,uint32,uint32,bytes32,bytes32,bytes32,"
+        "bytes32,bytes32,(bytes32,bytes32,uint256,uint8))"
+    )
+    REFUND = topic("ExecutedRelayerRefundRoot(uint256,uint256,uint256[],uint32,uint32,address,address[],bool,address)")
+    topics = frozenset({DEPOSIT, FILL, REFUND})
+
+    def __init__(self, chain_id: int, spoke_pool: str) -> None:
+        self._chain_id = chain_id
+        self.contracts = frozenset({spoke_pool})
+
+    def read(self, log: Log) -> BridgeEvent | None:
+        """Return a deposit, a fill, or that deposits are given back."""
+        if log.topics[0] == self.REFUND:
+            return GivenBack(contract=log.address)
+        return self._deposit(log) if log.topics[0] == self.DEPOSIT else self._fill(log)
+
+    def complete(self, deposit: Deposit, calldata: bytes) -> Deposit:
+        """Return it as it is: the event says everything."""
+        return deposit
+
+    def _deposit(self, log: Log) -> Deposit:
+        word(log, len(FUNDS_DEPOSITED) - 1)
+        chain_id, deposit_id, depositor = topic_number(log, 1), topic_number(log, 2), topic_bytes(log, 3)
+        sold, bought, paid, out, _, ends, exclusive, recipient, relayer, message = values(log, *FUNDS_DEPOSITED)
+        message_hash = keccak(message) if message else bytes(WORD)
+        relay = (depositor, recipient, relayer, sold, bought, paid, out, ends, exclusive, message_hash)
+        return Deposit(
+            bridge_id=f"across:{identity(self._chain_id, chain_id, deposit_id, *relay)}",
+            contract=log.address,
+            token_address=address(sold),
+            recipient=address(recipient),
+            amount=paid,
+            fill_deadline=datetime.fromtimestamp(ends, UTC),
+            promise=self._promise(chain_id, bought, recipient, out, relayer, message),
+        )
+
+    def _promise(
+        self, chain_id: int, bought: bytes, recipient: bytes, amount: int, relayer: bytes, message: bytes
+    ) -> Promise | None:
+        """Return what is to be delivered; None where the chain is none: the contract takes any number for one."""
+        if chain_id not in CHAINS:
+            return None
+        only = address(relayer) if any(relayer) else ""
+        return Promise(
+            chain_id=chain_id,
+            token_address=address(bought),
+            recipient=address(recipient),
+            amount=amount,
+            only=WITH_MESSAGE if message else only,
+        )
+
+    def _fill(self, log: Log) -> Delivery:
+        origin, deposit_id = topic_number(log, 1), topic_number(log, 2)
+        sold, bought, recipient = word(log, 0), word(log, 1), word(log, 9)
+        people = word(log, 8), recipient, word(log, 7)
+        relay = (*people, sold, bought, *(word(log, place) for place in (2, 3, 5, 6)), word(log, 10))
+        received_by = address(word(log, 11))
+        return Delivery(
+            bridge_id=f"across:{identity(origin, self._chain_id, deposit_id, *relay)}",
+            contract=log.address,
+            token_address=address(bought),
+            recipient=received_by,
+            amount=number(log, 13),
+            is_announced=True,
+            meant_for=address(recipient) if address(recipient) != received_by else "",
+        )

@@ -1,0 +1,102 @@
+"""Circle's CCTP v2: what its contracts' events say of burns and of the mints that answer them."""
+
+from __future__ import annotations
+
+from adapters.bridges.cctp import DOMAINS
+from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import WORD, Log
+from api.domain.ledger import Promise
+from api.services.ledger.bridges.events import (
+    BridgeEvent,
+    Delivery,
+    Deposit,
+    address,
+    identity,
+    topic,
+    topic_bytes,
+    values,
+)
+from routing_engine.reference import token_registry
+
+BURNT = ("uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes")
+"""Amount, recipient, domain, messenger there, who may mint, largest fee, hook."""
+BODY_BYTES = 228
+"""Of the burn message v2, without its hook's data: a version of 4 bytes, then seven words."""
+
+
+class Cctp:
+    """Events of ``TokenMessengerV2`` and ``MessageTransmitterV2`` (circlefin/evm-cctp-contracts).
+
+    Circle gives a message its number off the chain, so the burn's event does not have it. What both chains have is the
+    message's body and the ends; of two burns with the same body either may be answered first. Ours have the order in
+    the hook. Anybody may send a message whose body looks like a burn, so its sender must be the messenger.
+    ``MessageReceived`` comes after the mint.
+    """
+
+    BURN = topic("DepositForBurn(address,uint256,address,bytes32,uint32,bytes32,bytes32,uint256,uint32,bytes)")
+    RECEIVED = topic("MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)")
+    topics = frozenset({BURN, RECEIVED})
+
+    def __init__(self, chain_id: int, messenger: str, transmitter: str, coin: str) -> None:
+        self._domain, self._coin = DOMAINS[chain_id], coin
+        self.contracts = frozenset({messenger, transmitter})
+
+    def read(self, log: Log) -> BridgeEvent | None:
+        """Return a burn, or the mint that a received message caused; None for a message of anybody else."""
+        if log.topics[0] == self.BURN:
+            return self._burn(log)
+        domain, sender, body = values(log, "uint32", "bytes32", "bytes")
+        if len(body) < BODY_BYTES or sender != _messengers().get(domain):
+            return None
+        token, recipient, amount, person, fee, taken, _ = (body[4 + WORD * place :][:WORD] for place in range(7))
+        return Delivery(
+            bridge_id=_burn_id(domain, self._domain, token, recipient, amount, person, fee, body[BODY_BYTES:]),
+            contract=log.address,
+            token_address=self._coin,
+            recipient=address(recipient),
+            amount=int.from_bytes(amount) - min(int.from_bytes(amount), int.from_bytes(taken)),
+            is_announced=False,
+        )
+
+    def complete(self, deposit: Deposit, calldata: bytes) -> Deposit:
+        """Return it as it is: the event says everything."""
+        return deposit
+
+    def _burn(self, log: Log) -> Deposit:
+        amount, recipient, domain, _, caller, fee, hook = values(log, *BURNT)
+        token, person = topic_bytes(log, 1), topic_bytes(log, 2)
+        fields = (token, recipient, amount.to_bytes(WORD), person, fee.to_bytes(WORD), hook)
+        return Deposit(
+            bridge_id=_burn_id(self._domain, domain, *fields),
+            contract=log.address,
+            token_address=address(token),
+            recipient=address(recipient),
+            amount=amount,
+            payer=address(person),
+            promise=_promise(domain, address(recipient), amount - min(fee, amount), caller),
+        )
+
+
+def _burn_id(
+    origin: int, destination: int, token: bytes, recipient: bytes, amount: bytes, person: bytes, fee: bytes, hook: bytes
+) -> str:
+    # The hook comes last: everything before it has a fixed length.
+    return f"cctp:{origin}:{destination}:{identity(token, recipient, amount, person, fee, hook)}"
+
+
+def _promise(domain: int, recipient: str, amount: int, caller: bytes) -> Promise | None:
+    for chain_id, number in DOMAINS.items():
+        if number == domain:
+            coin = token_registry.token("USDC", chain_id).address
+            only = address(caller) if any(caller) else ""
+            return Promise(chain_id=chain_id, token_address=coin, recipient=recipient, amount=amount, only=only)
+    return None
+
+
+def _messengers() -> dict[int, bytes]:
+    """Return each domain's messenger, as messages name it."""
+    return {
+        domain: bytes.fromhex(facts.address("token_messenger")[2:]).rjust(WORD, b"\0")
+        for chain_id, domain in DOMAINS.items()
+        for facts in deployments_of("cctp", chain_id)
+    }

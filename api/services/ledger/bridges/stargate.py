@@ -1,0 +1,67 @@
+"""Stargate v2: what its pools' events say of sends and of what arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from adapters.bridges.stargate import EIDS
+from adapters.bridges.stargate_abi import ORDER
+from adapters.rpc.abi import Function, Log
+from adapters.transactions.stargate import SEND
+from api.domain.ledger import Promise
+from api.services.ledger.bridges.events import BridgeEvent, Delivery, Deposit, address, number, topic, topic_bytes
+from routing_engine.reference import token_registry
+
+SEND_TOKEN = Function(f"sendToken({ORDER},(uint256,uint256),address)")
+"""As ``send``, and says more."""
+
+
+class Stargate:
+    """Events of the pools (npm @stargatefinance/stg-evm-v2 2.0.6), by LayerZero's guid of the message.
+
+    ``OFTReceived`` comes after the transfer, and not at all where the pool could not pay.
+
+    Parameters
+    ----------
+    chain_id : int
+        Where the pools are.
+    symbols : mapping of str to str
+        What each pool holds.
+    """
+
+    SENT = topic("OFTSent(bytes32,uint32,address,uint256,uint256)")
+    RECEIVED = topic("OFTReceived(bytes32,uint32,address,uint256)")
+    topics = frozenset({SENT, RECEIVED})
+
+    def __init__(self, chain_id: int, symbols: Mapping[str, str]) -> None:
+        self._chain_id, self._symbols = chain_id, symbols
+        self.contracts = frozenset(symbols)
+
+    def read(self, log: Log) -> BridgeEvent | None:
+        """Return what a pool took in or paid out."""
+        bridge_id, person = f"stargate:0x{topic_bytes(log, 1).hex()}", address(topic_bytes(log, 2))
+        token = token_registry.token(self._symbols[log.address], self._chain_id).address
+        if log.topics[0] == self.RECEIVED:
+            return Delivery(
+                bridge_id=bridge_id, contract=log.address, token_address=token, recipient=person,
+                amount=number(log, 1), is_announced=False,
+            )  # fmt: skip
+        return Deposit(
+            bridge_id=bridge_id, contract=log.address, token_address=token, recipient="", amount=number(log, 1),
+            payer=person,
+        )  # fmt: skip
+
+    def complete(self, deposit: Deposit, calldata: bytes) -> Deposit:
+        """Return a send with its recipient, which the event leaves out, and the least that is to arrive."""
+        found = SEND.read(calldata) or SEND_TOKEN.read(calldata)
+        if found is None:
+            return deposit
+        (eid, to, _, least, *_), *_ = found[0]
+        asset = token_registry.by_symbol(self._symbols[deposit.contract])
+        chain_id = next((chain_id for chain_id, each in EIDS.items() if each == eid), None)
+        there = None if chain_id is None else asset.addresses.get(chain_id)
+        promise = None
+        if chain_id is not None and there is not None:  # a listed asset has the same decimals on every chain
+            promise = Promise(chain_id=chain_id, token_address=there, recipient=address(to), amount=least)
+        return replace(deposit, recipient=address(to), promise=promise)

@@ -1,0 +1,165 @@
+"""Real chains behind the port that the simulated ones have: each through the endpoints that the operator configured."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from adapters.rpc.endpoint_pool import MAX_HEAD_AGE_S, RpcPool
+from api.domain.clock import Clock
+from api.domain.env import EnvMode
+from api.domain.ledger import (
+    Block,
+    Doubt,
+    Head,
+    Place,
+    Proof,
+    Reading,
+    Settlement,
+    Transfer,
+    TransferKey,
+)
+from api.services.ledger.bridges.deployed import bridges_on
+from api.services.ledger.chain_reader import ChainReader
+from api.services.ledger.doubts import DoubtSettler
+from api.services.ledger.places import find_places
+from api.services.ledger.proofs.proving import Prover
+from api.services.ledger.trace_probe import TraceProbe
+from api.services.ledger.witnesses import witnesses_of
+
+QUIET_CHAIN_S = 10 * 365 * 24 * 3600
+"""How old a test chain's newest block may be: many of them mine only when they are sent something."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chain:
+    """Who reads a chain, and who doubts what was read."""
+
+    reader: ChainReader
+    prover: Prover
+    settler: DoubtSettler
+    probe: TraceProbe
+    endpoints: int
+
+    @classmethod
+    def of(cls, pool: RpcPool, *, is_rehearsal: bool, clock: Callable[[], float]) -> Self:
+        """Put them together."""
+        bridges = bridges_on(pool.chain_id)
+        reader, witnesses = ChainReader(pool, bridges), witnesses_of(pool, bridges)
+        return cls(
+            reader=reader,
+            prover=Prover(pool.chain_id, witnesses, is_rehearsal=is_rehearsal, clock=clock),
+            settler=DoubtSettler(pool.chain_id, reader, witnesses, bridges, is_rehearsal=is_rehearsal),
+            probe=TraceProbe(reader, clock),
+            endpoints=len(witnesses),
+        )
+
+
+class ChainLedger:
+    """Chains that are asked over JSON-RPC.
+
+    Parameters
+    ----------
+    pools : mapping of int to RpcPool
+        Endpoints by chain; those that do not ask for the final block leave it to a depth.
+    is_rehearsal : bool
+        Whether they may be developers' chains, which take transactions that nobody signed.
+    clock : callable
+        Seconds.
+    """
+
+    span = 20
+    is_remote = True
+
+    def __init__(
+        self,
+        pools: Mapping[int, RpcPool],
+        *,
+        is_rehearsal: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._pools = dict(pools)
+        self._chains = {
+            chain_id: _Chain.of(pool, is_rehearsal=is_rehearsal, clock=clock) for chain_id, pool in pools.items()
+        }
+        self._readers = {chain_id: chain.reader for chain_id, chain in self._chains.items()}
+        self._heads: dict[int, Head] = {}
+
+    @property
+    def chain_ids(self) -> frozenset[int]:
+        """The chains that endpoints are configured for."""
+        return frozenset(self._readers)
+
+    def head(self, chain_id: int) -> Head:
+        """Return the newest block that an endpoint in step tells, and how far the chain is final."""
+        head = self._heads[chain_id] = self._readers[chain_id].head()
+        return head
+
+    def requests(self, chain_id: int) -> int:
+        """Return how many HTTP requests the endpoints of a chain were sent."""
+        return self._pools[chain_id].requests
+
+    def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+        """Return the canonical blocks with these numbers."""
+        return self._readers[chain_id].blocks(numbers)
+
+    def block_at(self, chain_id: int, moment: datetime) -> int:
+        """Return the number of the first block mined at `moment` or later, at most the head's."""
+        return self._readers[chain_id].block_at(moment, self._heads[chain_id].block.number)
+
+    def accepts_signature(self, chain_id: int, account: str, digest: bytes, signature: bytes, number: int) -> bool:
+        """Say whether an account has signed a digest, by its key or as its contract says."""
+        return self._readers[chain_id].accepts_signature(account, digest, signature, number)
+
+    def endpoint_count(self, chain_id: int) -> int:
+        """Return how many endpoints are configured."""
+        return self._chains[chain_id].endpoints
+
+    def can_trace(self, chain_id: int) -> bool | None:
+        """Whether an endpoint traces transactions."""
+        return self._chains[chain_id].probe.ask()
+
+    def read(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> Reading:
+        """Return what moved in these blocks."""
+        return self._readers[chain_id].read(first, last, recipients)
+
+    def search(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what events tell of transfers to these addresses."""
+        return self._readers[chain_id].search(first, last, recipients) if recipients else ()
+
+    def settle(self, chain_id: int, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
+        """Find out what doubtful blocks hold."""
+        return self._chains[chain_id].settler.settle(doubts, recipients)
+
+    def prove(
+        self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
+    ) -> Mapping[TransferKey, Proof]:
+        """Return how far each transfer is proven."""
+        return self._chains[chain_id].prover.prove(transfers, recipients)
+
+    def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+        """Return where these transactions were mined."""
+        return find_places(self._readers[chain_id], hashes, frozenset(recipients))
+
+
+def connect(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> ChainLedger:
+    """Return the ledger of the chains that endpoints are configured for."""
+    return ChainLedger(
+        pools(urls, env_mode, clock),
+        is_rehearsal=env_mode == EnvMode.TEST,
+        clock=lambda: clock.now().timestamp(),
+    )
+
+
+def pools(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> dict[int, RpcPool]:
+    """Return the endpoints of an environment's chains, of which a test chain may stand still."""
+    oldest_s = QUIET_CHAIN_S if env_mode == EnvMode.TEST else MAX_HEAD_AGE_S
+    return {
+        chain_id: RpcPool(
+            chain_id, each, asks_final=True, max_head_age_s=oldest_s, clock=lambda: clock.now().timestamp()
+        )
+        for chain_id, each in urls.items()
+    }

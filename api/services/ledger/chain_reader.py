@@ -1,0 +1,262 @@
+"""One real chain: what moved in a range of blocks, read so that every answer belongs to the same fork.
+
+A range costs the same however many orders wait: one request for its blocks and for the events of the addresses and of
+the bridges, and one for the receipts of the transactions that were found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from itertools import pairwise
+from typing import TypeAlias, TypeVar
+
+from adapters.base import AdapterError
+from adapters.rpc.endpoint import Answer, Question
+from adapters.rpc.endpoint_pool import Block as Header
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.single_endpoint import Asker
+from api.domain.confirmations import finality_blocks
+from api.domain.ledger import Block, ChainUnavailable, Doubt, Head, Reading, Transfer
+from api.services.ledger.bridges.events import Bridge
+from api.services.ledger.candidates import paying_or_naming
+from api.services.ledger.event_searches import bloom_searches, event_searches, is_transfer
+from api.services.ledger.evidence.signatures import accepts_signature
+from api.services.ledger.reading import TransactionReader
+from api.services.ledger.rpc_records import (
+    FoundLog,
+    FullBlock,
+    Receipt,
+    read_found_logs,
+    read_full_blocks,
+    read_header,
+    read_receipt,
+    read_transaction,
+)
+from api.services.ledger.transfers import Mined
+
+AT_ONCE = 20
+"""Whole blocks in one request: a full one has some hundred kilobytes, but where many come at once they are small."""
+
+Item = TypeVar("Item")
+Parsed = TypeVar("Parsed")
+Hashes: TypeAlias = dict[str, FullBlock]
+"""Transactions and their blocks."""
+
+
+class ChainReader:
+    """Reads one chain.
+
+    Parameters
+    ----------
+    rpc : Asker
+        Endpoints that stand in for each other, or one by itself.
+    bridges : sequence of Bridge
+        Whose events count on it.
+    """
+
+    def __init__(self, rpc: Asker, bridges: Sequence[Bridge]) -> None:
+        self._rpc, self._bridges = rpc, tuple(bridges)
+        self._at: Header | None = None
+        self.sample: str | None = None
+        """A transaction that was read lately."""
+        self._transactions = TransactionReader(rpc, self._bridges)
+
+    @property
+    def untraced(self) -> Mapping[str, Block]:
+        """The newest transactions, by their hashes, that no trace was to be had of when they were read last."""
+        return self._transactions.untraced
+
+    def head(self) -> Head:
+        """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
+
+        Raises
+        ------
+        ChainUnavailable
+            If no endpoint answers.
+        """
+        if not isinstance(self._rpc, RpcPool):
+            raise TypeError("where a chain ends is for its endpoints together to say")
+        pool, last = self._rpc, self._at.number if self._at else None
+        newest = self._at = self._guarded(lambda: pool.head(beside=last))
+        deep = newest.number - finality_blocks(self._rpc.chain_id)
+        return Head(
+            block=_block(newest),
+            final_number=deep if newest.final is None else min(newest.final, newest.number),
+        )
+
+    def blocks(self, numbers: Collection[int]) -> dict[int, Block]:
+        """Return the canonical blocks with these numbers; one beyond the head is left out."""
+        told = {each.number: _block(each) for each in (self._at, self._at and self._at.beside) if each}
+        asked = sorted(number for number in numbers if number >= 0 and number not in told)
+        questions = [("eth_getBlockByNumber", [hex(number), False]) for number in asked]
+        found = self.ask(questions, _read_headers) if questions else []
+        return {block.number: block for block in (*told.values(), *found) if block.number in numbers}
+
+    def block_at(self, moment: datetime, newest: int) -> int:
+        """Return the number of the first block mined at `moment` or later, searching below `newest`."""
+        low, high = 0, newest
+        while low < high:
+            middle = (low + high) // 2
+            block = self.blocks([middle]).get(middle)
+            if block is not None and block.mined_at < moment:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def accepts_signature(self, account: str, digest: bytes, signature: bytes, number: int) -> bool:
+        """Say whether an account has signed a digest; a contract is asked in block `number` and in the newest one."""
+        return self._guarded(lambda: accepts_signature(self._rpc, account, digest, signature, number))
+
+    def read(self, first: int, last: int, recipients: Collection[str]) -> Reading:
+        """Return what moved to `recipients`, into bridges and back, oldest first, and which blocks may hold more."""
+        return self._guarded(lambda: self._read(first, last, frozenset(recipients)))
+
+    def search(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what the events of these blocks tell of transfers to `recipients`; only blocks that have any are read.
+
+        Raises
+        ------
+        ChainUnavailable
+            If the chain can't be read just now.
+        """
+        wanted = frozenset(recipients)
+        searches = event_searches(first, last, wanted, self._bridges)
+        found = self.ask(searches, _read_searches)
+        relevant = [each for each in found if is_transfer(each) or each.names(wanted)]
+        return self.located(relevant, wanted)
+
+    def located(self, found: Sequence[FoundLog], wanted: frozenset[str]) -> tuple[Transfer, ...]:
+        """Return what the transactions of these events moved to `wanted`."""
+        blocks = {block.block.number: block for block in self.full_blocks({each.log.block_number for each in found})}
+        hashes = {each.tx_hash: self._block_of(each, blocks) for each in found}
+        return self.meaning(self.mined(hashes), wanted)
+
+    def full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
+        """Return whole blocks."""
+        blocks: list[FullBlock] = []
+        for portion in _portions(sorted(numbers), AT_ONCE):
+            blocks += self.ask(block_questions(portion), partial(read_full_blocks, numbers=portion))
+        return blocks
+
+    def known_blocks(self, numbers: Collection[int]) -> dict[int, FullBlock]:
+        """Return whole blocks, as far as there are such."""
+        found = self.ask(block_questions(sorted(numbers)), _read_known)
+        return {block.block.number: block for block in found}
+
+    def chosen(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
+        """Return the transactions that may have moved something that matters: by these events, or by what they say."""
+        hashes = paying_or_naming(blocks, wanted)
+        for each in found:
+            block = self._block_of(each, blocks)
+            if is_transfer(each) or each.names(wanted):
+                hashes[each.tx_hash] = block
+        return hashes
+
+    def meaning(self, mined: Iterable[Mined], wanted: frozenset[str]) -> tuple[Transfer, ...]:
+        """Return what these transactions moved to `wanted`, into bridges and back, oldest first."""
+        found = [row for each in mined for row in self._transactions.read(each, wanted, self._at)]
+        return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
+
+    def _read(self, first: int, last: int, wanted: frozenset[str]) -> Reading:
+        blocks, found = self._range(first, last, wanted)
+        hashes = self.chosen(blocks, found, wanted)
+        told_by = self._rpc.answered_by
+        self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
+        searches = bloom_searches(wanted, self._bridges)
+        transfers = self.meaning(self.mined(hashes), wanted)
+        return Reading(
+            transfers=transfers,
+            doubts=tuple(
+                Doubt(block=each.block, told_by=told_by)
+                for each in blocks.values()
+                if any(search.may_match(each.bloom) for search in searches)
+            ),
+            untraced=tuple(tx_hash for tx_hash in hashes if tx_hash in self.untraced),
+        )
+
+    def _range(self, first: int, last: int, wanted: frozenset[str]) -> tuple[dict[int, FullBlock], list[FoundLog]]:
+        """Return the blocks, and the transfers of tokens to these addresses with the bridges' events; in one request.
+
+        Blocks are large: of a long range, those that do not fit follow in requests of their own.
+        """
+        asked = event_searches(first, last, wanted, self._bridges)
+        numbers, *later = _portions(range(first, last + 1), AT_ONCE)
+
+        def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog]]:
+            return read_full_blocks(answers[len(asked) :], numbers), _read_searches(answers[: len(asked)])
+
+        blocks, found = self.ask([*asked, *block_questions(numbers)], parse)
+        blocks += self.full_blocks([number for portion in later for number in portion])
+        for before, after in pairwise(blocks):
+            if before.block.hash != after.parent_hash:
+                raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
+        return {block.block.number: block for block in blocks}, found
+
+    def _block_of(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
+        block = blocks.get(found.log.block_number)
+        if block is None or block.block.hash != found.log.block_hash or found.tx_hash not in block.records:
+            raise ChainUnavailable(f"chain {self._rpc.chain_id} changed while it was read")
+        return block
+
+    def mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
+        """Read the receipts of these transactions, and give those that succeeded."""
+        asked = list(hashes)
+        questions: list[Question] = [("eth_getTransactionReceipt", [tx_hash]) for tx_hash in asked]
+
+        def parse(answers: list[Answer]) -> list[Receipt]:
+            return [read_receipt(answer, tx_hash) for answer, tx_hash in zip(answers, asked, strict=True)]
+
+        for receipt in self.ask(questions, parse) if questions else ():
+            block = hashes[receipt.tx_hash]
+            if receipt.block_hash != block.block.hash:
+                raise ChainUnavailable(f"chain {self._rpc.chain_id}: {receipt.tx_hash} moved while it was read")
+            if receipt.is_successful:
+                transaction = read_transaction(block.records[receipt.tx_hash])
+                yield Mined(chain_id=self._rpc.chain_id, block=block.block, transaction=transaction, receipt=receipt)
+
+    def ask(self, questions: Sequence[Question], parse: Callable[[list[Answer]], Parsed]) -> Parsed:
+        """Put questions to an endpoint that is on the fork of the head.
+
+        Raises
+        ------
+        ChainUnavailable
+            If none answers them.
+        """
+        return self._guarded(lambda: self._rpc.ask(questions, parse, self._at))
+
+    def _guarded(self, ask: Callable[[], Parsed]) -> Parsed:
+        try:
+            return ask()
+        except AdapterError as fault:
+            raise ChainUnavailable(str(fault)) from fault
+
+
+def _block(header: Header) -> Block:
+    mined_at = datetime.fromtimestamp(header.timestamp, UTC)
+    return Block(number=header.number, hash=header.hash, mined_at=mined_at)
+
+
+def _read_headers(answers: list[Answer]) -> list[Block]:
+    return [read_header(answer) for answer in answers if answer is not None]
+
+
+def block_questions(numbers: Sequence[int]) -> list[Question]:
+    """Return the questions for whole blocks."""
+    return [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
+
+
+def _read_known(answers: list[Answer]) -> list[FullBlock]:
+    known = [answer for answer in answers if answer is not None]
+    return read_full_blocks(known, [read_header(answer).number for answer in known])
+
+
+def _read_searches(answers: list[Answer]) -> list[FoundLog]:
+    return [found for answer in answers for found in read_found_logs(answer)]
+
+
+def _portions(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

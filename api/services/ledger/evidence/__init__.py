@@ -1,0 +1,1 @@
+"""Who moved money, and what says so: traces, calldata and signatures."""

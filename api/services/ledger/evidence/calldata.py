@@ -1,0 +1,168 @@
+"""Evidence without a trace: only what a transaction's own call says, where contracts that are known take it.
+
+That is a transfer of the coin or of a token, and what `adapters.transactions.decoding` reads. Such a call counts only
+if the receipt shows the movement that it says, and nobody's money but the sender's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from adapters.transactions.base import REFERENCE_BYTES
+from adapters.transactions.decoding import DecodedPayment, decode_payment
+from adapters.transactions.erc20 import TRANSFER
+from api.domain.ledger import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
+from api.services.ledger.bridges.events import BridgeEvents, Deposit
+from api.services.ledger.evidence.evidence import Proof
+from api.services.ledger.evidence.movements import Movement, is_transfer, token_movements, wrapped_coin
+from api.services.ledger.rpc_records import ChainTransaction, Receipt
+from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
+
+
+class CalldataEvidence:
+    """Evidence from a transaction and its receipt.
+
+    Parameters
+    ----------
+    chain_id : int
+        Of the transaction.
+    transaction, receipt : ChainTransaction and Receipt
+        A transaction that did not revert.
+    listed : collection of str
+        Markets, routers and bridges.
+    recipients : collection of str
+        Movements to whom are asked about.
+    events : sequence of (int, BridgeEvent)
+        What bridges say. Where one paid somebody out, the transaction proves nothing.
+    """
+
+    def __init__(
+        self,
+        chain_id: int,
+        transaction: ChainTransaction,
+        receipt: Receipt,
+        *,
+        listed: Collection[str],
+        recipients: Collection[str],
+        events: BridgeEvents,
+    ) -> None:
+        self._chain_id, self._transaction, self._receipt = chain_id, transaction, receipt
+        self._listed, self._recipients = listed, recipients
+        self.knows_coin = False
+        self._deposits = [event for _, event in events if isinstance(event, Deposit)]
+        self._is_open = len(self._deposits) == len(events)
+        self._decoded = decoded_call(chain_id, transaction)
+        self._tokens = list(token_movements(chain_id, receipt.logs))
+        self.movements: Sequence[Movement] = [*self._tokens, *self._coin_movements()]
+
+    def proof_of(self, movement: Movement) -> Proof:
+        """Return the sender's own naming where the call pays just this; else who lost a token, if that is known."""
+        sent = self._transaction
+        if movement.index == COIN_TRANSFER:
+            tail = sent.calldata if len(sent.calldata) == REFERENCE_BYTES else b""
+            return Proof(namings=_own(tail), sender=sent.sender)
+        if not self._is_open:
+            return Proof()
+        tail_of_transfer = token_transfer_tail(sent, self._receipt)
+        if tail_of_transfer is not None:
+            return Proof(namings=_own(tail_of_transfer), sender=sent.sender)
+        if self._decoded is not None and self._is_paid_by_call(self._decoded, movement):
+            return Proof(namings=_own(self._decoded.reference), sender=sent.sender)
+        return Proof(sender="" if movement.sender in (ZERO_ADDRESS, *self._listed) else movement.sender)
+
+    def proof_of_deposit(self, place: int, deposit: Deposit) -> Proof:
+        """Return the sender's own naming where the transaction's call makes just this deposit."""
+        said = self._decoded
+        is_only = len(self._deposits) == 1 and self._spends_own()
+        if said is None or not said.is_deposit or not is_only:
+            return Proof(sender="" if deposit.payer in self._listed else deposit.payer)
+        is_same = (said.contract, said.token_address) == (deposit.contract, deposit.token_address)
+        if not is_same or deposit.recipient not in ("", said.recipient) or said.amount not in (None, deposit.amount):
+            return Proof()
+        return Proof(namings=_own(said.reference), sender=self._transaction.sender)
+
+    def call_at(self, place: int, contract: str) -> bytes:
+        """Return the transaction's calldata where it calls that contract."""
+        return self._transaction.calldata if self._transaction.recipient == contract else b""
+
+    def _coin_movements(self) -> Iterator[Movement]:
+        sent = self._transaction
+        if sent.value and sent.recipient is not None:
+            yield Movement(
+                token_address=NATIVE_ADDRESS, sender=sent.sender, recipient=sent.recipient, amount=sent.value,
+                index=COIN_TRANSFER, place=0,
+            )  # fmt: skip
+        coin = decoded_coin(self._chain_id, sent, self._tokens)
+        if coin is not None:
+            yield coin
+
+    def _is_paid_by_call(self, decoded: DecodedPayment, movement: Movement) -> bool:
+        """Whether this is the only movement to a recipient, just what the call pays, and all is the sender's money."""
+        if decoded.is_deposit or not self._spends_own():
+            return False
+        paid = (decoded.token_address, decoded.recipient, decoded.amount)
+        received = [row for row in self.movements if row.recipient in self._recipients]
+        return received == [movement] and paid == (movement.token_address, movement.recipient, movement.amount)
+
+    def _spends_own(self) -> bool:
+        """Whether every token in the receipt came from the sender, or from what is listed."""
+        return self._is_open and all(
+            row.sender == self._transaction.sender or row.sender in self._listed for row in self._tokens
+        )
+
+
+def decoded_call(chain_id: int, transaction: ChainTransaction) -> DecodedPayment | None:
+    """Return what a transaction's own call of a listed contract pays; see `decode_payment`."""
+    if transaction.recipient is None:
+        return None
+    return decode_payment(chain_id, transaction.recipient, transaction.calldata)
+
+
+def decoded_coin(chain_id: int, transaction: ChainTransaction, tokens: Sequence[Movement]) -> Movement | None:
+    """Return the coin that a router paid by a transaction's own call, of just the amount that the call says.
+
+    A router that unwraps may have held more, and then sends all of it: that only a trace shows.
+
+    Parameters
+    ----------
+    tokens : sequence of Movement
+        What events tell of in the transaction.
+    """
+    said = decoded_call(chain_id, transaction)
+    if said is None or said.is_deposit or said.token_address != NATIVE_ADDRESS or not said.amount:
+        return None
+    wrapper = wrapped_coin(chain_id)
+    unwrapping = (wrapper, said.contract, wrapper)
+    unwrapped = sum(row.amount for row in tokens if (row.token_address, row.sender, row.recipient) == unwrapping)
+    if said.is_unwrapped and unwrapped != said.amount:
+        return None
+    return Movement(
+        token_address=NATIVE_ADDRESS, sender=said.contract, recipient=said.recipient, amount=said.amount,
+        index=FIRST_INNER_TRANSFER, place=max((row.place for row in tokens), default=0) + 1,
+    )  # fmt: skip
+
+
+def token_transfer_tail(transaction: ChainTransaction, receipt: Receipt) -> bytes | None:
+    """Return what stands behind the arguments of a token's ``transfer``, or None if the transaction is something else.
+
+    The call must say just what the receipt's only transfer does.
+    """
+    found = TRANSFER.read(transaction.calldata)
+    transfers = [log for log in receipt.logs if is_transfer(log)]
+    if found is None or len(transfers) != 1 or len(found[1]) not in (0, REFERENCE_BYTES):
+        return None
+    (log,) = transfers
+    sender, recipient = (f"0x{topic[-40:]}" for topic in log.topics[1:])
+    done = (log.address, sender, recipient, int.from_bytes(log.data))
+    return found[1] if done == (transaction.recipient, transaction.sender, *found[0]) else None
+
+
+def is_simple(transaction: ChainTransaction, receipt: Receipt) -> bool:
+    """Whether a transaction's calldata says all: it sends coin to somebody, or a token, and does nothing else."""
+    if transaction.value:
+        return len(transaction.calldata) in (0, REFERENCE_BYTES) and not receipt.logs
+    return token_transfer_tail(transaction, receipt) is not None
+
+
+def _own(reference: bytes) -> tuple[Naming, ...]:
+    return (Naming(reference=reference, is_own=True),) if reference else ()

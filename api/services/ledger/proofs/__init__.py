@@ -1,0 +1,1 @@
+"""Blocks held against their own roots."""

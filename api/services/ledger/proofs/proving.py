@@ -1,0 +1,191 @@
+"""How far transfers are proven: by the receipts of their blocks, and by what several endpoints say apart.
+
+Nothing that was answered before is believed: each endpoint is asked anew, and what it says is read anew. So neither
+who was asked first matters, nor whether that one lied then or lies now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import structlog
+
+from api.domain.ledger import Block, ChainUnavailable, Proof, Transfer, TransferKey, key_of
+from api.services.ledger.proofs.blocks import prove_blocks
+from api.services.ledger.proofs.receipts import NotProven
+from api.services.ledger.witnesses import Witness
+
+MOST_BLOCKS = 5
+"""In one go; the others have their turn when these are proven, or wait to be asked about again."""
+MOST_OPINIONS = 3
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What one endpoint says of transfers.
+
+    Parameters
+    ----------
+    told, proven : mapping
+        Transfers as they follow from what it answers, and from receipts that hash to their block.
+    denied : set
+        Transfers of which it has the block, but that are not in it.
+    untraced : set
+        Transfers whose transactions it could not trace, so that it knows less of them.
+    """
+
+    told: dict[TransferKey, Transfer] = field(default_factory=dict)
+    proven: dict[TransferKey, Transfer] = field(default_factory=dict)
+    denied: set[TransferKey] = field(default_factory=set)
+    untraced: set[TransferKey] = field(default_factory=set)
+
+
+class Prover:
+    """Proves the transfers of one chain.
+
+    Parameters
+    ----------
+    chain_id : int
+        Of the chain.
+    witnesses : sequence of Witness
+        Its endpoints, each by itself.
+    is_rehearsal : bool
+        Whether it may be a developer's chain; see `check_sender`.
+    clock : callable
+        Seconds; what can't be proven yet is tried again after growing pauses.
+    """
+
+    def __init__(
+        self, chain_id: int, witnesses: Sequence[Witness], *, is_rehearsal: bool, clock: Callable[[], float]
+    ) -> None:
+        self._chain_id, self._witnesses, self._is_rehearsal, self._clock = chain_id, witnesses, is_rehearsal, clock
+        self._threads = ThreadPoolExecutor(MOST_OPINIONS, thread_name_prefix=f"proofs-{chain_id}")
+        self._pauses: dict[TransferKey, tuple[float, float]] = {}
+
+    def prove(self, transfers: Collection[Transfer], recipients: Collection[str]) -> Mapping[TransferKey, Proof]:
+        """Return how far each transfer is proven; one that was tried a moment ago is left out."""
+        asked, wanted = self._due(transfers), frozenset(recipients)
+        witnesses = [each for each in self._witnesses if each.in_step][:MOST_OPINIONS]
+        if not asked or not witnesses:
+            return {}
+        first, *others = witnesses
+        later = [self._threads.submit(self._opinion, each, asked, wanted, with_receipts=False) for each in others]
+        opinions = [self._opinion(first, asked, wanted, with_receipts=True), *(each.result() for each in later)]
+        for witness, mine in zip(others, opinions[1:], strict=True):
+            rest = [each for each in asked if not any(key_of(each) in opinion.proven for opinion in opinions)]
+            if rest:
+                checked = self._receipts_only(witness, rest, wanted)
+                mine.proven.update(checked.proven)  # its own word once more is no second one
+                mine.denied.update(checked.denied)
+                mine.untraced.update(checked.untraced)
+        proofs = {key_of(each): _weigh(each, opinions) for each in asked}
+        for transfer in asked:
+            self._note(transfer, proofs[key_of(transfer)])
+        return proofs
+
+    def _opinion(
+        self, witness: Witness, asked: Sequence[Transfer], wanted: frozenset[str], *, with_receipts: bool
+    ) -> Opinion:
+        opinion = self._receipts_only(witness, asked, wanted) if with_receipts else Opinion()
+        rest = [each for each in asked if key_of(each) not in opinion.told and key_of(each) not in opinion.denied]
+        try:
+            known = witness.reader.known_blocks({each.block.number for each in rest}) if rest else {}
+            for block in known.values():
+                mine = [each for each in rest if each.block.hash == block.block.hash]
+                present = {each.tx_hash: block for each in mine if each.tx_hash in block.records}
+                _compare(opinion, witness, mine, witness.reader.meaning(witness.reader.mined(present), wanted))
+        except ChainUnavailable as fault:
+            log.info("no_opinion", chain_id=self._chain_id, host=witness.host, reason=str(fault))
+        return opinion
+
+    def _receipts_only(self, witness: Witness, asked: Sequence[Transfer], wanted: frozenset[str]) -> Opinion:
+        opinion = Opinion()
+        blocks = list({each.block.number: each.block for each in asked}.values())
+        try:
+            attempt = prove_blocks(witness.reader, self._chain_id, blocks)
+            for number, block in attempt.proven.items():
+                mine = [each for each in asked if each.block.number == number]
+                present = {each.tx_hash: block.full for each in mine if each.tx_hash in block.full.records}
+                mined = block.mined(self._chain_id, list(present), is_rehearsal=self._is_rehearsal)
+                _compare(opinion, witness, mine, witness.reader.meaning(mined, wanted))
+        except (ChainUnavailable, NotProven) as fault:
+            log.info("no_receipt_proof", chain_id=self._chain_id, host=witness.host, reason=str(fault))
+        opinion.proven.update(opinion.told)
+        return opinion
+
+    def _due(self, transfers: Collection[Transfer]) -> list[Transfer]:
+        now = self._clock()
+        due = [each for each in transfers if self._pauses.get(key_of(each), (0.0, 0.0))[1] <= now]
+        due.sort(key=lambda each: self._pauses.get(key_of(each), (0.0, 0.0))[0])  # what was never tried comes first
+        blocks: dict[Block, None] = dict.fromkeys(each.block for each in due)
+        allowed = list(blocks)[:MOST_BLOCKS]
+        return [each for each in due if each.block in allowed]
+
+    def _note(self, transfer: Transfer, proof: Proof) -> None:
+        """Put off what is not proven as far as it could be; forget what is."""
+        key, now = key_of(transfer), self._clock()
+        if proof.has_receipt_proof and (proof.has_second_opinion or len(self._witnesses) == 1):
+            self._pauses.pop(key, None)
+            return
+        self._pauses = {each: pause for each, pause in self._pauses.items() if pause[1] > now - 2 * LONGEST_PAUSE_S}
+        pause = min(2 * self._pauses.get(key, (FIRST_PAUSE_S / 2, 0.0))[0], LONGEST_PAUSE_S)
+        self._pauses[key] = (pause, now + pause)
+        if proof.is_contradicted:
+            log.warning("endpoints_disagree", chain_id=self._chain_id, tx_hash=key[0], log_index=key[1])
+
+
+def _compare(opinion: Opinion, witness: Witness, asked: Sequence[Transfer], read: Collection[Transfer]) -> None:
+    """Sort what was asked about into what was read again, and what is denied."""
+    moved = {key_of(each): each for each in read}
+    for each in asked:
+        key, found = key_of(each), moved.get(key_of(each))
+        if each.tx_hash in witness.reader.untraced:
+            opinion.untraced.add(key)
+        if found is not None and _is_same(found, each):
+            opinion.told[key] = found
+        elif key not in opinion.untraced or not each.is_inner:
+            opinion.denied.add(key)
+
+
+def _weigh(asked: Transfer, opinions: Sequence[Opinion]) -> Proof:
+    """Put opinions together.
+
+    Who traced a transaction knows more of it than who could not: what it says of the calls is believed, and is no
+    contradiction to the other. Two who agree on what moved are two opinions of it, unless only a trace shows it.
+    """
+    key = key_of(asked)
+    told = [opinion.told[key] for opinion in opinions if key in opinion.told]
+    traced = [opinion.told[key] for opinion in opinions if key in opinion.told and key not in opinion.untraced]
+    best = traced or told
+    proven = [opinion.proven[key] for opinion in opinions if key in opinion.proven]
+    agreed = [each for each in best if best.count(each) > 1]
+    believed = next(iter([each for each in proven if each in best] or agreed or best), None)
+    is_denied = any(key in opinion.denied for opinion in opinions)
+    is_split = len({*map(_core, told)}) > 1 or len({*best}) > 1
+    return Proof(
+        has_receipt_proof=bool(proven),
+        has_second_opinion=(bool(agreed) and believed in agreed)
+        or (len(told) > 1 and not is_split and not asked.is_inner),
+        is_contradicted=not agreed and (is_denied or is_split),
+        transfer=believed if proven or agreed or len(told) > 1 else None,
+    )
+
+
+def _core(transfer: Transfer) -> tuple[object, ...]:
+    """Return what everybody can see of a transfer, with a trace or without."""
+    return transfer.kind, transfer.token_address, transfer.recipient, transfer.amount, transfer.bridge_id
+
+
+def _is_same(found: Transfer, asked: Transfer) -> bool:
+    """Whether it is this very transfer; whom it names is compared between endpoints only."""
+    return (found.block.hash, found.token_address, found.recipient, found.amount) == (
+        asked.block.hash,
+        asked.token_address,
+        asked.recipient,
+        asked.amount,
+    )

@@ -1,0 +1,199 @@
+"""Whether transactions are those of a block: they hash to its transactions root, and each to its own hash.
+
+Receipts do not name their transactions, so without this a node could put any calldata beside a real receipt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eth_keys.datatypes import Signature
+from eth_keys.exceptions import BadSignature
+from eth_utils.crypto import keccak
+from eth_utils.exceptions import ValidationError
+
+from adapters.base import BadPayload
+from adapters.rpc.abi import hex_data, quantity
+from api.services.ledger.proofs.receipts import LEGACY, OPTIMISM_DEPOSIT, NotProven, encode_list, root_of
+
+NUMBER, DATA, FLAG, ADDRESS, MAYBE_ADDRESS, HASH = "number", "data", "flag", "address", "maybe address", "hash"
+ACCESS, AUTHORIZATIONS, HASHES = "access", "authorizations", "hashes"
+
+_CALL = (("gas", NUMBER), ("to", MAYBE_ADDRESS), ("value", NUMBER), ("input", DATA))
+_FEES = (("maxPriorityFeePerGas", NUMBER), ("maxFeePerGas", NUMBER))
+_START = (("chainId", NUMBER), ("nonce", NUMBER))
+_BLOBS = (("maxFeePerBlobGas", NUMBER), ("blobVersionedHashes", HASHES))
+_ACCESS = (("accessList", ACCESS),)
+_CAP = ("maxFeePerGas", NUMBER)
+
+SIGNED = {
+    LEGACY: (("nonce", NUMBER), ("gasPrice", NUMBER), *_CALL),
+    0x01: (*_START, ("gasPrice", NUMBER), *_CALL, *_ACCESS),
+    0x02: (*_START, *_FEES, *_CALL, *_ACCESS),
+    0x03: (*_START, *_FEES, *_CALL, *_ACCESS, *_BLOBS),
+    0x04: (*_START, *_FEES, *_CALL, *_ACCESS, ("authorizationList", AUTHORIZATIONS)),
+}
+"""Fields before the signature, by type: EIP-2930, 1559, 4844, 7702."""
+
+UNSIGNED = {
+    OPTIMISM_DEPOSIT: (
+        *(("sourceHash", HASH), ("from", ADDRESS), ("to", MAYBE_ADDRESS), ("mint", NUMBER), ("value", NUMBER)),
+        *(("gas", NUMBER), ("isSystemTx", FLAG), ("input", DATA)),
+    ),
+    0x64: (("chainId", NUMBER), ("requestId", HASH), ("from", ADDRESS), ("to", ADDRESS), ("value", NUMBER)),
+    0x65: (("chainId", NUMBER), ("from", ADDRESS), ("nonce", NUMBER), _CAP, *_CALL),
+    0x66: (("chainId", NUMBER), ("requestId", HASH), ("from", ADDRESS), _CAP, *_CALL),
+    0x68: (
+        *(*_START, ("from", ADDRESS), _CAP, *_CALL, ("ticketId", HASH), ("refundTo", ADDRESS)),
+        *(("maxRefund", NUMBER), ("submissionFeeRefund", NUMBER)),
+    ),
+    0x69: (
+        *(("chainId", NUMBER), ("requestId", HASH), ("from", ADDRESS), ("l1BaseFee", NUMBER)),
+        *(("depositValue", NUMBER), _CAP, ("gas", NUMBER), ("retryTo", MAYBE_ADDRESS), ("retryValue", NUMBER)),
+        *(("beneficiary", ADDRESS), ("maxSubmissionFee", NUMBER), ("refundTo", ADDRESS), ("retryData", DATA)),
+    ),
+    0x6A: (("chainId", NUMBER), ("input", DATA)),
+}
+"""What no key signs: deposits of OP Stack chains, and Arbitrum's own (nitro, ``core/types/arb_types.go``)."""
+
+FIRST_REPLAY_PROTECTED_V = 35
+"""EIP-155: a legacy signature says which chain it is for by a ``v`` from here on."""
+
+
+def encode_transaction(record: Mapping[str, Any]) -> bytes:
+    """Return a transaction as it stands in the trie.
+
+    Raises
+    ------
+    NotProven
+        If its type is not known.
+    BadPayload
+        If a field is missing or malformed.
+    """
+    kind = _kind_of(record)
+    if kind in SIGNED:
+        signature = [_signed_parity(record, kind), quantity(record, "r", 256), quantity(record, "s", 256)]
+        fields = [*_encode(record, SIGNED[kind]), *signature]
+        return encode_list(fields) if kind == LEGACY else bytes([kind]) + encode_list(fields)
+    if kind in UNSIGNED:
+        return bytes([kind]) + encode_list(_encode(record, UNSIGNED[kind]))
+    raise NotProven(f"transactions of type {kind:#x} are not known")
+
+
+def check_transactions(header: Mapping[str, Any], raw: Mapping[str, bytes]) -> None:
+    """Make sure that a block's transactions are all it has, in their order.
+
+    Parameters
+    ----------
+    header : mapping
+        The block with its transactions.
+    raw : mapping of str to bytes
+        Transactions as the node gave them in binary, by hash: those whose type is not known.
+
+    Raises
+    ------
+    NotProven
+        If they do not hash to the block's transactions root.
+    """
+    records: Sequence[Mapping[str, Any]] = header.get("transactions") or ()
+    found = root_of(raw.get(str(each.get("hash")).lower()) or encode_transaction(each) for each in records)
+    if found != str(header.get("transactionsRoot")).lower():
+        raise NotProven(f"the transactions of block {header.get('hash')} hash to {found}")
+
+
+def check_sender(record: Mapping[str, Any], *, is_rehearsal: bool) -> None:
+    """Make sure that a transaction has its hash, and that its sender signed it.
+
+    Parameters
+    ----------
+    is_rehearsal : bool
+        Whether the chain may be a developer's, which takes transactions from anybody's address without a signature and
+        hashes them together with that address.
+
+    Raises
+    ------
+    NotProven
+        If the transaction is somebody else's, or has another hash.
+    """
+    encoded, sender = encode_transaction(record), hex_data(record.get("from"), "from", 20)
+    tx_hash = hex_data(record.get("hash"), "hash", 32)
+    if is_rehearsal and keccak(_wrap(encoded) + sender) == tx_hash:
+        return
+    if keccak(encoded) != tx_hash:
+        raise NotProven(f"a transaction does not hash to 0x{tx_hash.hex()}")
+    if _kind_of(record) in SIGNED and _recover(record) != sender:
+        raise NotProven(f"0x{tx_hash.hex()} was not signed by 0x{sender.hex()}")
+
+
+def is_known(record: Mapping[str, Any]) -> bool:
+    """Whether a transaction's type is one that can be encoded here."""
+    return _kind_of(record) in SIGNED or _kind_of(record) in UNSIGNED
+
+
+def _kind_of(record: Mapping[str, Any]) -> int:
+    return quantity(record, "type") if record.get("type") is not None else LEGACY
+
+
+def _wrap(encoded: bytes) -> bytes:
+    """Return a transaction as it is sent from node to node: a typed one is a string within a list."""
+    return encoded if encoded[0] > max(SIGNED) else encode_list(encoded)
+
+
+def _signed_parity(record: Mapping[str, Any], kind: int) -> int:
+    field = "yParity" if kind != LEGACY and record.get("yParity") is not None else "v"
+    return quantity(record, field, 256)
+
+
+def _recover(record: Mapping[str, Any]) -> bytes:
+    kind, v = _kind_of(record), _signed_parity(record, _kind_of(record))
+    fields = _encode(record, SIGNED[kind])
+    if kind == LEGACY and v >= FIRST_REPLAY_PROTECTED_V:
+        chain_id, parity = divmod(v - FIRST_REPLAY_PROTECTED_V, 2)
+        message = encode_list([*fields, chain_id, 0, 0])
+    elif kind == LEGACY:
+        parity, message = v - 27, encode_list(fields)
+    else:
+        parity, message = v, bytes([kind]) + encode_list(fields)
+    try:
+        signature = Signature(vrs=(parity, quantity(record, "r", 256), quantity(record, "s", 256)))
+        return signature.recover_public_key_from_msg_hash(keccak(message)).to_canonical_address()
+    except (BadSignature, ValidationError) as error:
+        raise NotProven(f"the signature of {record.get('hash')} is none: {error}") from error
+
+
+def _encode(record: Mapping[str, Any], fields: Sequence[tuple[str, str]]) -> list[Any]:
+    return [_field(record, name, kind) for name, kind in fields]
+
+
+def _field(record: Mapping[str, Any], name: str, kind: str) -> Any:
+    value = record.get(name)
+    if kind == NUMBER:
+        return 0 if value is None else quantity(record, name, 256)
+    if kind == FLAG:
+        return int(value is True)
+    if kind == MAYBE_ADDRESS:
+        return b"" if value is None else hex_data(value, name, 20)
+    if kind in (ACCESS, AUTHORIZATIONS, HASHES):
+        return [_listed(each, kind) for each in _list_of(value, name)]
+    return hex_data(value, name, {ADDRESS: 20, HASH: 32}.get(kind))
+
+
+def _listed(item: Any, kind: str) -> Any:
+    if kind == HASHES:
+        return hex_data(item, "blobVersionedHashes", 32)
+    if not isinstance(item, dict):
+        raise BadPayload(f"an entry must be an object, not {str(item)[:80]!r}")
+    address = hex_data(item.get("address"), "address", 20)
+    if kind == ACCESS:
+        return [address, [hex_data(key, "storageKeys", 32) for key in _list_of(item.get("storageKeys"), "storageKeys")]]
+    numbers = [quantity(item, name, 256) for name in ("chainId", "nonce", "yParity", "r", "s")]
+    return [numbers[0], address, *numbers[1:]]
+
+
+def _list_of(value: object, name: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise BadPayload(f"{name} must be a list, not {str(value)[:80]!r}")
+    return value

@@ -1,0 +1,186 @@
+"""From a mined transaction and its evidence to the transfers that matter: tokens, the coin, what bridges did."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from adapters.rpc.abi import Log
+from api.domain.ledger import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
+from api.services.ledger.bridges.events import Bridge, BridgeEvents, Delivery, Deposit, GivenBack
+from api.services.ledger.evidence.evidence import Evidence, Proof
+from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, wrapped_coin
+from api.services.ledger.rpc_records import ChainTransaction, Receipt
+from routing_engine.model import NATIVE_ADDRESS
+
+__all__ = ["TRANSFER_TOPIC", "Mined", "bridge_events", "topic_of", "transfers_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mined:
+    """A successful transaction in its block, with what it left behind."""
+
+    chain_id: int
+    block: Block
+    transaction: ChainTransaction
+    receipt: Receipt
+
+
+def topic_of(address: str) -> str:
+    """Return an address as an event's topic."""
+    return "0x" + "00" * 12 + address[2:]
+
+
+def bridge_events(mined: Mined, bridges: Sequence[Bridge]) -> BridgeEvents:
+    """Return what bridges say in a transaction, by the place among its logs."""
+    return [
+        (place, event)
+        for place, log in enumerate(mined.receipt.logs)
+        for bridge in bridges
+        if _is_of(log, bridge) and (event := bridge.read(log)) is not None
+    ]
+
+
+def transfers_of(
+    mined: Mined, recipients: Collection[str], bridges: Sequence[Bridge], events: BridgeEvents, evidence: Evidence
+) -> list[Transfer]:
+    """Return what the transaction moved to `recipients`, and what it put into bridges, in the order of its events.
+
+    Parameters
+    ----------
+    events : sequence of (int, BridgeEvent)
+        See `bridge_events`.
+    evidence : Evidence
+        Of what moved.
+    """
+    delivered = dict(_deliveries(mined, recipients, events, evidence))
+    given_back = {event.contract for _, event in events if isinstance(event, GivenBack)}
+    found: list[Transfer] = list(delivered.values())
+    for movement in evidence.movements:
+        if movement.recipient not in recipients or movement in delivered:
+            continue
+        if movement.sender in given_back:
+            found.append(_transfer(mined, movement, Proof(sender=movement.sender), TransferKind.BRIDGE_REFUND))
+        elif not movement.is_wrapping:
+            found.append(_transfer(mined, movement, evidence.proof_of(movement)))
+    for place, event in events:
+        if isinstance(event, Deposit):
+            found += _deposit(mined, place, event, recipients, bridges, evidence)
+        elif isinstance(event, Delivery) and event.meant_for in recipients:
+            found.append(_redirected(mined, place, event))
+    return sorted(found, key=lambda row: row.log_index)
+
+
+def _deliveries(
+    mined: Mined, recipients: Collection[str], events: BridgeEvents, evidence: Evidence
+) -> Iterator[tuple[Movement, Transfer]]:
+    """Yield what recipients received in each delivery that a bridge tells of.
+
+    A relayer's calldata is the relayer's business: only the bridge says whose money this is, and of what its depositor
+    redirected it says nothing for those who waited for it.
+    """
+    taken: set[Movement] = set()
+    for place, event in events:
+        if not isinstance(event, Delivery) or event.recipient not in recipients:
+            continue
+        movement = _received(mined, place, event, events, evidence, taken)
+        if movement is None:
+            continue
+        taken.add(movement)
+        transfer = _transfer(mined, movement, Proof())
+        if movement.token_address == NATIVE_ADDRESS:
+            transfer = replace(transfer, log_index=mined.receipt.logs[place].index, is_inner=False)
+        yield movement, replace(transfer, bridge_id="" if event.meant_for else event.bridge_id)
+
+
+def _received(
+    mined: Mined, place: int, event: Delivery, events: BridgeEvents, evidence: Evidence, taken: Collection[Movement]
+) -> Movement | None:
+    """Return the movement that a delivery's event announces, or that it follows.
+
+    It lies between this event and the contract's next delivery, or the one before. A pool that unwraps the coin, or
+    has the coin itself, tells of it even where there is no trace.
+    """
+    others = [at for at, other in events if isinstance(other, Delivery) and other.contract == event.contract]
+    first = place if event.is_announced else max((at for at in others if at < place), default=-1)
+    last = min((at for at in others if at > place), default=len(mined.receipt.logs)) if event.is_announced else place
+    wrapper = wrapped_coin(mined.chain_id)
+    is_coin = event.token_address in (NATIVE_ADDRESS, wrapper)
+    fits = [
+        row
+        for row in evidence.movements
+        if row.recipient == event.recipient
+        and row not in taken
+        and (
+            (row.token_address == event.token_address != NATIVE_ADDRESS and first < row.place < last)
+            or (is_coin and _is_coin_of(row, event) and first < row.place <= last)
+        )
+    ]
+    if fits:
+        return min(fits, key=lambda row: row.place) if event.is_announced else max(fits, key=lambda row: row.place)
+    is_unwrapped = event.token_address == NATIVE_ADDRESS or any(
+        (row.token_address, row.sender, row.recipient, row.amount) == (wrapper, event.contract, wrapper, event.amount)
+        and first < row.place < last
+        for row in evidence.movements
+    )
+    if evidence.knows_coin or not is_coin or not is_unwrapped:
+        return None
+    return Movement(
+        token_address=NATIVE_ADDRESS, sender=event.contract, recipient=event.recipient, amount=event.amount,
+        index=mined.receipt.logs[place].index, place=place,
+    )  # fmt: skip
+
+
+def _is_coin_of(movement: Movement, event: Delivery) -> bool:
+    return (movement.token_address, movement.sender) == (NATIVE_ADDRESS, event.contract)
+
+
+def _deposit(
+    mined: Mined,
+    place: int,
+    event: Deposit,
+    recipients: Collection[str],
+    bridges: Sequence[Bridge],
+    evidence: Evidence,
+) -> Iterator[Transfer]:
+    log = mined.receipt.logs[place]
+    (bridge,) = (each for each in bridges if _is_of(log, each))
+    whole = bridge.complete(event, evidence.call_at(place, event.contract))
+    proof = evidence.proof_of_deposit(place, whole)
+    if whole.recipient not in recipients and (whole.recipient or not any(each.is_own for each in proof.namings)):
+        return
+    movement = Movement(
+        token_address=whole.token_address, sender="", recipient=whole.contract, amount=whole.amount,
+        index=log.index, place=place,
+    )  # fmt: skip
+    transfer = _transfer(mined, movement, proof, TransferKind.DEPOSIT)
+    yield replace(transfer, bridge_id=whole.bridge_id, fill_deadline=whole.fill_deadline, promise=whole.promise)
+
+
+def _redirected(mined: Mined, place: int, event: Delivery) -> Transfer:
+    movement = Movement(
+        token_address=event.token_address, sender="", recipient=event.recipient, amount=0,
+        index=mined.receipt.logs[place].index, place=place,
+    )  # fmt: skip
+    transfer = _transfer(mined, movement, Proof(), TransferKind.REDIRECTED)
+    return replace(transfer, bridge_id=event.bridge_id)
+
+
+def _is_of(log: Log, bridge: Bridge) -> bool:
+    return log.address in bridge.contracts and bool(log.topics) and log.topics[0] in bridge.topics
+
+
+def _transfer(mined: Mined, movement: Movement, proof: Proof, kind: TransferKind = TransferKind.PAYMENT) -> Transfer:
+    return Transfer(
+        kind=kind,
+        chain_id=mined.chain_id,
+        block=mined.block,
+        tx_hash=mined.transaction.tx_hash,
+        log_index=movement.index,
+        token_address=movement.token_address,
+        sender=proof.sender,
+        recipient=movement.recipient,
+        amount=movement.amount,
+        namings=proof.namings,
+        is_inner=movement.index <= FIRST_INNER_TRANSFER,
+    )

@@ -1,0 +1,1 @@
+"""The market that a process routes on, and where it comes from."""

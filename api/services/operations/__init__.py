@@ -1,0 +1,1 @@
+"""What an operator looks at and looks after: duties, metrics and stored secrets."""

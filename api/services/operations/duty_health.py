@@ -1,0 +1,124 @@
+"""Whether somebody does each of the worker's duties, and whether every chain is read, for health checks and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from sqlalchemy import select
+
+from api.context import Context
+from api.domain.duties import Duty
+from api.services.ledger.environments import ledgers
+from api.storage.db import database_now
+from api.storage.tables import Lease, WatchCursor
+
+LAPSED = timedelta(seconds=15)
+"""How long a lease may have expired before that is told: taking over takes a few seconds."""
+UNREAD = timedelta(seconds=60)
+"""How long a chain may not have been read before that is told."""
+ESSENTIAL = frozenset({Duty.CHAINS, Duty.EXPIRY, Duty.WEBHOOKS})
+"""Without these no payment gets to the merchant's knowledge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerHealth:
+    """How the worker's duties and the chains fare.
+
+    Parameters
+    ----------
+    duties : mapping of Duty to timedelta or None
+        How long ago each lease expired: zero while somebody does the duty, None if nobody ever did.
+    chains : mapping of (str, int) to timedelta or None
+        How long ago each connected chain was read up to its head or on the way there, by environment and chain id; None
+        if it never was.
+    """
+
+    duties: dict[Duty, timedelta | None]
+    chains: dict[tuple[str, int], timedelta | None]
+
+    @property
+    def undone(self) -> tuple[Duty, ...]:
+        """The duties that nobody does, and has not done for a while."""
+        return tuple(duty for duty, lapsed in self.duties.items() if lapsed is None or lapsed > LAPSED)
+
+    @property
+    def unread(self) -> tuple[tuple[str, int], ...]:
+        """The chains that have not been read for long."""
+        return tuple(chain for chain, age in self.chains.items() if age is None or age > UNREAD)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What an operator must look at, in words."""
+        undone = [f"nobody does the duty {duty}: start `checkout worker`" for duty in self.undone]
+        unread = [
+            f"chain {chain_id} ({env_mode}) has not been read for over {UNREAD.seconds} s: check its endpoints"
+            for env_mode, chain_id in self.unread
+        ]
+        return (*undone, *unread)
+
+
+def worker_health(context: Context) -> WorkerHealth:
+    """Ask the database who does what, and how far the chains are read.
+
+    Raises
+    ------
+    sqlalchemy.exc.OperationalError
+        If it does not answer.
+    """
+    now = context.clock.now()
+    with context.database.read() as session:
+        leases = {row.duty: row.expires_at for row in session.scalars(select(Lease))}
+        cursors = {(row.env_mode, row.chain_id): row.updated_at for row in session.scalars(select(WatchCursor))}
+        database_time = database_now(session)
+    none = timedelta()
+    chains = [
+        (str(env_mode), chain_id)
+        for env_mode, ledger in ledgers(context).items()
+        for chain_id in sorted(ledger.chain_ids)
+    ]
+    return WorkerHealth(
+        duties={duty: max(database_time - leases[duty], none) if duty in leases else None for duty in Duty},
+        chains={chain: max(now - cursors[chain], none) if chain in cursors else None for chain in chains},
+    )
+
+
+class DutyCollector(Collector):
+    """How long each duty has been nobody's, at each look."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        """Name the series without asking the database."""
+        return (self._lapsed(), self._unread())
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        """Ask; what never was is infinitely long ago."""
+        health, lapsed, unread = worker_health(self._context), self._lapsed(), self._unread()
+        for duty, since in health.duties.items():
+            lapsed.add_metric([duty], _seconds(since))
+        for (env_mode, chain_id), since in health.chains.items():
+            unread.add_metric([env_mode, str(chain_id)], _seconds(since))
+        return lapsed, unread
+
+    @staticmethod
+    def _lapsed() -> GaugeMetricFamily:
+        return GaugeMetricFamily(
+            "checkout_duty_lapsed_seconds",
+            "Since when nobody does a duty; 0 if a worker does",
+            labels=["duty"],
+        )
+
+    @staticmethod
+    def _unread() -> GaugeMetricFamily:
+        return GaugeMetricFamily(
+            "checkout_chain_unread_seconds", "Since when a chain was not read", labels=["env_mode", "chain_id"]
+        )
+
+
+def _seconds(since: timedelta | None) -> float:
+    return float("inf") if since is None else since.total_seconds()

@@ -1,0 +1,1 @@
+"""Payment orders: made, stored, shown, cancelled, expired and refunded."""

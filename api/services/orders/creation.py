@@ -1,0 +1,138 @@
+"""Make payment orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain.clock import iso
+from api.domain.env import EnvMode
+from api.domain.errors import InvalidData
+from api.domain.ids import IdPrefix, new_id, new_reference
+from api.domain.money import UINT256_MAX, rescale_up
+from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
+from api.secrets.box import box_for
+from api.services.idempotency import Repeatable, first_answer
+from api.services.orders import store
+from api.services.vendors.settlement_choice import choose_account
+from api.services.vendors.vendors import Account
+from api.storage.tables import PaymentOrder, WatchCursor
+from routing_engine.reference import token_registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLink:
+    """What a merchant's application asks for, already checked for form."""
+
+    line_items: Sequence[Mapping[str, Any]]
+    order_price: Mapping[str, Any]
+    env_mode: EnvMode
+    success_callback_url: str
+    cancel_callback_url: str
+    failure_callback_url: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    expires_at: datetime | None = None
+
+
+def create_link(
+    context: Context, vendor_id: str, link: NewLink, *, repeatable: Repeatable | None = None
+) -> Mapping[str, str]:
+    """Make an order and say where the customer pays; the vendor's receivers are told in the same transaction.
+
+    Parameters
+    ----------
+    repeatable : Repeatable, optional
+        Under which key the same request may be sent again.
+
+    Returns
+    -------
+    mapping
+        ``payment_order_id`` and ``payment_url``.
+
+    Raises
+    ------
+    InvalidData
+        Naming the property that can't be.
+    Conflict
+        If the vendor receives this currency on a chain that is not connected.
+    """
+    now = context.clock.now()
+    order_id = new_id(IdPrefix.ORDER, now)
+    answer = {"payment_order_id": order_id, "payment_url": f"{context.config.base_url}/payment/{order_id}"}
+    with context.database.write() as session:
+        if repeatable is not None:
+            box, env_mode = box_for(context.config), link.env_mode
+            earlier = first_answer(
+                session, repeatable, box=box, vendor_id=vendor_id, env_mode=env_mode, answer=answer, now=now
+            )
+            if earlier is not None:
+                return earlier
+        _create(context, session, vendor_id, order_id, link, now)
+    return answer
+
+
+def _create(context: Context, session: Session, vendor_id: str, order_id: str, link: NewLink, now: datetime) -> None:
+    given = link.order_price["currency"]
+    currency, account = choose_account(context, session, vendor_id, link.env_mode, given)
+    order = PaymentOrder(
+        id=order_id,
+        vendor_id=vendor_id,
+        env_mode=link.env_mode,
+        status=OrderStatus.CREATED,
+        status_reason=StatusReason.NONE,
+        line_items=[dict(item) for item in link.line_items],
+        price_currency=currency,
+        price_amount=link.order_price["amount"],
+        price_decimals=link.order_price["decimals"],
+        success_callback_url=link.success_callback_url,
+        cancel_callback_url=link.cancel_callback_url,
+        failure_callback_url=link.failure_callback_url,
+        merchant_metadata=dict(link.metadata),
+        payment_reference=new_reference(),
+        start_heights=_heights(session, link.env_mode),
+        transaction_hash="",
+        expires_at=_expiry(link.expires_at, now),
+        created_at=now,
+        updated_at=now,
+    )
+    if account is not None:
+        _settle_to(order, account)
+    session.add(order)
+    session.flush()
+    store.record(session, order, store.NO_MONEY, now)
+
+
+def _heights(session: Session, env_mode: EnvMode) -> dict[str, int]:
+    """Return the newest block of each chain that is known now: what was mined before never counts for the order."""
+    query = select(WatchCursor.chain_id, WatchCursor.head_number).where(WatchCursor.env_mode == env_mode)
+    return {str(chain_id): number for chain_id, number in session.execute(query)}
+
+
+def _settle_to(order: PaymentOrder, account: Account) -> None:
+    scaled = rescale_up(order.price_amount, from_decimals=order.price_decimals, to_decimals=account.token_decimals)
+    if scaled.amount > UINT256_MAX:
+        message = f"Is more than a token can hold: {account.currency} has {account.token_decimals} decimals on chain"
+        raise InvalidData.at("order_price.amount", message)
+    info = token_registry.info_of(account.chain_id, account.token_address)
+    order.settlement_chain_id = account.chain_id
+    order.settlement_token_address = account.token_address
+    order.settlement_token_symbol = info.symbol if info else account.currency
+    order.settlement_token_decimals = account.token_decimals
+    order.settlement_address = account.address
+    order.settlement_amount = order.amount_due = scaled.amount
+    order.price_rounded_up = scaled.rounded_up
+
+
+def _expiry(asked: datetime | None, now: datetime) -> datetime:
+    if asked is None:
+        return now + DEFAULT_LIFE
+    if not now + MIN_LIFE <= asked <= now + MAX_LIFE:
+        earliest, latest = iso(now + MIN_LIFE), iso(now + MAX_LIFE)
+        raise InvalidData.at("expires_at", f"Must be 30 minutes to 30 days from now: {earliest} to {latest}")
+    return asked

@@ -1,0 +1,61 @@
+"""Whom money may be sent back to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adapters.base import AdapterError
+from adapters.chain.deployments import contracts_on
+from adapters.rpc.multicall import MULTICALL3
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.errors import InvalidData, Unavailable
+from api.services.orders.refunds import RefundSource
+
+RETRY_S = 5
+DELEGATION = bytes.fromhex("ef0100")
+"""What the code of an account begins with that has delegated itself (EIP-7702): its key still works on every chain."""
+
+
+def require_reachable(context: Context, env_mode: EnvMode, source: RefundSource) -> RefundSource:
+    """Return the source without its payer where money sent there would be lost.
+
+    A contract that paid on another chain need not exist on this one, and what is sent to a contract that serves
+    everybody is anybody's.
+
+    Raises
+    ------
+    Unavailable
+        If a chain does not answer.
+    """
+    if source.payer in contracts_on(source.arrived_on) | {MULTICALL3}:
+        return replace(source, payer="")
+    world = context.worlds.get(env_mode)
+    if not source.payer or source.paid_on == source.arrived_on or world is None:
+        return source
+    if not {source.paid_on, source.arrived_on} <= world.chains.keys():
+        return replace(source, payer="")
+    try:
+        there, here = (world.chains[chain].code(source.payer) for chain in (source.paid_on, source.arrived_on))
+    except AdapterError as error:
+        raise Unavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
+    is_wallet = not there or there.startswith(DELEGATION)
+    return source if is_wallet or there == here else replace(source, payer="")
+
+
+def require_accepted(context: Context, recipient: str) -> None:
+    """Refuse to send money to an address that the operator's screen rejects.
+
+    Raises
+    ------
+    InvalidData
+        Naming `to`.
+    Unavailable
+        If the screen does not answer.
+    """
+    try:
+        rejected = context.screen([recipient]) if recipient else ()
+    except Exception as error:  # whatever an installed screen raises: nothing is sent until it can say
+        raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error
+    if rejected:
+        raise InvalidData.at("to", "Rejected by the check of addresses")

@@ -1,0 +1,257 @@
+"""Give back what reached a merchant: its own wallet signs, and the chain tells when it is done.
+
+The service holds no key. It says which transfer is due, with a reference of its own behind the calldata, and finds it
+on the chain by that; nobody has to report a hash. Whatever arrived can be sent back, in part or whole, whatever became
+of its order, once its chain can't lose it any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from adapters.transactions.desk import with_reference
+from adapters.transactions.erc20 import transfer
+from api.domain.errors import Conflict, InvalidData, Problem
+from api.domain.ids import new_reference
+from api.domain.ledger import TransferKind
+from api.services.orders.store import Money, PaymentState
+from api.services.orders.worth import is_notable
+from api.services.settlement.crediting.matching import Evidence
+from api.storage.tables import Payment, PaymentOrder, Refund
+from routing_engine.model import ZERO_ADDRESS, Token
+
+
+class RefundStatus(StrEnum):
+    """Where a refund stands: the merchant's wallet has to sign it, its chain has it, its chain keeps it."""
+
+    REQUESTED = "requested"
+    SENT = "sent"
+    FINAL = "final"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefundRequest:
+    """What a vendor wants to send back.
+
+    Parameters
+    ----------
+    transfer : str or None
+        Public id of the transfer that brought it; needed where there are several.
+    amount : int or None
+        Smallest units of that transfer's token; all that is left of it without it.
+    to : str or None
+        In lower case; whoever paid without it.
+    """
+
+    transfer: str | None = None
+    amount: int | None = None
+    to: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefundSource:
+    """A transfer that is to be sent back, and who paid it.
+
+    Parameters
+    ----------
+    payment_id : int
+        Of the row.
+    payer : str
+        Lower case; empty where that can't be told, and the vendor must say where to send it.
+    paid_on, arrived_on : int
+        Chain ids; they differ where a bridge delivered it.
+    """
+
+    payment_id: int
+    payer: str
+    paid_on: int
+    arrived_on: int
+
+
+def find_source(order: PaymentOrder, money: Money, request: RefundRequest) -> RefundSource:
+    """Return what a request is about.
+
+    Raises
+    ------
+    Conflict
+        If there is nothing to send back, or its chain may lose it still.
+    InvalidData
+        Naming `transfer`, where there are several or none of this id.
+    """
+    row = _chosen(order, money, request)
+    if row.state != PaymentState.FINAL:
+        message = f"{row.tx_hash} is not final on chain {row.chain_id} yet: it could be lost after it was sent back"
+        problem = Problem(path="transfer", message="Ask again once its `status` is final")
+        raise Conflict(message, problem)
+    deposits = {each.bridge_id or each.tx_hash: each for each in money.payments if each.kind == TransferKind.DEPOSIT}
+    deposit = deposits.get(row.bridge_id or row.source_tx_hash or "")
+    origin = row if deposit is None else deposit
+    is_known = row.evidence != Evidence.ASSIGNED and (deposit is not None or not row.bridge_id)
+    return RefundSource(
+        payment_id=row.id,
+        payer=origin.sender if is_known else "",
+        paid_on=origin.chain_id,
+        arrived_on=row.chain_id,
+    )
+
+
+def request_refund(
+    session: Session,
+    order: PaymentOrder,
+    money: Money,
+    request: RefundRequest,
+    source: RefundSource,
+    now: datetime,
+) -> Refund:
+    """Note that a vendor wants to send money back; the same request again changes nothing.
+
+    Parameters
+    ----------
+    source : RefundSource
+        What the request is about; its payer is empty where the vendor must say whom to pay.
+
+    Raises
+    ------
+    Conflict
+        If nothing is left of the transfer.
+    InvalidData
+        Naming `amount` or `to`.
+    """
+    row = next(each for each in money.received if each.id == source.payment_id)
+    recipient = _recipient(row, request, source)
+    earlier = _find_same(money, row, recipient, request.amount)
+    if earlier is not None:
+        return earlier
+    left = row.amount - money.asked_back(row.id)
+    if not left:
+        raise Conflict("All of this transfer goes back already; `refunds` of the order has what is to be signed")
+    amount = left if request.amount is None else request.amount
+    if not 0 < amount <= left:
+        raise InvalidData.at("amount", f"Must be 1 to {left}, what is left of the transfer in its smallest units")
+    made = Refund(
+        order_id=order.id,
+        payment_id=row.id,
+        chain_id=row.chain_id,
+        token_address=row.token_address,
+        sender=row.recipient,
+        recipient=recipient,
+        amount=amount,
+        reference=new_reference(),
+        created_at=now,
+    )
+    session.add(made)
+    session.flush()
+    return made
+
+
+def describe_refunds(money: Money) -> list[dict[str, Any]]:
+    """Describe what a vendor wants to send back, oldest first.
+
+    Returns
+    -------
+    list of dict
+        For each ``transfer`` that brought it, ``chain_id``, ``token``, ``amount``, ``to``, ``hash`` and ``status``; and
+        ``transaction``, what the wallet at the settlement address has to sign; None once it is sent.
+    """
+    return [_describe(money, each) for each in money.refunds]
+
+
+def describe_transfers(money: Money) -> list[dict[str, Any]]:
+    """Describe what reached the merchant for an order, oldest first, with what is left to send back of each."""
+    return [
+        {
+            "id": row.public_id,
+            "chain_id": row.chain_id,
+            "hash": row.tx_hash,
+            "token": row.token_address,
+            "amount": str(row.amount),
+            "amount_left": str(row.amount - money.asked_back(row.id)),
+            "from": row.sender,
+            "evidence": row.evidence,
+            "status": row.state,
+        }
+        for row in money.received
+    ]
+
+
+def _chosen(order: PaymentOrder, money: Money, request: RefundRequest) -> Payment:
+    """Return the transfer that is meant; a stranger's dust makes no request ambiguous."""
+    rows = money.received
+    if request.transfer is not None:
+        found = next((row for row in rows if row.public_id == request.transfer), None)
+        if found is None:
+            raise InvalidData.at("transfer", f"Not a transfer of this order; there is {_ids(rows) or 'none'}")
+        return found
+    if not rows:
+        raise Conflict("There is nothing to send back: nothing has reached the merchant for this order")
+    rows = [row for row in rows if is_notable(order, row)] or rows
+    if len(rows) > 1:
+        raise InvalidData.at("transfer", f"Required: the order has several transfers, {_ids(rows)}")
+    return rows[0]
+
+
+def _ids(rows: list[Payment]) -> str:
+    return ", ".join(row.public_id for row in rows)
+
+
+def _recipient(row: Payment, request: RefundRequest, source: RefundSource) -> str:
+    if request.to is None:
+        if not source.payer:
+            raise InvalidData.at("to", "Required: who paid can't be told for certain; ask the customer for an address")
+        return source.payer
+    if request.to in (ZERO_ADDRESS, row.token_address, row.recipient):
+        raise InvalidData.at("to", "The money would be lost, or stay where it is; give the customer's address")
+    return request.to
+
+
+def _find_same(money: Money, row: Payment, recipient: str, amount: int | None) -> Refund | None:
+    """Return what the same request has made before and is not final yet: then it is taken for a repetition."""
+    mine = [each for each in money.refunds if each.payment_id == row.id and each.recipient == recipient]
+    if amount is None and money.asked_back(row.id) < row.amount:
+        return None  # it is about the rest, whatever was asked for before
+    fits = (each for each in reversed(mine) if amount in (None, each.amount) and not _is_final(money, each))
+    return next(fits, None)
+
+
+def _sent(money: Money, refund: Refund) -> list[Payment]:
+    return [row for row in money.payments if row.refund_id == refund.id]
+
+
+def _is_final(money: Money, refund: Refund) -> bool:
+    return any(row.state == PaymentState.FINAL for row in _sent(money, refund))
+
+
+def _describe(money: Money, refund: Refund) -> dict[str, Any]:
+    sent = _sent(money, refund)
+    status = RefundStatus.REQUESTED
+    if sent:
+        status = RefundStatus.FINAL if _is_final(money, refund) else RefundStatus.SENT
+    transfer_ids = {row.id: row.public_id for row in money.received}
+    return {
+        "transfer": transfer_ids.get(refund.payment_id, ""),
+        "chain_id": refund.chain_id,
+        "token": refund.token_address,
+        "amount": str(refund.amount),
+        "to": refund.recipient,
+        "hash": sent[0].tx_hash if sent else "",
+        "status": status,
+        "transaction": None if sent else _transaction(refund),
+    }
+
+
+def _transaction(refund: Refund) -> Mapping[str, Any]:
+    token = Token(chain_id=refund.chain_id, address=refund.token_address, symbol="", decimals=0)
+    call = with_reference(transfer(token, refund.recipient, refund.amount), refund.reference)
+    return {
+        "chain_id": call.chain_id,
+        "from": refund.sender,
+        "to": call.to,
+        "value": hex(call.value),
+        "data": "0x" + call.data.hex(),
+    }

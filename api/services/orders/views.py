@@ -1,0 +1,230 @@
+"""Orders as their vendor and their payer may see them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain.clock import iso
+from api.domain.env import EnvMode
+from api.domain.errors import NotFound
+from api.domain.orders import OrderStatus, StatusReason
+from api.services.ledger.environments import is_simulated, ledger_for
+from api.services.orders.refunds import describe_refunds, describe_transfers
+from api.services.orders.store import NO_MONEY, Money, money_of, transactions
+from api.services.orders.stranded_deposits import stranded
+from api.services.vendors.vendors import simulated_address
+from api.storage.tables import PaymentOrder, TimelineEntry, Vendor
+
+NO_ACCOUNT = "no_settlement_account"
+NO_CHAIN = "chain_not_connected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicOrder:
+    """What everybody who has the payment URL may know: no metadata, no key, nothing of other orders.
+
+    Parameters
+    ----------
+    price_amount, price_decimals : int
+        The price in units of ``10**-price_decimals`` of `price_currency`.
+    is_simulated : bool
+        Whether payments move on the simulated ledger only.
+    not_payable_reason : str
+        Empty, or `NO_ACCOUNT` or `NO_CHAIN`.
+    settlement_… : int or str, or None
+        Token, chain and address at which the merchant receives; None where the order is not payable.
+    amount_due, amount_received : int or None, and int
+        Settlement token's smallest units: what is still missing, and what came.
+    payment_reference : bytes
+        16 bytes that mark a payment as this order's.
+    transactions : tuple of mapping
+        ``chain_id``, ``hash`` and ``timestamp`` of each.
+    stranded : tuple of mapping
+        Where the money is that set out over a bridge and did not arrive; see `api.services.orders.stranded_deposits`.
+    timeline : tuple of mapping
+        ``status``, ``status_reason``, ``at`` and ``transaction_hash``, oldest first.
+    """
+
+    order_id: str
+    vendor_id: str
+    vendor_name: str
+    env_mode: EnvMode
+    status: OrderStatus
+    status_reason: StatusReason
+    line_items: tuple[Mapping[str, Any], ...]
+    price_currency: str
+    price_amount: int
+    price_decimals: int
+    price_rounded_up: bool
+    is_simulated: bool
+    payable: bool
+    not_payable_reason: str
+    settlement_chain_id: int | None
+    settlement_token_address: str | None
+    settlement_token_symbol: str | None
+    settlement_token_decimals: int | None
+    settlement_address: str | None
+    settlement_amount: int | None
+    amount_due: int | None
+    amount_received: int
+    payment_reference: bytes
+    transaction_hash: str
+    transactions: tuple[Mapping[str, Any], ...]
+    stranded: tuple[Mapping[str, Any], ...]
+    timeline: tuple[Mapping[str, str], ...]
+    success_callback_url: str
+    cancel_callback_url: str
+    failure_callback_url: str
+    created_at: datetime
+    expires_at: datetime
+
+
+def public_order(context: Context, order_id: str) -> PublicOrder:
+    """Return what the payment page shows of an order.
+
+    Raises
+    ------
+    NotFound
+        If there is none.
+    """
+    with context.database.read() as session:
+        order = session.get(PaymentOrder, order_id)
+        if order is None:
+            raise NotFound("There is no such payment order")
+        vendor = session.get_one(Vendor, order.vendor_id)
+        money = money_of(session, [order.id]).get(order.id, NO_MONEY)
+        timeline = timelines(session, [order.id])[order.id]
+        return _public(context, order, vendor, money, timeline)
+
+
+def describe(context: Context, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
+    """Describe orders to their vendor, with three more queries however many they are."""
+    rows = list(orders)
+    ids = [row.id for row in rows]
+    money, entries = money_of(session, ids), timelines(session, ids)
+    return [_private(context, row, money.get(row.id, NO_MONEY), entries[row.id]) for row in rows]
+
+
+def timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
+    """Return the timeline of each of these orders, oldest entry first."""
+    found: dict[str, list[dict[str, str]]] = defaultdict(list)
+    query = select(TimelineEntry).where(TimelineEntry.order_id.in_(order_ids)).order_by(TimelineEntry.id)
+    for entry in session.scalars(query):
+        found[entry.order_id].append(
+            {
+                "status": entry.status,
+                "status_reason": entry.status_reason,
+                "at": iso(entry.at),
+                "transaction_hash": entry.transaction_hash,
+            }
+        )
+    return found
+
+
+def not_payable_reason(context: Context, order: PaymentOrder) -> str:
+    """Say why nobody can pay an order, whatever its status; empty if one could."""
+    if order.settlement_chain_id is None:
+        return NO_ACCOUNT
+    env_mode = EnvMode(order.env_mode)
+    if not is_simulated(context, env_mode) and order.settlement_address == simulated_address(order.vendor_id):
+        return NO_ACCOUNT  # an address that was made up for the simulated ledger: nobody has its key
+    ledger = ledger_for(context, env_mode)
+    return "" if ledger is not None and order.settlement_chain_id in ledger.chain_ids else NO_CHAIN
+
+
+def _private(context: Context, order: PaymentOrder, money: Money, timeline: list[dict[str, str]]) -> dict[str, Any]:
+    reason = not_payable_reason(context, order)
+    return {
+        "payment_order_id": order.id,
+        "payment_order_status": order.status,
+        "env_mode": order.env_mode,
+        "success_callback_url": order.success_callback_url,
+        "cancel_callback_url": order.cancel_callback_url,
+        "failure_callback_url": order.failure_callback_url,
+        "line_items": order.line_items,
+        "order_price": {
+            "currency": order.price_currency,
+            "amount": order.price_amount,
+            "decimals": order.price_decimals,
+            "amount_string": str(order.price_amount),
+        },
+        "transaction_hash": order.transaction_hash,
+        "metadata": order.merchant_metadata,
+        "status_reason": order.status_reason,
+        "payment_url": f"{context.config.base_url}/payment/{order.id}",
+        "payable": not reason,
+        "not_payable_reason": reason,
+        "amount_due": None if order.amount_due is None else str(order.amount_due),
+        "amount_received": str(order.amount_received),
+        "settlement": _settlement(order),
+        "transactions": transactions(money),
+        "transfers": describe_transfers(money),
+        "refunds": describe_refunds(money),
+        "stranded": stranded(order, money),
+        "timeline": timeline,
+        "expires_at": iso(order.expires_at),
+        "created_at": iso(order.created_at),
+        "updated_at": iso(order.updated_at),
+    }
+
+
+def _settlement(order: PaymentOrder) -> dict[str, Any] | None:
+    if order.settlement_chain_id is None:
+        return None
+    return {
+        "chain_id": order.settlement_chain_id,
+        "token_address": order.settlement_token_address,
+        "token_symbol": order.settlement_token_symbol,
+        "token_decimals": order.settlement_token_decimals,
+        "address": order.settlement_address,
+        "amount": str(order.settlement_amount),
+        "rounded_up": order.price_rounded_up,
+    }
+
+
+def _public(
+    context: Context, order: PaymentOrder, vendor: Vendor, money: Money, timeline: list[dict[str, str]]
+) -> PublicOrder:
+    reason = not_payable_reason(context, order)
+    return PublicOrder(
+        order_id=order.id,
+        vendor_id=vendor.id,
+        vendor_name=vendor.name,
+        env_mode=EnvMode(order.env_mode),
+        status=OrderStatus(order.status),
+        status_reason=StatusReason(order.status_reason),
+        line_items=tuple(order.line_items),
+        price_currency=order.price_currency,
+        price_amount=order.price_amount,
+        price_decimals=order.price_decimals,
+        price_rounded_up=order.price_rounded_up,
+        is_simulated=is_simulated(context, EnvMode(order.env_mode)),
+        payable=not reason,
+        not_payable_reason=reason,
+        settlement_chain_id=order.settlement_chain_id,
+        settlement_token_address=order.settlement_token_address,
+        settlement_token_symbol=order.settlement_token_symbol,
+        settlement_token_decimals=order.settlement_token_decimals,
+        settlement_address=order.settlement_address,
+        settlement_amount=order.settlement_amount,
+        amount_due=order.amount_due,
+        amount_received=order.amount_received,
+        payment_reference=order.payment_reference,
+        transaction_hash=order.transaction_hash,
+        transactions=tuple(transactions(money)),
+        stranded=tuple(stranded(order, money)),
+        timeline=tuple(timeline),
+        success_callback_url=order.success_callback_url,
+        cancel_callback_url=order.cancel_callback_url,
+        failure_callback_url=order.failure_callback_url,
+        created_at=order.created_at,
+        expires_at=order.expires_at,
+    )

@@ -1,0 +1,1 @@
+"""Routes, quotes and tokens for the API."""

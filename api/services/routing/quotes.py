@@ -1,0 +1,61 @@
+"""Quotes: what a swap gives now, kept for a minute under an id."""
+
+from __future__ import annotations
+
+from api.context import Context
+from api.domain.clock import iso
+from api.domain.ids import IdPrefix, new_id
+from api.services.market.source_problems import left_out
+from api.services.routing.query import RouteQuery
+from api.services.routing.routes import require_routes, route_writer
+from api.services.routing.serializers import VALID_FOR
+from api.services.routing.token_serializers import checksummed
+from api.storage.tables import StoredQuote
+from routing_engine import Route, Side
+
+
+def make_quote(context: Context, query: RouteQuery, vendor_id: str | None) -> dict[str, str]:
+    """Quote the best route and store the quote with the route that it rests on.
+
+    Parameters
+    ----------
+    vendor_id : str or None
+        Who asked, if known.
+
+    Raises
+    ------
+    RouteNotFound
+        If there is no route.
+    """
+    router, sources = context.market.current()
+    missing = left_out(sources)
+    best = require_routes(router.find_routes(query.request), missing)[0]
+    writer = route_writer(context, router, query)
+    quote_id = new_id(IdPrefix.QUOTE, writer.at)
+    expires_at = writer.at + VALID_FOR
+    answer = _amounts(query, best) | {"quoteId": quote_id, "expiresAt": iso(expires_at)}
+    with context.database.write() as session:
+        session.add(
+            StoredQuote(
+                id=quote_id,
+                vendor_id=vendor_id,
+                body={"quote": answer, "route": writer.route(best)},
+                created_at=writer.at,
+                expires_at=expires_at,
+            )
+        )
+    return answer
+
+
+def _amounts(query: RouteQuery, route: Route) -> dict[str, str]:
+    """Write the seven fields of the interface; with a fixed output this is what is promised, not what rounding adds."""
+    exact_out = route.side is Side.EXACT_OUT
+    return {
+        "toAmount": str(query.request.amount if exact_out else route.amount_out),
+        "toAmountMin": str(query.least_out(route.amount_out)),
+        "toToken": checksummed(route.token_out.address),
+        "toChain": str(route.token_out.chain_id),
+        "fromToken": checksummed(route.token_in.address),
+        "fromAmount": str(route.amount_in),
+        "fromChain": str(route.token_in.chain_id),
+    }

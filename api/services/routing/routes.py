@@ -1,0 +1,82 @@
+"""Cross-chain routes for the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from api.context import Context
+from api.domain.errors import NotFound, Problem
+from api.services.market.source_problems import left_out
+from api.services.routing.query import RouteQuery
+from api.services.routing.serializers import RouteWriter
+from routing_engine import Route, RouteRequest, RouteResult, Status, Unavailable
+
+if TYPE_CHECKING:
+    from routing_engine import Router
+
+
+class RouteNotFound(NotFound):
+    """No route serves the request; one problem for each protocol: its name, and why it could not."""
+
+
+def find_routes(context: Context, query: RouteQuery) -> dict[str, Any]:
+    """Return the best route, with `alternatives` if they were asked for.
+
+    Raises
+    ------
+    RouteNotFound
+        If there is none.
+    """
+    router, sources = context.market.current()
+    missing = left_out(sources)
+    result = router.find_routes(query.request)
+    require_routes(result, missing)
+    body = write_routes(route_writer(context, router, query), result)
+    return {**body, "unavailable": missing} if missing else body
+
+
+def route_writer(context: Context, router: Router, query: RouteQuery) -> RouteWriter:
+    """Prepare to write what `router` answers to `query`."""
+    snapshot = router.snapshot
+    return RouteWriter(
+        query=query, snapshot_id=snapshot.id, gas_prices=snapshot.gas_prices, at=context.clock.now()
+    )  # fmt: skip
+
+
+def write_routes(writer: RouteWriter, result: RouteResult) -> dict[str, Any]:
+    """Return the first of the routes found, with the others as its `alternatives` if they were asked for."""
+    first, *others = result.routes
+    best = writer.route(first, result.certificate.gap_bps if result.certificate else None)
+    return {**best, "alternatives": [*map(writer.route, others)]} if result.request.alternatives else best
+
+
+def require_routes(result: RouteResult, missing: Sequence[Mapping[str, str]] = ()) -> tuple[Route, ...]:
+    """Return the routes found, best first.
+
+    Parameters
+    ----------
+    result : RouteResult
+        Of the search.
+    missing : sequence of mapping
+        The sources that could not be searched, as `left_out` gives them.
+
+    Raises
+    ------
+    RouteNotFound
+        If there is none.
+    """
+    if result.routes:
+        return result.routes
+    absent = (Problem(path=source["protocol"], message=source["reason"]) for source in missing)
+    raise RouteNotFound(_message(result.request, result.status), *map(_problem, result.unavailable), *absent)
+
+
+def _message(request: RouteRequest, status: Status) -> str:
+    if status is Status.INSUFFICIENT_LIQUIDITY:
+        return f"No route from {request.token_in} to {request.token_out} can take this amount"
+    return f"No route of at most {request.max_hops} steps leads from {request.token_in} to {request.token_out}"
+
+
+def _problem(entry: Unavailable) -> Problem:
+    return Problem(path=entry.protocol, message=f"{entry.reason}: {entry.detail}" if entry.detail else entry.reason)

@@ -1,0 +1,111 @@
+"""Routes of the engine as the interface shows them: every amount the engine's own, to the unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from api.domain.clock import iso
+from api.domain.ids import IdPrefix, new_id
+from api.services.routing.query import BPS, RouteQuery
+from api.services.routing.token_serializers import Asset
+from routing_engine import Fee, Hop, Route
+from routing_engine.reference.chains import CHAINS, block_time_s
+
+VALID_FOR = timedelta(seconds=60)
+GAS = "gas"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteWriter:
+    """Writes the routes of one search.
+
+    Parameters
+    ----------
+    query : RouteQuery
+        What was asked.
+    snapshot_id : str
+        What was searched.
+    gas_prices : mapping of int to int
+        Wei per gas unit by chain id; gas of a chain that is missing is not itemised.
+    at : datetime
+        Moment of the answer.
+    """
+
+    query: RouteQuery
+    snapshot_id: str
+    gas_prices: Mapping[int, int]
+    at: datetime
+
+    def route(self, route: Route, gap_bps: float | None = None) -> dict[str, Any]:
+        """Return the interface's route, under a new id; `gap_bps` is what its certificate says."""
+        return {
+            "id": new_id(IdPrefix.ROUTE, self.at),
+            "steps": self.steps(route),
+            "estimatedTime": str(route.fill_time_s),
+            "totalFees": self.total_fees(route),
+            "inputAmount": str(route.amount_in),
+            "inputAmountMax": str(self.query.most_in(route.amount_in)),
+            "outputAmount": str(route.amount_out),
+            "outputAmountMin": str(self.query.least_out(route.amount_out)),
+            "priceImpactBps": round(route.price_impact * BPS),
+            "gas": str(route.gas),
+            "expiresAt": iso(self.at + VALID_FOR),
+            "snapshotId": self.snapshot_id,
+            "optimalityGapBps": None if gap_bps is None else round(gap_bps, 4),
+        }
+
+    def steps(self, route: Route) -> list[dict[str, Any]]:
+        """Return the hops in an order in which they can run."""
+        return [self._step(hop, time_s) for hop, time_s in _timed(route)]
+
+    def total_fees(self, route: Route) -> list[dict[str, Any]]:
+        """Sum the fees of all steps by currency, wherever it lies."""
+        sums: dict[str, int] = {}
+        assets: dict[str, Asset] = {}
+        for hop in route.hops:
+            for fee in self._fees(hop):
+                asset = Asset.of(fee.token)
+                assets[asset.key] = asset
+                sums[asset.key] = sums.get(asset.key, 0) + fee.amount
+        return [{"amount": str(amount), "currency": assets[key].json()} for key, amount in sums.items()]
+
+    def _step(self, hop: Hop, time_s: int) -> dict[str, Any]:
+        return {
+            "protocol": hop.protocol,
+            "fromToken": Asset.of(hop.token_in).json(),
+            "toToken": Asset.of(hop.token_out).json(),
+            "fromChainId": hop.token_in.chain_id,
+            "toChainId": hop.token_out.chain_id,
+            "inputAmount": str(hop.amount_in),
+            "outputAmount": str(hop.amount_out),
+            "estimatedTime": str(time_s),
+            "fees": [_fee(fee) for fee in self._fees(hop)],
+        }
+
+    def _fees(self, hop: Hop) -> Iterator[Fee]:
+        """Yield a hop's fees and, where its price is known, the gas that its sender pays on top."""
+        yield from hop.fees
+        chain_id = hop.token_in.chain_id
+        cost = hop.gas * self.gas_prices.get(chain_id, 0)
+        if cost and chain_id in CHAINS:
+            yield Fee(amount=cost, token=CHAINS[chain_id].native_token, name=GAS, included=False)
+
+
+def _timed(route: Route) -> Iterator[tuple[Hop, int]]:
+    """Give the wait for a transaction's block to its first hops, so that the steps of each path add up."""
+    begun = {route.token_in} | {hop.token_out for hop in route.hops if hop.is_bridge}
+    for hop in route.hops:
+        wait = block_time_s(hop.token_in.chain_id) if hop.token_in in begun else 0
+        yield hop, wait + hop.fill_time_s
+
+
+def _fee(fee: Fee) -> dict[str, Any]:
+    return {
+        "amount": str(fee.amount),
+        "currency": Asset.of(fee.token).json(),
+        "name": fee.name,
+        "included": fee.included,
+    }

@@ -1,0 +1,1 @@
+"""Signed claims: who says that a transfer pays an order, and the proof of it."""

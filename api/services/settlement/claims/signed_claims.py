@@ -1,0 +1,219 @@
+"""Payments without a reference: the address whose money left signs that they are for an order.
+
+A signature by anybody else proves nothing; what is signed is said in `claim_digest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.errors import Conflict, NotFound, Problem, Unavailable
+from api.domain.ledger import ChainUnavailable, TransferKind
+from api.services.ledger.environments import ledger_for
+from api.services.orders.store import GONE
+from api.services.settlement.claims.claim_digest import digest_of, typed_data
+from api.storage.db import insert_new
+from api.storage.tables import Payment, PaymentClaim, PaymentOrder
+from routing_engine.reference import token_registry
+
+RETRY_S = 5
+
+
+class ClaimRefusal(StrEnum):
+    """Why a signature does not make a transfer an order's."""
+
+    UNAVAILABLE = "claims_unavailable"
+    NO_TRANSFER = "no_such_transfer"
+    OTHER_WALLET = "other_wallet"
+    TOO_OLD = "older_than_order"
+    BAD_SIGNATURE = "bad_signature"
+    TAKEN = "belongs_to_another_order"
+
+
+class ClaimRefused(Conflict):
+    """A transfer can't be claimed; `reason` says why in a word, `message` in a sentence."""
+
+    def __init__(self, reason: ClaimRefusal, message: str, *problems: Problem) -> None:
+        super().__init__(message, *problems)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimOffer:
+    """A transfer that an account may claim for an order by signing.
+
+    Parameters
+    ----------
+    log_index : int
+        Tells the transfers of a transaction apart.
+    token_address, token_symbol, decimals : str and int
+        What moved; an unlisted token has no symbol.
+    amount : int
+        Smallest units.
+    typed_data : mapping
+        What ``eth_signTypedData_v4`` takes.
+    """
+
+    log_index: int
+    token_address: str
+    token_symbol: str
+    decimals: int
+    amount: int
+    typed_data: Mapping[str, Any]
+
+
+def prepare_claims(
+    context: Context, order_id: str, *, chain_id: int, tx_hash: str, account: str
+) -> tuple[ClaimOffer, ...]:
+    """Return what an account may claim of a transaction; nothing where none of its money reached the merchant in it.
+
+    Parameters
+    ----------
+    tx_hash, account : str
+        In lower case.
+
+    Raises
+    ------
+    NotFound
+        If there is no such order.
+    """
+    with context.database.read() as session:
+        order = _order(session, order_id)
+        rows = session.scalars(_query(order, chain_id, tx_hash).where(Payment.sender == account)).all()
+        return tuple(_offer(context, order, row) for row in rows if row.order_id is None and not is_older(order, row))
+
+
+def submit_claim(
+    context: Context, order_id: str, *, chain_id: int, tx_hash: str, log_index: int, account: str, signature: bytes
+) -> None:
+    """Keep a claim whose signature is good; the next look at the chain credits it. The same again changes nothing.
+
+    Raises
+    ------
+    NotFound
+        If there is no such order.
+    ClaimRefused
+        If the transfer is not known yet, is another wallet's, older than the order, or another order's, or if the
+        signature is not the account's.
+    Unavailable
+        If the chain does not answer.
+    """
+    with context.database.read() as session:
+        order = _order(session, order_id)
+        row = session.scalar(_query(order, chain_id, tx_hash).where(Payment.log_index == log_index))
+        _require_claimable(order, row, account)
+    if row is None or row.order_id == order.id:
+        return
+    digest = digest_of(typed_data(context.config.base_url, order, row))
+    if not _is_signed(context, order, row, digest, signature):
+        problem = Problem(path="signature", message="Sign what was asked, with this account")
+        raise ClaimRefused(ClaimRefusal.BAD_SIGNATURE, "This is no signature of this account", problem)
+    values = {
+        "order_id": order.id,
+        "env_mode": order.env_mode,
+        "chain_id": chain_id,
+        "tx_hash": tx_hash,
+        "log_index": log_index,
+        "account": account,
+        "signature": "0x" + signature.hex(),
+        "made_at": context.clock.now(),
+    }
+    with context.database.write() as session:
+        insert_new(session, PaymentClaim, values)
+
+
+def find_signed(session: Session, env_mode: EnvMode, chain_id: int) -> dict[int, str]:
+    """Return the payments that belong to nobody and were signed for, and for which order; of two claims the first."""
+    query = (
+        select(Payment.id, PaymentClaim.order_id)
+        .join(
+            PaymentClaim,
+            (PaymentClaim.chain_id == Payment.chain_id)
+            & (PaymentClaim.tx_hash == Payment.tx_hash)
+            & (PaymentClaim.log_index == Payment.log_index)
+            & (PaymentClaim.env_mode == Payment.env_mode)
+            & (PaymentClaim.account == Payment.sender),
+        )
+        .where(
+            Payment.env_mode == env_mode,
+            Payment.chain_id == chain_id,
+            Payment.order_id.is_(None),
+            Payment.state.not_in(GONE),
+        )
+    )
+    found: dict[int, str] = {}
+    for payment_id, order_id in session.execute(query.order_by(PaymentClaim.id)):
+        found.setdefault(payment_id, order_id)
+    return found
+
+
+def is_older(order: PaymentOrder, payment: Payment) -> bool:
+    """Whether a payment was mined before its order was made: below the newest block that was known then.
+
+    For the blocks between that one and the chain's newest at that moment the block's own time decides.
+    """
+    height = order.start_heights.get(str(payment.chain_id), 0)
+    return payment.block_number is None or payment.block_number <= height or payment.mined_at < order.created_at
+
+
+def _order(session: Session, order_id: str) -> PaymentOrder:
+    order = session.get(PaymentOrder, order_id)
+    if order is None:
+        raise NotFound("There is no such payment order")
+    return order
+
+
+def _query(order: PaymentOrder, chain_id: int, tx_hash: str) -> Any:
+    return select(Payment).where(
+        Payment.env_mode == order.env_mode,
+        Payment.chain_id == chain_id,
+        Payment.tx_hash == tx_hash,
+        Payment.recipient == order.settlement_address,
+        Payment.kind == TransferKind.PAYMENT,
+        Payment.bridge_id == "",
+        Payment.state.not_in(GONE),
+    )
+
+
+def _require_claimable(order: PaymentOrder, row: Payment | None, account: str) -> None:
+    if row is None:
+        message = "The transaction has not been seen yet, or brought the merchant nothing; try again in a minute"
+        raise ClaimRefused(ClaimRefusal.NO_TRANSFER, message)
+    if row.order_id not in (None, order.id):
+        raise ClaimRefused(ClaimRefusal.TAKEN, "This transfer has paid another order already")
+    if row.sender != account:
+        message = "The money of this transfer left another address; sign with that one"
+        raise ClaimRefused(ClaimRefusal.OTHER_WALLET, message)
+    if row.order_id is None and is_older(order, row):
+        message = "This transfer is older than the order and can't pay it; ask the merchant"
+        raise ClaimRefused(ClaimRefusal.TOO_OLD, message)
+
+
+def _is_signed(context: Context, order: PaymentOrder, row: Payment, digest: bytes, signature: bytes) -> bool:
+    ledger = ledger_for(context, EnvMode(order.env_mode))
+    if ledger is None or row.chain_id not in ledger.chain_ids:
+        raise ClaimRefused(ClaimRefusal.UNAVAILABLE, "The chain is not connected here")
+    try:
+        return ledger.accepts_signature(row.chain_id, row.sender, digest, signature, row.block_number or 0)
+    except ChainUnavailable as error:
+        raise Unavailable("The chain does not answer; try again", retry_after_s=RETRY_S) from error
+
+
+def _offer(context: Context, order: PaymentOrder, row: Payment) -> ClaimOffer:
+    info = token_registry.info_of(row.chain_id, row.token_address)
+    return ClaimOffer(
+        log_index=row.log_index,
+        token_address=row.token_address,
+        token_symbol=info.symbol if info else "",
+        decimals=info.decimals if info else 0,
+        amount=row.amount,
+        typed_data=typed_data(context.config.base_url, order, row),
+    )

@@ -1,0 +1,1 @@
+"""From a transfer to the order that it pays, or to the unmatched ones."""

@@ -1,0 +1,93 @@
+"""Write a new transfer down: for the order that it counts for, for nobody, or not at all."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import structlog
+from sqlalchemy.orm import Session
+
+from api.domain.ledger import TransferKind
+from api.domain.orders import takes_payment
+from api.services.orders.store import PaymentState, state_of
+from api.services.settlement.crediting.built_deposits import is_built
+from api.services.settlement.crediting.matching import Evidence, Match, Unmatched, is_listed
+from api.services.settlement.crediting.sighting import Sighting
+from api.storage.db import insert_new
+from api.storage.tables import Payment, PaymentOrder
+
+COPIED = (
+    *("chain_id", "tx_hash", "log_index", "token_address", "amount", "sender", "recipient"),
+    *("source_chain_id", "source_tx_hash", "bridge_id", "fill_deadline", "is_inner"),
+)
+"""What a payment has from its transfer as it is."""
+
+
+log = structlog.get_logger(__name__)
+
+
+def add_transfer(session: Session, sighting: Sighting, match: Match, order: PaymentOrder | None, now: datetime) -> None:
+    """Write a transfer down that was not known, if it is anybody's business here."""
+    transfer = match.transfer
+    if not _is_kept(session, sighting, match, order):
+        return
+    unmatched = _refusal(match, order)
+    is_credited = order is not None and unmatched is None
+    promise = transfer.promise
+    values = {
+        "kind": transfer.kind,
+        "order_id": order.id if order is not None and is_credited else None,
+        "claimed_order_id": order.id if order is not None else None,
+        "unmatched_reason": unmatched or "",
+        "evidence": match.evidence if is_credited else Evidence.NONE,
+        "env_mode": sighting.env_mode,
+        "promised_chain_id": promise.chain_id if promise else None,
+        "promised_token_address": promise.token_address if promise else None,
+        "promised_recipient": promise.recipient if promise else None,
+        "promised_amount": promise.amount if promise else None,
+        "is_built": is_credited and is_built(session, order, transfer),
+        "is_rejected": transfer.kind != TransferKind.REFUND
+        and (match.is_rejected or transfer.sender in sighting.rejected),
+        "is_after_close": order is not None
+        and is_credited
+        and transfer.kind == TransferKind.PAYMENT
+        and not takes_payment(state_of(order), transfer.block.mined_at),
+        "refund_id": match.refund_id,
+        "block_number": transfer.block.number,
+        "block_hash": transfer.block.hash,
+        "mined_at": transfer.block.mined_at,
+        "state": PaymentState.SEEN,
+        "seen_at": now,
+        "updated_at": now,
+    }
+    insert_new(session, Payment, values | {field: getattr(transfer, field) for field in COPIED})
+    if unmatched is not None:
+        log.warning("payment_unmatched", chain_id=transfer.chain_id, tx_hash=transfer.tx_hash, reason=unmatched)
+
+
+def _is_kept(session: Session, sighting: Sighting, match: Match, order: PaymentOrder | None) -> bool:
+    """Whether a transfer is anybody's business here.
+
+    A payment is, in a token that means something; a deposit only if it counts for an order and is to be delivered to
+    that order's merchant; what a bridge delivered elsewhere is kept until its deposit is known.
+    """
+    transfer = match.transfer
+    if transfer.kind == TransferKind.PAYMENT:
+        return is_listed(session, sighting.env_mode, transfer)
+    if transfer.kind == TransferKind.DEPOSIT:
+        promise = transfer.promise
+        is_ours = promise is None or (order is not None and promise.recipient == order.settlement_address)
+        return order is not None and match.evidence != Evidence.NONE and is_ours
+    return transfer.kind == TransferKind.REDIRECTED or order is not None
+
+
+def _refusal(match: Match, order: PaymentOrder | None) -> Unmatched | None:
+    """Say why a transfer does not count for the order that it names, or None if it does."""
+    transfer = match.transfer
+    if order is None:
+        return Unmatched.NO_ORDER
+    if match.evidence == Evidence.NONE:
+        return Unmatched.OTHER_PAYER
+    if transfer.kind == TransferKind.PAYMENT and transfer.recipient != order.settlement_address:
+        return Unmatched.OTHER_RECIPIENT
+    return None

@@ -1,0 +1,202 @@
+"""Whose a transfer is: by the call that moved the money and who made it, or by the deposit that a bridge answers.
+
+An amount proves nothing, and neither does what somebody says about somebody else's transaction; see docs/settlement.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.domain.env import EnvMode
+from api.domain.ledger import Transfer, TransferKind
+from api.services.settlement.crediting.open_deposits import OpenDeposits
+from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount
+from routing_engine.reference import token_registry
+
+
+class Evidence(StrEnum):
+    """Why a transfer counts for its order.
+
+    ``reference``: the order's reference ends the calldata of the call that moved the money, and whose money it was
+    made that call. ``signature``: the address whose money left signed for it. ``bridge``: a bridge answered a deposit
+    that counts. ``assigned``: vendor or operator said so.
+    """
+
+    NONE = ""
+    REFERENCE = "reference"
+    SIGNATURE = "signature"
+    BRIDGE = "bridge"
+    ASSIGNED = "assigned"
+
+
+class Unmatched(StrEnum):
+    """Why a transfer belongs to no order."""
+
+    NO_ORDER = "no_order"
+    OTHER_PAYER = "other_payer"
+    OTHER_RECIPIENT = "other_recipient"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """What was found out about a transfer.
+
+    Parameters
+    ----------
+    transfer : Transfer
+        Completed by the deposit that it answers.
+    order_id : str or None
+        The order that it names.
+    evidence : Evidence
+        Why it counts for that order; none where it does not.
+    refund_id : int or None
+        Of what a merchant sent back: as which refund.
+    is_rejected : bool
+        Whether the deposit behind it came from somebody from whom nothing is taken.
+    """
+
+    transfer: Transfer
+    order_id: str | None = None
+    evidence: Evidence = Evidence.NONE
+    refund_id: int | None = None
+    is_rejected: bool = False
+
+
+def match_transfers(
+    session: Session,
+    env_mode: EnvMode,
+    transfers: Sequence[Transfer],
+    recipients: Collection[str],
+    rejected: Collection[str] = (),
+) -> list[Match]:
+    """Return what each transfer is meant for; those that concern nobody here are left out.
+
+    Parameters
+    ----------
+    recipients : collection of str
+        Where vendors receive; transfers to anybody else are refunds, by a merchant or by a bridge, or nothing.
+    rejected : collection of str
+        Senders from whom nothing is taken.
+    """
+    orders = _orders_by_reference(session, env_mode, transfers)
+    refunds = _refunds_by_reference(session, env_mode, transfers)
+    deposits = OpenDeposits(session, env_mode, transfers)
+    found: list[Match] = []
+    for transfer in transfers:
+        match = _refund(transfer, refunds) or _answer(transfer, deposits)
+        if match is None and _is_anybodys(transfer, recipients):
+            match = _named(transfer, orders)
+        if match is not None:
+            if match.evidence != Evidence.NONE:
+                deposits.add(match.transfer, match.order_id, is_rejected=transfer.sender in rejected)
+            found.append(match)
+    return found
+
+
+def find_waiting_deliveries(session: Session, env_mode: EnvMode, matches: Collection[Match]) -> Mapping[int, Match]:
+    """Return, by their keys, the payments seen earlier that answer the deposits of these matches; locked.
+
+    Chains are read one after the other, so what left a bridge may be seen before what went in.
+    """
+    deposits = {
+        match.transfer.bridge_id: match
+        for match in matches
+        if match.transfer.kind == TransferKind.DEPOSIT and match.transfer.bridge_id and match.evidence != Evidence.NONE
+    }
+    query = select(Payment).where(
+        Payment.bridge_id.in_(deposits),
+        Payment.kind.in_([TransferKind.PAYMENT, TransferKind.REDIRECTED]),
+        Payment.order_id.is_(None),
+        Payment.env_mode == env_mode,
+    )
+    rows = session.scalars(query.order_by(Payment.id).with_for_update()) if deposits else ()
+    return {row.id: deposits.pop(row.bridge_id) for row in rows if row.bridge_id in deposits}
+
+
+def is_listed(session: Session, env_mode: EnvMode, transfer: Transfer) -> bool:
+    """Whether a transfer's token means something here: it is in the registry, or some vendor is settled in it.
+
+    Anybody can make tokens and send them to everybody.
+    """
+    if token_registry.info_of(transfer.chain_id, transfer.token_address) is not None:
+        return True
+    account = select(SettlementAccount.vendor_id).where(
+        SettlementAccount.env_mode == env_mode,
+        SettlementAccount.chain_id == transfer.chain_id,
+        SettlementAccount.token_address == transfer.token_address,
+    )
+    order = select(PaymentOrder.id).where(
+        PaymentOrder.settlement_chain_id == transfer.chain_id,
+        PaymentOrder.settlement_address == transfer.recipient,
+        PaymentOrder.settlement_token_address == transfer.token_address,
+        PaymentOrder.env_mode == env_mode,
+    )
+    return session.scalar(account.limit(1)) is not None or session.scalar(order.limit(1)) is not None
+
+
+def _is_anybodys(transfer: Transfer, recipients: Collection[str]) -> bool:
+    """Whether a transfer may belong to an order by what its calls say.
+
+    What a bridge paid out belongs to whose deposit it was: a relayer's calldata is the relayer's business.
+    """
+    if transfer.kind == TransferKind.PAYMENT:
+        return transfer.recipient in recipients
+    return transfer.kind in (TransferKind.DEPOSIT, TransferKind.REDIRECTED)
+
+
+def _named(transfer: Transfer, orders: Mapping[bytes, str]) -> Match:
+    """Return the match of the innermost call that names an order: no call around it has more to say."""
+    if transfer.kind != TransferKind.DEPOSIT and transfer.bridge_id:
+        return Match(transfer=transfer)
+    for naming in transfer.namings:
+        if naming.reference in orders:
+            evidence = Evidence.REFERENCE if naming.is_own else Evidence.NONE
+            return Match(transfer=transfer, order_id=orders[naming.reference], evidence=evidence)
+    return Match(transfer=transfer)
+
+
+def _answer(transfer: Transfer, deposits: OpenDeposits) -> Match | None:
+    """Return the match of what a bridge delivered or gave back, or None where no deposit of ours is known."""
+    deposit = deposits.answered_by(transfer)
+    if deposit is None:
+        return None
+    answer = replace(
+        transfer,
+        source_chain_id=deposit.chain_id,
+        source_tx_hash=deposit.tx_hash,
+        bridge_id=deposit.bridge_id,
+    )
+    return Match(transfer=answer, order_id=deposit.order_id, evidence=Evidence.BRIDGE, is_rejected=deposit.is_rejected)
+
+
+def _orders_by_reference(session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]) -> Mapping[bytes, str]:
+    references = {naming.reference for row in transfers for naming in row.namings}
+    query = select(PaymentOrder.payment_reference, PaymentOrder.id).where(
+        PaymentOrder.payment_reference.in_(references), PaymentOrder.env_mode == env_mode
+    )
+    return {row[0]: row[1] for row in session.execute(query)} if references else {}
+
+
+def _refunds_by_reference(session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]) -> Mapping[bytes, Refund]:
+    references = {naming.reference for row in transfers for naming in row.namings}
+    query = select(Refund).join(PaymentOrder, PaymentOrder.id == Refund.order_id)
+    query = query.where(Refund.reference.in_(references), PaymentOrder.env_mode == env_mode)
+    rows = session.scalars(query) if references else ()
+    return {row.reference: row for row in rows}
+
+
+def _refund(transfer: Transfer, refunds: Mapping[bytes, Refund]) -> Match | None:
+    """Return the match of what a merchant sent back, or None if it is no such thing."""
+    for naming in transfer.namings:
+        refund = refunds.get(naming.reference)
+        if refund is not None and naming.is_own:
+            asked = (refund.chain_id, refund.token_address, refund.sender, refund.recipient)
+            if asked == (transfer.chain_id, transfer.token_address, transfer.sender, transfer.recipient):
+                sent = replace(transfer, kind=TransferKind.REFUND)
+                return Match(transfer=sent, order_id=refund.order_id, evidence=Evidence.REFERENCE, refund_id=refund.id)
+    return None

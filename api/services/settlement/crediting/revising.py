@@ -1,0 +1,100 @@
+"""Let what was proven decide whose a payment is: what an endpoint said at first may have been a lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+from sqlalchemy.orm import Session
+
+from api.domain.ledger import Transfer, TransferKind, key_of
+from api.services.settlement.crediting.built_deposits import is_built
+from api.services.settlement.crediting.matching import Evidence, Match, Unmatched, match_transfers
+from api.services.settlement.crediting.sighting import Sighting
+from api.storage.tables import Payment, PaymentOrder
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """A payment, and what is proven of it.
+
+    Parameters
+    ----------
+    row : Payment
+        As it was written when it was seen.
+    transfer : Transfer
+        As it was proven, or agreed on by several endpoints.
+    match : Match or None
+        What the proven transfer names; None where a bridge, a signature or a person says whose it is.
+    """
+
+    row: Payment
+    transfer: Transfer
+    match: Match | None
+
+    @property
+    def order_id(self) -> str | None:
+        """The order that the payment belongs to by what is proven."""
+        row, transfer = self.row, self.transfer
+        if self.match is not None:
+            return self.match.order_id if self.match.evidence != Evidence.NONE else None
+        if row.evidence == Evidence.SIGNATURE and row.sender != transfer.sender:
+            return None
+        is_bridged = row.evidence == Evidence.BRIDGE and row.kind != TransferKind.BRIDGE_REFUND
+        return None if is_bridged and row.bridge_id != transfer.bridge_id else row.order_id
+
+
+def find_revisions(session: Session, sighting: Sighting, checked: Sequence[Payment]) -> list[Revision]:
+    """Return the payments of which something is proven for the first time."""
+    rows = [(row, sighting.proofs.get((row.tx_hash, row.log_index))) for row in checked]
+    fresh = [
+        (row, proof.transfer)
+        for row, proof in rows
+        if proof is not None
+        and proof.transfer is not None
+        and not proof.is_contradicted
+        and not (row.has_receipt_proof or row.has_second_opinion)
+    ]
+    named = [transfer for row, transfer in fresh if _is_named(row)]
+    found = match_transfers(session, sighting.env_mode, named, sighting.recipients, sighting.rejected)
+    matches = {key_of(match.transfer): match for match in found}
+    return [
+        Revision(
+            row=row,
+            transfer=transfer,
+            match=matches.get(key_of(transfer), Match(transfer=transfer)) if _is_named(row) else None,
+        )
+        for row, transfer in fresh
+    ]
+
+
+def apply_revision(
+    session: Session, revision: Revision, orders: Mapping[str, PaymentOrder], now: datetime
+) -> PaymentOrder | None:
+    """Bring a payment in line with what is proven of it; return the order to give it to, if it is another one."""
+    row, transfer = revision.row, revision.transfer
+    row.sender = transfer.sender
+    if row.kind == TransferKind.DEPOSIT:
+        promise = transfer.promise
+        row.promised_chain_id = promise.chain_id if promise else None
+        row.promised_token_address = promise.token_address if promise else None
+        row.promised_recipient = promise.recipient if promise else None
+        row.promised_amount = promise.amount if promise else None
+        row.fill_deadline, row.bridge_id = transfer.fill_deadline, transfer.bridge_id
+        row.is_built = is_built(session, orders.get(row.order_id or ""), transfer)
+    if revision.order_id == row.order_id:
+        return None
+    log.warning("payment_revised", tx_hash=row.tx_hash, order_id=row.order_id, proven_order_id=revision.order_id)
+    row.order_id, row.evidence, row.unmatched_reason, row.updated_at = None, Evidence.NONE, Unmatched.NO_ORDER, now
+    row.source_chain_id, row.source_tx_hash, row.bridge_id = None, None, transfer.bridge_id
+    return orders.get(revision.order_id or "")
+
+
+def _is_named(row: Payment) -> bool:
+    """Whether what its calls name says whose a payment is."""
+    is_bridged = row.kind in (TransferKind.PAYMENT, TransferKind.REDIRECTED) and row.bridge_id
+    return row.evidence in (Evidence.NONE, Evidence.REFERENCE) and not is_bridged

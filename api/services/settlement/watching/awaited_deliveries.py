@@ -1,0 +1,50 @@
+"""Deposits whose deliveries are awaited on a chain: while there are any, what became final is searched once more."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import and_, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from api.domain.env import EnvMode
+from api.domain.ledger import TransferKind
+from api.domain.orders import OrderStatus
+from api.services.orders.store import GONE
+from api.storage.tables import Payment, PaymentOrder
+
+AFTER_DEADLINE = timedelta(days=1)
+"""How long past its deadline a deposit of an order that is closed is still awaited."""
+
+
+def awaits_delivery(session: Session, env_mode: EnvMode, chain_id: int, now: datetime) -> bool:
+    """Whether a deposit of an order is still to be delivered on a chain."""
+    delivery = aliased(Payment)
+    is_delivered = select(delivery.id).where(
+        delivery.bridge_id == Payment.bridge_id,
+        delivery.env_mode == Payment.env_mode,
+        delivery.kind.in_([TransferKind.PAYMENT, TransferKind.REDIRECTED, TransferKind.BRIDGE_REFUND]),
+        delivery.state.not_in(GONE),
+    )
+    is_here = or_(
+        Payment.promised_chain_id == chain_id,
+        and_(Payment.promised_chain_id.is_(None), PaymentOrder.settlement_chain_id == chain_id),
+    )
+    is_open = or_(
+        PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
+        Payment.fill_deadline >= now - AFTER_DEADLINE,
+    )
+    query = (
+        select(Payment.id)
+        .join(PaymentOrder, PaymentOrder.id == Payment.order_id)
+        .where(
+            Payment.kind == TransferKind.DEPOSIT,
+            Payment.env_mode == env_mode,
+            Payment.state.not_in(GONE),
+            Payment.is_overdue.is_(False),
+            is_here,
+            is_open,
+            ~is_delivered.exists(),
+        )
+    )
+    return session.scalar(query.limit(1)) is not None

@@ -1,0 +1,126 @@
+"""Read blocks again that were read before: for an operator who does not trust what was said of them then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.errors import InvalidData, Unavailable
+from api.domain.ledger import ChainUnavailable, Doubt, Ledger
+from api.services.ledger.doubts import HINT
+from api.services.ledger.environments import ledger_for
+from api.services.settlement.watching.second_looks import credit_again
+from api.services.settlement.watching.watched_chain import Chain, chain_of
+from api.storage.tables import Payment, WatchCursor
+
+RETRY_AFTER_S = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rescanned:
+    """Blocks that were read again: how many transfers they hold, and the transactions of payments that were new.
+
+    `doubtful` is how many of the blocks neither their receipts nor another endpoint could settle; the worker goes on
+    trying.
+    """
+
+    first: int
+    last: int
+    transfers: int
+    found: tuple[str, ...]
+    doubtful: int
+
+
+def rescan(context: Context, env_mode: EnvMode, chain_id: int, first: int, last: int) -> Iterator[Rescanned]:
+    """Read these blocks again, piece by piece, and credit what is missing; the worker may run beside it.
+
+    Raises
+    ------
+    InvalidData
+        If the chain is not connected, or the worker has not read so far yet.
+    Unavailable
+        If the chain can't be read just now.
+    """
+    chain, reached = _open(context, env_mode, chain_id)
+    if first < 0 or first > last:
+        raise InvalidData.at("from", f"Must be at least 0 and at most --to, which is {last}")
+    if last > reached:
+        raise InvalidData.at("to", f"The worker has read chain {chain_id} up to block {reached}; use at most that")
+    for start in range(first, last + 1, chain.ledger.span):
+        yield _again(chain, start, min(last, start + chain.ledger.span - 1))
+
+
+def rescan_transaction(context: Context, env_mode: EnvMode, chain_id: int, tx_hash: str) -> Rescanned:
+    """Read the block of a transaction again, whatever the transaction looks like.
+
+    Raises
+    ------
+    InvalidData
+        If the chain is not connected, does not know the transaction, or was not read so far yet.
+    Unavailable
+        If the chain can't be read just now.
+    """
+    chain, reached = _open(context, env_mode, chain_id)
+    try:
+        place = chain.ledger.places(chain_id, [tx_hash], chain.wanted).get(tx_hash)
+    except ChainUnavailable as fault:
+        raise Unavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
+    if place is None:
+        raise InvalidData.at("tx", f"Chain {chain_id} has no such transaction in a block")
+    if place.block.number > reached:
+        raise InvalidData.at("tx", f"It is in block {place.block.number}, and the worker has only read up to {reached}")
+    return _again(chain, place.block.number, place.block.number, Doubt(block=place.block, told_by=HINT))
+
+
+def _open(context: Context, env_mode: EnvMode, chain_id: int) -> tuple[Chain, int]:
+    ledger = ledger_for(context, env_mode)
+    if ledger is None or chain_id not in ledger.chain_ids:
+        known = ", ".join(map(str, sorted(ledger.chain_ids))) if ledger is not None else "none"
+        raise InvalidData.at("chain", f"Chain {chain_id} is not connected in {env_mode}; connected are: {known}")
+    with context.database.read() as session:
+        cursor = session.get(WatchCursor, (env_mode, chain_id))
+    if cursor is None:
+        raise InvalidData.at("chain", f"The worker has not read chain {chain_id} yet; start it first")
+    return _chain(context, env_mode, ledger, chain_id), cursor.block_number
+
+
+def _chain(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
+    try:
+        return chain_of(context, env_mode, ledger, chain_id)
+    except ChainUnavailable as fault:
+        raise Unavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
+
+
+def _again(chain: Chain, first: int, last: int, *doubts: Doubt) -> Rescanned:
+    try:
+        reading = chain.ledger.read(chain.chain_id, first, last, chain.wanted)
+        asked = {each.block.number: each for each in (*reading.doubts, *doubts)}
+        settlement = chain.ledger.settle(chain.chain_id, list(asked.values()), chain.wanted)
+        transfers = (*reading.transfers, *settlement.transfers)
+        before = _payments(chain, first, last)
+        left = [doubt for number, doubt in asked.items() if number not in settlement.settled]
+        credit_again(chain, transfers, left)
+    except ChainUnavailable as fault:
+        raise Unavailable(f"{fault}; blocks below {first} were read", retry_after_s=RETRY_AFTER_S) from fault
+    found = sorted(_payments(chain, first, last) - before)
+    return Rescanned(
+        first=first,
+        last=last,
+        transfers=len({(each.tx_hash, each.log_index) for each in transfers}),
+        found=tuple(dict.fromkeys(tx_hash for tx_hash, _ in found)),
+        doubtful=len(left),
+    )
+
+
+def _payments(chain: Chain, first: int, last: int) -> set[tuple[str, int]]:
+    query = select(Payment.tx_hash, Payment.log_index).where(
+        Payment.env_mode == chain.env_mode,
+        Payment.chain_id == chain.chain_id,
+        Payment.block_number.between(first, last),
+    )
+    with chain.context.database.read() as session:
+        return {(row[0], row[1]) for row in session.execute(query)}

@@ -1,0 +1,176 @@
+"""One task for each chain: whichever hangs, the others are looked at in time, and an idle one costs little."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.ledger import Ledger
+from api.services.ledger.environments import groups, ledgers
+from api.services.orders.store import PaymentState
+from api.services.settlement.watching.progress import Progress
+from api.services.settlement.watching.watcher import look
+from api.storage.fencing import LeaseLost
+from api.storage.tables import Payment
+
+REQUESTS_A_MINUTE = 58
+"""What an idle chain may cost on average."""
+USUAL_COST = 2.0
+"""HTTP requests of a look that finds new blocks and nothing in them: the head, and the blocks."""
+SMOOTHING = 0.2
+"""Weight of the last look in the average: one that compares endpoints must not make the next one late."""
+LOOK_S = 1.0
+"""Between the starts of two looks, where they cost little or payments wait for confirmations."""
+FOUND_S = 0.05
+"""Before the next look once something was found: what counts at once counts in the look after the one that found it."""
+LONGEST_S = 10.0
+END_S = 2.0
+"""How long handing over waits for looks; what a later one writes is refused."""
+
+log = structlog.get_logger(__name__)
+
+
+class ChainTasks:
+    """The worker's job for the chains: `run` sees to it that every chain has its task, `end` ends them."""
+
+    def __init__(self) -> None:
+        self._tasks: tuple[_Task, ...] = ()
+        self._stopping = threading.Event()
+
+    def run(self, context: Context) -> None:
+        """Start the tasks of the present duty, or one anew that ended.
+
+        Raises
+        ------
+        LeaseLost
+            If a task found that the duty is somebody else's.
+        """
+        if not self._tasks:
+            self._stopping = threading.Event()
+            self._tasks = tuple(
+                _Task(context, env_mode, ledger, group, self._stopping)
+                for env_mode, ledger in ledgers(context).items()
+                for group in groups(ledger)
+            )
+        for task in self._tasks:
+            if task.lost is not None:
+                raise task.lost
+            task.start()
+
+    def end(self) -> None:
+        """Begin no more looks; wait a moment for those that go on."""
+        self._stopping.set()
+        deadline = time.monotonic() + END_S
+        for task in self._tasks:
+            task.join(max(0.0, deadline - time.monotonic()))
+        self._tasks = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How one look at a chain went.
+
+    Parameters
+    ----------
+    cost : float
+        HTTP requests of a look, on a moving average.
+    took_s : float
+        Seconds.
+    is_behind, has_found, is_waiting : bool
+        Whether there are blocks left to read, whether it found transfers, and whether payments wait for confirmations.
+    is_hurried : bool
+        Whether the look before found something: on a busy chain each one does.
+    """
+
+    cost: float
+    took_s: float
+    is_behind: bool = False
+    has_found: bool = False
+    is_waiting: bool = False
+    is_hurried: bool = False
+
+    @property
+    def pause_s(self) -> float:
+        """Seconds until the next look: less while something goes on, else what the cost allows."""
+        if self.is_behind:
+            return 0.0
+        if self.has_found and self.is_waiting and not self.is_hurried:
+            return FOUND_S
+        period_s = LOOK_S if self.is_waiting else max(LOOK_S, self.cost * 60 / REQUESTS_A_MINUTE)
+        return max(FOUND_S, min(period_s, LONGEST_S) - self.took_s)
+
+
+class _Task:
+    """Looks at some chains, one after the other, again and again."""
+
+    def __init__(
+        self, context: Context, env_mode: EnvMode, ledger: Ledger, chain_ids: Sequence[int], stopping: threading.Event
+    ) -> None:
+        self.lost: LeaseLost | None = None
+        self._context, self._env_mode, self._ledger, self._stopping = context, env_mode, ledger, stopping
+        self._progress = {chain_id: Progress() for chain_id in chain_ids}
+        self._cost = dict.fromkeys(chain_ids, USUAL_COST)
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Go on, unless that goes on already."""
+        if self._thread is None or not self._thread.is_alive():
+            name = f"chain-{self._env_mode}-{'-'.join(map(str, self._progress))}"
+            # A thread that hangs in a chain's answer must not keep a process alive that is told to end.
+            self._thread = threading.Thread(target=self._go_on, name=name, daemon=True)
+            self._thread.start()
+
+    def join(self, timeout_s: float) -> None:
+        """Wait until it has ended."""
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+
+    def _go_on(self) -> None:
+        pause_s = 0.0
+        while not self._stopping.wait(pause_s):
+            try:
+                pause_s = min(self._look(chain_id, progress).pause_s for chain_id, progress in self._progress.items())
+            except LeaseLost as lost:
+                self.lost = lost
+                return
+            except OperationalError as error:
+                log.warning("database_unavailable", env_mode=self._env_mode, kind=type(error.orig).__name__)
+                pause_s = LOOK_S
+            except Exception:  # one chain's trouble must not end its task for good
+                log.exception("look_failed", env_mode=self._env_mode)
+                pause_s = LOOK_S
+
+    def _look(self, chain_id: int, progress: Progress) -> Look:
+        started, sent = time.monotonic(), self._ledger.requests(chain_id)
+        past = self._cost[chain_id]
+        is_hurried = progress.has_found
+        progress.begin()
+        is_read = look(self._context, self._env_mode, self._ledger, chain_id, progress)
+        requests = self._ledger.requests(chain_id) - sent
+        if progress.has_found or progress.is_behind:
+            cost = past  # what an idle look costs can't be seen in this one
+        else:
+            cost = self._cost[chain_id] = past + SMOOTHING * (requests - past)
+        return Look(
+            cost=cost,
+            took_s=time.monotonic() - started,
+            is_behind=is_read and progress.is_behind,
+            has_found=progress.has_found,
+            is_waiting=self._is_waiting(chain_id),
+            is_hurried=is_hurried,
+        )
+
+    def _is_waiting(self, chain_id: int) -> bool:
+        seen = select(Payment.id).where(
+            Payment.state == PaymentState.SEEN, Payment.chain_id == chain_id, Payment.env_mode == self._env_mode
+        )
+        with self._context.database.read() as session:
+            return session.scalar(seen.limit(1)) is not None

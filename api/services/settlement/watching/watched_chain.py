@@ -1,0 +1,143 @@
+"""One chain in one look: what is watched on it, and its cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, select, union
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Proof, Transfer, TransferKey
+from api.domain.orders import LATE_WINDOW, OrderStatus
+from api.services.orders.store import PaymentState
+from api.services.settlement.crediting.sighting import Sighting
+from api.services.vendors.owned_addresses import recipients_of
+from api.storage.db import insert_new
+from api.storage.tables import Payment, PaymentOrder, Refund, WatchCursor
+
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+"""What has been read so far rules nothing out: deadlines have passed only where final blocks were read again."""
+GIVEN_BACK_WITHIN = timedelta(days=7)
+"""How long after its deadline a bridge is expected to give a deposit back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """One chain in one run.
+
+    Parameters
+    ----------
+    recipients : frozenset of str
+        Every address at which a vendor of the environment may receive, its removed accounts' and those of other chains
+        included: a payment on the wrong chain is found too.
+    others : frozenset of str
+        Who else may be sent something that matters: payers who are to get money back.
+    """
+
+    context: Context
+    ledger: Ledger
+    env_mode: EnvMode
+    chain_id: int
+    head: Head
+    recipients: frozenset[str]
+    others: frozenset[str]
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """All of them."""
+        return self.recipients | self.others
+
+
+def chain_of(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
+    """Return a chain as it is now.
+
+    Raises
+    ------
+    ChainUnavailable
+        If it can't be read just now.
+    """
+    head = ledger.head(chain_id)
+    with context.database.read() as session:
+        return Chain(
+            context=context,
+            ledger=ledger,
+            env_mode=env_mode,
+            chain_id=chain_id,
+            head=head,
+            recipients=recipients_of(session, env_mode, [chain_id])[chain_id],
+            others=awaiting_money_back(context, session, env_mode),
+        )
+
+
+def sighting_of(
+    chain: Chain,
+    transfers: tuple[Transfer, ...],
+    *,
+    canonical: Mapping[int, Block] | None = None,
+    proofs: Mapping[TransferKey, Proof] | None = None,
+    reached_at: datetime = LONG_AGO,
+) -> Sighting:
+    """Return what a look has shown, with its senders screened; see `Sighting`."""
+    return Sighting(
+        env_mode=chain.env_mode,
+        chain_id=chain.chain_id,
+        head=chain.head,
+        canonical=canonical or {},
+        transfers=transfers,
+        reached_at=reached_at,
+        recipients=chain.recipients,
+        rejected=_rejected(chain, (*transfers, *(each.transfer for each in (proofs or {}).values() if each.transfer))),
+        proofs=proofs or {},
+        endpoints=chain.ledger.endpoint_count(chain.chain_id),
+    )
+
+
+def _rejected(chain: Chain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
+    """Return the senders from whom nothing must be taken; without an answer the blocks are read again later."""
+    senders = {row.sender for row in transfers}
+    try:
+        return frozenset(chain.context.screen(senders)) if senders else frozenset()
+    except Exception as fault:  # a stranger's code: whatever goes wrong in it, no payment is taken unchecked
+        raise ChainUnavailable(f"screening does not answer: {fault!r}") from fault
+
+
+def hold_cursor(chain: Chain, session: Session) -> WatchCursor:
+    """Lock the chain's cursor, so that two workers write one after the other."""
+    key = {"env_mode": chain.env_mode, "chain_id": chain.chain_id}
+    query = select(WatchCursor).filter_by(**key).with_for_update().execution_options(populate_existing=True)
+    cursor = session.scalar(query)
+    if cursor is not None:
+        return cursor
+    block, now = chain.head.block, chain.context.clock.now()
+    start = {"block_number": 0, "block_hash": "", "final_number": 0, "mined_at": block.mined_at, "updated_at": now}
+    insert_new(session, WatchCursor, key | start)
+    return session.scalars(query).one()
+
+
+def open_conditions(context: Context) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Return what holds for orders that wait for a payment, and for those that still take a late one."""
+    late = context.clock.now() - LATE_WINDOW
+    return (
+        PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
+        and_(PaymentOrder.status == OrderStatus.EXPIRED, PaymentOrder.expires_at >= late),
+    )
+
+
+def awaiting_money_back(context: Context, session: Session, env_mode: EnvMode) -> frozenset[str]:
+    """Return the payers whom a merchant is to refund, and those whose deposits a bridge is to give back."""
+    is_done = select(Payment.id).where(Payment.refund_id == Refund.id, Payment.state == PaymentState.FINAL)
+    refunded = (
+        select(Refund.recipient)
+        .join(PaymentOrder, PaymentOrder.id == Refund.order_id)
+        .where(PaymentOrder.env_mode == env_mode, ~is_done.exists())
+    )
+    stranded = select(Payment.sender).where(
+        Payment.env_mode == env_mode,
+        Payment.is_overdue,
+        Payment.fill_deadline >= context.clock.now() - GIVEN_BACK_WITHIN,
+    )
+    return frozenset(session.scalars(union(refunded, stranded)))

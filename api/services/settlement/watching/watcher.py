@@ -1,0 +1,185 @@
+"""Watch the chains for payments: each chain is read once a run, however many orders are open.
+
+A run asks which blocks of the payments it still checks are canonical, reads the transfers of the blocks that are new,
+and writes what follows in one transaction. It remembers nothing outside the tables: if it crashes half-way, or runs
+twice at once, the next run does what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+
+import structlog
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.ledger import Block, ChainUnavailable, Ledger, Proof, Reading, TransferKey
+from api.services.ledger.environments import groups, ledgers
+from api.services.orders.store import CHECKED, PaymentState
+from api.services.settlement.crediting.crediting import credit
+from api.services.settlement.crediting.unproven import unproven
+from api.services.settlement.watching.at_once import run_at_once
+from api.services.settlement.watching.awaited_deliveries import awaits_delivery
+from api.services.settlement.watching.doubtful_blocks import note_doubts
+from api.services.settlement.watching.hints import add_hint
+from api.services.settlement.watching.progress import Progress
+from api.services.settlement.watching.second_looks import follow_reports, reread, settle_doubts
+from api.services.settlement.watching.watched_chain import Chain, chain_of, hold_cursor, open_conditions, sighting_of
+from api.storage.tables import Payment, PaymentOrder, WatchCursor
+
+CURSOR_EVERY = timedelta(seconds=10)
+"""How long a chain on which nothing happens keeps its old cursor; another process would read the blocks since again."""
+WATCH_S = 60
+"""How long `watch` waits for chains that hang."""
+
+MOST_PIECES = 50
+"""How far one run reads on a chain that is behind, before the other chains have their turn again."""
+FRESH = timedelta(hours=1)
+"""Orders of this age count whatever their status, on a chain that was never read."""
+
+log = structlog.get_logger(__name__)
+
+
+def watch(context: Context) -> None:
+    """Look at every chain of every environment once, all at the same time; one that can't be read is left out.
+
+    Waits for all of them, but not forever for one that hangs. What a look raises beyond that is raised here.
+    """
+
+    def look_at(env_mode: EnvMode, ledger: Ledger, group: Sequence[int]) -> None:
+        for chain_id in group:
+            look(context, env_mode, ledger, chain_id, Progress())
+
+    run_at_once(
+        [
+            partial(look_at, env_mode, ledger, group)
+            for env_mode, ledger in ledgers(context).items()
+            for group in groups(ledger)
+        ],
+        WATCH_S,
+    )
+
+
+def look(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int, progress: Progress) -> bool:
+    """Look at one chain once; return whether it could be read."""
+    try:
+        _watch_chain(chain_of(context, env_mode, ledger, chain_id), progress)
+    except ChainUnavailable as fault:
+        log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
+        return False
+    return True
+
+
+def _watch_chain(chain: Chain, progress: Progress) -> None:
+    with chain.context.database.read() as session:
+        cursor = session.get(WatchCursor, (chain.env_mode, chain.chain_id))
+        due, checked = _due_and_checked(chain, session)
+        first = _first_unknown(chain, session) if cursor is None else 0
+    if cursor is not None:
+        number, block_hash = progress.since((cursor.block_number, cursor.block_hash))
+        if chain.head.block.number < number:
+            return  # a node that is behind; what it does not know yet says nothing
+        canonical = chain.ledger.blocks(chain.chain_id, due | {number})
+        if number in canonical and canonical[number].hash == block_hash:
+            first = number + 1
+        else:
+            log.info("chain_reorganised", chain_id=chain.chain_id, block_number=number)
+            first, canonical = cursor.final_number + 1, chain.ledger.blocks(chain.chain_id, checked)
+    else:
+        canonical = chain.ledger.blocks(chain.chain_id, checked)
+    is_quiet = cursor is not None and not checked and chain.context.clock.now() - cursor.updated_at < CURSOR_EVERY
+    proofs = _prove(chain, canonical)
+    for reached, reading in _read(chain, first):
+        has_found = bool(reading.transfers or reading.doubts or reading.untraced)
+        is_written = has_found or not is_quiet
+        if is_written:
+            _write(chain, canonical, reading, reached, proofs)
+        progress.note(reached, chain.head.block, is_written=is_written, has_found=bool(reading.transfers))
+        canonical, proofs = {}, {}
+    for look_again in (settle_doubts, follow_reports, reread):
+        look_again(chain)
+
+
+def _due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set[int]]:
+    """Return the blocks by which a payment may count or become final now, and those of all that can still be lost.
+
+    As long as the cursor's block is canonical so is everything below it; what waits for nothing but time is not asked
+    about again.
+    """
+    is_proven = Payment.has_receipt_proof | Payment.has_second_opinion
+    query = select(Payment.block_number, Payment.confirmations, Payment.state, is_proven).where(
+        Payment.state.in_(CHECKED), Payment.chain_id == chain.chain_id, Payment.env_mode == chain.env_mode
+    )
+    deepest, final = chain.context.config.confirmations.deepest, chain.head.final_number
+    due, checked = set(), set()
+    for number, depth, state, has_proof in session.execute(query.distinct()):
+        if number is not None:
+            checked.add(number)
+            if number <= final or not has_proof or (state == PaymentState.SEEN and depth < deepest):
+                due.add(number)
+    return due, checked
+
+
+def _first_unknown(chain: Chain, session: Session) -> int:
+    """Return where to begin on a chain that was never read: when the oldest order that may have been paid was made."""
+    is_fresh = PaymentOrder.created_at >= chain.context.clock.now() - FRESH
+    query = select(func.min(PaymentOrder.created_at)).where(
+        PaymentOrder.env_mode == chain.env_mode, or_(*open_conditions(chain.context), is_fresh)
+    )
+    oldest, head = session.scalar(query), chain.head.block.number
+    return head if oldest is None else min(head, chain.ledger.block_at(chain.chain_id, oldest))
+
+
+def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
+    """Read up to the head, piece by piece; give the block that each piece reaches and what it holds. At least one.
+
+    The block is asked for before the transfers: if the chain changes in between, the cursor is left on a block that is
+    no longer canonical, and the next run reads again.
+    """
+    head = chain.head.block
+    if first > head.number:
+        yield head, Reading(transfers=())
+    for _ in range(MOST_PIECES):
+        if first > head.number:
+            return
+        last = min(head.number, first + chain.ledger.span - 1)
+        reached = head if last == head.number else chain.ledger.blocks(chain.chain_id, [last]).get(last)
+        if reached is None:
+            raise ChainUnavailable(f"block {last} is gone")
+        yield reached, chain.ledger.read(chain.chain_id, first, last, chain.wanted)
+        first = last + 1
+
+
+def _prove(chain: Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey, Proof]:
+    """Look for proofs of the payments whose blocks are checked now."""
+    endpoints = chain.ledger.endpoint_count(chain.chain_id)
+    with chain.context.database.read() as session:
+        asked = unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
+    return chain.ledger.prove(chain.chain_id, asked, chain.wanted) if asked else {}
+
+
+def _write(
+    chain: Chain,
+    canonical: Mapping[int, Block],
+    reading: Reading,
+    reached: Block,
+    proofs: Mapping[TransferKey, Proof],
+) -> None:
+    sighting = sighting_of(chain, reading.transfers, canonical=canonical, proofs=proofs)
+    now, final = chain.context.clock.now(), min(reached.number, chain.head.final_number)
+    can_trace = chain.ledger.can_trace(chain.chain_id)
+    with chain.context.database.write() as session:
+        cursor = hold_cursor(chain, session)
+        credit(session, sighting, chain.context.config.confirmations, now)
+        note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
+        for tx_hash in reading.untraced:
+            add_hint(session, chain.env_mode, chain.chain_id, tx_hash, now, is_untraced=True)
+        if not cursor.block_hash or not awaits_delivery(session, chain.env_mode, chain.chain_id, now):
+            cursor.reread_number = max(cursor.reread_number, final)
+        cursor.block_number, cursor.block_hash, cursor.mined_at = reached.number, reached.hash, reached.mined_at
+        cursor.head_number = max(cursor.head_number, chain.head.block.number)
+        cursor.final_number, cursor.can_trace, cursor.updated_at = final, can_trace, now

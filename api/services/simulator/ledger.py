@@ -1,0 +1,201 @@
+"""The simulated chains behind the port that real ones have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.domain.clock import Clock
+from api.domain.ledger import (
+    Block,
+    Doubt,
+    Head,
+    Naming,
+    Place,
+    Proof,
+    Reading,
+    Settlement,
+    Transfer,
+    TransferKey,
+    TransferKind,
+    key_of,
+)
+from api.services.orders.store import COUNTED
+from api.services.settlement.crediting.built_deposits import SIMULATED_BRIDGE
+from api.services.simulator.chain import (
+    CHAIN_IDS,
+    FINALITY_BLOCKS,
+    blocks,
+    hold,
+    mined_at,
+    number_at,
+    reorganise,
+    take_back,
+)
+from api.storage.db import Database
+from api.storage.tables import Payment, SimulatedChain, SimulatedTransfer
+
+
+class SimulatedLedger:
+    """Chains of the test environment.
+
+    Parameters
+    ----------
+    database : Database
+        Where transfers and reorganisations are kept.
+    clock : Clock
+        Mines the blocks.
+    """
+
+    span = 10_000_000
+    is_remote = False
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    @property
+    def chain_ids(self) -> frozenset[int]:
+        """All chains that the engine describes."""
+        return frozenset(CHAIN_IDS)
+
+    def head(self, chain_id: int) -> Head:
+        """Close the blocks up to now, and reorganise the chain if that was asked for."""
+        with self._database.write() as session:
+            return self._close(session, hold(session, chain_id)[chain_id])
+
+    def requests(self, chain_id: int) -> int:
+        """Return 0: the chain is tables."""
+        return 0
+
+    def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+        """Return the canonical blocks with these numbers."""
+        with self._database.read() as session:
+            chain = session.get(SimulatedChain, chain_id)
+            head = chain.head_number if chain else 0
+            return blocks(session, chain_id, [number for number in numbers if number <= head])
+
+    def block_at(self, chain_id: int, moment: datetime) -> int:
+        """Return the number of the first block mined at `moment` or later."""
+        number = number_at(moment)
+        return number if mined_at(number) == moment else number + 1
+
+    def accepts_signature(self, chain_id: int, account: str, digest: bytes, signature: bytes, number: int) -> bool:
+        """Accept nothing: every simulated payment carries its reference, and nobody has a simulated wallet's key."""
+        return False
+
+    def endpoint_count(self, chain_id: int) -> int:
+        """Return how many there are to ask: a simulated chain is one thing that does not lie."""
+        return 1
+
+    def can_trace(self, chain_id: int) -> bool | None:
+        """Whether what only a trace shows is seen: there is no such thing here."""
+        return True
+
+    def read(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> Reading:
+        """Return what moved in these blocks, of which none is in doubt."""
+        return Reading(transfers=self.search(chain_id, first, last, recipients))
+
+    def settle(self, chain_id: int, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
+        """Give the blocks once more: they are what they were."""
+        found = [self.search(chain_id, each.block.number, each.block.number, recipients) for each in doubts]
+        return Settlement(
+            transfers=tuple(chain.from_iterable(found)), settled=frozenset(each.block.number for each in doubts)
+        )
+
+    def prove(
+        self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
+    ) -> Mapping[TransferKey, Proof]:
+        """Vouch for everything."""
+        return {key_of(each): Proof(has_receipt_proof=True, has_second_opinion=True) for each in transfers}
+
+    def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+        """Return where these transactions were mined."""
+        query = select(SimulatedTransfer).where(
+            SimulatedTransfer.chain_id == chain_id,
+            SimulatedTransfer.tx_hash.in_(hashes),
+            SimulatedTransfer.is_canonical,
+        )
+        with self._database.read() as session:
+            rows = session.scalars(query).all()
+        return {row.tx_hash: Place(block=_transfer(row).block, is_relevant=row.recipient in recipients) for row in rows}
+
+    def search(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
+        """Return what moved in these blocks."""
+        wanted = frozenset(recipients)
+        query = (
+            select(SimulatedTransfer)
+            .where(
+                SimulatedTransfer.chain_id == chain_id,
+                SimulatedTransfer.block_number.between(first, last),
+                SimulatedTransfer.is_canonical,
+            )
+            .order_by(SimulatedTransfer.block_number, SimulatedTransfer.tx_hash, SimulatedTransfer.log_index)
+        )
+        with self._database.read() as session:
+            rows = session.scalars(query).all()
+        return tuple(_transfer(row) for row in rows if row.kind != TransferKind.PAYMENT or row.recipient in wanted)
+
+    def _close(self, session: Session, chain: SimulatedChain) -> Head:
+        now = self._clock.now()
+        doomed = _doomed(session, chain.chain_id)
+        shown = [row for row in doomed if row.block_number <= chain.head_number]
+        if shown:
+            lost = {row.reference for row in shown if row.reference is not None}
+            reorganise(session, chain, min(row.block_number for row in shown), lost, now)
+            for row in shown:
+                take_back(session, row)
+        chain.head_number = number = max(chain.head_number, number_at(now))
+        # Nothing is final that a reorganisation is still to come for.
+        limits = [row.block_number - 1 for row in doomed if row not in shown]
+        final_number = min(number - FINALITY_BLOCKS, *limits) if limits else number - FINALITY_BLOCKS
+        return Head(block=blocks(session, chain.chain_id, [number])[number], final_number=final_number)
+
+
+def _doomed(session: Session, chain_id: int) -> Sequence[SimulatedTransfer]:
+    """Return the transfers that the chain loses once they have been shown."""
+    query = select(SimulatedTransfer).where(
+        SimulatedTransfer.chain_id == chain_id, SimulatedTransfer.reorg_when_seen, SimulatedTransfer.is_canonical
+    )
+    rows = session.scalars(query).all()
+    _spare_final(session, rows)
+    return [row for row in rows if row.reorg_when_seen]
+
+
+def _spare_final(session: Session, doomed: Sequence[SimulatedTransfer]) -> None:
+    """Keep what the watcher has taken for final between the request to lose it and now: the request came too late."""
+    hashes = {row.tx_hash for row in doomed}
+    if not hashes:
+        return
+    query = select(Payment.chain_id, Payment.tx_hash, Payment.log_index)
+    final = session.execute(query.where(Payment.tx_hash.in_(hashes), Payment.state.in_(COUNTED))).all()
+    for row in doomed:
+        row.reorg_when_seen = (row.chain_id, row.tx_hash, row.log_index) not in final
+
+
+def _transfer(row: SimulatedTransfer) -> Transfer:
+    return Transfer(
+        kind=TransferKind(row.kind),
+        chain_id=row.chain_id,
+        block=Block(number=row.block_number, hash=row.block_hash, mined_at=mined_at(row.block_number)),
+        tx_hash=row.tx_hash,
+        log_index=row.log_index,
+        token_address=row.token_address,
+        sender=row.sender,
+        recipient=row.recipient,
+        amount=row.amount,
+        namings=() if row.reference is None else (Naming(reference=row.reference, is_own=True),),
+        bridge_id=_bridge_id(row),
+        source_chain_id=row.source_chain_id,
+        source_tx_hash=row.source_tx_hash,
+    )
+
+
+def _bridge_id(row: SimulatedTransfer) -> str:
+    """Return what a deposit and what answers it have in common; empty where no bridge has to do with it."""
+    deposit = row.tx_hash if row.kind == TransferKind.DEPOSIT else row.source_tx_hash
+    return f"{SIMULATED_BRIDGE}:{deposit}" if deposit else ""

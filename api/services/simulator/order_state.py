@@ -1,0 +1,52 @@
+"""What is under way for an order on the simulated chains."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.domain.errors import Conflict, NotFound, Problem
+from api.services.checkout.quote import OrderQuote
+from api.services.orders.store import Money, PaymentState
+from api.services.simulator.wallet import Source
+from api.storage.tables import PaymentOrder, SimulatedTransfer, StoredQuote
+
+
+def outstanding(session: Session, order: PaymentOrder, money: Money) -> list[SimulatedTransfer]:
+    """Return the order's transfers that the watcher has not seen yet."""
+    seen = {(row.chain_id, row.tx_hash, row.log_index) for row in money.payments}
+    return [row for row in _transfers(session, order) if (row.chain_id, row.tx_hash, row.log_index) not in seen]
+
+
+def unfinal(session: Session, order: PaymentOrder, money: Money) -> list[SimulatedTransfer]:
+    """Return the order's transfers that were seen and that the watcher still checks."""
+    hashes = {row.tx_hash for row in money.payments if row.state == PaymentState.SEEN}
+    return [row for row in _transfers(session, order) if row.tx_hash in hashes]
+
+
+def quoted_source(session: Session, order: PaymentOrder, quote_id: str, now: datetime) -> Source:
+    """Return what the payer pays with according to a quote of this order.
+
+    Raises
+    ------
+    NotFound
+        If there is no such quote for this order.
+    Conflict
+        If it has expired.
+    """
+    row = session.get(StoredQuote, quote_id)
+    if row is None or row.order_id != order.id:
+        raise NotFound("There is no such quote", Problem(path="quote_id", message="Not a quote of this order"))
+    if row.expires_at <= now:
+        raise Conflict("The quote has expired", Problem(path="quote_id", message="Ask for a new quote"))
+    quote = OrderQuote.from_body(row.body)
+    return Source(chain_id=quote.chain_id, token_address=quote.token_address, amount=quote.amount_in)
+
+
+def _transfers(session: Session, order: PaymentOrder) -> list[SimulatedTransfer]:
+    query = select(SimulatedTransfer).where(
+        SimulatedTransfer.reference == order.payment_reference, SimulatedTransfer.is_canonical
+    )
+    return list(session.scalars(query))

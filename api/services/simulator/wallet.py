@@ -1,0 +1,174 @@
+"""Wallets and a bridge on the simulated chains: they do what people and relayers do on real ones."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.domain.errors import Conflict
+from api.domain.ledger import TransferKind
+from api.services.simulator.chain import NewTransfer, append, hold
+from api.storage.tables import PaymentOrder, Refund, SimulatedTransfer
+from routing_engine.model import Token
+from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
+
+FILL_TIME = timedelta(seconds=1)
+DELAYED_FILL_TIME = timedelta(seconds=15)
+BRIDGE_REFUND_TIME = timedelta(seconds=2)
+
+
+def _made_up_address(name: str) -> str:
+    return "0x" + hashlib.sha256(f"simulated:{name}".encode()).hexdigest()[:40]
+
+
+PAYER = _made_up_address("payer")
+BRIDGE = _made_up_address("bridge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What the payer pays with, and how much of it for the whole amount due."""
+
+    chain_id: int
+    token_address: str
+    amount: int
+
+
+def pay_direct(session: Session, order: PaymentOrder, amount: int, now: datetime, *, dooms: bool = False) -> None:
+    """Send the settlement token to the merchant.
+
+    Parameters
+    ----------
+    dooms : bool
+        Whether the chain loses the transfer again once it was seen.
+    """
+    token = settlement_token(order)
+    append(session, _payment(order, token.address, amount, dooms=dooms), now)
+
+
+def pay_foreign(session: Session, order: PaymentOrder, now: datetime) -> None:
+    """Send another token than the one asked for to the merchant's address."""
+    settled = settlement_token(order)
+    listed = (info.on(settled.chain_id) for info in token_registry.tokens() if settled.chain_id in info.addresses)
+    other = next(token for token in listed if token != settled)
+    append(session, _payment(order, other.address, 10**other.decimals), now)
+
+
+def pay_by_bridge(
+    session: Session, order: PaymentOrder, source: Source, amount: int, now: datetime, *, fill_time: timedelta
+) -> None:
+    """Deposit into the bridge on one chain; a relayer pays the merchant on the other a little later."""
+    settled = settlement_token(order)
+    hold(session, source.chain_id, settled.chain_id)
+    deposit_hash = _deposit(session, order, source, now)
+    fill = NewTransfer(
+        kind=TransferKind.PAYMENT,
+        chain_id=settled.chain_id,
+        token_address=settled.address,
+        sender=BRIDGE,
+        recipient=_merchant(order),
+        amount=amount,
+        reference=order.payment_reference,
+        source_chain_id=source.chain_id,
+        source_tx_hash=deposit_hash,
+    )
+    append(session, fill, now, delay=fill_time)
+
+
+def fail_by_bridge(session: Session, order: PaymentOrder, source: Source, now: datetime) -> None:
+    """Deposit into the bridge; nobody fills it, and the bridge gives the deposit back."""
+    deposit_hash = _deposit(session, order, source, now)
+    refund = NewTransfer(
+        kind=TransferKind.BRIDGE_REFUND,
+        chain_id=source.chain_id,
+        token_address=source.token_address,
+        sender=BRIDGE,
+        recipient=PAYER,
+        amount=source.amount,
+        reference=order.payment_reference,
+        source_chain_id=source.chain_id,
+        source_tx_hash=deposit_hash,
+    )
+    append(session, refund, now, delay=BRIDGE_REFUND_TIME)
+
+
+def sign_refund(session: Session, refund: Refund, now: datetime) -> None:
+    """Send what a merchant wants to send back, as its own wallet does on real chains; the same again does nothing."""
+    query = select(SimulatedTransfer.tx_hash).where(SimulatedTransfer.reference == refund.reference)
+    if session.scalar(query.limit(1)) is not None:
+        return
+    back = NewTransfer(
+        kind=TransferKind.PAYMENT,
+        chain_id=refund.chain_id,
+        token_address=refund.token_address,
+        sender=refund.sender,
+        recipient=refund.recipient,
+        amount=refund.amount,
+        reference=refund.reference,
+    )
+    append(session, back, now)
+
+
+def source_elsewhere(order: PaymentOrder) -> Source:
+    """Return the settlement token on another chain, for a payer who chose nothing.
+
+    Raises
+    ------
+    Conflict
+        If it is on no other chain.
+    """
+    settled = settlement_token(order)
+    info = token_registry.info_of(settled.chain_id, settled.address)
+    others = [chain for chain in info.chain_ids if chain != settled.chain_id and chain in CHAINS] if info else []
+    if info is None or not others:
+        symbol = order.settlement_token_symbol
+        raise Conflict(f"{symbol} is on no other chain; give the quote_id of a payment from another chain")
+    token = info.on(others[0])
+    return Source(chain_id=token.chain_id, token_address=token.address, amount=order.amount_due or 0)
+
+
+def settlement_token(order: PaymentOrder) -> Token:
+    """Return the token that the merchant of a payable order receives."""
+    if order.settlement_chain_id is None or order.settlement_token_address is None:
+        raise Conflict("The order can't be paid: its vendor had no settlement account when it was created")
+    return Token(
+        chain_id=order.settlement_chain_id,
+        address=order.settlement_token_address,
+        symbol=order.settlement_token_symbol or "",
+        decimals=order.settlement_token_decimals or 0,
+    )
+
+
+def _deposit(session: Session, order: PaymentOrder, source: Source, now: datetime) -> str:
+    deposit = NewTransfer(
+        kind=TransferKind.DEPOSIT,
+        chain_id=source.chain_id,
+        token_address=source.token_address,
+        sender=PAYER,
+        recipient=BRIDGE,
+        amount=source.amount,
+        reference=order.payment_reference,
+    )
+    return append(session, deposit, now)
+
+
+def _payment(order: PaymentOrder, token_address: str, amount: int, *, dooms: bool = False) -> NewTransfer:
+    return NewTransfer(
+        kind=TransferKind.PAYMENT,
+        chain_id=settlement_token(order).chain_id,
+        token_address=token_address,
+        sender=PAYER,
+        recipient=_merchant(order),
+        amount=amount,
+        reference=order.payment_reference,
+        reorg_when_seen=dooms,
+    )
+
+
+def _merchant(order: PaymentOrder) -> str:
+    return order.settlement_address or ""

@@ -1,0 +1,1 @@
+"""Vendors, their keys and their settlement accounts."""

@@ -1,0 +1,64 @@
+"""Which of a vendor's accounts settles an order, and why none can."""
+
+from __future__ import annotations
+
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain import currencies
+from api.domain.env import EnvMode
+from api.domain.errors import Conflict, InvalidData, Problem
+from api.services.ledger.environments import is_simulated, ledger_for
+from api.services.vendors.vendors import Account, list_accounts, simulated_address
+
+FIELD = "order_price.currency"
+SETTING = {EnvMode.LIVE: "RPC_URLS", EnvMode.TEST: "TEST_RPC_URLS"}
+
+
+def choose_account(
+    context: Context, session: Session, vendor_id: str, env_mode: EnvMode, given: str
+) -> tuple[str, Account | None]:
+    """Return the canonical currency and the account that settles it.
+
+    On real chains there is always one, on a chain that is connected: a link that nobody can pay is none. On the
+    simulated ledger a vendor may have none at all.
+
+    Raises
+    ------
+    InvalidData
+        If the currency is unknown, or the vendor has no account for it.
+    Conflict
+        If the account's chain is not connected.
+    """
+    currency, simulated = currencies.canonical(given), is_simulated(context, env_mode)
+    accounts = {
+        account.currency: account
+        for account in list_accounts(session, vendor_id, env_mode)
+        if simulated or account.address != simulated_address(vendor_id)  # nobody has the key of a made-up address
+    }
+    listed = ", ".join(sorted(accounts))
+    if currency is None:
+        known = listed or "USD, USDC, USDT, DAI, ETH, WETH, WBTC and the other listed tokens"
+        raise InvalidData.at(FIELD, f"Unknown currency {given!r}; use one of {known}")
+    settling = [accounts[code] for code in currencies.settling_symbols(currency) if code in accounts]
+    if not settling and (accounts or not simulated):
+        message = f"There is no settlement account for {currency} in the {env_mode} environment"
+        there = f"; there is {listed}" if listed else ""
+        raise InvalidData.at(FIELD, f"{message}{there}; the operator adds one with `checkout settlement set`")
+    if simulated:
+        return currency, settling[0] if settling else None
+    return currency, _connected(context, env_mode, settling)
+
+
+def _connected(context: Context, env_mode: EnvMode, settling: list[Account]) -> Account:
+    ledger = ledger_for(context, env_mode)
+    chain_ids = ledger.chain_ids if ledger is not None else frozenset()
+    found = next((account for account in settling if account.chain_id in chain_ids), None)
+    if found is None:
+        account = settling[0]
+        message = (
+            f"{account.currency} is received on chain {account.chain_id}, which is not connected: the operator adds it "
+            f"to {SETTING[env_mode]}, or sets an account on a connected chain with `checkout settlement set`"
+        )
+        raise Conflict("Nobody could pay this link", Problem(path=FIELD, message=message))
+    return found

@@ -1,0 +1,185 @@
+"""Vendors and their settlement accounts, as the operator keeps them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
+
+from api.domain import currencies
+from api.domain.env import EnvMode
+from api.domain.errors import Conflict, InvalidData, NotFound
+from api.domain.ids import IdPrefix, new_id
+from api.domain.orders import OrderStatus
+from api.services.vendors.api_keys import create_key
+from api.services.vendors.owned_addresses import claim_address
+from api.storage.tables import PaymentOrder, SettlementAccount, Vendor
+
+MAX_NAME = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVendor:
+    """A vendor just made, with the keys that are shown this once."""
+
+    vendor_id: str
+    name: str
+    keys: Mapping[EnvMode, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """Where one currency is received; addresses in lower case."""
+
+    currency: str
+    chain_id: int
+    token_address: str
+    token_decimals: int
+    address: str
+
+
+def create_vendor(session: Session, name: str, at: datetime) -> NewVendor:
+    """Make a vendor with a key for each environment and test accounts for every listed token.
+
+    Raises
+    ------
+    InvalidData
+        If the name is empty, too long or not printable.
+    Conflict
+        If another vendor has the name.
+    """
+    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise InvalidData.at("name", f"Must be 1 to {MAX_NAME} printable characters")
+    if session.scalar(select(Vendor.id).where(Vendor.name == name)) is not None:
+        raise Conflict(f"There is a vendor named {name!r} already; choose another name")
+    vendor_id = new_id(IdPrefix.VENDOR, at)
+    session.add(Vendor(id=vendor_id, name=name, created_at=at))
+    session.flush()
+    keys = {env_mode: create_key(session, vendor_id, env_mode, at) for env_mode in EnvMode}
+    for account in _test_accounts(vendor_id):
+        set_account(session, vendor_id, EnvMode.TEST, account, at)
+    return NewVendor(vendor_id=vendor_id, name=name, keys=keys)
+
+
+def list_vendors(session: Session) -> Sequence[Vendor]:
+    """Return all vendors, oldest first."""
+    return session.scalars(select(Vendor).order_by(Vendor.id)).all()
+
+
+def find_vendor(session: Session, id_or_name: str) -> Vendor:
+    """Return the vendor with this id or name.
+
+    Raises
+    ------
+    NotFound
+        If there is none.
+    """
+    vendor = session.scalar(select(Vendor).where(or_(Vendor.id == id_or_name, Vendor.name == id_or_name)))
+    if vendor is None:
+        raise NotFound(f"There is no vendor {id_or_name!r}; `checkout vendors list` shows them")
+    return vendor
+
+
+def set_account(session: Session, vendor_id: str, env_mode: EnvMode, account: Account, at: datetime) -> None:
+    """Receive a currency with this token at this address from now on; orders made earlier keep theirs.
+
+    Raises
+    ------
+    InvalidData
+        If the address is another vendor's or another environment's.
+    """
+    claim_address(session, (vendor_id, env_mode), account.chain_id, account.address, at)
+    row = session.get(SettlementAccount, (vendor_id, env_mode, account.currency))
+    if row is None:
+        _add_account(session, vendor_id, env_mode, account, at)
+        return
+    row.chain_id, row.token_address = account.chain_id, account.token_address
+    row.token_decimals, row.address, row.updated_at = account.token_decimals, account.address, at
+
+
+def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency: str) -> int:
+    """Take no new orders in a currency; its address stays the vendor's and is watched on.
+
+    Returns
+    -------
+    int
+        How many open orders keep the address.
+
+    Raises
+    ------
+    NotFound
+        If there is no such account.
+    """
+    row = session.get(SettlementAccount, (vendor_id, env_mode, currencies.canonical(currency) or currency))
+    if row is None:
+        raise NotFound(f"There is no account for {currency} in {env_mode} mode; `checkout settlement list` shows them")
+    keeping = select(func.count()).where(
+        PaymentOrder.vendor_id == vendor_id,
+        PaymentOrder.env_mode == env_mode,
+        PaymentOrder.settlement_chain_id == row.chain_id,
+        PaymentOrder.settlement_token_address == row.token_address,
+        PaymentOrder.settlement_address == row.address,
+        PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
+    )
+    count = session.scalar(keeping) or 0
+    session.delete(row)
+    return count
+
+
+def list_accounts(session: Session, vendor_id: str, env_mode: EnvMode) -> tuple[Account, ...]:
+    """Return a vendor's accounts in one environment, by currency."""
+    rows = session.scalars(
+        select(SettlementAccount)
+        .where(SettlementAccount.vendor_id == vendor_id, SettlementAccount.env_mode == env_mode)
+        .order_by(SettlementAccount.currency)
+    )
+    return tuple(
+        Account(
+            currency=row.currency,
+            chain_id=row.chain_id,
+            token_address=row.token_address,
+            token_decimals=row.token_decimals,
+            address=row.address,
+        )
+        for row in rows
+    )
+
+
+def simulated_address(vendor_id: str) -> str:
+    """Derive the address at which a vendor receives on the simulated ledger."""
+    return "0x" + hashlib.sha256(f"settlement:{vendor_id}".encode()).hexdigest()[:40]
+
+
+def _test_accounts(vendor_id: str) -> list[Account]:
+    address = simulated_address(vendor_id)
+    tokens = [currencies.default_token(symbol) for symbol in currencies.known_symbols()]
+    return [
+        Account(
+            currency=token.symbol,
+            chain_id=token.chain_id,
+            token_address=token.address,
+            token_decimals=token.decimals,
+            address=address,
+        )
+        for token in tokens
+    ]
+
+
+def _add_account(session: Session, vendor_id: str, env_mode: EnvMode, account: Account, at: datetime) -> None:
+    session.add(
+        SettlementAccount(
+            vendor_id=vendor_id,
+            env_mode=env_mode,
+            currency=account.currency,
+            chain_id=account.chain_id,
+            token_address=account.token_address,
+            token_decimals=account.token_decimals,
+            address=account.address,
+            created_at=at,
+            updated_at=at,
+        )
+    )

@@ -1,0 +1,1 @@
+"""Events to their subscribers: the outbox, deliveries and their log."""

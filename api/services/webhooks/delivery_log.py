@@ -1,0 +1,154 @@
+"""What was sent and what came of it; sending again; and the events themselves, for reconciliation."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.errors import Conflict, InvalidData, NotFound
+from api.services.vendors.api_keys import ApiKey
+from api.services.webhooks.outbox import DeliveryStatus, settle_cursor
+from api.services.webhooks.subscriptions import find_subscription, require_active
+from api.storage.tables import Event, WebhookAttempt, WebhookDelivery, WebhookSubscription
+
+EVENT_ID = re.compile(r"evt_[0-9a-z]{36}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedDelivery:
+    """A delivery with its event and every attempt, oldest first."""
+
+    delivery: WebhookDelivery
+    event: Event
+    attempts: Sequence[WebhookAttempt]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryPage:
+    """Deliveries, newest first; `next_cursor` asks for the ones before, and is None at the end."""
+
+    deliveries: Sequence[LoggedDelivery]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventPage:
+    """Events in the order in which they became known; `since=next_cursor` asks for those after."""
+
+    events: Sequence[Event]
+    next_cursor: str | None
+    has_more: bool
+
+
+def list_deliveries(
+    context: Context, key: ApiKey, subscription_id: str, *, limit: int, cursor: str | None
+) -> DeliveryPage:
+    """Return the log of one subscription."""
+    with context.database.read() as session:
+        find_subscription(session, key, subscription_id)
+        wanted = [WebhookDelivery.subscription_id == subscription_id]
+        if cursor is not None:
+            wanted.append(WebhookDelivery.id < cursor)
+        rows = _with_events(session, wanted, limit + 1)
+        attempts = _attempts(session, [delivery.id for delivery, _ in rows])
+    page = [LoggedDelivery(delivery=row, event=event, attempts=attempts[row.id]) for row, event in rows[:limit]]
+    return DeliveryPage(deliveries=page, next_cursor=page[-1].delivery.id if len(rows) > limit else None)
+
+
+def redeliver(context: Context, key: ApiKey, delivery_id: str) -> LoggedDelivery:
+    """Send an event to a subscription again, with the same id and a fresh schedule of retries.
+
+    Raises
+    ------
+    NotFound
+        If there is no such delivery, or it is another vendor's.
+    Conflict
+        If it is being sent at this moment, or the subscription is disabled.
+    """
+    now = context.clock.now()
+    with context.database.write() as session:
+        owner = (
+            select(WebhookDelivery.subscription_id)
+            .join(WebhookSubscription)
+            .where(WebhookDelivery.id == delivery_id, WebhookSubscription.vendor_id == key.vendor_id)
+        )
+        subscription_id = session.scalar(owner)
+        if subscription_id is None:
+            raise NotFound("There is no delivery with this id")
+        require_active(find_subscription(session, key, subscription_id))
+        delivery = session.get_one(WebhookDelivery, delivery_id, with_for_update=True)
+        if delivery.lease_until is not None and delivery.lease_until > now:
+            raise Conflict("This delivery is being sent at this moment; look at its outcome first")
+        delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
+        delivery.next_attempt_at, delivery.delivered_at, delivery.lease_until = now, None, None
+        session.flush()
+        event = session.scalars(select(Event).where(Event.id == delivery.event_id)).one()
+        attempts = _attempts(session, [delivery.id])[delivery.id]
+    return LoggedDelivery(delivery=delivery, event=event, attempts=attempts)
+
+
+def list_events(context: Context, key: ApiKey, *, since: str | None, limit: int, env_mode: EnvMode | None) -> EventPage:
+    """Return events of the vendor in the key's environment, whether or not a webhook heard of them.
+
+    Parameters
+    ----------
+    since : str or None
+        The id of an event, which is left out, or a moment in ISO 8601; None from the first event on.
+    """
+    if env_mode is not None:
+        key.require_env(env_mode)
+    with context.database.read() as session:
+        settle_cursor(session, key.vendor_id, key.env_mode)
+        mine: list[ColumnElement[bool]] = [
+            Event.vendor_id == key.vendor_id,
+            Event.env_mode == key.env_mode,
+            Event.order_id.is_not(None),
+        ]
+        after = [] if since is None else [_after(session, mine, since)]
+        query = select(Event).where(*mine, *after).order_by(Event.seq).limit(limit + 1)
+        found = session.scalars(query).all()
+    events = found[:limit]
+    next_cursor = events[-1].id if events else since
+    return EventPage(events=events, next_cursor=next_cursor, has_more=len(found) > limit)
+
+
+def _after(session: Session, mine: Sequence[ColumnElement[bool]], since: str) -> ColumnElement[bool]:
+    if EVENT_ID.fullmatch(since):
+        seq = session.scalar(select(Event.seq).where(*mine, Event.id == since))
+        if seq is None:
+            raise InvalidData.at("since", "There is no event with this id")
+        return Event.seq > seq
+    try:
+        moment = datetime.fromisoformat(since)
+        return Event.created_at >= (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise InvalidData.at("since", "Expected the id of an event, or a moment such as 2026-03-01T12:00:00Z") from None
+
+
+def _with_events(
+    session: Session, wanted: Sequence[ColumnElement[bool]], limit: int
+) -> list[tuple[WebhookDelivery, Event]]:
+    query = (
+        select(WebhookDelivery, Event)
+        .join(Event, Event.id == WebhookDelivery.event_id)
+        .where(*wanted)
+        .order_by(WebhookDelivery.id.desc())
+        .limit(limit)
+    )
+    return [(delivery, event) for delivery, event in session.execute(query)]
+
+
+def _attempts(session: Session, delivery_ids: Sequence[str]) -> Mapping[str, Sequence[WebhookAttempt]]:
+    query = select(WebhookAttempt).where(WebhookAttempt.delivery_id.in_(delivery_ids)).order_by(WebhookAttempt.id)
+    found: defaultdict[str, list[WebhookAttempt]] = defaultdict(list)
+    for attempt in session.scalars(query):
+        found[attempt.delivery_id].append(attempt)
+    return found

@@ -1,0 +1,194 @@
+"""Sends what the outbox holds, several deliveries side by side."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from standardwebhooks import Webhook
+
+from api.context import Context
+from api.net.addresses import Reach
+from api.net.client import TIMEOUT_S, Reply, SafeClient, Transport
+from api.secrets.box import box_for
+from api.secrets.keys import SecretKeyFault
+from api.services.webhooks.leases import Claim, Lanes, claim_due, is_any_due
+from api.services.webhooks.outcomes import record
+from api.services.webhooks.secrets import secret_purpose
+from api.storage.fencing import LeaseLost
+
+THREADS = 16
+LEASE = timedelta(seconds=3 * TIMEOUT_S)
+"""Outlasts the request and the waits for the database around it, or a slow delivery would be sent twice."""
+
+DATABASE_ERRORS = (OperationalError, InterfaceError, PoolTimeout)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """A delivery that was sent; no reply if sending it crashed, and then it is sent again after its lease."""
+
+    claim: Claim
+    reply: Reply | None
+
+
+class Dispatcher:
+    """The worker's delivery job.
+
+    `run` starts what is due and returns at once; each delivery that ends makes room for the next. What a killed
+    process was sending is sent again when its lease is over: at least once, never lost.
+
+    Parameters
+    ----------
+    transport : Transport, optional
+        The internet by default.
+    threads : int
+        Deliveries at the same time.
+    lease : timedelta
+        Must outlast the transport's time limit.
+    rng : random.Random, optional
+        Spreads retries.
+    """
+
+    def __init__(
+        self,
+        transport: Transport | None = None,
+        *,
+        threads: int = THREADS,
+        lease: timedelta = LEASE,
+        rng: random.Random | None = None,
+    ) -> None:
+        self._transport = transport
+        self._threads = threads
+        self._lease = lease
+        self._rng = rng or random.Random()
+        self._lanes = Lanes()
+        self._changed = threading.Condition()
+        self._ended: list[Ended] = []
+        self._busy = self._wanted = False
+        self._pool: ThreadPoolExecutor | None = None
+
+    def run(self, context: Context) -> None:
+        """Start sending what is due."""
+        with self._changed:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self._threads, "webhook")
+        self._turn(context)
+
+    def end(self) -> None:
+        """Start nothing more, and wait until everything under way has ended."""
+        with self._changed:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=True)
+
+    def wait_idle(self) -> None:
+        """Wait until nothing is under way."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._lanes.in_flight == 0 and not self._busy)
+
+    def _deliver(self, context: Context, claim: Claim) -> None:
+        reply = None
+        try:
+            reply = self._send(context, claim)
+        finally:
+            self._turn(context, Ended(claim=claim, reply=reply))
+
+    def _send(self, context: Context, claim: Claim) -> Reply:
+        transport = self._transport or SafeClient(context.resolver)
+        reach = Reach.of(context.config, claim.env_mode)
+        box, purpose = box_for(context.config), secret_purpose(claim.subscription_id)
+        secrets = [box.open(ciphertext, purpose) for ciphertext in claim.secrets]
+        if not secrets:
+            raise SecretKeyFault(f"There is no secret to sign for {claim.subscription_id}")
+        headers = signed_headers(claim, secrets, context.clock.now())
+        return transport.post(claim.url, claim.payload.encode(), headers, reach)
+
+    def _turn(self, context: Context, ended: Ended | None = None) -> None:
+        """Write down what ended and start what is due, unless a thread is at it: then that one goes round again.
+
+        So one thread writes, and the busier it is, the more it writes in one transaction.
+        """
+        with self._changed:
+            if ended is not None:
+                self._ended.append(ended)
+            self._wanted = True
+            if self._busy:
+                return
+            self._busy = True
+        completed = False
+        try:
+            while self._another_round():
+                self._round(context)
+            completed = True
+        finally:
+            if not completed:
+                with self._changed:
+                    self._busy = False
+                    self._changed.notify_all()
+
+    def _another_round(self) -> bool:
+        with self._changed:
+            wanted, self._wanted = self._wanted, False
+            self._busy = wanted
+            self._changed.notify_all()
+            return wanted
+
+    def _round(self, context: Context) -> None:
+        with self._changed:
+            ended, self._ended = self._ended, []
+            lanes = self._lanes.without(one.claim for one in ended)
+            free = 0 if self._pool is None else self._threads - lanes.in_flight
+        claims: list[Claim] = []
+        try:
+            claims = self._write(context, ended, lanes, free)
+        finally:
+            with self._changed:
+                self._lanes = self._lanes.without(one.claim for one in ended)
+                if self._pool is not None:  # or else the leases of the claims run out
+                    for claim in claims:
+                        self._lanes.enter(claim.subscription_id, claim.order_id)
+                        self._pool.submit(self._deliver, context, claim).add_done_callback(_report)
+
+    def _write(self, context: Context, ended: Sequence[Ended], lanes: Lanes, free: int) -> list[Claim]:
+        now = context.clock.now()
+        if not ended:
+            with context.database.read() as session:
+                if free <= 0 or not is_any_due(session, now):
+                    return []
+        with context.database.write() as session:
+            # In the order of their locks, so that two workers cannot wait for each other.
+            for one in sorted(ended, key=lambda one: one.claim.subscription_id):
+                if one.reply is not None:
+                    record(session, one.claim, one.reply, now, self._rng)
+            return claim_due(session, lanes, now, self._lease, free)
+
+
+def signed_headers(claim: Claim, secrets: Sequence[str], now: datetime) -> dict[str, str]:
+    """Compose the headers of Standard Webhooks; the id stays the same over all attempts."""
+    signatures = [Webhook(secret).sign(claim.event_id, now, claim.payload) for secret in secrets]
+    return {
+        "Content-Type": "application/json",
+        "webhook-id": claim.event_id,
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+def _report(future: Future[None]) -> None:
+    error = future.exception()
+    if isinstance(error, DATABASE_ERRORS):
+        log.warning("database_unavailable", kind=type(error).__name__)
+    elif isinstance(error, LeaseLost):
+        log.warning("lease_lost", kind="webhooks")
+    elif error is not None:
+        log.error("webhook_delivery_crashed", exc_info=error)

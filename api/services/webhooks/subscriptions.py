@@ -1,0 +1,233 @@
+"""Webhook subscriptions: who wants to hear of a vendor's events, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Self
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session
+
+from api.context import Context
+from api.domain.env import EnvMode
+from api.domain.errors import Conflict, Forbidden, InvalidData, NotFound, Problem
+from api.domain.ids import IdPrefix, new_id
+from api.net.addresses import Reach
+from api.net.resolver import ResolutionFailed
+from api.net.targets import TargetRefused, parse_target, require_reachable
+from api.secrets.box import box_for
+from api.services.vendors.api_keys import ApiKey
+from api.services.webhooks.outbox import NewEvent, publish_to
+from api.services.webhooks.outcomes import DISABLED_BECAUSE, cancel_pending
+from api.services.webhooks.secrets import add_secret, forget_secrets
+from api.storage.tables import WebhookSubscription
+
+MAX_SUBSCRIPTIONS = 100
+LOOKUP_S = 2.0
+SAMPLE_ORDER = "po_00000000000000000000000000000000test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithSecret:
+    """A subscription with its new secret, which is shown this once."""
+
+    id: str
+    url: str
+    env_mode: str
+    disabled_at: datetime | None
+    disabled_reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    secret: str = field(repr=False)
+
+    @classmethod
+    def of(cls, subscription: WebhookSubscription, secret: str) -> Self:
+        """Put both together."""
+        return cls(
+            id=subscription.id,
+            url=subscription.url,
+            env_mode=subscription.env_mode,
+            disabled_at=subscription.disabled_at,
+            disabled_reason=subscription.disabled_reason,
+            created_at=subscription.created_at,
+            updated_at=subscription.updated_at,
+            secret=secret,
+        )
+
+
+def register(context: Context, key: ApiKey, url: str, env_mode: EnvMode | None) -> WithSecret:
+    """Make a subscription; the environment is `live` unless another is given.
+
+    Raises
+    ------
+    Forbidden
+        If the key is of the other environment.
+    InvalidData
+        If events must not be sent to the URL.
+    Conflict
+        If the vendor has too many.
+    """
+    _require_env(key, env_mode)
+    check_url(context, url, key.env_mode)
+    now = context.clock.now()
+    subscription = WebhookSubscription(
+        id=new_id(IdPrefix.SUBSCRIPTION, now),
+        vendor_id=key.vendor_id,
+        url=url,
+        env_mode=key.env_mode,
+        created_at=now,
+        updated_at=now,
+    )
+    with context.database.write() as session:
+        count = session.scalar(select(func.count()).where(*_of(key)).select_from(WebhookSubscription))
+        if (count or 0) >= MAX_SUBSCRIPTIONS:
+            raise Conflict(f"There are {count} webhooks in {key.env_mode} mode already; delete one first")
+        session.add(subscription)
+        session.flush()
+        secret = add_secret(session, box_for(context.config), subscription.id, now)
+    return WithSecret.of(subscription, secret)
+
+
+def list_subscriptions(context: Context, key: ApiKey, env_mode: EnvMode | None) -> Sequence[WebhookSubscription]:
+    """Return the vendor's subscriptions in the key's environment, oldest first."""
+    if env_mode is not None:
+        key.require_env(env_mode)
+    with context.database.read() as session:
+        return session.scalars(select(WebhookSubscription).where(*_of(key)).order_by(WebhookSubscription.id)).all()
+
+
+def delete_subscription(context: Context, key: ApiKey, subscription_id: str) -> WebhookSubscription:
+    """Send nothing more to a subscription, not even what is waiting."""
+    now = context.clock.now()
+    with context.database.write() as session:
+        subscription = find_subscription(session, key, subscription_id, lock=True)
+        subscription.deleted_at = subscription.updated_at = now
+        session.flush()
+        cancel_pending(session, subscription.id)
+        forget_secrets(session, subscription.id)
+    return subscription
+
+
+def rotate_secret(context: Context, key: ApiKey, subscription_id: str) -> WithSecret:
+    """Make a new secret; each one before it signs too, for a day after it was replaced."""
+    now = context.clock.now()
+    with context.database.write() as session:
+        subscription = find_subscription(session, key, subscription_id, lock=True)
+        subscription.updated_at = now
+        secret = add_secret(session, box_for(context.config), subscription.id, now)
+    return WithSecret.of(subscription, secret)
+
+
+def enable(context: Context, key: ApiKey, subscription_id: str) -> WebhookSubscription:
+    """Send new events to a disabled subscription again; what was given up can be redelivered."""
+    now = context.clock.now()
+    with context.database.write() as session:
+        subscription = find_subscription(session, key, subscription_id, lock=True)
+        subscription.disabled_at = subscription.disabled_reason = subscription.failing_since = None
+        subscription.updated_at = now
+    return subscription
+
+
+def send_test_event(context: Context, key: ApiKey, subscription_id: str, event_type: str) -> str:
+    """Put an event about an order that does not exist into the outbox, for one subscription; return its id."""
+    data = {
+        "payment_order_id": SAMPLE_ORDER,
+        "metadata": {"webhook_test": True},
+        "transaction_hash": "",
+        "payment_order_status": "",
+        "status_reason": "",
+        "transactions": [],
+    }
+    with context.database.write() as session:
+        subscription = find_subscription(session, key, subscription_id)
+        require_active(subscription)
+        event = NewEvent(
+            vendor_id=key.vendor_id,
+            env_mode=key.env_mode,
+            order_id=None,
+            type=event_type,
+            created_at=context.clock.now(),
+            data=data,
+        )
+        return publish_to(session, event, [subscription.id])
+
+
+def find_subscription(
+    session: Session, key: ApiKey, subscription_id: str, *, lock: bool = False
+) -> WebhookSubscription:
+    """Return one of the vendor's subscriptions.
+
+    Raises
+    ------
+    NotFound
+        If there is none with this id, or it is deleted, or another vendor's.
+    Forbidden
+        If it belongs to the environment that is not the key's.
+    """
+    statement = select(WebhookSubscription).where(
+        WebhookSubscription.id == subscription_id,
+        WebhookSubscription.vendor_id == key.vendor_id,
+        WebhookSubscription.deleted_at.is_(None),
+    )
+    found = session.scalar(statement.with_for_update(key_share=True) if lock else statement)
+    if found is None:
+        raise NotFound("There is no webhook with this id")
+    key.require_env(EnvMode(found.env_mode))
+    return found
+
+
+def require_active(subscription: WebhookSubscription) -> None:
+    """Refuse to send to a subscription that is disabled.
+
+    Raises
+    ------
+    Conflict
+        If it is; the message says why and what to do.
+    """
+    if subscription.disabled_at is not None:
+        reason = DISABLED_BECAUSE[subscription.disabled_reason or ""]
+        raise Conflict(f"This webhook is disabled because {reason}; POST to its /enable address first")
+
+
+def check_url(context: Context, url: str, env_mode: EnvMode) -> None:
+    """Refuse a URL to which no event of the environment may be sent.
+
+    A host that cannot be looked up now is taken: every delivery looks it up again, and checks what it finds.
+
+    Raises
+    ------
+    InvalidData
+        With the reason, at `webhook_url`.
+    """
+    if env_mode == EnvMode.LIVE and url.lower().startswith("http://"):
+        raise InvalidData.at("webhook_url", "Plain http is for env_mode test only; use https")
+    reach = Reach.of(context.config, env_mode)
+    try:
+        target = parse_target(url, reach)
+        if target.address is None:
+            for address in context.resolver.resolve(target.host, LOOKUP_S):
+                require_reachable(address, reach)
+    except TargetRefused as refusal:
+        raise InvalidData.at("webhook_url", str(refusal)) from None
+    except ResolutionFailed:
+        return
+
+
+def _require_env(key: ApiKey, env_mode: EnvMode | None) -> None:
+    if env_mode is None and key.env_mode != EnvMode.LIVE:
+        message = (
+            'Without it a webhook is registered in live mode, and this is a test key: send "env_mode": "test", '
+            "or use the vendor's live key"
+        )
+        raise Forbidden("The API key belongs to the other environment", Problem(path="env_mode", message=message))
+    key.require_env(env_mode or EnvMode.LIVE)
+
+
+def _of(key: ApiKey) -> tuple[ColumnElement[bool], ...]:
+    return (
+        WebhookSubscription.vendor_id == key.vendor_id,
+        WebhookSubscription.env_mode == key.env_mode,
+        WebhookSubscription.deleted_at.is_(None),
+    )

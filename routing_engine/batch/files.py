@@ -1,0 +1,199 @@
+"""Files of requests: each row becomes a request or an error of its own, each answer one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from routing_engine.batch.executor import Answer, Progress, answers
+from routing_engine.errors import InvalidRequest
+from routing_engine.model import Hop, Token
+from routing_engine.request import RouteRequest
+from routing_engine.route import Side
+from routing_engine.router import Router
+from routing_engine.snapshot.snapshot import Snapshot
+
+SIDES = {"exact_in": Side.EXACT_IN, "sell": Side.EXACT_IN, "exact_out": Side.EXACT_OUT, "buy": Side.EXACT_OUT}
+"""What a row may say, in any case; orders of exchanges say sell and buy."""
+
+MAX_DIGITS = 100
+SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One answer.
+
+    Parameters
+    ----------
+    row : int
+        Position of its row in the file, from 0.
+    answer : Answer or InvalidRequest
+        What was found, or what is wrong with the row.
+    """
+
+    row: int
+    answer: Answer | InvalidRequest
+
+    @property
+    def status(self) -> str:
+        """How the search ended, a `Status`; for a bad row the code of its error."""
+        return self.answer.code if isinstance(self.answer, InvalidRequest) else str(self.answer.result.status)
+
+    @property
+    def gas_is_free(self) -> bool:
+        """Whether there is a route whose gas could not be counted."""
+        if isinstance(self.answer, InvalidRequest) or not self.answer.result.routes:
+            return False
+        return not self.answer.result.best().gas_priced
+
+    def document(self) -> dict[str, Any]:
+        """Return it as one JSON object with the same keys for every row; amounts are digit strings.
+
+        Only found routes have amounts and steps; `error` says why there is none.
+        """
+        document: dict[str, Any] = {
+            "row": self.row, "status": self.status, "amount_in": None, "amount_out": None, "amount_out_net": None,
+            "gas": None, "gap_bps": None, "elapsed_ms": None, "steps": [], "error": None,
+        }  # fmt: skip
+        if isinstance(self.answer, InvalidRequest):
+            wrong = {"field": self.answer.field, "message": self.answer.message}
+            return document | {"error": wrong}
+        document["elapsed_ms"] = round(self.answer.elapsed_ms, 3)
+        failure = self.answer.result.failure
+        if failure:
+            return document | {"error": {"field": None, "message": str(failure)}}
+        route = self.answer.result.best()
+        return document | {
+            "amount_in": str(route.amount_in),
+            "amount_out": str(route.amount_out),
+            "amount_out_net": str(route.amount_out_net),
+            "gas": route.gas,
+            "gap_bps": self.answer.gap_bps,
+            "steps": [_step(hop) for hop in route.hops],
+        }
+
+
+def _step(hop: Hop) -> dict[str, str]:
+    return {
+        "market": hop.market_id,
+        "token_in": hop.token_in.key,
+        "token_out": hop.token_out.key,
+        "amount_in": str(hop.amount_in),
+        "amount_out": str(hop.amount_out),
+    }
+
+
+def run(
+    router: Router,
+    rows: Sequence[object],
+    reader: RowReader,
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Line]:
+    """Answer the rows of a file, in their order; a bad one stops none of the others.
+
+    Parameters
+    ----------
+    router : Router
+        On whose snapshot to search.
+    rows : sequence
+        From `formats.requests.load_requests`.
+    reader : RowReader
+        Understands them.
+    workers, progress
+        As `parallel.answers` takes them; the progress counts rows that can be searched.
+    """
+    read = [reader.try_read(row) for row in rows]
+    good = [each for each in read if isinstance(each, RouteRequest)]
+    found = answers(router, good, workers=workers, progress=progress)
+    for number, each in enumerate(read):
+        yield Line(number, each if isinstance(each, InvalidRequest) else next(found))
+
+
+class RowReader:
+    """Make requests of rows.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        Whose tokens rows name.
+    options : mapping
+        Further fields of `RouteRequest`, for all.
+
+    Raises
+    ------
+    InvalidRequest
+        If an option is out of bounds, which no row could make good.
+    """
+
+    def __init__(self, snapshot: Snapshot, options: Mapping[str, Any]) -> None:
+        self._snapshot, self._options = snapshot, dict(options)
+        self._tokens: dict[str, Token] = {}
+        first, second = (Token(chain_id=0, address=name, symbol=name, decimals=0) for name in "ab")
+        RouteRequest(token_in=first, token_out=second, amount=1, **self._options)
+
+    def try_read(self, row: object) -> RouteRequest | InvalidRequest:
+        """Return the row's request, or what is wrong with it."""
+        try:
+            return self.read(row)
+        except InvalidRequest as error:
+            return error
+
+    def read(self, row: object) -> RouteRequest:
+        """Return the row's request.
+
+        Raises
+        ------
+        InvalidRequest
+            Naming the row's field and the remedy.
+        """
+        if not isinstance(row, Mapping):
+            raise InvalidRequest("row", f"{_shown(row)} does not name token_in, token_out and amount; write them all")
+        return RouteRequest(
+            token_in=self._token(row, "token_in"),
+            token_out=self._token(row, "token_out"),
+            amount=_amount(row),
+            side=_side(row),
+            **self._options,
+        )
+
+    def _token(self, row: Mapping[str, object], field: str) -> Token:
+        name = row.get(field)
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidRequest(field, f"is {_shown(name)}; write a token as address@chain, SYMBOL@chain or address")
+        token = self._tokens.get(name)
+        if token is None:
+            try:
+                token = self._tokens[name] = self._snapshot.token(name)
+            except InvalidRequest as error:
+                raise type(error)(field, error.message) from error
+        return token
+
+
+def _amount(row: Mapping[str, object]) -> int:
+    value = row.get("amount")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    text = value.strip() if isinstance(value, str) else ""
+    if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
+        message = f"{_shown(value)} is not a number of smallest units; write its digits, in JSON as a string"
+        raise InvalidRequest("amount", message)
+    return int(text)
+
+
+def _side(row: Mapping[str, object]) -> Side:
+    value = row.get("side")
+    if value is None or value == "":
+        return Side.EXACT_IN
+    side = SIDES.get(value.strip().lower()) if isinstance(value, str) else None
+    if side is None:
+        raise InvalidRequest("side", f"{_shown(value)} is none of {', '.join(SIDES)}")
+    return side
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"

@@ -1,0 +1,135 @@
+"""Arrays of requests, and answers as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.batch.executor import Answer
+from routing_engine.errors import InvalidRequest
+from routing_engine.model import Token
+from routing_engine.request import RouteRequest, RouteResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Quotes:
+    """Answers to many requests as arrays of shape (n,), in the order of the requests.
+
+    Parameters
+    ----------
+    status : object array of Status
+        How each search ended.
+    amount_in, amount_out, amount_out_net, amount_in_gross : object array of int
+        Of the best routes, smallest units, as `Route` has them; 0 where there is none.
+    gas : int64 array
+        Gas units; 0 where there is no route.
+    gap_bps : float64 array
+        How far each route can be from the best there is; NaN where nothing is proven.
+    elapsed_ms : float64 array
+        Of each search.
+    results : tuple of RouteResult
+        The routes themselves.
+    """
+
+    status: npt.NDArray[np.object_]
+    amount_in: npt.NDArray[np.object_]
+    amount_out: npt.NDArray[np.object_]
+    amount_out_net: npt.NDArray[np.object_]
+    amount_in_gross: npt.NDArray[np.object_]
+    gas: npt.NDArray[np.int64]
+    gap_bps: npt.NDArray[np.float64]
+    elapsed_ms: npt.NDArray[np.float64]
+    results: tuple[RouteResult, ...]
+
+    @property
+    def found(self) -> npt.NDArray[np.bool_]:
+        """Which requests have a route."""
+        return np.array([bool(result.routes) for result in self.results], np.bool_)
+
+    @classmethod
+    def of(cls, answers: Sequence[Answer]) -> Quotes:
+        """Lay answers out as arrays."""
+        best = [answer.result.routes[0] if answer.result.routes else None for answer in answers]
+
+        def amounts(name: str) -> npt.NDArray[np.object_]:
+            return np.array([getattr(route, name) if route else 0 for route in best], np.object_)
+
+        gaps = [np.nan if answer.gap_bps is None else answer.gap_bps for answer in answers]
+        return cls(
+            status=np.array([answer.result.status for answer in answers], np.object_),
+            amount_in=amounts("amount_in"),
+            amount_out=amounts("amount_out"),
+            amount_out_net=amounts("amount_out_net"),
+            amount_in_gross=amounts("amount_in_gross"),
+            gas=np.array([route.gas if route else 0 for route in best], np.int64),
+            gap_bps=np.array(gaps, np.float64),
+            elapsed_ms=np.array([answer.elapsed_ms for answer in answers], np.float64),
+            results=tuple(answer.result for answer in answers),
+        )
+
+
+def requests_of(
+    tokens: Sequence[Token], token_in: object, token_out: object, amount: object, side: object, **options: Any
+) -> list[RouteRequest]:
+    """Return a request for each position of the given columns; a single value stands for a whole column.
+
+    Parameters
+    ----------
+    tokens : sequence of Token
+        What numbers in `token_in` and `token_out` refer to.
+    token_in, token_out : Token or int, or sequences or arrays of these
+        From and to.
+    amount : int, or sequence or array of int
+        Smallest units; object arrays hold what does not fit into 64 bits.
+    side : str, or sequence or array of str
+        ``exact_in`` or ``exact_out``.
+    **options
+        Other fields of `RouteRequest`, for all.
+
+    Raises
+    ------
+    InvalidRequest
+        Naming the field and the position.
+    """
+    columns = {
+        "token_in": _column(token_in), "token_out": _column(token_out), "amount": _column(amount),
+        "side": _column(side),
+    }  # fmt: skip
+    size = max((len(column) for column in columns.values() if len(column) != 1), default=1)
+    for field, column in columns.items():
+        if len(column) not in (1, size):
+            raise InvalidRequest(field, f"has {len(column)} values, but there are {size} requests; give one for each")
+    rows = zip(*(column * size if len(column) == 1 else column for column in columns.values()), strict=True)
+    return [_request(tokens, number, row, options) for number, row in enumerate(rows)]
+
+
+def _column(values: object) -> list[Any]:
+    if isinstance(values, np.ndarray):
+        return list(np.atleast_1d(values).ravel().tolist())
+    return list(values) if isinstance(values, Sequence) and not isinstance(values, str) else [values]
+
+
+def _request(tokens: Sequence[Token], number: int, row: tuple[Any, ...], options: dict[str, Any]) -> RouteRequest:
+    token_in, token_out, amount, side = row
+    try:
+        return RouteRequest(
+            token_in=_token(tokens, token_in, "token_in"),
+            token_out=_token(tokens, token_out, "token_out"),
+            amount=amount,
+            side=side,
+            **options,
+        )
+    except InvalidRequest as error:
+        raise type(error)(error.field, f"{error.message} (request {number})") from error
+
+
+def _token(tokens: Sequence[Token], value: object, field: str) -> Token:
+    if isinstance(value, Token):
+        return value
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < len(tokens):
+        return tokens[int(value)]
+    raise InvalidRequest(field, f"must be a Token, or its number from 0 to {len(tokens) - 1}, not {value!r}")

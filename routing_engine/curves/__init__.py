@@ -1,0 +1,1 @@
+"""The float64 shape of one direction of one market, as an object and as what compiled kernels read."""

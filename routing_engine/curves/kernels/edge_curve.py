@@ -1,0 +1,85 @@
+"""Values of one edge: the compiled twin of `routing_engine.curves.curve.Curve`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.curves.kernels.shapes import shape_in, shape_out
+from routing_engine.curves.shape import REFUSED, Shape
+from routing_engine.jit.decorators import inner, kernel
+
+X0, Y0, A, B, C = range(5)
+PIECES = int(Shape.PIECES)
+
+
+@inner
+def last_row_at_most(pieces, column, low, count, value):
+    """Row of the last piece whose `column` is at most `value`; rows are sorted, the first always qualifies."""
+    high = low + count
+    while high - low > 1:
+        middle = (low + high) // 2
+        if pieces[middle, column] <= value:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@inner
+def amount_out(edge, tables, x):
+    """Output of an edge for input `x` and the number of further pieces entered; `REFUSED` outside its limits."""
+    if x < edge["x_min"] or x > edge["x_max"]:
+        return REFUSED, 0
+    if edge["shape"] != PIECES:
+        return shape_out(edge["shape"], tables.params, edge["piece"], x), 0
+    if edge["n_pieces"] == 1:
+        dx = x - edge["x0"]
+        return edge["y0"] + edge["a"] * dx / (edge["b"] + edge["c"] * dx), 0
+    pieces = tables.pieces
+    row = last_row_at_most(pieces, X0, edge["piece"], edge["n_pieces"], x)
+    dx = x - pieces[row, X0]
+    y = pieces[row, Y0] + pieces[row, A] * dx / (pieces[row, B] + pieces[row, C] * dx)
+    return y, row - edge["piece"]
+
+
+@inner
+def amount_in(edge, tables, y):
+    """Least input of an edge whose output is `y`, and the number of further pieces entered; or `REFUSED`."""
+    if edge["shape"] != PIECES:
+        x = shape_in(edge["shape"], tables.params, edge["piece"], y)
+        return (REFUSED if x == REFUSED or x > edge["x_max"] else max(edge["x_min"], x)), 0
+    row = edge["piece"]
+    if edge["n_pieces"] == 1:
+        x0, y0, a, b, c = edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
+    else:
+        pieces = tables.pieces
+        row = last_row_at_most(pieces, Y0, edge["piece"], edge["n_pieces"], y)
+        x0, y0, a, b, c = pieces[row, X0], pieces[row, Y0], pieces[row, A], pieces[row, B], pieces[row, C]
+    rest = a - c * (y - y0)
+    if rest <= 0.0:
+        return REFUSED, 0
+    x = max(edge["x_min"], x0 + b * (y - y0) / rest)
+    if x > edge["x_max"]:
+        return REFUSED, 0
+    return x, row - edge["piece"]
+
+
+@kernel
+def amounts_out(edges, tables, xs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return outputs of `edges[i]` for `xs[i]`, NaN where refused."""
+    ys = np.empty_like(xs)
+    for i in range(xs.size):
+        y, _ = amount_out(edges[i], tables, xs[i])
+        ys[i] = np.nan if y == REFUSED else y
+    return ys
+
+
+@kernel
+def amounts_in(edges, tables, ys: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return least inputs of `edges[i]` for `ys[i]`, NaN where refused."""
+    xs = np.empty_like(ys)
+    for i in range(ys.size):
+        x, _ = amount_in(edges[i], tables, ys[i])
+        xs[i] = np.nan if x == REFUSED else x
+    return xs

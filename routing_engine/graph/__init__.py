@@ -1,0 +1,1 @@
+"""The graph that searches run on: flat arrays in CSR order, compiled from a snapshot and written over by updates."""

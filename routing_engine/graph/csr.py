@@ -1,0 +1,178 @@
+"""Where the edges of each market lie in a graph's arrays, and how new ones are written there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.curves.shape import Shape
+from routing_engine.graph.copy_on_write import Buffers
+from routing_engine.graph.edge_rows import EdgeRows
+from routing_engine.graph.structured_rows import Records, put, taken
+from routing_engine.kernels.arrays import Adjacency, Tables
+
+Ints = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
+Memory = tuple[Buffers, Buffers]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """What stays the same while markets change their state, but not their edges.
+
+    Rows are counted as `EdgeRows` has them: market after market.
+
+    Parameters
+    ----------
+    first : int64 array, shape (markets + 1,)
+        Rows of market i are first[i] to first[i + 1].
+    forward : int64 array, shape (rows,)
+        Place of each row among the forward edges.
+    opposite : int64 array, shape (rows,)
+        For each forward edge that of the same market in the other direction, -1 where there is none.
+    """
+
+    first: Ints
+    forward: Ints
+    opposite: Ints
+
+    def rows_of(self, numbers: Ints) -> Ints:
+        """Return the rows of some markets, in the order of the markets."""
+        counts = self.first[numbers + 1] - self.first[numbers]
+        ends = np.cumsum(counts)
+        return np.repeat(self.first[numbers] - ends + counts, counts) + np.arange(int(counts.sum()))
+
+
+def lay_out(
+    rows: EdgeRows, source: Numbers, target: Numbers, tokens: int
+) -> tuple[Layout, Adjacency, Adjacency, Tables]:
+    """Sort rows by token_in and by token_out, and let each edge know its twin in the other order.
+
+    Parameters
+    ----------
+    rows : EdgeRows
+        Of all markets.
+    source, target : int32 array, shape (rows,)
+        Token numbers.
+    tokens : int
+        How many tokens there are.
+    """
+    records = rows.records.copy()
+    records["other"] = target
+    records["market"] = np.repeat(np.arange(rows.first.size - 1), np.diff(rows.first))
+    tables = Tables(_joined(rows.pieces, (0, 5)), _joined(rows.params, (0,)))
+    records["piece"] = _starts(*_table_sizes(records))
+    order = np.argsort(source, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    edges = taken(records, order)
+    back = np.argsort(edges["other"], kind="stable")
+    edges["twin"][back] = np.arange(back.size)
+    forward = Adjacency(_offsets(source[order], tokens), edges)
+    reversed_edges = taken(edges, back)
+    reversed_edges["twin"] = back
+    reversed_edges["other"] = source[order][back]
+    reverse = Adjacency(_offsets(edges["other"][back], tokens), reversed_edges)
+    layout = Layout(rows.first, place, _opposites(edges["market"], source[order], edges["other"]))
+    return layout, forward, reverse, tables
+
+
+def written(
+    rows: EdgeRows, at: Ints, layout: Layout, forward: Records, reverse: Records, old: Tables, buffers: Memory
+) -> tuple[Records, Records, Tables]:
+    """Return the edges and tables with new states of some markets, that have the same edges as before.
+
+    Parameters
+    ----------
+    rows : EdgeRows
+        Of these markets.
+    at : int64 array
+        Their rows in the layout.
+    forward, reverse : EDGE arrays
+        Left as they are, like the tables; what is returned is copies.
+    old : Tables
+        Belonging to the edges.
+    buffers : pair of Buffers
+        For copies of forward and of reverse edges.
+    """
+    places = layout.forward[at]
+    before = taken(forward, places)
+    twins = before["twin"]
+    records = taken(rows.records, np.arange(at.size))
+    for name in ("other", "market", "chain", "twin", "piece"):
+        records[name] = before[name]
+    moved = _table_sizes(before), _table_sizes(records)
+    shifts = any((was != now).any() for was, now in zip(*moved, strict=True))
+    has_tables = any(size.any() for pair in moved for size in pair)
+    sizes = _table_sizes(taken(forward, layout.forward)) if has_tables else None
+    # Where a market has more or fewer pieces than before, those of all markets after it move.
+    forward = buffers[0].copy_of(forward, None if shifts else places)
+    reverse = buffers[1].copy_of(reverse, None if shifts else twins)
+    put(forward, places, records)
+    records["other"], records["twin"] = reverse["other"][twins], places
+    put(reverse, twins, records)
+    if sizes is None:
+        return forward, reverse, old
+    tables = Tables(
+        _spliced(old.pieces, sizes[0], at, moved[0][0] + moved[1][0], rows.pieces),
+        _spliced(old.params, sizes[1], at, moved[0][1] + moved[1][1], rows.params),
+    )
+    if shifts:
+        forward["piece"][layout.forward] = _starts(*_table_sizes(taken(forward, layout.forward)))
+        reverse["piece"][forward["twin"]] = forward["piece"]
+    return forward, reverse, tables
+
+
+def _table_sizes(records: Records) -> tuple[Ints, Ints]:
+    """Return how many rows of the table of pieces, and how many parameters, belong to each edge."""
+    counts = records["n_pieces"].astype(np.int64)
+    has_pieces = records["shape"] == int(Shape.PIECES)
+    return np.where(has_pieces & (counts > 1), counts, 0), np.where(has_pieces, 0, counts)
+
+
+def _starts(pieces: Ints, params: Ints) -> Ints:
+    """Return where each row's part of its table begins; 0 for rows without."""
+    starts = np.where(pieces > 0, np.cumsum(pieces) - pieces, np.cumsum(params) - params)
+    return np.where((pieces > 0) | (params > 0), starts, 0)
+
+
+def _joined(blocks: Mapping[int, npt.NDArray[np.float64]], empty: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    return np.concatenate([blocks[row] for row in sorted(blocks)]) if blocks else np.empty(empty)
+
+
+def _spliced(
+    table: npt.NDArray[np.float64],
+    sizes: Ints,
+    at: Ints,
+    concerned: Ints,
+    blocks: Mapping[int, npt.NDArray[np.float64]],
+) -> npt.NDArray[np.float64]:
+    """Return a table in which the parts of the rows `at` are replaced; `concerned` is above 0 where there is any."""
+    ends = np.cumsum(sizes)
+    parts: list[npt.NDArray[np.float64]] = []
+    done = 0
+    for number in sorted(np.flatnonzero(concerned).tolist(), key=lambda number: int(at[number])):
+        end = int(ends[at[number]])
+        parts.append(table[done : end - int(sizes[at[number]])])
+        if number in blocks:
+            parts.append(blocks[number])
+        done = end
+    return np.concatenate([*parts, table[done:]]) if parts else table
+
+
+def _opposites(market: Numbers, source: Numbers, target: Numbers) -> Ints:
+    """Return for each edge the one of the same market from its target to its source, or -1."""
+    low, high = np.minimum(source, target), np.maximum(source, target)
+    order = np.lexsort((high, low, market))
+    keys = np.stack((market[order], low[order], high[order]))
+    pairs = np.flatnonzero((keys[:, 1:] == keys[:, :-1]).all(axis=0))
+    opposite = np.full(market.size, -1, np.int64)
+    opposite[order[pairs]], opposite[order[pairs + 1]] = order[pairs + 1], order[pairs]
+    return opposite
+
+
+def _offsets(sorted_nodes: Numbers, tokens: int) -> Ints:
+    return np.searchsorted(sorted_nodes, np.arange(tokens + 1)).astype(np.int64)

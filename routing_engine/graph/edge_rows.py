@@ -1,0 +1,113 @@
+"""Markets as rows of edges: what the graph's compiler lays out, and what an update writes over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.curves.curve import Curve
+from routing_engine.curves.shape import Shape
+from routing_engine.kernels.arrays import EDGE
+from routing_engine.markets.constant_product import ConstantProductPool, curve_columns
+from routing_engine.model import Market, Token
+from routing_engine.reference.chains import block_time_s
+
+Ends = tuple[tuple[Token, Token], ...]
+
+BOTH_WAYS = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeRows:
+    """The edges of some markets, one market's after the other's.
+
+    Parameters
+    ----------
+    first : int64 array, shape (markets + 1,)
+        Rows of market i are first[i] to first[i + 1].
+    listed : mapping of int to tuple
+        Directions of market i, as `Market.edges` gives them; a market that is missing here is a pair that is open both
+        ways, from `token0` to `token1` and back.
+    records : EDGE array
+        A row for each edge, with what its curve says; ends, market, chain, twin and place in the tables are 0.
+    pieces, params : mapping of int to float64 array
+        What rows have in the tables.
+    charging : tuple of int
+        Markets whose gas depends on the gas price, as they charge a fee in coin.
+    """
+
+    first: npt.NDArray[np.int64]
+    listed: Mapping[int, Ends]
+    records: npt.NDArray[np.void]
+    pieces: Mapping[int, npt.NDArray[np.float64]]
+    params: Mapping[int, npt.NDArray[np.float64]]
+    charging: tuple[int, ...]
+
+
+def edge_rows(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> EdgeRows:
+    """Describe all edges of the given markets.
+
+    Constant-product pools are by far the most, so they are described together; each other market by its own curves.
+    """
+    numbers, columns = _constant_product(markets)
+    regular = set(numbers.tolist())
+    listed = {number: market.edges() for number, market in enumerate(markets) if number not in regular}
+    counts = np.full(len(markets), BOTH_WAYS, np.int64)
+    for number, ends in listed.items():
+        counts[number] = len(ends)
+    first = np.concatenate(([0], np.cumsum(counts)))
+    records = np.zeros(int(first[-1]), EDGE)
+    for direction in range(BOTH_WAYS):
+        rows = first[numbers] + direction
+        records["n_pieces"][rows] = 1
+        records["concave"][rows] = 1
+        for name, values in columns[direction].items():
+            records[name][rows] = values
+        records["steepest"][rows] = columns[direction]["a"] / columns[direction]["b"]
+    pieces: dict[int, npt.NDArray[np.float64]] = {}
+    params: dict[int, npt.NDArray[np.float64]] = {}
+    charging: list[int] = []
+    for number, ends in listed.items():
+        for row, (token_in, token_out) in enumerate(ends, int(first[number])):
+            curve = markets[number].curve(token_in, token_out)
+            records[row] = _record(curve, token_in, token_out, gas_prices)
+            if curve.shape is not Shape.PIECES:
+                params[row] = curve.params
+            elif len(curve.pieces) > 1:
+                pieces[row] = curve.pieces
+            if curve.native_fee and number not in charging[-1:]:
+                charging.append(number)
+    return EdgeRows(first, listed, records, pieces, params, tuple(charging))
+
+
+def _constant_product(
+    markets: Sequence[Market],
+) -> tuple[npt.NDArray[np.int64], tuple[dict[str, npt.NDArray[np.float64]], dict[str, npt.NDArray[np.float64]]]]:
+    """Return the numbers of constant-product pools that are open both ways, and their columns for each direction."""
+    found = [number for number, market in enumerate(markets) if type(market) is ConstantProductPool]
+    pools = cast(list[ConstantProductPool], [markets[number] for number in found])
+    reserve0 = np.array([pool.reserve0 for pool in pools], np.float64)
+    reserve1 = np.array([pool.reserve1 for pool in pools], np.float64)
+    fee_pips, gas = np.array([pool.fee_pips for pool in pools]), np.array([float(pool.gas) for pool in pools])
+    there, back = curve_columns(reserve0, reserve1, fee_pips), curve_columns(reserve1, reserve0, fee_pips)
+    # Not quite full, not nearly empty: what is at the edge is left to exact integers.
+    is_open = np.ones(len(pools), np.bool_)
+    for way in (there, back):
+        is_open &= (way["x_min"] > 0.0) & (way["x_min"] < 0.5 * way["x_max"])
+    kept = [{name: values[is_open] for name, values in (way | {"gas": gas}).items()} for way in (there, back)]
+    return np.array(found, np.int64)[is_open], (kept[0], kept[1])
+
+
+def _record(curve: Curve, token_in: Token, token_out: Token, gas_prices: Mapping[int, int]) -> tuple[float, ...]:
+    gas_price = gas_prices.get(token_in.chain_id, 0)
+    gas = curve.gas + (curve.native_fee / gas_price if gas_price else 0.0)
+    crosses = token_in.chain_id != token_out.chain_id
+    time = curve.fill_time_s + block_time_s(token_in.chain_id) if crosses else 0.0
+    count = len(curve.pieces) if curve.shape is Shape.PIECES else len(curve.params)
+    limits = (curve.x_min, curve.x_max, gas, curve.gas_per_piece)
+    head = (0, 0, 0, 0, curve.shape, curve.concave, 0, count)
+    return (*head, *curve.pieces[0].tolist(), curve.steepest, *limits, time)

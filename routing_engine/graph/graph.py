@@ -1,0 +1,242 @@
+"""A snapshot as flat arrays: what searches run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import attrgetter
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.graph.copy_on_write import Buffers
+from routing_engine.graph.csr import Layout, Memory, lay_out, written
+from routing_engine.graph.edge_rows import EdgeRows, Ends, edge_rows
+from routing_engine.graph.reference_prices import mid_rates, native_tokens, reference_prices
+from routing_engine.kernels.arrays import Adjacency, Board, Tables
+from routing_engine.markets.wrap import NativeWrap
+from routing_engine.model import Market, Token
+
+_PROTOCOL = attrgetter("protocol")
+_TOKENS = attrgetter("token0"), attrgetter("token1")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Graph:
+    """Tokens as nodes, every direction of every market as an edge, in CSR order both ways.
+
+    Parameters
+    ----------
+    tokens, markets : tuple
+        Node and market numbers are positions in these.
+    index, market_index : mapping
+        Number of a token, and of a market by its id.
+    protocols : frozenset of str
+        All protocols that have a market here.
+    chains : tuple of int
+        Chain ids; chain numbers are positions.
+    gas_prices : mapping of int to int
+        Wei by chain id; they turn what a market charges in coin on top into gas, for the choice of routes.
+    charging : frozenset of int
+        Markets that charge in coin.
+    forward, reverse : Adjacency
+        Edges by token_in, and by token_out.
+    tables : Tables
+        What curves need beyond their edge.
+    source : int32 array
+        Number of the token_in of each forward edge.
+    mid_rate : float64 array
+        Units of token_out per unit of token_in of each forward edge, without fees; 0 where unknown.
+    wraps : bool array
+        Markets that wrap a native coin.
+    native : int32 array
+        Per chain, the token that gas is paid in (or its wrapped form), -1 where the snapshot has neither.
+    layout : Layout
+        Where each market's edges are.
+    buffers : pair of Buffers
+        Memory of earlier graphs' forward and reverse edges.
+    """
+
+    tokens: tuple[Token, ...]
+    markets: tuple[Market, ...]
+    index: Mapping[Token, int]
+    market_index: Mapping[str, int]
+    protocols: frozenset[str]
+    chains: tuple[int, ...]
+    gas_prices: Mapping[int, int]
+    charging: frozenset[int]
+    forward: Adjacency
+    reverse: Adjacency
+    tables: Tables
+    source: npt.NDArray[np.int32]
+    mid_rate: npt.NDArray[np.float64]
+    wraps: npt.NDArray[np.bool_]
+    native: npt.NDArray[np.int32]
+    layout: Layout
+    buffers: Memory = field(default_factory=lambda: (Buffers(), Buffers()))
+
+    @classmethod
+    def compile(cls, markets: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph:
+        """Lay out markets; the order of the input decides all numbers, so equal input gives equal arrays."""
+        markets, gas_prices = tuple(markets), dict(gas_prices or {})
+        rows = edge_rows(markets, gas_prices)
+        index, source, target = _numbered(markets, rows)
+        chains = tuple(sorted({token.chain_id for token in index}))
+        chain_of = np.array([chains.index(token.chain_id) for token in index], np.int32)
+        rows.records["chain"] = chain_of[source]
+        layout, forward, reverse, tables = lay_out(rows, source, target, len(index))
+        return cls(
+            tokens=tuple(index),
+            markets=markets,
+            index=index,
+            market_index={market.id: number for number, market in enumerate(markets)},
+            protocols=frozenset(market.protocol for market in markets),
+            chains=chains,
+            gas_prices=gas_prices,
+            charging=frozenset(rows.charging),
+            forward=forward,
+            reverse=reverse,
+            tables=tables,
+            source=reverse.edges["other"][forward.edges["twin"]],
+            mid_rate=mid_rates(forward.edges, layout.opposite, np.arange(forward.edges.size)),
+            wraps=np.array([isinstance(market, NativeWrap) for market in markets], np.bool_),
+            native=native_tokens(index, chains),
+            layout=layout,
+        )
+
+    def updated(self, changed: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph | None:
+        """Return the graph with new states of some of its markets; this one stays as it is.
+
+        The arrays are those that `compile` would make. They are copies, written to where markets changed: searches go
+        on undisturbed on this graph.
+
+        Parameters
+        ----------
+        changed : iterable of Market
+            Each with the id of one of this graph's markets.
+        gas_prices : mapping of int to int, optional
+            As `compile` takes them.
+
+        Returns
+        -------
+        Graph or None
+            None where a market is new, or has other edges than before: compile then.
+        """
+        gas_prices = dict(gas_prices or {})
+        news = {self.market_index.get(market.id, -1): market for market in changed}
+        if -1 in news:
+            return None
+        if gas_prices != self.gas_prices:
+            news = {number: self.markets[number] for number in self.charging} | news
+        rows = edge_rows(list(news.values()), gas_prices)
+        numbers = np.fromiter(news, np.int64, len(news))
+        if not self._has_edges_of(news, numbers, rows):
+            return None
+        at = self.layout.rows_of(numbers)
+        forward, reverse, tables = written(
+            rows, at, self.layout, self.forward.edges, self.reverse.edges, self.tables, self.buffers
+        )
+        mid_rate, places = self.mid_rate.copy(), self.layout.forward[at]
+        mid_rate[places] = mid_rates(forward, self.layout.opposite, places)
+        markets = list(self.markets)
+        for number, market in news.items():
+            markets[number] = market
+        charging = {int(numbers[place]) for place in rows.charging}
+        return replace(
+            self,
+            markets=tuple(markets),
+            gas_prices=gas_prices,
+            charging=(self.charging - news.keys()) | charging,
+            forward=Adjacency(self.forward.first, forward),
+            reverse=Adjacency(self.reverse.first, reverse),
+            tables=tables,
+            mid_rate=mid_rate,
+        )
+
+    def _has_edges_of(self, news: Mapping[int, Market], numbers: npt.NDArray[np.int64], rows: EdgeRows) -> bool:
+        """Whether these markets still have the protocols and edges that they have here."""
+        first = self.layout.first
+        if not np.array_equal(np.diff(rows.first), first[numbers + 1] - first[numbers]):
+            return False
+        olds, states = [self.markets[number] for number in news], list(news.values())
+        same = [map(type, olds), map(type, states)], [map(_PROTOCOL, olds), map(_PROTOCOL, states)]
+        if any(list(before) != list(after) for before, after in same):
+            return False
+        for place, ends in rows.listed.items():
+            edges = self.layout.forward[first[numbers[place]] : first[numbers[place] + 1]].tolist()
+            if tuple(self.edge_ends(edge)[1:] for edge in edges) != ends:
+                return False
+        pairs = [place for place in range(len(states)) if place not in rows.listed]
+        return all(
+            [token(olds[place]) for place in pairs] == [token(states[place]) for place in pairs] for token in _TOKENS
+        )
+
+    @cached_property
+    def board(self) -> Board:
+        """The graph as kernels see it."""
+        return Board(self.forward, self.reverse, self.source, self.tables)
+
+    @cached_property
+    def prices(self) -> npt.NDArray[np.float64]:
+        """Worth of each token's smallest unit in the root's, 0 where unknown."""
+        return reference_prices(self.forward, self.mid_rate, self.native)
+
+    @cached_property
+    def units(self) -> npt.NDArray[np.float64]:
+        """Number of each token's smallest units that the root's is worth; 0 where unknown."""
+        return np.divide(1.0, self.prices, out=np.zeros(self.prices.size), where=self.prices > 0)
+
+    def gas_cost(self, gas_prices: Mapping[int, int]) -> npt.NDArray[np.float64]:
+        """Worth of one gas unit on each chain, in the root's smallest units; 0 where price or coin is unknown."""
+        return np.array(
+            [
+                gas_prices.get(chain_id, 0) * (self.prices[coin] if coin >= 0 else 0.0)
+                for chain_id, coin in zip(self.chains, self.native, strict=True)
+            ]
+        )
+
+    @cached_property
+    def every_market(self) -> npt.NDArray[np.bool_]:
+        """Mask that lets all markets through; never written to."""
+        return np.ones(len(self.markets), np.bool_)
+
+    @cached_property
+    def chain_number(self) -> Mapping[int, int]:
+        """Number of a chain by its id."""
+        return {chain_id: number for number, chain_id in enumerate(self.chains)}
+
+    def edge_ends(self, edge: int) -> tuple[Market, Token, Token]:
+        """Market, token_in and token_out of a forward edge."""
+        market, target = self._columns
+        return self.markets[market[edge]], self.tokens[self.source[edge]], self.tokens[target[edge]]
+
+    def edges_ends(self, edges: Iterable[int]) -> tuple[tuple[Market, Token, Token], ...]:
+        """Return `edge_ends` of each."""
+        return tuple(map(self.edge_ends, edges))
+
+    @cached_property
+    def _columns(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Market and target of the forward edges, as views: reading them is cheaper than reading records."""
+        return self.forward.edges["market"], self.forward.edges["other"]
+
+
+def _numbered(
+    markets: Sequence[Market], rows: EdgeRows
+) -> tuple[dict[Token, int], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return a number for each token, in the order of rows, and each row's numbers of token_in and token_out."""
+    index: dict[Token, int] = {}
+    source: list[int] = []
+    target: list[int] = []
+    for number, market in enumerate(markets):
+        for token_in, token_out in _ends(market, rows.listed.get(number)):
+            source.append(index.setdefault(token_in, len(index)))
+            target.append(index.setdefault(token_out, len(index)))
+    return index, np.array(source, np.int32), np.array(target, np.int32)
+
+
+def _ends(market: Market, listed: Ends | None) -> Ends:
+    if listed is not None:
+        return listed
+    first, second = market.tokens
+    return ((first, second), (second, first))

@@ -1,0 +1,1 @@
+"""How kernels are compiled, cached and called. The only package that imports numba."""

@@ -1,0 +1,1 @@
+"""Certificates: what no division over routes of few hops can exceed."""

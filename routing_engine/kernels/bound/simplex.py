@@ -1,0 +1,103 @@
+"""A small linear program that grows: the simplex method on a dense tableau, for `payments`.
+
+Maximise ``sum(worth * share)`` over shares of at least 0, so that ``sum(use[i] * share) <= 1`` in each row i. A column
+may be added at any time, and a row that no column so far takes part in: the shares found before stay feasible, and a
+few exchanges lead on to the new optimum. The prices of the rows are the solution of the dual program. (Dantzig, Linear
+Programming and Extensions, 1963, chapters 5 and 9.)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.jit.decorators import inner, kernel
+
+ROWS, COLUMNS = 64, 48
+"""Room of a program. Its first `ROWS` columns belong to what the rows leave over, the last is the right-hand side."""
+
+PIVOTS = 200
+"""Exchanges after each addition at most: against cycles."""
+
+SMALL = 1e-11
+"""Less than that counts as zero."""
+
+
+class Master(NamedTuple):
+    """A program: its tableau, whose last row is the objective, and the column that each row's basis holds."""
+
+    tableau: npt.NDArray[np.float64]
+    basis: npt.NDArray[np.int64]
+
+
+@kernel
+def new_master():
+    """Allocate a program of one row: the shares add up to 1 at most."""
+    master = Master(np.zeros((ROWS + 1, ROWS + COLUMNS + 1)), np.zeros(ROWS, np.int64))
+    add_row(master, 0)
+    return master
+
+
+@kernel
+def add_row(master, row):
+    """Add a row, the next after those there are."""
+    master.tableau[row, row] = 1.0
+    master.tableau[row, -1] = 1.0
+    master.basis[row] = row
+
+
+@inner
+def _exchange(tableau, basis, rows, columns, row, column):
+    """Let a column enter the basis in place of that of a row."""
+    pivot = tableau[row, column]
+    for j in range(tableau.shape[1]):
+        if j < rows or ROWS <= j < columns or j == tableau.shape[1] - 1:
+            tableau[row, j] /= pivot
+    for i in range(tableau.shape[0]):
+        factor = tableau[i, column]
+        if i == row or factor == 0.0 or (i >= rows and i < ROWS):
+            continue
+        for j in range(tableau.shape[1]):
+            if j < rows or ROWS <= j < columns or j == tableau.shape[1] - 1:
+                tableau[i, j] -= factor * tableau[row, j]
+    basis[row] = column
+
+
+@kernel
+def solve_with(master, rows, column, use, worth):
+    """Add column number `column` and find the new optimum.
+
+    Parameters
+    ----------
+    rows : int
+        Rows that there are.
+    use : float64 array
+        Use of each row.
+
+    Returns
+    -------
+    float
+        The optimum; the price of row i is ``tableau[ROWS, i]``.
+    """
+    tableau, basis, last = master.tableau, master.basis, ROWS + column
+    for i in range(ROWS + 1):
+        if i < rows or i == ROWS:
+            tableau[i, last] = 0.0
+            for j in range(rows):
+                tableau[i, last] += tableau[i, j] * use[j]
+    tableau[ROWS, last] -= worth
+    for _ in range(PIVOTS):
+        entering, least = -1, -SMALL
+        for j in range(last + 1):
+            if (j < rows or j >= ROWS) and tableau[ROWS, j] < least:
+                entering, least = j, tableau[ROWS, j]
+        leaving, ratio = -1, np.inf
+        for i in range(rows):
+            if entering >= 0 and tableau[i, entering] > SMALL and tableau[i, -1] < ratio * tableau[i, entering]:
+                leaving, ratio = i, tableau[i, -1] / tableau[i, entering]
+        if leaving < 0:
+            break
+        _exchange(tableau, basis, rows, last + 1, leaving, entering)
+    return tableau[ROWS, -1]

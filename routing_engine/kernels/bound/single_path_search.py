@@ -1,0 +1,82 @@
+"""The best single path, proven: every path that a certificate's prices leave open is followed to its end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routing_engine.curves.kernels.edge_curve import amount_out
+from routing_engine.jit.decorators import inner, kernel
+from routing_engine.kernels.bound.dual_prices import price_after
+from routing_engine.kernels.marginal_price import gas_used
+
+TRIED = 50_000
+"""Edges that are tried at most: half a millisecond. Prices of a market without dust leave a few hundred open."""
+
+
+@inner
+def _is_used(v, market, depth, token, cursor, edges):
+    """Whether the path so far has been at token v, or has used the market."""
+    used = token[depth] == v
+    for d in range(depth):
+        used |= token[d] == v or edges[cursor[d] - 1]["market"] == market
+    return used
+
+
+@inner
+def _worth(worths, edges, v, u, left):
+    """Worth of v with at most `left` hops to go, to a route that came from u; 0 where it is not worth the while."""
+    most = 0.0
+    for k in range(1, left + 1):
+        if worths.best[k, v] > 0.0:
+            most = max(most, price_after(worths, edges, k, v, u))
+    return most
+
+
+@kernel
+def best_alone(board, task, worths, amount, net):
+    """Return the largest net output of a single path that takes the whole amount.
+
+    Depth first, with the amounts that really arrive; a path is left where what it has, at the prices, is worth no more
+    than the best path so far.
+
+    Parameters
+    ----------
+    worths : Worths
+        Filled by `dearest` for routes of one path that are worth more than `net`.
+    net : float
+        What some path is known to give.
+
+    Returns
+    -------
+    float
+        At least `net`; infinite where too many paths are open.
+    """
+    forward, edges, hops = board.forward, board.forward.edges, task.max_hops
+    token, cursor = np.zeros(hops, np.int64), np.zeros(hops, np.int64)
+    arrived, cost = np.zeros(hops), np.zeros(hops)
+    token[0], cursor[0], arrived[0] = task.start, forward.first[task.start], amount
+    depth, best, tried = np.int64(0), net, 0
+    while depth >= 0:
+        u, e = token[depth], cursor[depth]
+        if e == forward.first[u + 1]:
+            depth -= 1
+            continue
+        cursor[depth] += 1
+        tried += 1
+        if tried > TRIED:
+            return np.inf
+        edge = edges[e]
+        v = edge["other"]
+        worth = 1.0 if v == task.end else _worth(worths, edges, v, u, hops - depth - 1)
+        if worth == 0.0 or not task.allowed[edge["market"]] or _is_used(v, edge["market"], depth, token, cursor, edges):
+            continue
+        out, _ = amount_out(edge, board.tables, arrived[depth])
+        spent = cost[depth] + gas_used(edge, board.tables, task.gas, arrived[depth])
+        if not out * worth - spent > best:
+            continue
+        if v == task.end:
+            best = out - spent
+            continue
+        depth += 1
+        token[depth], cursor[depth], arrived[depth], cost[depth] = v, forward.first[v], out, spent
+    return best

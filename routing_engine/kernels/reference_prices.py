@@ -1,0 +1,60 @@
+"""Reference prices of all tokens from the markets themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routing_engine.jit.decorators import kernel
+
+MAX_ROUNDS = 12
+
+
+@kernel
+def widest_prices(first, edges, mid_rate, root):
+    """Price every token along its deepest chain of markets from `root`.
+
+    The depth of a chain is that of its shallowest market, measured in the root's units by the prices found on the way,
+    so a mispriced pool of dust prices nothing that a real pool prices too.
+
+    Parameters
+    ----------
+    first : int64 array, shape (n + 1,)
+        CSR offsets by token_in.
+    edges : EDGE array
+        In forward order.
+    mid_rate : float64 array
+        Units of token_out per unit of token_in, without fees, for each edge.
+    root : int
+        The token whose smallest unit is worth 1.
+
+    Returns
+    -------
+    price : float64 array, shape (n,)
+        Worth of each token's smallest unit in the root's; 0 where unknown.
+    width : float64 array, shape (n,)
+        Depth of the chain that the price rests on, in the root's smallest units.
+    """
+    n = first.size - 1
+    price = np.zeros(n)
+    width = np.zeros(n)
+    price[root] = 1.0
+    width[root] = np.inf
+    for _ in range(MAX_ROUNDS):
+        changed = False
+        for u in range(n):
+            if width[u] <= 0.0:
+                continue
+            for e in range(first[u], first[u + 1]):
+                edge = edges[e]
+                v = edge["other"]
+                if v == root or mid_rate[e] <= 0.0:
+                    continue
+                reserve = edge["b"] / edge["c"] if edge["c"] > 0.0 else edge["x_max"]
+                depth = min(width[u], min(reserve, edge["x_max"]) * price[u])
+                if depth > width[v] * (1.0 + 1e-9):
+                    width[v] = depth
+                    price[v] = price[u] / mid_rate[e]
+                    changed = True
+        if not changed:
+            break
+    return price, width

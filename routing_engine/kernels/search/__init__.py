@@ -1,0 +1,1 @@
+"""Layered searches for the best single paths."""

@@ -1,0 +1,35 @@
+"""What layered searches share: which way to go through the edges of a round.
+
+The last round but one only matters for tokens that lie beside the end of the search. Those may be reached by the edges
+that leave the round's tokens, or looked for from the end: whichever are fewer.
+"""
+
+from __future__ import annotations
+
+from routing_engine.jit.decorators import inner
+
+
+@inner
+def mark_beside(adjacency, token, near, value):
+    """Set the marks of all tokens beside a token, by the edges of one direction."""
+    for row in range(adjacency.first[token], adjacency.first[token + 1]):
+        near[adjacency.edges[row]["other"]] = value
+
+
+@inner
+def edges_of(first, tokens, count):
+    """Count the edges of a round's tokens."""
+    total = 0
+    for i in range(count):
+        total += first[tokens[i] + 1] - first[tokens[i]]
+    return total
+
+
+@inner
+def edges_beside(adjacency, token, first):
+    """Count the edges of a token and of all tokens beside it, as often as they lie beside it."""
+    total = first[token + 1] - first[token]
+    for row in range(adjacency.first[token], adjacency.first[token + 1]):
+        other = adjacency.edges[row]["other"]
+        total += first[other + 1] - first[other]
+    return total

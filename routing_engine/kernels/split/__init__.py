@@ -1,0 +1,1 @@
+"""Splits: which paths to use, and how much to send down each."""

@@ -1,0 +1,235 @@
+"""Paths that share markets, merged into one network, and what flows through it.
+
+Paths are rows of forward edge numbers. What several paths send into one edge is merged, and its output is shared in
+proportion.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.jit.decorators import inner, kernel
+from routing_engine.kernels.arrays import FULL
+from routing_engine.kernels.marginal_price import derivatives
+from routing_engine.kernels.vectors import copy, sort_by
+
+INFEASIBLE = -1.0
+MAX_EDGES = 256
+
+
+class Network(NamedTuple):
+    """Merged paths: work space of `divide`.
+
+    `edge` lists the different edges such that each comes after all that lead to it; `step[p, s]` is the place in it of
+    step s of path p, -1 past the end. Entries ``first[i]`` to ``first[i + 1]`` of `who` and `at` are the paths that
+    cross edge i, and at which step. `flow`, `out`, `slope` and `bend` are each edge's input, output, marginal price and
+    the derivative of that. `before[p, s]` is the product of the marginal prices before step s, `price[p]` of all;
+    `carried[p]` is what path p delivers.
+    """
+
+    edge: npt.NDArray[np.int64]
+    step: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    who: npt.NDArray[np.int64]
+    at: npt.NDArray[np.int64]
+    flow: npt.NDArray[np.float64]
+    out: npt.NDArray[np.float64]
+    slope: npt.NDArray[np.float64]
+    bend: npt.NDArray[np.float64]
+    before: npt.NDArray[np.float64]
+    price: npt.NDArray[np.float64]
+    carried: npt.NDArray[np.float64]
+
+
+@kernel
+def new_network(room, max_hops):
+    """Allocate for up to `room` paths."""
+    return Network(
+        np.zeros(MAX_EDGES, np.int64),
+        np.zeros((room, max_hops), np.int64),
+        np.zeros(MAX_EDGES + 1, np.int64),
+        np.zeros(room * max_hops, np.int64),
+        np.zeros(room * max_hops, np.int64),
+        np.zeros(MAX_EDGES),
+        np.zeros(MAX_EDGES),
+        np.zeros(MAX_EDGES),
+        np.zeros(MAX_EDGES),
+        np.ones((room, max_hops)),
+        np.zeros(room),
+        np.zeros(room),
+    )
+
+
+@kernel
+def _gather(paths, count, edges, network):
+    """List the different edges; return their number, -1 if a market is used in two ways or they are too many."""
+    market = np.empty(MAX_EDGES, np.int64)
+    total = 0
+    for p in range(count):
+        for s in range(paths.shape[1]):
+            e = paths[p, s]
+            if e < 0:
+                break
+            known = False
+            own = edges[e]["market"]
+            for i in range(total):
+                if market[i] == own:
+                    if network.edge[i] != e:
+                        return -1
+                    known = True
+                    break
+            if not known:
+                if total == MAX_EDGES:
+                    return -1
+                network.edge[total] = e
+                market[total] = own
+                total += 1
+    return total
+
+
+@inner
+def _rank_tokens(total, edges, source, network, rank):
+    """Rank each edge by the longest way to its source over the edges; whether there is no circle."""
+    order = network.edge
+    changed = True
+    for _ in range(2 * network.step.shape[1] + 2):
+        changed = False
+        for i in range(total):
+            for j in range(total):
+                if edges[order[j]]["other"] == source[order[i]] and rank[i] < rank[j] + 1:
+                    rank[i] = rank[j] + 1
+                    changed = True
+        if not changed:
+            break
+    return not changed
+
+
+@kernel
+def merge(paths, count, board, network):
+    """Merge the first `count` paths into a network.
+
+    Returns
+    -------
+    int
+        Number of different edges; -1 if the paths together run in a circle, use one market in two ways, or have too
+        many edges.
+    """
+    edges, source = board.forward.edges, board.source
+    total = _gather(paths, count, edges, network)
+    if total < 0:
+        return -1
+    rank = np.zeros(total, np.int64)
+    if not _rank_tokens(total, edges, source, network, rank):
+        return -1
+    order = network.edge
+    sort_by(rank, order, total)
+    network.first[: total + 1] = 0
+    for p in range(count):
+        network.step[p] = -1
+        for s in range(paths.shape[1]):
+            if paths[p, s] < 0:
+                break
+            for i in range(total):
+                if order[i] == paths[p, s]:
+                    network.step[p, s] = i
+                    network.first[i + 1] += 1
+                    break
+    for i in range(total):
+        network.first[i + 1] += network.first[i]
+    filled = network.first[:total].copy()
+    for p in range(count):
+        for s in range(paths.shape[1]):
+            i = network.step[p, s]
+            if i >= 0:
+                network.who[filled[i]], network.at[filled[i]] = p, s
+                filled[i] += 1
+    return total
+
+
+@inner
+def evaluate(count, x, board, total, network):
+    """Send `x[p]` down each path, filling the network.
+
+    What an edge is given beyond its largest input is wasted, so that Newton's method can approach that from both sides.
+
+    Returns
+    -------
+    float
+        What arrives at the ends together; `INFEASIBLE` where an edge declines a flow that is too small.
+    """
+    first, who, carried = network.first, network.who, network.carried
+    copy(x, carried, count)
+    for i in range(total):
+        f = 0.0
+        for n in range(first[i], first[i + 1]):
+            f += carried[who[n]]
+        network.flow[i] = f
+        edge = board.forward.edges[network.edge[i]]
+        if f <= 0.0:
+            network.out[i], network.slope[i], network.bend[i] = 0.0, edge["a"] / edge["b"], 0.0
+            continue
+        if f < edge["x_min"]:
+            return INFEASIBLE
+        y, slope, bend = derivatives(edge, board.tables, min(f, edge["x_max"]))
+        if not y > 0.0:
+            return INFEASIBLE
+        network.out[i], network.slope[i], network.bend[i] = y, slope, bend
+        share = y / f
+        for n in range(first[i], first[i + 1]):
+            carried[who[n]] *= share
+    result = 0.0
+    for p in range(count):
+        result += carried[p]
+        product = 1.0
+        for s in range(network.step.shape[1]):
+            i = network.step[p, s]
+            if i < 0:
+                break
+            network.before[p, s] = product
+            product *= network.slope[i]
+        network.price[p] = product
+    return result
+
+
+@inner
+def wastes(board, total, network):
+    """Whether some edge is given more than it takes."""
+    found = False
+    for i in range(total):
+        found |= network.flow[i] > board.forward.edges[network.edge[i]]["x_max"]
+    return found
+
+
+@inner
+def find_full(board, total, network, full):
+    """List the edges at their largest input in `full`, up to its size; return their number.
+
+    The marginal prices of the paths that cross one are not to be had: such paths can only trade places.
+    """
+    size = 0
+    for i in range(total):
+        if size < full.size and network.flow[i] >= board.forward.edges[network.edge[i]]["x_max"] * FULL:
+            full[size] = i
+            size += 1
+    return size
+
+
+@inner
+def crosses(network, p, i):
+    """Whether path p crosses edge i of the network."""
+    found = False
+    for s in range(network.step.shape[1]):
+        found |= network.step[p, s] == i
+    return found
+
+
+@inner
+def is_open(network, p, giver, full, fulls):
+    """Whether path p may be given more at the cost of `giver` (-1: of nobody): every full edge it crosses frees up."""
+    for n in range(fulls):
+        if crosses(network, p, full[n]) and (giver < 0 or not crosses(network, giver, full[n])):
+            return False
+    return True

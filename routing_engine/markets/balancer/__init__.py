@@ -1,0 +1,1 @@
+"""Pools of Balancer v1 and of the Balancer v2 vault."""

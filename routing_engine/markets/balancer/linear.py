@@ -1,0 +1,257 @@
+"""Linear pools of the Balancer v2 vault: a token, its yield-bearing wrapper, and the pool's own share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from routing_engine.amm.balancer_linear import Reserves, Targets, fees_due
+from routing_engine.amm.integer_search import least_input
+from routing_engine.curves.curve import X0, Y0, A, Curve
+from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.fixed_point import WAD, div_up
+from routing_engine.markets.balancer.linear_curve import FORMULAS, MAIN, SHARE, WRAPPED, linear_pieces
+from routing_engine.markets.common.basket import (
+    check_amounts,
+    check_tokens,
+    indexes,
+    open_pairs,
+    read_ints,
+    read_tokens,
+)
+from routing_engine.markets.common.pair import refuse_low, refuse_out
+from routing_engine.markets.common.record import read_int, read_text, require
+from routing_engine.model import Fee, Hop, Limits, Token
+
+PREMINTED = 2**112 - 1
+"""All shares that will ever be: the vault holds those that are not in circulation. Balances are bound by it, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BalancerLinearPool:
+    """A Balancer v2 linear pool.
+
+    Parameters
+    ----------
+    id, protocol : str
+        As `Market` says.
+    tokens : tuple of Token
+        Main, wrapped, and the pool's own.
+    balances : tuple of int
+        Smallest units in the vault, of main and wrapped, and the shares in circulation: ``getVirtualSupply``.
+    rate_e18 : int
+        Main tokens that a wrapped one is worth, 18 decimals: ``getWrappedTokenRate``.
+    lower_target, upper_target : int
+        Range of the main balance without fees, in 18 decimals: ``getTargets``.
+    fee_e18 : int
+        Share of what moves the main balance away from the targets, 18 decimals.
+    gas : int
+        Gas units of one swap.
+
+    Raises
+    ------
+    InvalidMarket
+        If tokens, balances, rate, targets or fee are impossible.
+    """
+
+    kind: ClassVar[str] = "balancer_linear"
+
+    id: str
+    protocol: str
+    tokens: tuple[Token, ...]
+    balances: tuple[int, ...]
+    rate_e18: int
+    lower_target: int
+    upper_target: int
+    fee_e18: int
+    gas: int = 130_000
+
+    def __post_init__(self) -> None:
+        check_tokens(self.tokens, 3)
+        require(len(self.tokens) == 3, "tokens", "must be three: main, wrapped, and the pool's own")
+        require(all(0 <= token.decimals <= 18 for token in self.tokens), "tokens", "must have at most 18 decimals")
+        check_amounts("balances", self.balances, 3, 0, PREMINTED)
+        require(0 < self.rate_e18 <= 10**36, "rate_e18", "must be positive, with 18 decimals")
+        require(0 <= self.lower_target <= self.upper_target, "lower_target", "must be from 0 to upper_target")
+        require(0 <= self.fee_e18 < WAD, "fee_e18", "must be at least 0 and below 1e18, the whole amount")
+
+    def edges(self) -> tuple[tuple[Token, Token], ...]:
+        """Every ordered pair, less those in which nothing can be bought."""
+        return open_pairs(self)
+
+    def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
+        """Sell exactly `amount_in`; see `Market`."""
+        sold, bought = indexes(self, token_in, token_out)
+        amount_out = self._out(sold, bought, amount_in) if amount_in > 0 else 0
+        if amount_out is None:
+            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, f"cannot take {amount_in}")
+        if amount_out <= 0:
+            refuse_low(self.id, amount_in)
+        after = self._after(sold, bought, amount_in, amount_out)
+        hop = Hop(
+            market_id=self.id,
+            protocol=self.protocol,
+            token_in=token_in,
+            token_out=token_out,
+            amount_in=amount_in,
+            amount_out=amount_out,
+            fees=self._fees(after),
+            gas=self.gas,
+            spot_price=self.spot_price(token_in, token_out),
+        )
+        return hop, after
+
+    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
+        """Buy at least `amount_out` for the least input; see `Market`."""
+        sold, bought = indexes(self, token_in, token_out)
+        amount_in = self._least_input(sold, bought, amount_out) if amount_out > 0 else None
+        if amount_in is None:
+            refuse_out(self.id, amount_out)
+        return self.swap_exact_in(token_in, token_out, amount_in)
+
+    def limits(self, token_in: Token, token_out: Token) -> Limits:
+        """From the least input that buys one unit to what exhausts the other side; minimum above it when closed."""
+        sold, bought = indexes(self, token_in, token_out)
+        least = self._least_input(sold, bought, 1)
+        return Limits(least, self._max_amount_in(sold, bought)) if least else Limits(1, 0)
+
+    def spot_price(self, token_in: Token, token_out: Token) -> float:
+        """Marginal price, with the fee or its reverse; see `Market`. 0 for a closed pool."""
+        sold, bought = indexes(self, token_in, token_out)
+        if not self._is_live:
+            return 0.0
+        return float(linear_pieces(self._held, self._targets, sold, bought)[0, A] * self._ratio(sold, bought))
+
+    def curve(self, token_in: Token, token_out: Token) -> Curve:
+        """Straight pieces: below, between and above the targets.
+
+        Raises
+        ------
+        QuoteRefused
+            If the pool is closed, so that it has no price.
+        """
+        sold, bought = indexes(self, token_in, token_out)
+        if not self._is_live:
+            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, "no shares, or more fees due than main tokens")
+        pieces = linear_pieces(self._held, self._targets, sold, bought)
+        pieces[:, X0] *= WAD / self._scale(sold)
+        pieces[:, Y0] *= WAD / self._scale(bought)
+        pieces[:, A] *= self._ratio(sold, bought)
+        most = float(self._max_amount_in(sold, bought))
+        curve = Curve(pieces=pieces[pieces[:, X0] <= most], x_max=most, gas=float(self.gas))
+        return replace(curve, x_min=min(1.0, most))
+
+    def to_record(self) -> dict[str, Any]:
+        """JSON-ready state; see `Market`."""
+        return {
+            "kind": self.kind,
+            "id": self.id,
+            "protocol": self.protocol,
+            "tokens": [token.key for token in self.tokens],
+            "balances": [str(balance) for balance in self.balances],
+            "rate_e18": str(self.rate_e18),
+            "lower_target": str(self.lower_target),
+            "upper_target": str(self.upper_target),
+            "fee_e18": str(self.fee_e18),
+            "gas": self.gas,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
+        """Inverse of `to_record`; see `Market`."""
+        return cls(
+            id=read_text(record, "id"),
+            protocol=read_text(record, "protocol"),
+            tokens=read_tokens(record, tokens),
+            balances=read_ints(record, "balances"),
+            rate_e18=read_int(record, "rate_e18"),
+            lower_target=read_int(record, "lower_target"),
+            upper_target=read_int(record, "upper_target"),
+            fee_e18=read_int(record, "fee_e18"),
+            gas=read_int(record, "gas"),
+        )
+
+    @property
+    def _targets(self) -> Targets:
+        return Targets(self.fee_e18, self.lower_target, self.upper_target)
+
+    @property
+    def _held(self) -> Reserves:
+        main, wrapped = (self.balances[place] * self._scale(place) // WAD for place in (MAIN, WRAPPED))
+        return Reserves(main, wrapped, self.balances[SHARE])
+
+    @property
+    def _is_live(self) -> bool:
+        """Whether shares are out and the fees due do not exceed the main balance."""
+        return self.balances[SHARE] > 0 and self._held.main >= self._due()
+
+    def _scale(self, place: int) -> int:
+        """Bring to 18 decimals and apply the rate: ``_scalingFactors``."""
+        return int(10 ** (18 - self.tokens[place].decimals)) * (self.rate_e18 if place == WRAPPED else WAD)
+
+    def _ratio(self, sold: int, bought: int) -> float:
+        return self._scale(sold) / self._scale(bought)
+
+    def _room(self, place: int) -> int:
+        """Return how much the vault can take of a token: shares that are out, or what is left of a uint112."""
+        return self.balances[SHARE] if place == SHARE else PREMINTED - self.balances[place]
+
+    def _out(self, sold: int, bought: int, amount_in: int) -> int | None:
+        """Return the output for an input, or None where the pool or the vault has too little."""
+        if amount_in > self._room(sold) or not self._is_live:
+            return None
+        try:
+            paid = FORMULAS[sold, bought](amount_in * self._scale(sold) // WAD, self._held, self._targets)
+        except ValueError:
+            return None
+        amount_out = paid * WAD // self._scale(bought)
+        return amount_out if amount_out <= self._there(bought) else None
+
+    def _least_input(self, sold: int, bought: int, amount_out: int) -> int | None:
+        enough = PREMINTED + 1
+
+        def gives(amount_in: int) -> int:
+            found = self._out(sold, bought, amount_in)
+            return enough if found is None else found
+
+        if not self._is_live or amount_out > PREMINTED:
+            return None
+        found = least_input(gives, amount_out, self._guess(sold, bought, amount_out), self._room(sold))
+        return found if found and self._out(sold, bought, found) is not None else None
+
+    def _max_amount_in(self, sold: int, bought: int) -> int:
+        """Return the input before the first that the pool or the vault cannot serve."""
+        held = self._held
+        guess = self._guess(sold, bought, self._there(bought))
+        if bought == MAIN:
+            # The last main tokens are there for fees, so the nominal balance ends first.
+            nominal = held.main - self._due()
+            worth = (nominal + held.wrapped) / held.supply if sold == SHARE else 1.0
+            guess = int(nominal / worth * WAD / self._scale(sold))
+        first = least_input(lambda given: self._out(sold, bought, given) is None, True, guess, self._room(sold))
+        return self._room(sold) if first is None else first - 1
+
+    def _there(self, place: int) -> int:
+        """Return how much of a token the vault can give."""
+        return PREMINTED - self.balances[SHARE] if place == SHARE else self.balances[place]
+
+    def _guess(self, sold: int, bought: int, amount_out: int) -> int:
+        """Return about the input for an output, within a pool's means or beyond."""
+        curve = Curve(pieces=linear_pieces(self._held, self._targets, sold, bought))
+        return int(curve.inverse(amount_out * self._scale(bought) / WAD) * WAD / self._scale(sold))
+
+    def _fees(self, after: Self) -> tuple[Fee, ...]:
+        """Itemise what this swap adds to the fees that are due, if it adds to them."""
+        charged = after._due() - self._due()
+        amount = div_up(charged * WAD, self._scale(MAIN))
+        return (Fee(amount=amount, token=self.tokens[MAIN], name="lp_fee"),) if charged > 0 else ()
+
+    def _due(self) -> int:
+        return fees_due(self._held.main, self._targets)
+
+    def _after(self, sold: int, bought: int, amount_in: int, amount_out: int) -> Self:
+        balances = list(self.balances)
+        balances[sold] += -amount_in if sold == SHARE else amount_in
+        balances[bought] += amount_out if bought == SHARE else -amount_out
+        return replace(self, balances=tuple(balances))

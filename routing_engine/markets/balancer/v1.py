@@ -1,0 +1,250 @@
+"""Weighted pools of Balancer v1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from routing_engine.amm.balancer_v1 import (
+    MAX_FEE,
+    MAX_WEIGHT,
+    MIN_FEE,
+    MIN_WEIGHT,
+    base_guess,
+    divide,
+    input_at_base,
+    max_amount_in,
+    out_at_base,
+    out_given_in,
+    spot_price,
+)
+from routing_engine.amm.integer_search import greatest_input, least_input
+from routing_engine.curves.curve import Curve
+from routing_engine.curves.shape import Shape
+from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.fixed_point import WAD, div_up, mul_div_up
+from routing_engine.markets.common.basket import (
+    check_amounts,
+    check_tokens,
+    indexes,
+    open_pairs,
+    read_ints,
+    read_tokens,
+    replaced,
+)
+from routing_engine.markets.common.pair import refuse_low, refuse_out
+from routing_engine.markets.common.record import read_int, read_text, require
+from routing_engine.model import Fee, Hop, Limits, Token
+
+MAX_TOKENS = 8
+MAX_BALANCE = 2**128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BalancerV1Pool:
+    """A Balancer v1 pool that keeps the value of its tokens in fixed proportions.
+
+    The contract reverts when rounding would pay more than the price before the trade. For tiny inputs that depends on
+    their last digits, so inputs are accepted from where it can no longer happen.
+
+    Parameters
+    ----------
+    id, protocol : str
+        As `Market` says.
+    tokens : tuple of Token
+        At most eight.
+    balances : tuple of int
+        Smallest units: ``getBalance``.
+    weights : tuple of int
+        ``getDenormalizedWeight``, from 1e18 to 50e18.
+    fee_e18 : int
+        Share of the input that stays in the pool, 18 decimals: ``getSwapFee``.
+    gas : int
+        Gas units of one swap.
+
+    Raises
+    ------
+    InvalidMarket
+        If tokens, balances, weights or fee are impossible.
+    """
+
+    kind: ClassVar[str] = "balancer_v1"
+
+    id: str
+    protocol: str
+    tokens: tuple[Token, ...]
+    balances: tuple[int, ...]
+    weights: tuple[int, ...]
+    fee_e18: int
+    gas: int = 115_000
+
+    def __post_init__(self) -> None:
+        check_tokens(self.tokens, MAX_TOKENS)
+        check_amounts("balances", self.balances, len(self.tokens), 0, MAX_BALANCE)
+        check_amounts("weights", self.weights, len(self.tokens), MIN_WEIGHT, MAX_WEIGHT)
+        require(MIN_FEE <= self.fee_e18 <= MAX_FEE, "fee_e18", f"must be from {MIN_FEE} to {MAX_FEE}")
+
+    def edges(self) -> tuple[tuple[Token, Token], ...]:
+        """Every ordered pair, less those in which the pool is too small for its own price check."""
+        return open_pairs(self)
+
+    def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
+        """Sell exactly `amount_in`; see `Market`."""
+        sold, bought = indexes(self, token_in, token_out)
+        least, most = self._least_accepted(sold, bought), self._most_accepted(sold, bought)
+        if amount_in < least:
+            detail = f"from {least} on no rounding can break the pool's price check"
+            raise QuoteRefused(Refusal.AMOUNT_TOO_LOW, self.id, detail)
+        if amount_in > most:
+            detail = f"at most {most}, half the balance or what leaves enough of the other"
+            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, detail)
+        amount_out = out_given_in(*self._side(sold), *self._side(bought), amount_in, self.fee_e18)
+        if amount_out == 0:
+            refuse_low(self.id, amount_in)
+        hop = Hop(
+            market_id=self.id,
+            protocol=self.protocol,
+            token_in=token_in,
+            token_out=token_out,
+            amount_in=amount_in,
+            amount_out=amount_out,
+            fees=(Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),),
+            gas=self.gas,
+            spot_price=self.spot_price(token_in, token_out),
+        )
+        moved = {sold: self.balances[sold] + amount_in, bought: self.balances[bought] - amount_out}
+        after = replace(self, balances=replaced(self.balances, moved))
+        before = self._price(sold, bought)
+        if not before <= min(after._price(sold, bought), divide(amount_in, amount_out)):
+            raise QuoteRefused(Refusal.AMOUNT_TOO_LOW, self.id, "rounding would break the pool's price check")
+        return hop, after
+
+    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
+        """Buy at least `amount_out` for the least input; see `Market`."""
+        sold, bought = indexes(self, token_in, token_out)
+        least, most = self._least_accepted(sold, bought), self._most_accepted(sold, bought)
+        if not 0 < amount_out < self.balances[bought] or least > most:
+            refuse_out(self.id, amount_out)
+        found = self._least_sufficient(sold, bought, amount_out)
+        if found is None or found > most:
+            refuse_out(self.id, amount_out)
+        return self.swap_exact_in(token_in, token_out, max(found, least))
+
+    def limits(self, token_in: Token, token_out: Token) -> Limits:
+        """From the least input that surely passes the price check to half the balance, if that leaves a price."""
+        sold, bought = indexes(self, token_in, token_out)
+        return Limits(self._least_accepted(sold, bought), self._most_accepted(sold, bought))
+
+    def spot_price(self, token_in: Token, token_out: Token) -> float:
+        """Marginal price after the fee; see `Market`. 0 for an empty pool."""
+        sold, bought = indexes(self, token_in, token_out)
+        if not self.balances[sold]:
+            return 0.0
+        price = self.balances[bought] / self.balances[sold] * (self.weights[sold] / self.weights[bought])
+        return (1.0 - self.fee_e18 / WAD) * price
+
+    def curve(self, token_in: Token, token_out: Token) -> Curve:
+        """Return the weighted formula with the contract's cut series."""
+        sold, bought = indexes(self, token_in, token_out)
+        bounds = self.limits(token_in, token_out)
+        exponent, kept = divide(self.weights[sold], self.weights[bought]) / WAD, 1.0 - self.fee_e18 / WAD
+        balance_in = float(self.balances[sold])
+        return Curve.of_shape(
+            Shape.WEIGHTED_SERIES,
+            [balance_in, float(self.balances[bought]), exponent, kept],
+            slope=self.spot_price(token_in, token_out),
+            depth=2.0 * balance_in / ((1.0 + exponent) * kept),
+            x_min=float(bounds.min_amount_in),
+            x_max=float(bounds.max_amount_in),
+            gas=float(self.gas),
+            # Where a series takes one term more, the output rises by up to 1e-10 of itself.
+            concave=exponent.is_integer(),
+            ceiling=self.spot_price(token_in, token_out) * (1.0 + 1e-9),
+        )
+
+    def to_record(self) -> dict[str, Any]:
+        """JSON-ready state; see `Market`."""
+        return {
+            "kind": self.kind,
+            "id": self.id,
+            "protocol": self.protocol,
+            "tokens": [token.key for token in self.tokens],
+            "balances": [str(balance) for balance in self.balances],
+            "weights": [str(weight) for weight in self.weights],
+            "fee_e18": str(self.fee_e18),
+            "gas": self.gas,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
+        """Inverse of `to_record`; see `Market`."""
+        return cls(
+            id=read_text(record, "id"),
+            protocol=read_text(record, "protocol"),
+            tokens=read_tokens(record, tokens),
+            balances=read_ints(record, "balances"),
+            weights=read_ints(record, "weights"),
+            fee_e18=read_int(record, "fee_e18"),
+            gas=read_int(record, "gas"),
+        )
+
+    def _side(self, index: int) -> tuple[int, int]:
+        return self.balances[index], self.weights[index]
+
+    def _price(self, sold: int, bought: int) -> int:
+        """Return the price with the fee; 0 where the contract would divide by zero, as with less than `_dregs`."""
+        if self.balances[bought] < self._dregs(bought):
+            return 0
+        return spot_price(*self._side(sold), *self._side(bought), self.fee_e18)
+
+    def _dregs(self, index: int) -> int:
+        """Return the least balance of a token that over its weight is not rounded to nothing."""
+        weight = self.weights[index]
+        return div_up(weight - weight // 2, WAD)
+
+    def _most_accepted(self, sold: int, bought: int) -> int:
+        """Return half the balance, or the greatest input after which the token bought still has a price."""
+        most, left = max_amount_in(self.balances[sold]), self.balances[bought] - self._dregs(bought)
+        # Half the balance more makes the base of the power two thirds.
+        if left < 0 or not most or self.balances[bought] * (2 / 3) ** (self.weights[sold] / self.weights[bought]) > 100:
+            return most
+
+        def leaves_a_price(amount_in: int) -> bool:
+            return out_given_in(*self._side(sold), *self._side(bought), amount_in, self.fee_e18) <= left
+
+        return greatest_input(leaves_a_price, 0, most)
+
+    def _least_sufficient(self, sold: int, bought: int, amount_out: int) -> int | None:
+        """Search the base of the power: the output depends on the input through it alone."""
+        (balance_in, weight_in), (balance_out, weight_out) = self._side(sold), self._side(bought)
+        exponent, most = divide(weight_in, weight_out), max_amount_in(balance_in)
+        fallen = least_input(
+            lambda fall: out_at_base(WAD - fall, exponent, balance_out),
+            amount_out,
+            WAD - base_guess(exponent, balance_out, amount_out),
+            WAD // 2,
+        )
+        found = input_at_base(balance_in, WAD - fallen, self.fee_e18) if fallen else most + 1
+        return found if found <= most else None
+
+    def _least_accepted(self, sold: int, bought: int) -> int:
+        """Return an input from which the price moves by more than all rounding errors of the price check.
+
+        An input of the share z of its balance is paid the price less about ``steepness * z``. Against that stand errors
+        of the prices' own last digits, and errors of the output: of units and of 1e-18 of the balance, which weigh the
+        more the smaller z is.
+        """
+        balance_in, balance_out = self.balances[sold], self.balances[bought]
+        price = self._price(sold, bought) if balance_in else 0
+        if price == 0:
+            return max_amount_in(balance_in) + 1
+        exponent = self.weights[sold] / self.weights[bought]
+        steepness = 0.4 * (1.0 + exponent) * (1.0 - self.fee_e18 / WAD)
+        fixed = 4.0 / price + 1e-17
+        falling = (1.0 / balance_out + 4e-18) / exponent + 1.0 / balance_in + 2e-18
+        share = (fixed + math.sqrt(fixed * fixed + 4.0 * steepness * falling)) / (2.0 * steepness)
+        # Nor shall there and back again gain by rounding: the fee must weigh more.
+        share = max(share, falling * WAD / self.fee_e18)
+        return math.ceil(min(share, 1.0) * balance_in) + 1

@@ -1,0 +1,1 @@
+"""Lanes: one direction of a bridge each, with its fees, limits and fill times."""

@@ -1,0 +1,1 @@
+"""What markets of several kinds share."""

@@ -1,0 +1,1 @@
+"""Uniswap v3, its forks, and Uniswap v4."""

@@ -1,0 +1,250 @@
+"""Pools whose liquidity is concentrated between ticks: Uniswap v3, its forks, and Uniswap v4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from routing_engine.amm.concentrated import MAX_AMOUNT, Swapped, Tick, least_input, swap
+from routing_engine.amm.swap_math import swap_fee
+from routing_engine.amm.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
+from routing_engine.curves.curve import A, B, Curve
+from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.fixed_point import PIPS
+from routing_engine.markets.common.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
+from routing_engine.markets.common.record import read_int, read_list, read_text, read_token, require, to_int
+from routing_engine.markets.common.state import moved
+from routing_engine.markets.concentrated.curve import build_pieces, spot_price
+from routing_engine.model import Fee, Hop, Limits, Token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConcentratedPool:
+    """A pool of Uniswap v3, of a fork with other fees and spacings (PancakeSwap v3, Slipstream), or of Uniswap v4.
+
+    Of v4 those with a fixed fee and without hooks that act on swaps.
+
+    Parameters
+    ----------
+    id, protocol : str
+        As `Market` says.
+    token0, token1 : Token
+        In the order of the contract.
+    fee_pips : int
+        Share of the input that liquidity providers get; in v3 the protocol's part is a part of it.
+    tick_spacing : int
+        Indices of ticks are multiples of it.
+    sqrt_price_x96, tick : int
+        ``slot0``: square root of token 1 per token 0 in Q64.96, and its tick.
+    liquidity : int
+        Active at `tick`.
+    ticks : tuple of (int, int)
+        All initialised ticks as (index, liquidityNet), in rising order. A window around the price will not do: a swap
+        that leaves it would be quoted wrongly.
+    protocol_fee0_pips, protocol_fee1_pips : int
+        Uniswap v4: what the protocol takes, before the providers, when token 0 is sold, and when token 1 is.
+    largest_amount : int
+        What the contract's integers hold of either token: `MAX_AMOUNT`, or `MAX_AMOUNT_V4`.
+    gas, gas_per_step : int
+        Gas units of a swap are ``gas + gas_per_step * steps``, the steps being rounds of the contract's loop.
+
+    Raises
+    ------
+    InvalidMarket
+        If tokens, fee, spacing, price or liquidity are out of bounds. `validate` checks the ticks too.
+    """
+
+    kind: ClassVar[str] = "concentrated"
+
+    id: str
+    protocol: str
+    token0: Token
+    token1: Token
+    fee_pips: int
+    tick_spacing: int
+    sqrt_price_x96: int
+    tick: int
+    liquidity: int
+    ticks: tuple[Tick, ...]
+    protocol_fee0_pips: int = 0
+    protocol_fee1_pips: int = 0
+    largest_amount: int = MAX_AMOUNT
+    gas: int = 130_000
+    gas_per_step: int = 2_000
+
+    def __post_init__(self) -> None:
+        check_pair(self)
+        check_fee(self.fee_pips)
+        check_fee(self.protocol_fee0_pips, "protocol_fee0_pips")
+        check_fee(self.protocol_fee1_pips, "protocol_fee1_pips")
+        require(0 < self.largest_amount <= MAX_AMOUNT, "largest_amount", "must be from 1 to 2**255 - 1")
+        if self.tick_spacing < 1:
+            raise InvalidMarket("tick_spacing", f"must be at least 1, not {self.tick_spacing}")
+        if not MIN_SQRT_RATIO <= self.sqrt_price_x96 < MAX_SQRT_RATIO:
+            raise InvalidMarket("sqrt_price_x96", "is outside the contract's range; give the Q64.96 square root")
+        if not 0 <= self.liquidity < 2**128:
+            raise InvalidMarket("liquidity", "must be from 0 to 2**128 - 1")
+
+    def validate(self) -> None:
+        """Check that price, tick, liquidity and the initialised ticks agree.
+
+        Raises
+        ------
+        InvalidMarket
+            With the field at fault.
+        """
+        self._validate_tick()
+        previous, running, active = MIN_TICK - 1, 0, 0
+        for index, net in self.ticks:
+            if not previous < index <= MAX_TICK:
+                raise InvalidMarket("ticks", f"index {index} must rise and stay within {MIN_TICK} to {MAX_TICK}")
+            if index % self.tick_spacing:
+                raise InvalidMarket("ticks", f"index {index} is no multiple of the spacing {self.tick_spacing}")
+            running += net
+            if running < 0:
+                raise InvalidMarket("ticks", f"liquidity becomes negative at index {index}")
+            if index <= self.tick:
+                active = running
+            previous = index
+        require(running == 0, "ticks", f"{running} of liquidity is never taken back; give all initialised ticks")
+        require(active == self.liquidity, "liquidity", f"is {self.liquidity}, but the ticks add up to {active}")
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """Both tokens."""
+        return (self.token0, self.token1)
+
+    def swap_fee_pips(self, zero_for_one: bool) -> int:
+        """Share of the input that liquidity providers and the protocol take together."""
+        return swap_fee(self.protocol_fee0_pips if zero_for_one else self.protocol_fee1_pips, self.fee_pips)
+
+    def edges(self) -> tuple[tuple[Token, Token], ...]:
+        """Both directions, less those in which not even one unit can be bought."""
+        both = ((self.token0, self.token1), (self.token1, self.token0))
+        return tuple(edge for edge in both if swap(self, edge[0] == self.token0, 1, exact_in=False).filled)
+
+    def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
+        """Sell exactly `amount_in`; see `Market`."""
+        zero_for_one = is_zero_for_one(self, token_in, token_out)
+        if amount_in <= 0:
+            refuse_low(self.id, amount_in)
+        done = swap(self, zero_for_one, min(amount_in, self.largest_amount))
+        if not done.filled or amount_in > self.largest_amount:
+            detail = f"at most {done.amount_in} until the liquidity ends"
+            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, detail)
+        if done.amount_out == 0:
+            refuse_low(self.id, amount_in)
+        return self._hop(token_in, token_out, done), self._after(done)
+
+    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
+        """Buy at least `amount_out` for the least input; see `Market`."""
+        zero_for_one = is_zero_for_one(self, token_in, token_out)
+        done = least_input(self, zero_for_one, amount_out) if 0 < amount_out <= self.largest_amount else None
+        if done is None or done.amount_in > self.largest_amount:
+            refuse_out(self.id, amount_out)
+        return self._hop(token_in, token_out, done), self._after(done)
+
+    def limits(self, token_in: Token, token_out: Token) -> Limits:
+        """From the least input that buys one unit to what exhausts the liquidity; minimum above maximum when closed."""
+        zero_for_one = is_zero_for_one(self, token_in, token_out)
+        least = least_input(self, zero_for_one, 1)
+        return (
+            Limits(least.amount_in, swap(self, zero_for_one, self.largest_amount).amount_in) if least else Limits(1, 0)
+        )
+
+    def spot_price(self, token_in: Token, token_out: Token) -> float:
+        """Marginal price after the fee; see `Market`. In a gap it is that of the first liquidity met, 0 without any."""
+        zero_for_one = is_zero_for_one(self, token_in, token_out)
+        if self.liquidity == 0:
+            first = build_pieces(self, zero_for_one)[0][0]
+            return float(first[A] / first[B])
+        return spot_price(self.sqrt_price_x96, zero_for_one, self.swap_fee_pips(zero_for_one))
+
+    def curve(self, token_in: Token, token_out: Token) -> Curve:
+        """One Möbius piece per interval between initialised ticks and the next edges of the bitmap's words."""
+        pieces, x_max = build_pieces(self, is_zero_for_one(self, token_in, token_out))
+        curve = Curve(
+            pieces=pieces,
+            x_max=min(x_max, float(self.largest_amount)),
+            gas=float(self.gas + self.gas_per_step),
+            gas_per_piece=float(self.gas_per_step),
+        )
+        return replace(curve, x_min=curve.inverse(1.0))
+
+    def to_record(self) -> dict[str, Any]:
+        """JSON-ready state; see `Market`."""
+        return {
+            "kind": self.kind,
+            "id": self.id,
+            "protocol": self.protocol,
+            "token0": self.token0.key,
+            "token1": self.token1.key,
+            "fee_pips": self.fee_pips,
+            "tick_spacing": self.tick_spacing,
+            "sqrt_price_x96": str(self.sqrt_price_x96),
+            "tick": self.tick,
+            "liquidity": str(self.liquidity),
+            "ticks": [[index, str(net)] for index, net in self.ticks],
+            "protocol_fee0_pips": self.protocol_fee0_pips,
+            "protocol_fee1_pips": self.protocol_fee1_pips,
+            "largest_amount": str(self.largest_amount),
+            "gas": self.gas,
+            "gas_per_step": self.gas_per_step,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
+        """Inverse of `to_record`, checked by `validate`; see `Market`."""
+        pool = cls(
+            id=read_text(record, "id"),
+            protocol=read_text(record, "protocol"),
+            token0=read_token(record, "token0", tokens),
+            token1=read_token(record, "token1", tokens),
+            fee_pips=read_int(record, "fee_pips"),
+            tick_spacing=read_int(record, "tick_spacing"),
+            sqrt_price_x96=read_int(record, "sqrt_price_x96"),
+            tick=read_int(record, "tick"),
+            liquidity=read_int(record, "liquidity"),
+            ticks=tuple((to_int(index, "ticks"), to_int(net, "ticks")) for index, net in read_list(record, "ticks", 2)),
+            protocol_fee0_pips=read_int(record, "protocol_fee0_pips"),
+            protocol_fee1_pips=read_int(record, "protocol_fee1_pips"),
+            largest_amount=read_int(record, "largest_amount"),
+            gas=read_int(record, "gas"),
+            gas_per_step=read_int(record, "gas_per_step"),
+        )
+        pool.validate()
+        return pool
+
+    def _validate_tick(self) -> None:
+        within = MIN_TICK - 1 <= self.tick < MAX_TICK
+        require(within, "tick", f"must be from {MIN_TICK - 1} to {MAX_TICK - 1}, not {self.tick}")
+        lower, upper = sqrt_ratio_at_tick(max(self.tick, MIN_TICK)), sqrt_ratio_at_tick(self.tick + 1)
+        # A fall exactly onto an initialised tick leaves the tick one below its price.
+        matches = lower <= self.sqrt_price_x96 < upper or self.sqrt_price_x96 == upper
+        require(matches, "tick", f"{self.tick} does not belong to sqrt_price_x96 {self.sqrt_price_x96}")
+
+    def _hop(self, token_in: Token, token_out: Token, done: Swapped) -> Hop:
+        return Hop(
+            market_id=self.id,
+            protocol=self.protocol,
+            token_in=token_in,
+            token_out=token_out,
+            amount_in=done.amount_in,
+            amount_out=done.amount_out,
+            fees=self._itemise(token_in, done),
+            gas=self.gas + self.gas_per_step * done.steps,
+            spot_price=self.spot_price(token_in, token_out),
+        )
+
+    def _itemise(self, token_in: Token, done: Swapped) -> tuple[Fee, ...]:
+        """Name the protocol's part, rounded once where the contract rounds at each step, and the providers'."""
+        protocol_pips = self.protocol_fee0_pips if token_in == self.token0 else self.protocol_fee1_pips
+        if protocol_pips == 0:
+            return (Fee(amount=done.fee_amount, token=token_in, name="lp_fee"),)
+        to_protocol = min(done.fee_amount, done.amount_in * protocol_pips // PIPS)
+        to_providers = Fee(amount=done.fee_amount - to_protocol, token=token_in, name="lp_fee")
+        return (to_providers, Fee(amount=to_protocol, token=token_in, name="protocol_fee"))
+
+    def _after(self, done: Swapped) -> Self:
+        return moved(self, sqrt_price_x96=done.sqrt_price_x96, tick=done.tick, liquidity=done.liquidity)

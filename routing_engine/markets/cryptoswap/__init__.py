@@ -1,0 +1,1 @@
+"""Curve's crypto pools."""

@@ -1,0 +1,1 @@
+"""Fluid DEX v1 pools."""

@@ -1,0 +1,219 @@
+"""One direction of a pool of the Solidly family: amounts, limits and curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from routing_engine.amm.camelot import owner_fee
+from routing_engine.amm.constant_product import MAX_RESERVE, get_amount_in, get_amount_out
+from routing_engine.amm.integer_search import least_input
+from routing_engine.amm.solidly import (
+    Solver,
+    balance_after,
+    charge,
+    gross,
+    holds_invariant,
+    invariant,
+    is_fine,
+    largest_balance,
+    stable_amount_out,
+)
+from routing_engine.curves.curve import Curve
+from routing_engine.curves.shape import Shape
+from routing_engine.fixed_point import PIPS, WAD, div_up
+from routing_engine.model import UNLIMITED
+
+BPS_PER_WHOLE = 10_000
+DEEPEST = 100.0
+"""A balanced stable pool's price does not move at first; no pool is called deeper than this multiple of its balance."""
+
+
+class Fork(StrEnum):
+    """Whose contract a pool runs."""
+
+    SOLIDLY = "solidly"
+    """Solidly and Velodrome v1: the fee leaves the pool; the first solver."""
+    VELODROME_V2 = "velodrome_v2"
+    """Velodrome v2 and Aerodrome: the fee leaves the pool; the second solver."""
+    CAMELOT = "camelot"
+    """Camelot v2: the fee stays, but for an owner's share of a stable pool's; the first solver."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """What prices one direction; made by `direction_of`.
+
+    Parameters
+    ----------
+    reserves, scales : tuple of int
+        Smallest units, and how many of them are a whole token: of the token sold and of the token bought.
+    balances : tuple of int
+        The reserves in 18 decimals.
+    stable : bool
+        As `SolidlyPool` says.
+    fork : Fork
+        Whose contract it is.
+    fee_pips : int
+        Share of the input that is charged.
+    owner_share_pips : int
+        As `SolidlyPool` says.
+    most : int
+        The largest input for which no integer of the contract overflows, or a little less; 0 in a closed direction.
+    """
+
+    reserves: tuple[int, int]
+    scales: tuple[int, int]
+    balances: tuple[int, int]
+    stable: bool
+    fork: Fork
+    fee_pips: int
+    owner_share_pips: int
+    most: int
+
+    @property
+    def least(self) -> int | None:
+        """The least input that buys one unit; None in a closed direction."""
+        return self.least_for(1)
+
+    def fee_on(self, amount_in: int) -> int:
+        """Return what is charged of an input, rounded as the contract does where it takes the fee off first."""
+        return charge(amount_in, self.fee_pips)
+
+    def kept_of(self, amount_in: int) -> int:
+        """Return what of an input stays in the pool."""
+        if self.fork is not Fork.CAMELOT:
+            return amount_in - charge(amount_in, self.fee_pips)
+        return amount_in - owner_fee(amount_in, self.fee_pips, self.owner_share_pips) if self.stable else amount_in
+
+    def gives(self, amount_in: int) -> int:
+        """Return the output for a positive input up to `most`; 0 where it buys nothing."""
+        reserve_in, reserve_out = self.reserves
+        net = amount_in - charge(amount_in, self.fee_pips)
+        if self.stable:
+            return self._stable_out(net)
+        if self.fork is Fork.CAMELOT:
+            return get_amount_out(amount_in, reserve_in, reserve_out, self.fee_pips)
+        return net * reserve_out // (reserve_in + net)
+
+    def least_for(self, amount_out: int) -> int | None:
+        """Return the least input that buys `amount_out`, which is positive; None where none does."""
+        reserve_in, reserve_out = self.reserves
+        if amount_out >= reserve_out or self.most == 0:
+            return None
+        if self.stable:
+            return least_input(self.gives, amount_out, self._stable_guess(amount_out), self.most)
+        if self.fork is Fork.CAMELOT:
+            amount_in = get_amount_in(amount_out, reserve_in, reserve_out, self.fee_pips)
+        else:
+            amount_in = gross(div_up(reserve_in * amount_out, reserve_out - amount_out), self.fee_pips)
+        return amount_in if amount_in <= self.most else None
+
+    @property
+    def spot_price(self) -> float:
+        """Marginal price after the fee, 0 for an empty pool."""
+        if min(self.reserves) == 0:
+            return 0.0
+        if not self.stable:
+            return (1.0 - self.fee_pips / PIPS) * self.reserves[1] / self.reserves[0]
+        x, y = (balance / WAD for balance in self.balances)
+        scale_in, scale_out = self._float_scales
+        return scale_in * scale_out * _slope(x, y)
+
+    def curve(self, gas: float) -> Curve:
+        """Return the curve, with its least input a little below that of the exact quote."""
+        kept = 1.0 - self.fee_pips / PIPS
+        spot, most = self.spot_price, float(self.most)
+        # A stable pool may round by a unit, in 18 decimals, in favour of the trader.
+        unit = 1.0 - 1e-9 - min(1.0, self.scales[1] / WAD) * self.stable
+        if spot == 0.0:
+            return Curve(pieces=np.array([[0.0, 0.0, 0.0, 1.0, 0.0]]), x_min=1.0, x_max=0.0, gas=gas)
+        least = max(1.0, kept / spot * unit)
+        if not self.stable:
+            reserve_in, reserve_out = (float(reserve) for reserve in self.reserves)
+            pieces = np.array([[0.0, 0.0, kept * reserve_out, reserve_in, kept]])
+            return Curve(pieces=pieces, x_min=least, x_max=most, gas=gas)
+        x, y = (balance / WAD for balance in self.balances)
+        scale_in, scale_out = self._float_scales
+        depth = min(DEEPEST, _depth(x, y)) * x / scale_in
+        params = [x, y, scale_in, scale_out]
+        return Curve.of_shape(Shape.SOLIDLY, params, slope=spot, depth=depth, x_min=least, x_max=most, gas=gas)
+
+    @property
+    def _float_scales(self) -> tuple[float, float]:
+        scale_in, scale_out = self.scales
+        return (1.0 - self.fee_pips / PIPS) / scale_in, float(scale_out)
+
+    @property
+    def _solver(self) -> Solver:
+        return Solver.SECOND if self.fork is Fork.VELODROME_V2 else Solver.FIRST
+
+    def _stable_out(self, net: int) -> int:
+        """Return the contract's answer, or a unit less where the contract would then refuse its own answer.
+
+        The first solver may stop where the invariant has fallen by a rounding; the second makes sure.
+        """
+        reserve_in, reserve_out = self.reserves
+        amount_out = stable_amount_out(net, reserve_in, reserve_out, self.scales, self._solver) or 0
+        while amount_out > 0 and self._solver is Solver.FIRST:
+            after = (reserve_in + net, reserve_out - amount_out)
+            if holds_invariant(self.reserves, after, self.scales):
+                break
+            amount_out -= 1
+        return amount_out
+
+    def _stable_guess(self, amount_out: int) -> int:
+        x, y = self.balances
+        scale_in, scale_out = self.scales
+        rest = y - div_up(amount_out * WAD, scale_out)
+        wanted = balance_after(rest, invariant(x, y), x, Solver.SECOND) if rest > 0 else None
+        net = div_up(((wanted or x) - x) * scale_in, WAD)
+        return gross(max(net, 1), self.fee_pips)
+
+
+def direction_of(
+    reserves: tuple[int, int],
+    decimals: tuple[int, int],
+    *,
+    stable: bool,
+    fork: Fork,
+    fee_pips: int,
+    owner_share_pips: int,
+) -> Direction:
+    """Return a direction, from the reserves and decimals of the token sold and the token bought."""
+    scales = int(10 ** decimals[0]), int(10 ** decimals[1])
+    balances = reserves[0] * WAD // scales[0], reserves[1] * WAD // scales[1]
+    most = 0
+    if min(reserves) > 0:
+        most = UNLIMITED // max(reserves[1], BPS_PER_WHOLE) - reserves[0]
+        if fork is Fork.CAMELOT:
+            most = min(most, MAX_RESERVE - reserves[0])
+        if stable:
+            fine = min(balances) > 0 and is_fine(*balances)
+            room = largest_balance(balances[1]) - balances[0] if fine else 0
+            most = min(most, room * scales[0] // WAD)
+    return Direction(
+        reserves=reserves,
+        scales=scales,
+        balances=balances,
+        stable=stable,
+        fork=fork,
+        fee_pips=fee_pips,
+        owner_share_pips=owner_share_pips,
+        most=max(most, 0),
+    )
+
+
+def _slope(x: float, y: float) -> float:
+    """Return -dy/dx where x**3 * y + y**3 * x is constant."""
+    return y * (3.0 * x * x + y * y) / (x * (3.0 * y * y + x * x))
+
+
+def _depth(x: float, y: float) -> float:
+    """Return `Curve.of_shape`'s depth over the balance of the token sold: twice the slope over how fast it falls."""
+    t = y / x
+    by_x, by_y = t * (3.0 + t * t), 3.0 * t * t + 1.0
+    bend = 6.0 * (1.0 + t * t) * by_x * by_y - 6.0 * t * (by_y * by_y + by_x * by_x)
+    return 2.0 * by_x * by_y * by_y / max(bend, 1e-9 * by_y**3)

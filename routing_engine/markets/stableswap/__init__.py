@@ -1,0 +1,1 @@
+"""Curve's StableSwap pools and those that copied them."""

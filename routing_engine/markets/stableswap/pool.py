@@ -1,0 +1,256 @@
+"""StableSwap pools: Curve's plain pools, lending pools, metapools and NG pools, Saddle's and Connext's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from routing_engine.amm.stableswap import FEE_SCALE, MAX_COINS, UINT256, Product, Rules
+from routing_engine.curves.curve import Curve
+from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.fixed_point import WAD
+from routing_engine.markets.common.basket import (
+    check_amounts,
+    check_tokens,
+    indexes,
+    pairs,
+    read_ints,
+    read_tokens,
+    replaced,
+)
+from routing_engine.markets.common.pair import refuse_low, refuse_out
+from routing_engine.markets.common.record import read_bool, read_int, read_text
+from routing_engine.markets.common.state import moved
+from routing_engine.markets.stableswap.curve import direction_curve, direction_price
+from routing_engine.markets.stableswap.direction import Direction, Sale
+from routing_engine.model import Fee, Hop, Limits, Token
+
+CLOSED = Curve(pieces=np.array([[0.0, 0.0, 0.0, 1.0, 0.0]]), x_min=1.0, x_max=0.0)
+
+
+class Accounting(StrEnum):
+    """How an exchange writes its two balances."""
+
+    AMOUNTS = "amounts"
+    """The input is added; the output and the protocol's fee are taken off."""
+    INVARIANT = "invariant"
+    """The invariant's new balances are converted back through the rates: the first lending pools, rETH, aETH."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StableSwapPool:
+    """A pool of coins that are worth about the same, or whose rates say what they are worth.
+
+    ``exchange`` of Curve's pools and ``swap`` of Saddle's ``SwapUtils`` are reproduced to the unit, given the rates and
+    the coefficient of the moment. Rates that contracts read from elsewhere (lending, oracles, a base pool's virtual
+    price) and a coefficient on its way to another value are those of the snapshot.
+
+    Parameters
+    ----------
+    id, protocol : str
+        As `Market` says.
+    tokens : tuple of Token
+        2 to 8, in the order of the contract.
+    balances : tuple of int
+        As the contract counts them: without the protocol's fees.
+    rates : tuple of int
+        What 1e18 smallest units of each token are worth in the invariant's units, of which the worth of one whole token
+        at par has 1e18: ``10**(36 - decimals)``, times a coin's own rate.
+    amp, amp_precision : int
+        ``A_precise`` and the factor in it, 100; for the oldest pools ``A`` and 1.
+    product : Product
+        Rounding of the contract's D.
+    fee_e10, admin_fee_e10 : int
+        Fee on the output, and the protocol's share of it, in 1e-10.
+    multiplier_e10 : int
+        ``offpeg_fee_multiplier`` of NG; at most 1e10 where the fee does not grow away from balance.
+    spare : int
+        Units of the invariant that stay behind for rounding: 1; 0 in the first lending pools.
+    oracle : bool
+        Whether a swap computes prices for an oracle, and reverts where that overflows: NG.
+    accounting : Accounting
+        How balances change.
+    gas : int
+        Gas units of one swap.
+
+    Raises
+    ------
+    InvalidMarket
+        If a field is impossible.
+    """
+
+    kind: ClassVar[str] = "stableswap"
+
+    id: str
+    protocol: str
+    tokens: tuple[Token, ...]
+    balances: tuple[int, ...]
+    rates: tuple[int, ...]
+    amp: int
+    fee_e10: int
+    admin_fee_e10: int = 0
+    amp_precision: int = 100
+    product: Product = Product.EACH
+    multiplier_e10: int = 0
+    spare: int = 1
+    oracle: bool = False
+    accounting: Accounting = Accounting.AMOUNTS
+    gas: int = 150_000
+
+    def __post_init__(self) -> None:
+        count = len(self.tokens)
+        check_tokens(self.tokens, MAX_COINS)
+        check_amounts("balances", self.balances, count, 0, UINT256)
+        check_amounts("rates", self.rates, count, 1, UINT256)
+        for field, low, high in (
+            ("amp_precision", 1, 100),
+            ("amp", self.amp_precision, UINT256),
+            ("fee_e10", 0, FEE_SCALE - 1),
+            ("admin_fee_e10", 0, FEE_SCALE),
+            ("multiplier_e10", 0, FEE_SCALE * FEE_SCALE),
+            ("spare", 0, 1),
+        ):
+            if not low <= getattr(self, field) <= high:
+                raise InvalidMarket(field, f"must be from {low} to {high}, not {getattr(self, field)}")
+        if self.fee_e10 * self.multiplier_e10 >= FEE_SCALE * FEE_SCALE:
+            raise InvalidMarket("multiplier_e10", "raises the fee to the whole output; give offpeg_fee_multiplier")
+
+    @property
+    def rules(self) -> Rules:
+        """What the mathematics depends on, beside balances and rates."""
+        return Rules(
+            amp=self.amp,
+            amp_precision=self.amp_precision,
+            product=self.product,
+            fee=self.fee_e10,
+            admin_fee=self.admin_fee_e10,
+            multiplier=self.multiplier_e10,
+            spare=self.spare,
+            oracle=self.oracle,
+        )
+
+    def edges(self) -> tuple[tuple[Token, Token], ...]:
+        """Every ordered pair, less those in which not even one unit can be bought."""
+        return tuple(edge for edge in pairs(self.tokens) if self._is_open(*edge))
+
+    def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
+        """Sell exactly `amount_in`; see `Market`."""
+        i, j = indexes(self, token_in, token_out)
+        if amount_in <= 0:
+            refuse_low(self.id, amount_in)
+        try:
+            direction = Direction(self.balances, self.rates, self.rules, i, j)
+            if amount_in > direction.most:
+                detail = f"at most {direction.most}: more would not buy more"
+                raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, detail)
+            sale = direction.sell(amount_in)
+        except ArithmeticError as error:
+            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, f"the contract reverts: {error}") from error
+        if sale.amount_out <= 0:
+            refuse_low(self.id, amount_in)
+        hop = Hop(
+            market_id=self.id,
+            protocol=self.protocol,
+            token_in=token_in,
+            token_out=token_out,
+            amount_in=amount_in,
+            amount_out=sale.amount_out,
+            fees=(
+                Fee(amount=sale.lp_fee, token=token_out, name="lp_fee"),
+                Fee(amount=sale.protocol_fee, token=token_out, name="protocol_fee"),
+            ),
+            gas=self.gas,
+            spot_price=direction_price(direction),
+        )
+        return hop, self._after(direction, amount_in, sale)
+
+    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
+        """Buy at least `amount_out` for the least input; see `Market`."""
+        direction = self._direction(token_in, token_out)
+        least = direction.least(amount_out) if direction is not None and amount_out > 0 else None
+        if least is None:
+            refuse_out(self.id, amount_out)
+        return self.swap_exact_in(token_in, token_out, least)
+
+    def limits(self, token_in: Token, token_out: Token) -> Limits:
+        """From what buys one unit to what the contract's integers hold, or to where a growing fee would take all."""
+        direction = self._direction(token_in, token_out)
+        least = direction.least(1) if direction is not None else None
+        return Limits(1, 0) if direction is None or least is None else Limits(least, direction.most)
+
+    def spot_price(self, token_in: Token, token_out: Token) -> float:
+        """Marginal price after the fee; see `Market`. 0 where a coin has run out."""
+        direction = self._direction(token_in, token_out)
+        return direction_price(direction) if direction is not None else 0.0
+
+    def curve(self, token_in: Token, token_out: Token) -> Curve:
+        """StableSwap's formula; with a fee that grows, the formula less that fee, which is not concave."""
+        direction = self._direction(token_in, token_out)
+        return direction_curve(direction, float(self.gas)) if direction is not None else CLOSED
+
+    def to_record(self) -> dict[str, Any]:
+        """JSON-ready state; see `Market`."""
+        return {
+            "kind": self.kind,
+            "id": self.id,
+            "protocol": self.protocol,
+            "tokens": [token.key for token in self.tokens],
+            "balances": [str(balance) for balance in self.balances],
+            "rates": [str(rate) for rate in self.rates],
+            **{field: getattr(self, field) for field in _NUMBERS},
+            "product": self.product.value,
+            "oracle": self.oracle,
+            "accounting": self.accounting.value,
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
+        """Inverse of `to_record`; see `Market`."""
+        return cls(
+            id=read_text(record, "id"),
+            protocol=read_text(record, "protocol"),
+            tokens=read_tokens(record, tokens),
+            balances=read_ints(record, "balances"),
+            rates=read_ints(record, "rates"),
+            product=read_choice(record, "product", Product),
+            oracle=read_bool(record, "oracle"),
+            accounting=read_choice(record, "accounting", Accounting),
+            **{field: read_int(record, field) for field in _NUMBERS},
+        )
+
+    def _direction(self, token_in: Token, token_out: Token) -> Direction | None:
+        i, j = indexes(self, token_in, token_out)
+        try:
+            return Direction(self.balances, self.rates, self.rules, i, j)
+        except ArithmeticError:
+            return None
+
+    def _is_open(self, token_in: Token, token_out: Token) -> bool:
+        direction = self._direction(token_in, token_out)
+        return direction is not None and direction.gives(direction.most) > 0
+
+    def _after(self, direction: Direction, amount_in: int, sale: Sale) -> Self:
+        i, j, traded = direction.i, direction.j, sale.traded
+        if self.accounting is Accounting.AMOUNTS:
+            left = self.balances[j] - sale.amount_out - sale.protocol_fee
+            return moved(self, balances=replaced(self.balances, {i: self.balances[i] + amount_in, j: left}))
+        kept = traded.fee - traded.fee * self.admin_fee_e10 // FEE_SCALE
+        new = {i: traded.x * WAD // self.rates[i], j: (traded.y + kept) * WAD // self.rates[j]}
+        return moved(self, balances=replaced(self.balances, new))
+
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+_NUMBERS = ("amp", "amp_precision", "fee_e10", "admin_fee_e10", "multiplier_e10", "spare", "gas")
+
+
+def read_choice(record: Mapping[str, Any], field: str, choices: type[Choice]) -> Choice:
+    """Return the member of `choices` whose value stands at `field`."""
+    text = read_text(record, field)
+    if text not in list(choices):
+        raise InvalidMarket(field, f"must be one of {', '.join(choices)}, not {text!r}")
+    return choices(text)

@@ -1,0 +1,1 @@
+"""Facts about chains and tokens that do not change from block to block."""

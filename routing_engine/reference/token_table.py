@@ -1,0 +1,83 @@
+"""Finding tokens by the names that people type."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+from routing_engine.errors import AmbiguousToken, UnknownToken
+from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Market, Token
+from routing_engine.reference import token_registry
+
+SHOWN = 5
+MAX_NAME = 100
+
+
+class TokenTable:
+    """The tokens of a set of markets.
+
+    Parameters
+    ----------
+    markets : iterable of Market
+        Whose tokens to list, in order of appearance.
+    """
+
+    def __init__(self, markets: Iterable[Market]) -> None:
+        self._by_key: dict[str, Token] = {}
+        self._uses: dict[Token, int] = {}
+        for market in markets:
+            for token in market.tokens:
+                self._by_key.setdefault(token.key, token)
+                self._uses[token] = self._uses.get(token, 0) + 1
+        self._by_symbol: dict[str, list[Token]] = {}
+        for token in self._by_key.values():
+            self._by_symbol.setdefault(token.symbol.upper(), []).append(token)
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def __iter__(self) -> Iterator[Token]:
+        return iter(self._by_key.values())
+
+    def __contains__(self, token: Token) -> bool:
+        return token.key in self._by_key
+
+    def at(self, chain_id: int, address: str) -> Token | None:
+        """Return the token with this address, any case, zero address meaning the native coin; or None."""
+        address = address.lower()
+        address = NATIVE_ADDRESS if address == ZERO_ADDRESS else address
+        return self._by_key.get(f"{address}@{chain_id}")
+
+    def find(self, name: str) -> Token:
+        """Find by ``SYMBOL@chain``, ``address@chain``, or without chain; see `Snapshot.token`."""
+        if len(name) > MAX_NAME:
+            raise UnknownToken("token", f"{name[:MAX_NAME]!r}… is too long; write SYMBOL@chain or address@chain")
+        label, _, chain = name.strip().partition("@")
+        if chain and not (chain.isascii() and chain.isdecimal()):
+            raise UnknownToken("token", f"{name!r}: after @ comes a chain id, such as USDC@1")
+        found = self._by_address(label) if label.lower().startswith("0x") else self._by_symbol.get(label.upper(), [])
+        found = [token for token in found if not chain or token.chain_id == int(chain)]
+        if len(found) > 1:
+            found = [token for token in found if _is_well_known(token)] or found
+        if not found:
+            raise UnknownToken("token", f"{name!r} is not in this market{self._suggestions(label)}")
+        if len(found) > 1:
+            listed = sorted(found, key=lambda token: -self._uses[token])[:SHOWN]
+            choices = ", ".join(f"{token.key} ({self._uses[token]} markets)" for token in listed)
+            raise AmbiguousToken("token", f"{name!r} may be {choices}; say which")
+        return found[0]
+
+    def _by_address(self, address: str) -> list[Token]:
+        chains = {token.chain_id for token in self._by_key.values()}
+        found = (self.at(chain_id, address) for chain_id in sorted(chains))
+        return [token for token in found if token]
+
+    def _suggestions(self, label: str) -> str:
+        near = difflib.get_close_matches(label.upper(), self._by_symbol, n=SHOWN)
+        return f"; did you mean {', '.join(str(self._by_symbol[symbol][0]) for symbol in near)}?" if near else ""
+
+
+def _is_well_known(token: Token) -> bool:
+    """Whether the registry lists this very contract under this symbol; imitations of it are then passed over."""
+    info = token_registry.info_of(token.chain_id, token.address)
+    return info is not None and info.symbol.upper() == token.symbol.upper()

@@ -1,0 +1,196 @@
+"""Candidates: from a request to exact paths, the best first guess to the last."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.errors import QuoteRefused
+from routing_engine.graph.graph import Graph
+from routing_engine.jit.direct_call import Compiled
+from routing_engine.kernels.arrays import FORWARD, REVERSE, Weights
+from routing_engine.kernels.search import best_paths
+from routing_engine.kernels.search.labels import LABELS
+from routing_engine.kernels.workspace import Workspace, new_workspace
+from routing_engine.model import Hop, Market, Token
+from routing_engine.reference.chains import block_time_s
+from routing_engine.request import MAX_HOPS, RouteRequest
+from routing_engine.route import Side
+
+Edge = tuple[Market, Token, Token]
+
+_best_paths = Compiled(best_paths.best_paths)
+
+TIE = 1e-6
+"""Candidates whose float64 scores differ by less are compared in exact integers."""
+
+
+class Candidate(NamedTuple):
+    """A path that the kernel likes.
+
+    Parameters
+    ----------
+    numbers : tuple of int
+        Forward edges of the graph, from source to target.
+    rank : tuple of float
+        Sort key, smaller is better: the float64 twin of `Objective.rank`.
+    """
+
+    numbers: tuple[int, ...]
+    rank: tuple[float, float]
+
+    def is_rivalled_by(self, other: Candidate) -> bool:
+        """Whether rounding might hide that `other` is as good."""
+        (first, second), (its_first, its_second) = self.rank, other.rank
+        return abs(first - its_first) <= TIE * abs(first) and abs(second - its_second) <= TIE * abs(second)
+
+
+class Search:
+    """Search one graph for candidate paths; safe to use from many threads.
+
+    Parameters
+    ----------
+    graph : Graph
+        What to search.
+    memory_of : Search, optional
+        On an earlier graph of the same size, whose memory for threads may serve this one too.
+    """
+
+    def __init__(self, graph: Graph, memory_of: Search | None = None) -> None:
+        self.graph = graph
+        fits = memory_of is not None and memory_of._sizes == self._sizes
+        self._threads: threading.local = memory_of._threads if memory_of and fits else threading.local()
+
+    def candidates(
+        self,
+        request: RouteRequest,
+        gas_cost: npt.NDArray[np.float64],
+        allowed: npt.NDArray[np.bool_],
+        max_hops: int,
+    ) -> list[Candidate]:
+        """Return a few paths for each number of hops, best first.
+
+        Parameters
+        ----------
+        request : RouteRequest
+            Both tokens must be in the graph.
+        gas_cost : float64 array
+            From `Graph.gas_cost`.
+        allowed : bool array, shape (markets,)
+            Markets that may be used.
+        max_hops : int
+            At most the request's.
+        """
+        graph = self.graph
+        source, target = graph.index[request.token_in], graph.index[request.token_out]
+        weights = self._weights(request, gas_cost)
+        scratch, (found, scores) = self.workspace().scratch, self._threads.results
+        found.fill(-1)
+        if request.side == Side.EXACT_OUT:
+            ends = (graph.reverse, graph.forward, graph.tables, allowed, weights, target, source)
+            direction = REVERSE
+        else:
+            ends = (graph.forward, graph.reverse, graph.tables, allowed, weights, source, target)
+            direction = FORWARD
+        total = _best_paths(*ends, float(request.amount), direction, max_hops, scratch, found, scores)
+        rows = zip(found[:total].tolist(), scores[:total].tolist(), strict=True)
+        candidates = [
+            Candidate(_numbers(row), (time, -score) if weights.time_first else (-score, time))
+            for row, (time, score) in rows
+        ]
+        candidates.sort(key=attrgetter("rank"))
+        return candidates
+
+    def _weights(self, request: RouteRequest, gas_cost: npt.NDArray[np.float64]) -> Weights:
+        objective = request.objective
+        return Weights(
+            gas_cost=gas_cost,
+            units=self.graph.units,
+            last_block_s=float(block_time_s(request.token_out.chain_id)),
+            time_rate=objective.time_cost_per_s,
+            time_first=objective.time_first,
+        )
+
+    def workspace(self) -> Workspace:
+        """Return this thread's memory for kernels."""
+        workspace: Workspace | None = getattr(self._threads, "workspace", None)
+        if workspace is None:
+            workspace = self._threads.workspace = new_workspace(*self._sizes, MAX_HOPS)
+            rows = MAX_HOPS * LABELS
+            self._threads.results = np.empty((rows, MAX_HOPS), np.int32), np.empty((rows, 2))
+        return workspace
+
+    @property
+    def _sizes(self) -> tuple[int, int, int]:
+        graph = self.graph
+        return len(graph.tokens), len(graph.markets), graph.source.size
+
+
+def _numbers(row: list[int]) -> tuple[int, ...]:
+    """Return a row of edges without the -1 past its end."""
+    return tuple(row[: row.index(-1)] if -1 in row else row)
+
+
+def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:
+    """Run a path in exact integers.
+
+    For exact-out the inputs are found backwards, each the least that suffices, so the first is the least for the whole
+    path; then the path runs forwards with it, as it would on chain.
+
+    Raises
+    ------
+    QuoteRefused
+        By the first market that declines.
+    """
+    hops: list[Hop] = []
+    if side == Side.EXACT_OUT:
+        for market, token_in, token_out in reversed(edges):
+            hop, _ = market.swap_exact_out(token_in, token_out, amount)
+            amount = hop.amount_in
+            hops.append(hop)
+        hops.reverse()
+        amount = hops[0].amount_in
+    for place, (market, token_in, token_out) in enumerate(edges):
+        if place == len(hops):
+            hops.append(market.swap_exact_in(token_in, token_out, amount)[0])
+        elif hops[place].amount_in != amount:  # the hop before gives more than was needed, by rounding
+            hops[place], _ = market.swap_exact_in(token_in, token_out, amount)
+        amount = hops[place].amount_out
+    return tuple(hops)
+
+
+def replay_best(
+    graph: Graph, candidates: list[Candidate], request: RouteRequest, refused: dict[str, QuoteRefused]
+) -> list[tuple[Candidate, tuple[Hop, ...]]]:
+    """Replay candidates, best first, until one is good and no other might tie with it.
+
+    `refused` collects the markets that declined on the way.
+    """
+    replayed: list[tuple[Candidate, tuple[Hop, ...]]] = []
+    first: Candidate | None = None
+    for candidate in candidates:
+        if first and not first.is_rivalled_by(candidate):
+            break
+        try:
+            replayed.append((candidate, replay(graph.edges_ends(candidate.numbers), request.side, request.amount)))
+        except QuoteRefused as refusal:
+            refused[refusal.market_id] = refusal
+            continue
+        first = first or candidate
+    return replayed
+
+
+def allowed_markets(graph: Graph, request: RouteRequest) -> npt.NDArray[np.bool_]:
+    """Mask of the markets whose protocol the request admits; shared, so never written to."""
+    allow, deny = request.allow_protocols, request.deny_protocols
+    if allow is None and not deny:
+        return graph.every_market
+    verdict: Mapping[str, bool] = {
+        protocol: (allow is None or protocol in allow) and protocol not in deny for protocol in graph.protocols
+    }
+    return np.array([verdict[market.protocol] for market in graph.markets], np.bool_)

@@ -1,0 +1,1 @@
+"""All markets at one moment, what identifies them, and other forms of them."""

@@ -1,0 +1,219 @@
+"""All markets at one moment: an immutable value with a content hash for a name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import weakref
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from routing_engine import formats
+from routing_engine.formats import Contents
+from routing_engine.model import Market, Token, Transfers
+from routing_engine.reference.token_table import TokenTable
+from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+class Snapshot:
+    """Markets, gas prices and block numbers that belong together.
+
+    Parameters
+    ----------
+    markets : iterable of Market
+        With different ids.
+    gas_prices : mapping of int to int
+        Wei per gas unit by chain id; a chain that is missing has an unknown gas price.
+    blocks : mapping of int to int
+        Block number by chain id.
+    taken_at : str
+        ISO 8601 time, or empty.
+    refused : mapping of str to int
+        What an import left out, by reason.
+    """
+
+    def __init__(
+        self,
+        markets: Iterable[Market],
+        *,
+        gas_prices: Mapping[int, int] | None = None,
+        blocks: Mapping[int, int] | None = None,
+        taken_at: str = "",
+        refused: Mapping[str, int] | None = None,
+    ) -> None:
+        self._fill({market.id: market for market in markets})
+        self.gas_prices: Mapping[int, int] = MappingProxyType(dict(gas_prices or {}))
+        self.blocks: Mapping[int, int] = MappingProxyType(dict(blocks or {}))
+        self.taken_at = taken_at
+        self.refused: Mapping[str, int] = MappingProxyType(dict(refused or {}))
+
+    @classmethod
+    def load(cls, path: str | Path, accept: Collection[Transfers] = ()) -> Snapshot:
+        """Read a market file: the library's own format or the neutral one.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        accept : collection of Transfers
+            An import leaves out the markets of tokens that do not move exact amounts, but for these kinds.
+
+        Raises
+        ------
+        BadMarketFile
+            Naming the file and the field; nothing is loaded then.
+        """
+        return cls._of(formats.load(Path(path), accept))
+
+    @classmethod
+    def sandbox(cls) -> Snapshot:
+        """Return the built-in market: five chains, invented depths, real token addresses, no file needed."""
+        from routing_engine.sandbox import gas_prices, sandbox_markets
+
+        return cls(sandbox_markets(), gas_prices=gas_prices())
+
+    @classmethod
+    def _of(cls, contents: Contents) -> Snapshot:
+        return cls(
+            contents.markets,
+            gas_prices=contents.gas_prices,
+            blocks=contents.blocks,
+            taken_at=contents.taken_at,
+            refused=contents.refused,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the library's own format, compressed if the name ends in ``.gz``; atomic."""
+        contents = Contents(
+            markets=tuple(self.markets.values()),
+            refused=self.refused,
+            blocks=self.blocks,
+            gas_prices=self.gas_prices,
+            taken_at=self.taken_at,
+        )
+        formats.save(contents, Path(path))
+
+    def apply(
+        self,
+        changed: Iterable[Market] = (),
+        *,
+        removed: Iterable[str] = (),
+        gas_prices: Mapping[int, int] | None = None,
+        blocks: Mapping[int, int] | None = None,
+        taken_at: str | None = None,
+    ) -> Snapshot:
+        """Return the next snapshot; this one stays as it is.
+
+        Parameters
+        ----------
+        changed : iterable of Market
+            New states; they replace markets of the same id, or are added.
+        removed : iterable of str
+            Ids to leave out; unknown ones are ignored.
+        gas_prices, blocks : mapping of int to int, optional
+            Merged over the present ones.
+        taken_at : str, optional
+            Of the next snapshot.
+        """
+        markets = self._markets.copy()
+        replaced: dict[str, Market | None] = {}
+        for market_id in removed:
+            if market_id in markets:
+                replaced[market_id] = markets.pop(market_id)
+        states = {market.id: market for market in changed}
+        is_same_set = not replaced and markets.keys() >= states.keys()
+        replaced = {market_id: markets.get(market_id) for market_id in states} | replaced
+        markets.update(states)
+        following = Snapshot(
+            (),
+            gas_prices={**self.gas_prices, **(gas_prices or {})},
+            blocks={**self.blocks, **(blocks or {})},
+            taken_at=self.taken_at if taken_at is None else taken_at,
+            refused=self.refused,
+        )
+        following._fill(markets, self._hash.following(markets, replaced))
+        if is_same_set:
+            following._before, following._states = weakref.ref(self), tuple(states.values())
+        return following
+
+    def changed_since(self, earlier: Snapshot) -> Sequence[Market] | None:
+        """Return the markets whose states differ from an earlier snapshot's.
+
+        None where the two do not have the same markets in the same order. Costs nothing for the snapshot from which
+        `apply` made this one.
+        """
+        if self._before and self._before() is earlier:
+            return self._states
+        if list(self._markets) != list(earlier._markets):
+            return None
+        pairs = zip(self._markets.values(), earlier._markets.values(), strict=True)
+        return [market for market, old in pairs if market is not old and market != old]
+
+    def _fill(self, markets: dict[str, Market], markets_hash: MarketsHash | None = None) -> None:
+        self._markets = markets
+        self._hash = markets_hash or MarketsHash(markets)
+        self.markets: Mapping[str, Market] = MappingProxyType(markets)
+        self._before: weakref.ref[Snapshot] | None = None
+        self._states: tuple[Market, ...] = ()
+
+    @cached_property
+    def id(self) -> str:
+        """Content hash over markets and gas prices: equal for equal content, however it was reached."""
+        gas = json.dumps(sorted(self.gas_prices.items())).encode()
+        parts = self._hash.value.to_bytes(DIGEST_BYTES, "big") + gas
+        return hashlib.blake2b(parts, digest_size=16).hexdigest()
+
+    @cached_property
+    def tokens(self) -> TokenTable:
+        """All tokens of all markets, by symbol and by address."""
+        return TokenTable(self.markets.values())
+
+    def token(self, name: str) -> Token:
+        """Find a token by ``SYMBOL@chain``, ``address@chain``, or without chain where only one has it.
+
+        Raises
+        ------
+        UnknownToken
+            If there is none; the message suggests similar ones.
+        AmbiguousToken
+            If several share the symbol; the message lists them.
+        """
+        return self.tokens.find(name)
+
+    def to_networkx(self) -> nx.MultiDiGraph[Token]:
+        """Return tokens as nodes and markets as parallel edges.
+
+        Edges carry `market` (id, also the edge's key), `protocol`, `rate` (spot price in smallest units), `fee` (the
+        fraction of the mid price lost at the spot), `time` (seconds), `gas`, and `weight` (-log rate in whole tokens).
+        """
+        from routing_engine.snapshot.networkx_export import multi_digraph
+
+        return multi_digraph(self.markets.values())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel to other processes as plain values; an id that is known need not be computed again there."""
+        state = (dict(self.gas_prices), dict(self.blocks), self.taken_at, dict(self.refused))
+        return _arrived, (self._markets, self._hash.known, *state)
+
+    def __repr__(self) -> str:
+        return f"Snapshot({len(self.markets)} markets, {len(self.tokens)} tokens, id {self.id})"
+
+
+def _arrived(
+    markets: dict[str, Market],
+    known_hash: int | None,
+    gas_prices: dict[int, int],
+    blocks: dict[int, int],
+    taken_at: str,
+    refused: dict[str, int],
+) -> Snapshot:
+    """Inverse of `Snapshot.__reduce__`."""
+    snapshot = Snapshot((), gas_prices=gas_prices, blocks=blocks, taken_at=taken_at, refused=refused)
+    snapshot._fill(markets, MarketsHash(markets, known_hash))
+    return snapshot
