@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 from adapters.feed.plan import Plan
+from adapters.rpc.urls import is_endpoint
 
 LONGEST_S = 30 * 24 * 3600.0
 
@@ -81,8 +81,9 @@ def _chain(setting: str, text: str) -> int:
 
 def _urls(text: str) -> tuple[str, ...]:
     urls = tuple(filter(None, (url.strip() for url in text.split(","))))
-    if not urls or not all(urlsplit(url).scheme in {"http", "https"} and urlsplit(url).hostname for url in urls):
-        raise ValueError("every endpoint must be an http:// or https:// URL; commas go between several")
+    if not urls or not all(is_endpoint(url) for url in urls):
+        what = "an http:// or https:// URL, or a node's socket such as ipc:///var/run/geth.ipc"
+        raise ValueError(f"every endpoint must be {what}; commas go between several")
     return urls
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from adapters.rpc.urls import is_endpoint
 from routing_engine.cli.snapshot_commands import describe
 from routing_engine.cli.terminal import JSON, TABLE, note, reported, write_json, write_rich
 
@@ -36,8 +37,8 @@ def endpoints_given(ctx: click.Context, param: click.Parameter, values: Sequence
         chain, _, url = value.partition("=")
         if not (chain.isascii() and chain.isdecimal() and len(chain) <= 18):
             raise click.BadParameter(f"{value[:40]!r} must begin with a chain id: 1=https://…")
-        if not url.startswith(("http://", "https://")) or len(url) > LONGEST_URL or not url.isprintable():
-            raise click.BadParameter(f"chain {chain} needs an http or https URL: {chain}=https://…")
+        if not is_endpoint(url) or len(url) > LONGEST_URL or not url.isprintable():
+            raise click.BadParameter(f"chain {chain} needs an http or https URL, or a socket: {chain}=https://…")
         found.setdefault(int(chain), []).append(url)
     return found
 

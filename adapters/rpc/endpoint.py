@@ -107,7 +107,7 @@ class Endpoint:
         client: Client,
         make_breaker: Callable[[str], Breaker] = lambda host: Breaker(host, failures=FAILURES),
     ) -> None:
-        self.host = urlsplit(url).netloc.rpartition("@")[2]
+        self.host = urlsplit(url).netloc.rpartition("@")[2] or url
         self.head: int | None = None
         self.in_step = True
         self.requests = 0

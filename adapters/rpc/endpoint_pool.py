@@ -11,6 +11,7 @@ from adapters.http.client import HttpLimits, JsonClient
 from adapters.rpc.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question
 from adapters.rpc.heads import MAX_HEAD_AGE_S, MAX_LAG_BLOCKS, Block, Heads, parse_block
 from adapters.rpc.single_endpoint import SingleEndpoint
+from adapters.rpc.urls import is_socket
 
 __all__ = ["MAX_HEAD_AGE_S", "RPC_LIMITS", "Block", "RpcPool", "parse_block"]
 
@@ -27,9 +28,10 @@ class RpcPool:
     chain_id : int
         What every endpoint must answer.
     urls : sequence of str
-        The first that is in order is asked; the others stand in for it.
+        The first that is in order is asked; the others stand in for it. ``ipc:///var/run/geth.ipc`` is the socket of a
+        node on this machine.
     client : Client
-        Bounded in time and size, with a single try.
+        Bounded in time and size, with a single try; not asked for sockets.
     asks_final : bool
         Whether `head` asks for the final block too, in the same request.
     max_lag_blocks : int
@@ -69,7 +71,7 @@ class RpcPool:
             raise ValueError(f"chain {chain_id}: give at least one endpoint")
         self.chain_id = chain_id
         asked = client or JsonClient(limits=RPC_LIMITS)
-        self._endpoints = tuple(Endpoint(chain_id, url, asked) for url in urls)
+        self._endpoints = tuple(Endpoint(chain_id, url, _client_for(url, asked)) for url in urls)
         self._sleep = sleep
         self._rng = rng or random.Random()
         self._confirmed: tuple[str, set[Endpoint]] = ("", set())
@@ -180,3 +182,11 @@ class RpcPool:
         if not isinstance(answer, dict) or answer.get("hash") != at.hash:
             raise LacksBlock(f"{endpoint.host}: does not have block {at.number} with hash {at.hash}")
         self._confirmed[1].add(endpoint)
+
+
+def _client_for(url: str, client: Client) -> Client:
+    if not is_socket(url):
+        return client
+    from adapters.rpc.web3_client import SocketClient  # web3 takes a second to load, and most nodes have no socket
+
+    return SocketClient(url)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-_LIMIT = sys.getrecursionlimit()
+from adapters.base import AdapterError, Declined
+from adapters.rpc.endpoint import Answer, RpcRefused
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.recursion import keep_recursion_limit
 
-from web3.providers import JSONBaseProvider  # noqa: E402
-from web3.types import RPCEndpoint, RPCResponse  # noqa: E402
-
-# A library behind web3 raises Python's recursion limit a hundredfold, for pairings that nobody here computes; a deeply
-# nested JSON text then ends the process instead of raising an error.
-sys.setrecursionlimit(_LIMIT)
-
-from adapters.base import AdapterError, Declined  # noqa: E402
-from adapters.rpc.endpoint import Answer, RpcRefused  # noqa: E402
-from adapters.rpc.endpoint_pool import RpcPool  # noqa: E402
+with keep_recursion_limit():
+    from web3.providers import JSONBaseProvider
+    from web3.types import RPCEndpoint, RPCResponse
 
 READING = (
     "eth_call",

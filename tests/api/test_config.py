@@ -79,14 +79,19 @@ def test_without_adapters_the_market_is_the_sandbox(tmp_path: Path) -> None:
 
 def test_the_live_markets_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADAPTERS", "chain, across,")
-    monkeypatch.setenv("RPC_URLS", "1=https://a.test/v2/KEY=1, https://b.test; 10=http://127.0.0.1:8545")
+    monkeypatch.setenv(
+        "RPC_URLS", "1=https://a.test/v2/KEY=1, https://b.test; 10=http://127.0.0.1:8545,ipc:///run/geth.ipc"
+    )
     monkeypatch.setenv("ADAPTER_OPTIONS", "across.url=https://across.test/api?x=1;")
     monkeypatch.setenv("SOURCE_INTERVALS", "across=60;chain@1=12.5")
     monkeypatch.setenv("SOURCE_MAX_AGES", "chain=90")
     plan = Config.from_env().market
     assert plan == Plan(
         adapters=("chain", "across"),
-        rpc_urls={1: ("https://a.test/v2/KEY=1", "https://b.test"), 10: ("http://127.0.0.1:8545",)},
+        rpc_urls={
+            1: ("https://a.test/v2/KEY=1", "https://b.test"),
+            10: ("http://127.0.0.1:8545", "ipc:///run/geth.ipc"),
+        },
         options={"across": {"url": "https://across.test/api?x=1"}},
         intervals_s={"across": 60.0, "chain@1": 12.5},
         max_ages_s={"chain": 90.0},
@@ -102,6 +107,7 @@ def test_the_live_markets_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         ("RPC_URLS", "one=https://a.test", "RPC_URLS: one is no chain id"),
         ("RPC_URLS", "1=", "RPC_URLS: 1: every endpoint must be"),
         ("RPC_URLS", "1=ftp://a.test/SECRET", "RPC_URLS: 1: every endpoint must be"),
+        ("RPC_URLS", "1=ipc://geth.ipc", "RPC_URLS: 1: every endpoint must be"),
         ("RPC_URLS", "1=https://a.test;1=https://b.test", "RPC_URLS: 1 is given twice"),
         ("ADAPTER_OPTIONS", "url=x", "ADAPTER_OPTIONS: write adapter.option=value"),
         ("SOURCE_INTERVALS", "across", "SOURCE_INTERVALS: write name=value"),

@@ -6,13 +6,16 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
+from adapters.rpc.recursion import keep_recursion_limit
 from api.storage.tables import Payment, PaymentOrder
+
+with keep_recursion_limit():
+    from eth_account.messages import encode_typed_data
 
 FIELDS = (
     {"name": "service", "type": "string"},
@@ -51,25 +54,6 @@ def typed_data(service: str, order: PaymentOrder, payment: Payment) -> dict[str,
 
 
 def digest_of(data: Mapping[str, Any]) -> bytes:
-    """Return the EIP-712 digest of what `typed_data` gives.
-
-    Not by eth_account: to import it lets Python recurse so deeply that a request's nested brackets end the process.
-    """
-    domain = _hash_struct("EIP712Domain", data["types"]["EIP712Domain"], data["domain"])
-    return keccak(b"\x19\x01" + domain + _hash_struct("PaymentClaim", FIELDS, data["message"]))
-
-
-def _hash_struct(name: str, fields: Iterable[Mapping[str, str]], values: Mapping[str, Any]) -> bytes:
-    """Return EIP-712's hash of a struct without structs in it."""
-    known = [(each["type"], each["name"]) for each in fields]
-    kind = f"{name}({','.join(f'{type_} {field}' for type_, field in known)})"
-    words = [keccak(text=kind), *(_word(type_, values[field]) for type_, field in known)]
-    return keccak(b"".join(words))
-
-
-def _word(type_: str, value: Any) -> bytes:
-    if type_ == "string":
-        return keccak(text=value)
-    if type_ == "bytes32":
-        return bytes.fromhex(value[2:])
-    return encode([type_], [value])
+    """Return the EIP-712 digest of what `typed_data` gives."""
+    signable = encode_typed_data(full_message=dict(data))
+    return keccak(b"\x19" + signable.version + signable.header + signable.body)
