@@ -14,7 +14,7 @@ from adapters.rpc.responder import ChainReader
 from routing_engine.model import Hop
 
 
-class FirmDesk:
+class FirmQuoter:
     """Knows whom to ask for which protocol.
 
     Parameters
@@ -27,8 +27,8 @@ class FirmDesk:
         self._by_protocol = {protocol: adapter for adapter in adapters for protocol in adapter.protocols}
 
     @classmethod
-    def of(cls, plan: Plan, http: Client) -> FirmDesk:
-        """Return the desk for the adapters of a plan; see `adapters.feed.connect.connect`."""
+    def of(cls, plan: Plan, http: Client) -> FirmQuoter:
+        """Return the quoter for the adapters of a plan; see `adapters.feed.connect.connect`."""
         adapters = (source.adapter for source in connect(plan, http))
         bridges = [adapter for adapter in adapters if isinstance(adapter, FirmQuotes)]
         chains = _Chains(plan.rpc_urls)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from adapters.bridges.stargate_abi import ORDER
 from adapters.chain.deployments import Facts, deployments_of
-from adapters.chain.protocol import Pool, States
+from adapters.chain.protocol import ChainProtocol, Pool, States
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Call, CallFailed, Function, Log, Outcome
 from adapters.rpc.reading import Reading, ask_each
@@ -48,7 +48,7 @@ class Path:
     reason: str = ""
 
 
-class Stargate:
+class Stargate(ChainProtocol[Path]):
     """The pools of one chain; a path, not a pool, is what `Pool` stands for here.
 
     Parameters
@@ -58,9 +58,6 @@ class Stargate:
     """
 
     name = "stargate"
-    factories: tuple[str, ...] = ()
-    creations: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
 
     def __init__(self, chain_id: int, deployments: Sequence[Facts]) -> None:
         self._chain_id = chain_id
@@ -69,10 +66,6 @@ class Stargate:
     def emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return nobody: no event is followed."""
         return ()
-
-    def key_of(self, log: Log) -> str:
-        """Return the emitter: no event is followed."""
-        return log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Return the paths between pools of the same token; they are listed, not asked for."""
@@ -84,11 +77,6 @@ class Stargate:
             for symbol in sorted(symbols_on(chain_id) & here.keys())
             if chain_id != self._chain_id and tokens.at(token_registry.token(symbol, self._chain_id).address)
         )
-
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Return nothing: pools are listed."""
-        yield from ()
-        return ()
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[Path]]:
         """Read the state of each path."""

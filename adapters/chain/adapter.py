@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from adapters.base import BadPayload, Source, Venues, VenueUnavailable
-from adapters.chain.price_feeds import Feed, feeds_on, read_prices
+from adapters.chain.price_feeds import PriceFeed, feeds_on, read_prices
 from adapters.chain.protocol import AnyProtocol, protocols_on
 from adapters.chain.state import Memory
 from adapters.chain.sync import captured, followed
 from adapters.chain.tokens import ChainTokens
 from adapters.chain.warnings import oddities
-from adapters.rpc.endpoint_pool import Block, RpcPool
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reading, Responder, run
 from adapters.rpc.recording import ChainPayload, Recorder, ReplayResponder
 from adapters.rpc.responder import ChainReader
@@ -33,11 +34,25 @@ PRICES_S = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    payload: ChainPayload
-    before: Memory | None
-    after: Memory
-    contents: Contents
+class ChainStep:
+    """What one fetch brought.
+
+    What to ask a chain next depends on what it has answered, so that a fetch has to understand the answers. Two steps
+    are equal where their recordings are: the rest follows from them.
+
+    Parameters
+    ----------
+    recording : ChainPayload
+        The answers.
+    before : Memory or None
+        What was known before; None where nothing was.
+    after : Memory
+        What is known since.
+    """
+
+    recording: ChainPayload
+    before: Memory | None = field(compare=False, repr=False)
+    after: Memory = field(compare=False, repr=False)
 
 
 class OnChainAdapter:
@@ -47,7 +62,7 @@ class OnChainAdapter:
     only what events do not tell; markets that have not changed stay the same objects. Where the chain was reorganised,
     the pools that the abandoned blocks had touched are read again.
 
-    A payload can be recorded, and parsed elsewhere: in the same order, with the same protocols and tokens.
+    A recording can be replayed elsewhere: in the same order, with the same protocols and tokens.
 
     Parameters
     ----------
@@ -64,7 +79,7 @@ class OnChainAdapter:
     renew_s : int
         So is it this long after the last time, which finds pools that no event told of, and ends whatever may have
         gone wrong unseen.
-    feeds : sequence of Feed
+    feeds : sequence of PriceFeed
         Pools that are far off their prices are left out.
     """
 
@@ -77,14 +92,14 @@ class OnChainAdapter:
         wrap: Callable[[Responder, Block], Responder] = lambda responder, _: responder,
         max_gap_s: int = MAX_GAP_S,
         renew_s: int = RENEW_S,
-        feeds: Sequence[Feed] = (),
+        feeds: Sequence[PriceFeed] = (),
     ) -> None:
         self.name = f"chain@{rpc.chain_id}"
         self._rpc, self._reader, self._tokens = rpc, ChainReader(rpc), tokens
         self._protocols = {protocol.name: protocol for protocol in protocols}
         self._wrap, self._max_gap_s, self._renew_s = wrap, max_gap_s, renew_s
         self._feeds = tuple(feeds)
-        self._last: _Step | None = None
+        self._memory: Memory | None = None
         self._told: frozenset[str] = frozenset()
 
     @classmethod
@@ -107,40 +122,57 @@ class OnChainAdapter:
     @property
     def memory(self) -> Memory | None:
         """What is known since the last fetch, faults and notes included; None before the first."""
-        return self._last.after if self._last else None
+        return self._memory
 
-    def fetch(self) -> ChainPayload:
+    def fetch(self) -> ChainStep:
         """Read the chain's newest state; see `Adapter`."""
         return self.read(self._rpc.head())
 
-    def read(self, head: Block) -> ChainPayload:
+    def read(self, head: Block) -> ChainStep:
         """Read the chain's state at a block, which must not be older than the last read; see `fetch`."""
         follows = self._last_canonical(head)
         recorder = Recorder(self._wrap(self._reader.at(head), head))
-        after = run(self._reading(self.memory, follows, head), recorder)
+        after = run(self._reading(follows, head), recorder)
         found = self._rpc.block(head.number)
         if found is None or found.hash != head.hash:
             raise VenueUnavailable(f"{self.name}: block {head.number} was replaced while it was read")
-        payload = ChainPayload(chain_id=self._rpc.chain_id, head=head, follows=follows, replies=recorder.replies)
-        self._last = _Step(payload, self.memory, after, _contents(payload, self.memory, after))
+        step = self._remember(
+            ChainPayload(chain_id=self._rpc.chain_id, head=head, follows=follows, replies=recorder.replies), after
+        )
         self._tell(after)
-        return payload
+        return step
 
-    def parse(self, payload: ChainPayload) -> Contents:
-        """Turn a payload into all markets as they are then; see `Adapter`."""
-        if payload.chain_id != self._rpc.chain_id:
-            raise BadPayload(f"{self.name}: the payload is of chain {payload.chain_id}")
-        last, before = self._last, self.memory
-        if last is not None and (last.payload.head, last.payload.follows) == (payload.head, payload.follows):
-            if last.payload is payload:
-                return last.contents
-            before = last.before
-        after = run(self._reading(before, payload.follows, payload.head), ReplayResponder(payload.replies))
-        contents = _contents(payload, before, after)
-        self._last = _Step(payload, before, after, contents)
-        return contents
+    def replay(self, recording: ChainPayload) -> ChainStep:
+        """Return what `fetch` returned where this was recorded, without asking the chain.
 
-    def _reading(self, before: Memory | None, follows: Block | None, head: Block) -> Reading[Memory]:
+        Raises
+        ------
+        BadPayload
+            If it is of another chain, protocols or tokens, or follows a block that was not read here.
+        """
+        if recording.chain_id != self._rpc.chain_id:
+            raise BadPayload(f"{self.name}: the payload is of chain {recording.chain_id}")
+        after = run(self._reading(recording.follows, recording.head), ReplayResponder(recording.replies))
+        return self._remember(recording, after)
+
+    def parse(self, payload: ChainStep) -> Contents:
+        """Return all markets as they are after a step; see `Adapter`."""
+        recording, now = payload.recording, payload.after.markets()
+        before = payload.before.markets() if payload.before else {}
+        return Contents(
+            markets=tuple(now.values()),
+            refused=payload.after.refused(),
+            withdrawn=tuple(market_id for market_id in before if market_id not in now),
+            blocks={recording.chain_id: recording.head.number},
+            taken_at=datetime.fromtimestamp(recording.head.timestamp, UTC).isoformat(),
+        )
+
+    def _remember(self, recording: ChainPayload, after: Memory) -> ChainStep:
+        before, self._memory = self._memory, after
+        return ChainStep(recording, before, after)
+
+    def _reading(self, follows: Block | None, head: Block) -> Reading[Memory]:
+        before = self._memory
         if follows is None:
             memory = yield from captured(self._protocols, self._tokens, head)
         elif before is None or all(block != follows for block, _ in before.journal.steps):
@@ -186,14 +218,3 @@ def endpoints(options: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
     named = {name.removeprefix(OPTION): text for name, text in options.items() if name.startswith(OPTION)}
     urls = {int(chain_id): tuple(filter(None, text.split(","))) for chain_id, text in named.items()}
     return {chain_id: each for chain_id, each in urls.items() if each}
-
-
-def _contents(payload: ChainPayload, before: Memory | None, after: Memory) -> Contents:
-    now = after.markets()
-    return Contents(
-        markets=tuple(now.values()),
-        refused=after.refused(),
-        withdrawn=tuple(market_id for market_id in (before.markets() if before else ()) if market_id not in now),
-        blocks={payload.chain_id: payload.head.number},
-        taken_at=datetime.fromtimestamp(payload.head.timestamp, UTC).isoformat(),
-    )

@@ -30,7 +30,7 @@ BOUND = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class PriceFeed:
     """A price feed, and the symbols of the tokens that it prices; `address` in lower case."""
 
     name: str
@@ -57,20 +57,20 @@ class PriceBook:
     faults: Mapping[str, str] = field(default_factory=dict)
 
 
-def feeds_on(chain_id: int) -> tuple[Feed, ...]:
+def feeds_on(chain_id: int) -> tuple[PriceFeed, ...]:
     """Return the known feeds of a chain."""
     return tuple(
-        Feed(facts.text("name"), facts.address("feed"), facts.texts("symbols"))
+        PriceFeed(facts.text("name"), facts.address("feed"), facts.texts("symbols"))
         for facts in deployments_of("price_feeds", chain_id)
     )
 
 
-def read_prices(feeds: Sequence[Feed], tokens: ChainTokens, now: int) -> Reading[PriceBook]:
+def read_prices(feeds: Sequence[PriceFeed], tokens: ChainTokens, now: int) -> Reading[PriceBook]:
     """Read feeds; one that is silent, too old or out of bounds is not used, with the reason.
 
     Parameters
     ----------
-    feeds : sequence of Feed
+    feeds : sequence of PriceFeed
         Of one chain.
     tokens : ChainTokens
         Where several have a symbol, the feed prices all of them.

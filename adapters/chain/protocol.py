@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from adapters.base import BadPayload
 from adapters.chain.tokens import ChainTokens
@@ -60,44 +60,35 @@ States: TypeAlias = Mapping[str, State | Refused]
 class ChainProtocol(Protocol[State]):
     """One protocol's contracts on one chain.
 
-    `State` is whatever the protocol remembers of a pool between blocks: a frozen value, often the market itself.
+    `State` is whatever the protocol remembers of a pool between blocks: a frozen value, often the market itself. What
+    most protocols do alike is written here: a subclass says only what is different.
     """
 
-    @property
-    def name(self) -> str:
-        """Short name, unique on its chain: what requests allow and deny."""
-        ...
-
-    @property
-    def factories(self) -> tuple[str, ...]:
-        """Contracts, in lower case, whose events in `creations` tell of new pools."""
-        ...
-
-    @property
-    def creations(self) -> tuple[str, ...]:
-        """First topics of events that tell of new pools."""
-        ...
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """First topics of events that change pools."""
-        ...
+    name: str
+    """Short name, unique on its chain: what requests allow and deny."""
+    factories: tuple[str, ...] = ()
+    """Contracts, in lower case, whose events in `creations` tell of new pools."""
+    creations: tuple[str, ...] = ()
+    """First topics of events that tell of new pools."""
+    topics: tuple[str, ...] = ()
+    """First topics of events that change pools."""
 
     def emitters(self, pool: Pool) -> tuple[str, ...]:
-        """Return the contracts, in lower case, that emit a pool's events."""
-        ...
+        """Return the contracts, in lower case, that emit a pool's events; by default the pool itself."""
+        return (pool.key,)
 
     def key_of(self, log: Log) -> str:
-        """Return the `Pool.key` that one of `topics` is about."""
-        ...
+        """Return the `Pool.key` that one of `topics` is about; by default whoever emitted it."""
+        return log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Find the pools whose tokens are all listed."""
         ...
 
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Find the new pools that events of `creations` tell of, and whose tokens are all listed."""
-        ...
+        """Find the new pools that events of `creations` tell of, and whose tokens are all listed; none by default."""
+        yield from ()
+        return ()
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[State]]:
         """Read the states of pools from nothing."""
@@ -116,18 +107,19 @@ class ChainProtocol(Protocol[State]):
         ...
 
     def refresh(self, held: Mapping[str, tuple[Pool, State]]) -> Reading[States[State]]:
-        """Read what changes without events; pools that are left out stay as they are."""
-        ...
+        """Read what changes without events, nothing by default; pools that are left out stay as they are."""
+        yield from ()
+        return {}
 
     def market(self, pool: Pool, state: State) -> Market | None:
-        """Return the market in this state, or None while it cannot trade.
+        """Return the market in this state, or None while it cannot trade; the state itself by default.
 
         Raises
         ------
         InvalidMarket
             If the state is impossible.
         """
-        ...
+        return cast("Market | None", state)
 
 
 AnyProtocol: TypeAlias = ChainProtocol[Any]
@@ -154,12 +146,6 @@ def protocols_on(chain_id: int) -> tuple[AnyProtocol, ...]:
 def market_id(chain_id: int, key: str) -> str:
     """Return the id of a pool's market in a snapshot."""
     return f"{chain_id}:{key}"
-
-
-def nothing_else() -> Reading[States[Any]]:
-    """Read nothing: the `refresh` of protocols whose every change is an event."""
-    yield from ()
-    return {}
 
 
 def named(logs: Iterable[Log], pool_of: Callable[[Log], Pool | None]) -> Reading[tuple[Pool, ...]]:

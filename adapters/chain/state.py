@@ -11,7 +11,7 @@ from adapters.base import UNAVAILABLE, AdapterError
 from adapters.chain.price_feeds import PriceBook, off_price
 from adapters.chain.protocol import AnyProtocol, Pool, Refused, States
 from adapters.chain.tokens import ChainTokens
-from adapters.rpc.endpoint_pool import Block
+from adapters.rpc.heads import Block
 from routing_engine.errors import InvalidMarket
 from routing_engine.model import Market
 

@@ -15,7 +15,7 @@ from adapters.chain.protocol import AnyProtocol
 from adapters.chain.state import Holding, Journal, Memory, is_possible
 from adapters.chain.tokens import ChainTokens, checked
 from adapters.rpc.abi import Log, LogFilter
-from adapters.rpc.endpoint_pool import Block
+from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reading, ask_logs, together
 from routing_engine.errors import InvalidMarket
 

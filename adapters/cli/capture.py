@@ -11,9 +11,9 @@ from threading import Event
 
 from adapters.base import AdapterError, VenueUnavailable
 from adapters.chain.adapter import MAX_GAP_S, OnChainAdapter
-from adapters.chain.capture_journal import PORTION, CaptureJournal
+from adapters.chain.capture_log import PORTION, CaptureLog
 from adapters.chain.gas import GasAdapter
-from adapters.chain.price_feeds import Feed, feeds_on
+from adapters.chain.price_feeds import PriceFeed, feeds_on
 from adapters.chain.protocol import AnyProtocol
 from adapters.chain.tokens import ChainTokens
 from adapters.chain.warnings import oddities
@@ -80,7 +80,7 @@ class Capture:
         Pools of any others are not looked for.
     protocols : callable
         Gives a chain's protocols.
-    journal_beside : Path
+    log_beside : Path
         What is needed to go on after an interruption is kept in files whose names begin with this one.
     make_rpc : callable
         Makes the pool of a chain's endpoints.
@@ -97,22 +97,22 @@ class Capture:
         urls: Mapping[int, Sequence[str]],
         tokens: Iterable[Token],
         protocols: Callable[[int], Iterable[AnyProtocol]],
-        journal_beside: Path,
+        log_beside: Path,
         *,
         make_rpc: Callable[[int, Sequence[str], JsonClient], RpcPool] = lambda chain_id, urls, client: RpcPool(
             chain_id, urls, client=client
         ),
         progress: Progress = lambda chain_id, done, asked: None,
         portion: int = PORTION,
-        feeds: Callable[[int], Sequence[Feed]] = feeds_on,
+        feeds: Callable[[int], Sequence[PriceFeed]] = feeds_on,
     ) -> None:
         self._urls, self._protocols = urls, protocols
         self._tokens = tuple(tokens)
         self._make_rpc, self._progress = make_rpc, progress
         self._is_stopped, self._feeds = Event(), feeds
-        self._journals = {
-            chain_id: CaptureJournal(
-                journal_beside.with_name(f"{journal_beside.name}.chain-{chain_id}.part"),
+        self._logs = {
+            chain_id: CaptureLog(
+                log_beside.with_name(f"{log_beside.name}.chain-{chain_id}.part"),
                 self._progress_of(chain_id),
                 portion=portion,
             )
@@ -148,21 +148,21 @@ class Capture:
 
     def finish(self) -> None:
         """Forget what was kept for going on."""
-        for journal in self._journals.values():
-            journal.remove()
+        for log in self._logs.values():
+            log.remove()
 
     def _chain(self, chain_id: int) -> tuple[Contents, ChainReport]:
         client = JsonClient(limits=RPC_LIMITS)
         rpc = self._make_rpc(chain_id, self._urls[chain_id], client)
-        journal = self._journals[chain_id]
+        log = self._logs[chain_id]
         tokens = ChainTokens.of_chain(self._tokens, chain_id)
         feeds = self._feeds(chain_id)
-        adapter = OnChainAdapter(rpc, self._protocols(chain_id), tokens, wrap=journal.wrap, feeds=feeds)
+        adapter = OnChainAdapter(rpc, self._protocols(chain_id), tokens, wrap=log.wrap, feeds=feeds)
         try:
-            contents, fault = _attempt(lambda: _read(adapter, rpc, journal))
+            contents, fault = _attempt(lambda: _read(adapter, rpc, log))
             gas, gas_fault = _attempt(lambda: _gas(rpc))
         finally:
-            journal.close()
+            log.close()
             rpc.close()
             client.close()
         memory = adapter.memory
@@ -194,17 +194,17 @@ def _attempt(read: Callable[[], Contents]) -> tuple[Contents, str]:
         return Contents(markets=()), str(error)
 
 
-def _read(adapter: OnChainAdapter, rpc: RpcPool, journal: CaptureJournal) -> Contents:
+def _read(adapter: OnChainAdapter, rpc: RpcPool, log: CaptureLog) -> Contents:
     """Go on with a capture, and then up to the newest block; or begin one."""
-    head, begun = rpc.head(), journal.block()
+    head, begun = rpc.head(), log.block()
     if begun is not None and head.timestamp - begun.timestamp <= MAX_GAP_S and rpc.block(begun.number) == begun:
         try:
             adapter.read(begun)
-            journal.seal()
+            log.seal()
             return adapter.parse(adapter.fetch())
         except LacksBlock:
             # Nodes keep the state of recent blocks only: too late to go on.
-            journal.remove()
+            log.remove()
     return adapter.parse(adapter.read(head))
 
 

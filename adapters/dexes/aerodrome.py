@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, Refused, States, collected, market_id, named
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collected, market_id, named
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Event, Function, Log
 from adapters.rpc.reading import Reading, ask, ask_each
@@ -36,7 +36,7 @@ class SolidlyState:
     usual_fee: int
 
 
-class Aerodrome:
+class Aerodrome(ChainProtocol[SolidlyState]):
     """One factory's pools; a pool's fact is 1 if it is stable.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, Refused, States, collected, market_id
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collected, market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.balancer_pools import PROTOCOL, PoolMarket, kind_of, stable, weighted
 from adapters.dexes.balancer_rates import read_scales
@@ -30,7 +30,7 @@ ADDRESS_DIGITS = 42
 MOST_DECIMALS = 18
 
 
-class BalancerV2:
+class BalancerV2(ChainProtocol[PoolMarket]):
     """The vault's pools.
 
     A pool's facts are its id, its kind, and the place of its own token, which is not among its tokens, or -1.
@@ -110,10 +110,6 @@ class BalancerV2:
     def refresh(self, held: Mapping[str, tuple[Pool, PoolMarket]]) -> Reading[States[PoolMarket]]:
         """Read stable pools again: their rates and amplification move without events."""
         return self.read(tuple(pool for pool, _ in held.values() if kind_of(pool).invariant))
-
-    def market(self, pool: Pool, state: PoolMarket) -> PoolMarket:
-        """Return the state, which is the market."""
-        return state
 
     def _calls(self, pool: Pool) -> tuple[Call, ...]:
         last = AMPLIFICATION if kind_of(pool).invariant else WEIGHTS

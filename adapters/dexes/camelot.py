@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, States, collected, market_id, nothing_else
+from adapters.chain.protocol import ChainProtocol, Pool, States, collected, market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.uniswap_v2 import PAIR_CREATED, SYNC, created_pairs, listed_pairs
 from adapters.rpc.abi import Event, Function, Log
@@ -24,7 +24,7 @@ PIPS_PER_UNIT = PIPS // 100_000
 """Pairs count fees, and the factory its owner's share of them, in 1/100000."""
 
 
-class Camelot:
+class Camelot(ChainProtocol[SolidlyPool]):
     """The factory's pairs.
 
     Parameters
@@ -42,14 +42,6 @@ class Camelot:
     def __init__(self, chain_id: int, factory: str) -> None:
         self.factories = (factory,)
         self._chain_id, self._factory = chain_id, factory
-
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
-        """Return the pair."""
-        return (pool.key,)
-
-    def key_of(self, log: Log) -> str:
-        """Return the pair."""
-        return log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for every pair of listed tokens."""
@@ -92,14 +84,6 @@ class Camelot:
             return None
         _, (reserve0, reserve1) = SYNC.decode(log)
         return replace(state, reserve0=reserve0, reserve1=reserve1)
-
-    def refresh(self, held: Mapping[str, tuple[Pool, SolidlyPool]]) -> Reading[States[SolidlyPool]]:
-        """Read nothing: every change is an event, but for the owner's share, which is set once in a while."""
-        return nothing_else()
-
-    def market(self, pool: Pool, state: SolidlyPool) -> SolidlyPool:
-        """Return the state, which is the market."""
-        return state
 
 
 def deployed(chain_id: int) -> Iterator[Camelot]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, Refused, States, market_id
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.curve_pools import KINDS, CurveMarket, read_markets
 from adapters.rpc.abi import Call, Event, Function, Log
@@ -61,7 +61,7 @@ class CurveState:
     read_at: int
 
 
-class Curve:
+class Curve(ChainProtocol[CurveState]):
     """The pools of one registry.
 
     The provider's registry tells of new pools under an address that is not known beforehand; they are found when
@@ -85,14 +85,6 @@ class Curve:
         self._chain_id, self._registry, self._kind = chain_id, registry, KINDS[kind]
         self._is_behind_provider = kind == "registry"
         self.factories = () if self._is_behind_provider else (registry,)
-
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
-        """Return the pool."""
-        return (pool.key,)
-
-    def key_of(self, log: Log) -> str:
-        """Return the pool."""
-        return log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the registry for its pools, and what coins they hold."""

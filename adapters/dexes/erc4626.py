@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from adapters.chain.protocol import Pool, Refused, States, collected, market_id
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collected, market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Call, CallFailed, Function, Log
 from adapters.rpc.reading import Reading, ask_each
@@ -25,7 +25,7 @@ COOLDOWN = Function("cooldownDuration()", "uint24")
 SOMEBODY = "0x" + "0" * 39 + "1"
 
 
-class Erc4626:
+class Erc4626(ChainProtocol[Vault]):
     """All vaults of a chain whose share and asset are listed.
 
     What may be redeemed at once is what a vault holds itself; one whose assets work elsewhere takes deposits only.
@@ -37,9 +37,6 @@ class Erc4626:
     """
 
     name = "erc4626"
-    factories: tuple[str, ...] = ()
-    creations: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
 
     def __init__(self, chain_id: int) -> None:
         self._chain_id = chain_id
@@ -47,10 +44,6 @@ class Erc4626:
     def emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return nobody: prices move without events, so everything is read every time."""
         return ()
-
-    def key_of(self, log: Log) -> str:
-        """Return the emitter: no event is followed."""
-        return log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask every listed token whether it is a vault."""
@@ -64,11 +57,6 @@ class Erc4626:
             if asset is not None and asset != share and not asset.is_native:
                 found.append(Pool(key=share.address, tokens=(asset, share)))
         return tuple(found)
-
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Return nothing: no event is asked for."""
-        yield from ()
-        return ()
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[Vault]]:
         """Read prices, fees and limits."""
@@ -91,10 +79,6 @@ class Erc4626:
     def refresh(self, held: Mapping[str, tuple[Pool, Vault]]) -> Reading[States[Vault]]:
         """Read everything again."""
         return self.read(tuple(pool for pool, _ in held.values()))
-
-    def market(self, pool: Pool, state: Vault) -> Vault:
-        """Return the state, which is the market."""
-        return state
 
     def _vault(self, tokens: tuple[Token, ...], shares: int, assets: int, max_deposit: int, held: int) -> Vault:
         asset, share = tokens

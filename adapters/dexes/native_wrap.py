@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from adapters.chain.protocol import Pool, Refused, States, collected, nothing_else
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collected
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import CallFailed, Function, Log
 from adapters.rpc.reading import Reading, ask_each
@@ -15,7 +15,7 @@ TOTAL_SUPPLY = Function("totalSupply()", "uint256")
 """Of WETH9 and its likes: the coins they hold."""
 
 
-class NativeWrapping:
+class NativeWrapping(ChainProtocol[NativeWrap]):
     """The one contract of a chain.
 
     Parameters
@@ -25,9 +25,6 @@ class NativeWrapping:
     """
 
     name = "wrap"
-    factories: tuple[str, ...] = ()
-    creations: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
 
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
@@ -36,20 +33,11 @@ class NativeWrapping:
         """Return nobody: nothing ever changes."""
         return ()
 
-    def key_of(self, log: Log) -> str:
-        """Return the emitter: no event is followed."""
-        return log.address
-
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Return the contract, if the wrapped token is listed."""
         yield from ()
         found = tokens.at(self._chain.wrapped_native)
         return (Pool(key=found.address, tokens=(self._chain.native_token, found)),) if found else ()
-
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Return nothing: no event is asked for."""
-        yield from ()
-        return ()
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[NativeWrap]]:
         """See whether the contract is there."""
@@ -65,14 +53,6 @@ class NativeWrapping:
 
     def apply(self, pool: Pool, state: NativeWrap, log: Log) -> NativeWrap:
         """Return the same."""
-        return state
-
-    def refresh(self, held: Mapping[str, tuple[Pool, NativeWrap]]) -> Reading[States[NativeWrap]]:
-        """Read nothing."""
-        return nothing_else()
-
-    def market(self, pool: Pool, state: NativeWrap) -> NativeWrap:
-        """Return the state, which is the market."""
         return state
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, Refused, States, market_id, named
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, market_id, named
 from adapters.chain.ticks import TickState
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.uniswap_v3 import TICK_EVENTS, after_event, read_states
@@ -21,7 +21,7 @@ FEE = Function("fee()", "uint24")
 POOL_CREATED = Event("PoolCreated(address indexed,address indexed,int24 indexed,address)")
 
 
-class Slipstream:
+class Slipstream(ChainProtocol[TickState]):
     """One factory's pools; a pool's fact is its tick spacing.
 
     Parameters
@@ -41,14 +41,6 @@ class Slipstream:
         self.name = name
         self.factories = (factory,)
         self._chain_id, self._factory = chain_id, factory
-
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
-        """Return the pool."""
-        return (pool.key,)
-
-    def key_of(self, log: Log) -> str:
-        """Return the pool."""
-        return log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for its spacings, then for the pool of every pair of listed tokens at each."""

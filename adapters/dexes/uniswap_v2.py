@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, States, collected, market_id, named, nothing_else
+from adapters.chain.protocol import ChainProtocol, Pool, States, collected, market_id, named
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Event, Function, Log
 from adapters.rpc.reading import Reading, ask, ask_each
@@ -19,7 +19,7 @@ PAIR_CREATED = Event("PairCreated(address indexed,address indexed,address,uint25
 SYNC = Event("Sync(uint112,uint112)")
 
 
-class UniswapV2:
+class UniswapV2(ChainProtocol[ConstantProductPool]):
     """One factory's pairs.
 
     Parameters
@@ -42,14 +42,6 @@ class UniswapV2:
         self.factories = (factory,)
         self._chain_id, self._fee_pips = chain_id, fee_pips
 
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
-        """Return the pair."""
-        return (pool.key,)
-
-    def key_of(self, log: Log) -> str:
-        """Return the pair."""
-        return log.address
-
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for every pair of listed tokens."""
         return listed_pairs(self.factories[0], tokens)
@@ -67,14 +59,6 @@ class UniswapV2:
         """Take the reserves from Sync."""
         _, (reserve0, reserve1) = SYNC.decode(log)
         return replace(state, reserve0=reserve0, reserve1=reserve1)
-
-    def refresh(self, held: Mapping[str, tuple[Pool, ConstantProductPool]]) -> Reading[States[ConstantProductPool]]:
-        """Read nothing: every change emits Sync."""
-        return nothing_else()
-
-    def market(self, pool: Pool, state: ConstantProductPool) -> ConstantProductPool:
-        """Return the state, which is the market."""
-        return state
 
     def _state(self, pool: Pool, reserve0: int, reserve1: int) -> ConstantProductPool:
         token0, token1 = pool.tokens

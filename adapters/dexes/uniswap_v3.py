@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from adapters.base import BadPayload
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, States, collected, market_id, named, nothing_else
+from adapters.chain.protocol import ChainProtocol, Pool, States, collected, market_id, named
 from adapters.chain.ticks import TickState, read_ticks
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Call, CallFailed, Event, Function, Log, Outcome
@@ -35,7 +35,7 @@ FEES_PIPS = (100, 200, 300, 400, 500, 2500, 3000, 10_000)
 """Tiers to ask factories about; any other is found by the event that creates its pools."""
 
 
-class UniswapV3:
+class UniswapV3(ChainProtocol[TickState]):
     """One factory's pools.
 
     Parameters
@@ -55,14 +55,6 @@ class UniswapV3:
         self.name = name
         self.factories = (factory,)
         self._chain_id = chain_id
-
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
-        """Return the pool's contract."""
-        return (pool.key,)
-
-    def key_of(self, log: Log) -> str:
-        """Return the pool's contract."""
-        return log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory which fees it has, then for every pair of listed tokens at each."""
@@ -96,10 +88,6 @@ class UniswapV3:
     def apply(self, pool: Pool, state: TickState, log: Log) -> TickState:
         """Follow one event."""
         return after_event(state, log)
-
-    def refresh(self, held: Mapping[str, tuple[Pool, TickState]]) -> Reading[States[TickState]]:
-        """Read nothing: every change is an event."""
-        return nothing_else()
 
     def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks."""

@@ -5,12 +5,12 @@ Pools whose fee may change, or whose hooks act on swaps, are left out: nobody ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from adapters.base import BadPayload
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import Pool, States, collected, market_id, named, nothing_else
+from adapters.chain.protocol import ChainProtocol, Pool, States, collected, market_id, named
 from adapters.chain.ticks import TickState, read_ticks
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import CallFailed, Event, Function, Log, LogFilter
@@ -42,7 +42,7 @@ SWAP_HOOKS = 1 << 7 | 1 << 6 | 1 << 3 | 1 << 2
 FEE_BITS = 12
 
 
-class UniswapV4:
+class UniswapV4(ChainProtocol[TickState]):
     """The manager's pools.
 
     Parameters
@@ -143,10 +143,6 @@ class UniswapV4:
             _, (fee,) = PROTOCOL_FEE.decode(log)
             return replace(state, protocol_fee=fee)
         raise BadPayload(f"{log.address}: {log.topics[0]} is no event of a pool")
-
-    def refresh(self, held: Mapping[str, tuple[Pool, TickState]]) -> Reading[States[TickState]]:
-        """Read nothing: every change is an event."""
-        return nothing_else()
 
     def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks and the protocol's fees."""

@@ -13,8 +13,6 @@ from adapters.rpc.heads import MAX_HEAD_AGE_S, MAX_LAG_BLOCKS, Block, Heads, par
 from adapters.rpc.single_endpoint import SingleEndpoint
 from adapters.rpc.urls import is_socket
 
-__all__ = ["MAX_HEAD_AGE_S", "RPC_LIMITS", "Block", "RpcPool", "parse_block"]
-
 RPC_LIMITS = HttpLimits(connect_s=3.0, read_s=20.0, total_s=30.0, max_bytes=32 * 2**20, tries=1)
 ROUNDS = 3
 FIRST_PAUSE_S = 0.25

@@ -11,7 +11,8 @@ from adapters.base import AdapterError, BadPayload, VenueUnavailable
 from adapters.rpc.abi import Log, LogFilter, hex_data, quantity
 from adapters.rpc.adaptive_batch import Portion
 from adapters.rpc.endpoint import Answer, RpcRefused
-from adapters.rpc.endpoint_pool import Block, RpcPool
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.heads import Block
 
 MOST_ADDRESSES = 1000
 MOST_TOPICS = 4

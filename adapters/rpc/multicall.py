@@ -10,7 +10,8 @@ from adapters.base import BadPayload, VenueUnavailable
 from adapters.rpc.abi import Call, Outcome, hex_data
 from adapters.rpc.adaptive_batch import Portion
 from adapters.rpc.endpoint import Answer, RpcRefused
-from adapters.rpc.endpoint_pool import Block, RpcPool
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.heads import Block
 
 MULTICALL3 = "0xca11bde05977b3631167028862be2a173976ca11"
 """The same on all chains (mds1/multicall3)."""

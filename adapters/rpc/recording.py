@@ -8,7 +8,7 @@ from typing import Any
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import Log, Outcome, hex_data
-from adapters.rpc.endpoint_pool import Block
+from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reply, Request, Responder, Unanswered
 
 

@@ -8,7 +8,8 @@ from adapters.base import BadPayload
 from adapters.rpc.abi import Call, Function, Outcome, hex_data
 from adapters.rpc.adaptive_batch import Portion
 from adapters.rpc.endpoint import Answer, RpcRefused
-from adapters.rpc.endpoint_pool import Block, RpcPool
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.heads import Block
 from adapters.rpc.multicall import Multicall
 from adapters.rpc.scan_program import Scan, program, split_result
 from routing_engine.model import ZERO_ADDRESS

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from adapters.base import VenueUnavailable
 from adapters.rpc.endpoint import Answer, Endpoint, Parsed, Question
-
-if TYPE_CHECKING:
-    from adapters.rpc.endpoint_pool import Block
+from adapters.rpc.heads import Block
 
 OPINION_S = 3.0
 """How long somebody waits for a second opinion."""

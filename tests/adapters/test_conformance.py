@@ -10,7 +10,7 @@ import pytest
 from adapters.chain import gas, price_feeds
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.gas import GasAdapter
-from adapters.chain.price_feeds import Feed
+from adapters.chain.price_feeds import PriceFeed
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes import uniswap_v2, uniswap_v3
 from adapters.dexes.uniswap_v2 import UniswapV2
@@ -71,7 +71,7 @@ def test_reading_a_chain_conforms():
 
     def make(client: Any) -> OnChainAdapter:
         protocols = (UniswapV2("uniswap_v2", 1, V2, 3000), UniswapV3("uniswap_v3", 1, V3))
-        feeds = (Feed("T1/USD", FEED, ("T1", "T2")),)
+        feeds = (PriceFeed("T1/USD", FEED, ("T1", "T2")),)
         return OnChainAdapter(pool_on(client, 1, script), protocols, ChainTokens(TOKENS), feeds=feeds)
 
     adapter = make(recording)

@@ -11,8 +11,8 @@ from adapters.chain.price_feeds import (
     DECIMALS,
     LATEST_ROUND,
     MAX_AGE_S,
-    Feed,
     PriceBook,
+    PriceFeed,
     feeds_on,
     native_price,
     off_price,
@@ -31,7 +31,7 @@ from tests.support.scripts import Script, address
 WETH = CHAINS[1].wrapped_native_token
 USDC = Token(chain_id=1, address=address(0xC), symbol="USDC", decimals=6)
 ODD = Token(chain_id=1, address=address(0xD), symbol="ODD", decimals=18)
-ETH_FEED, USDC_FEED = Feed("ETH/USD", address(0xE1), ("WETH",)), Feed("USDC/USD", address(0xE2), ("USDC",))
+ETH_FEED, USDC_FEED = PriceFeed("ETH/USD", address(0xE1), ("WETH",)), PriceFeed("USDC/USD", address(0xE2), ("USDC",))
 FACTORY = address(0xFA)
 BOOK = PriceBook(read_at=NOW, dollars={WETH: 3000.0, USDC: 1.0})
 
@@ -94,7 +94,7 @@ class Chain(Script):
     def reserves(self, key: int, price: int, decimals: int = 6) -> None:
         self.on(uniswap_v2.GET_RESERVES(address(key)), 1000 * price * 10**decimals, 1000 * 10**18)
 
-    def say(self, feed: Feed, answer: int, age_s: int = 60) -> None:
+    def say(self, feed: PriceFeed, answer: int, age_s: int = 60) -> None:
         self.on(LATEST_ROUND(feed.address), 7, answer, 0, self.timestamp - age_s, 7)
 
     def adapter(self) -> OnChainAdapter:

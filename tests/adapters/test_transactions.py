@@ -10,9 +10,9 @@ from eth_abi import decode
 from adapters.chain.deployments import deployments_of
 from adapters.transactions.across import AcrossPayments
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Purpose, Spending, Terms
-from adapters.transactions.desk import PaymentDesk, transactions, with_reference
 from adapters.transactions.erc20 import approvals
 from adapters.transactions.paths import path_of
+from adapters.transactions.payment_builders import PaymentBuilders, transactions, with_reference
 from adapters.transactions.stargate import StargatePayments
 from adapters.transactions.uniswap_v3 import UniswapV3Payments, encoded_path
 from routing_engine.model import Hop, Token
@@ -32,7 +32,7 @@ ACROSS_TERMS = {
     "fillDeadline": 1_700_020_000,
     "exclusivityDeadline": 1_700_000_060,
 }
-DESK = PaymentDesk.deployed()
+BUILDERS = PaymentBuilders.deployed()
 
 
 def hop(protocol: str, token_in: Token, token_out: Token, fee_pips: int = 0) -> PlannedHop:
@@ -61,7 +61,7 @@ DEPOSIT = ("address",) * 4 + ("uint256",) * 3 + ("address",) + ("uint32",) * 3 +
 def test_an_across_deposit_names_the_exact_output(is_coin):
     deposit = hop("across", WETH if is_coin else USDC, USDC_ON_BASE)
     hops = (hop("wrap", COIN, WETH), deposit) if is_coin else (deposit,)
-    call = DESK.call(hops, hops[0].hop.token_in, terms(firm=ACROSS_TERMS))
+    call = BUILDERS.call(hops, hops[0].hop.token_in, terms(firm=ACROSS_TERMS))
     token = WETH if is_coin else USDC
     relayer, *moments = ACROSS_TERMS["exclusiveRelayer"], 1_700_000_000, 1_700_020_000, 1_700_000_060
     ends = PAYER, MERCHANT, token.address, USDC_ON_BASE.address
@@ -86,13 +86,15 @@ def test_across_is_not_asked_for_wrapped_coins_since_wallets_get_the_coin():
 def test_a_burn_may_lose_no_more_than_the_fee_and_asks_circle_to_mint():
     burn = (hop("cctp_fast_forwarded", USDC, USDC_ON_BASE),)
     firm = {"maxFee": 10, "minFinalityThreshold": 1000}
-    call = DESK.call(burn, USDC, terms(firm=firm, reference=REFERENCE))
+    call = BUILDERS.call(burn, USDC, terms(firm=firm, reference=REFERENCE))
     types = ("uint256", "uint32", "bytes32", "address", "bytes32", "uint256", "uint32", "bytes")
     hook = b"cctp-forward".ljust(32, b"\0") + REFERENCE
     assert call.data[:4].hex() == "779b432d"
     assert arguments(call, *types) == (110, 6, as_word(MERCHANT), USDC.address, bytes(32), 10, 1000, hook)
     assert call.spending == Spending(token=USDC, spender=call.to, amount=110)
-    assert not DESK.can_build((hop("cctp_fast", USDC, USDC_ON_BASE),)), "somebody would have to mint on the other chain"
+    assert not BUILDERS.can_build((hop("cctp_fast", USDC, USDC_ON_BASE),)), (
+        "nobody would mint on the other chain"
+    )
 
 
 @pytest.mark.parametrize(("token", "value"), [(USDC, 7), (COIN, 117)])
@@ -143,9 +145,9 @@ def test_a_v3_path_runs_from_the_last_token_to_the_first():
     ],
 )
 def test_what_one_call_does_not_take_is_refused(hops):
-    assert not DESK.can_build(hops)
+    assert not BUILDERS.can_build(hops)
     with pytest.raises(CannotBuild):
-        DESK.call(hops, hops[0].hop.token_in, terms())
+        BUILDERS.call(hops, hops[0].hop.token_in, terms())
 
 
 def test_a_chain_without_a_router_is_refused():
@@ -170,10 +172,10 @@ def test_allowances_are_exact_and_taken_back_before_they_change(allowance, purpo
 
 
 def test_transfers_of_tokens_and_of_the_coin():
-    token = with_reference(DESK.call((), USDC, terms()), REFERENCE)
+    token = with_reference(BUILDERS.call((), USDC, terms()), REFERENCE)
     assert (token.to, token.value, token.data[:4].hex()) == (USDC.address, 0, "a9059cbb")
     assert decode(["address", "uint256"], token.data[4:]) == (MERCHANT, 100)
-    coin = with_reference(DESK.call((), COIN, terms()), REFERENCE)
+    coin = with_reference(BUILDERS.call((), COIN, terms()), REFERENCE)
     assert (coin.to, coin.value, coin.data) == (MERCHANT, 100, REFERENCE)
     (only,) = transactions(token, 0)
     assert only.purpose is Purpose.PAY
@@ -182,4 +184,4 @@ def test_transfers_of_tokens_and_of_the_coin():
 
 def test_a_reference_of_another_length_would_never_be_found():
     with pytest.raises(ValueError, match="16 bytes"):
-        with_reference(DESK.call((), USDC, terms()), b"short")
+        with_reference(BUILDERS.call((), USDC, terms()), b"short")

@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from adapters.base import Declined, FirmQuote
 from adapters.http.client import HttpLimits, JsonClient
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.transactions.desk import PaymentDesk
+from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
 from api.context import Context
@@ -135,7 +135,7 @@ def till(
     file = tmp_path / "market.json.gz"
     Snapshot((*net.markets(), lane)).save(file)
     bridge = Bridge(lane, int(net.chain.now()))
-    world = PaymentWorld(chains={CHAIN: PaymentChain(net.rpc())}, desk=PaymentDesk.deployed(), firm=bridge)
+    world = PaymentWorld(chains={CHAIN: PaymentChain(net.rpc())}, builders=PaymentBuilders.deployed(), firm=bridge)
     market = MarketService(offline(file), clock)
     real = replace(context, clock=clock, market=market, worlds={EnvMode.TEST: world})
     net.fund(PAYER, "ETH", 10**18)

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from sqlalchemy import delete, select
 
 from adapters.base import Declined, FirmQuote
-from adapters.transactions.desk import PaymentDesk
+from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.domain.env import EnvMode
 from api.services.chains.chain_access import PaymentWorld
@@ -51,7 +51,7 @@ def open_net() -> Iterator[MainNet]:
 def open_chain_shop(net: MainNet, folder: Path) -> Iterator[Shop]:
     """The service, whose test orders are paid on that chain."""
     chains = {CHAIN: PaymentChain(net.rpc())}
-    world = PaymentWorld(chains=chains, desk=PaymentDesk.deployed(), firm=NoBridge())
+    world = PaymentWorld(chains=chains, builders=PaymentBuilders.deployed(), firm=NoBridge())
     start = datetime.fromtimestamp(net.chain.now(), UTC)
     real = {
         "worlds": {EnvMode.TEST: world},

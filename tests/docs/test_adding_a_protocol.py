@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.base import FirmQuotes
-from adapters.bridges.firm_quotes import FirmDesk
+from adapters.bridges.firm_quotes import FirmQuoter
 from adapters.feed.connect import connect
 from adapters.feed.feed import Feed
 from adapters.feed.plan import Plan
@@ -46,7 +46,7 @@ def test_one_line_makes_it_run(names: dict[str, Any]) -> None:
     assert not state.degraded
     assert len(state.snapshot.markets) == 1
     assert isinstance(source.adapter, FirmQuotes)
-    assert FirmDesk([source.adapter])
+    assert FirmQuoter([source.adapter])
 
 
 def test_the_message_in_the_text_is_the_real_one(names: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from eth_abi import decode
 
 from adapters.bridges.cctp import CctpAdapter
-from adapters.bridges.firm_quotes import FirmDesk
+from adapters.bridges.firm_quotes import FirmQuoter
 from adapters.bridges.stargate import SOMEBODY, path_of, read_paths
 from adapters.bridges.stargate_quotes import StargateQuotes
 from adapters.chain.deployments import deployments_of
@@ -79,7 +79,7 @@ def circle() -> CctpAdapter:
 def shop(lanes: Lanes, circle: CctpAdapter, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ChainShop]:
     """A merchant on Base who may be paid over the one bridge that a test names."""
     offered = circle.parse(circle.fetch()).markets if request.param == "cctp" else (lanes.stargate(),)
-    firm = FirmDesk([circle, StargateQuotes(lanes.newest)])
+    firm = FirmQuoter([circle, StargateQuotes(lanes.newest)])
     with chain_shop(lanes.nets, tmp_path, request.node.name, offered, firm) as opened:
         yield opened
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from adapters.base import Declined
-from adapters.bridges.firm_quotes import FirmDesk
+from adapters.bridges.firm_quotes import FirmQuoter
 from adapters.bridges.stargate import SOMEBODY, Path, Stargate, deployed, path_of, read_paths, symbols_on
 from adapters.bridges.stargate_quotes import StargateQuotes
 from adapters.chain.deployments import Facts
@@ -151,8 +151,8 @@ def test_a_firm_quote_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lane is not None
     hop, _ = lane.swap_exact_in(*lane.tokens, 5 * 10**8 + 1)
     pool.configure(FeeTerms(10**12, 10**13, 5_000, 6_000, 7_000, 0))
-    desk = FirmDesk([StargateQuotes(lambda chain_id: EvmResponder(pool.contract.evm))])
-    quote = desk.firm(hop, sender=ACTOR, recipient=ACTOR)
+    quoter = FirmQuoter([StargateQuotes(lambda chain_id: EvmResponder(pool.contract.evm))])
+    quote = quoter.firm(hop, sender=ACTOR, recipient=ACTOR)
     assert quote.hop.amount_out == pool.quote(5 * 10**8 + 1)[1] < hop.amount_out
     assert quote.terms == {
         "contract": pool.contract.address.lower(),
@@ -164,11 +164,11 @@ def test_a_firm_quote_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     pool.contract("setPause", True)
     with pytest.raises(Declined, match="paused"):
-        desk.firm(hop, sender=ACTOR, recipient=ACTOR)
+        quoter.firm(hop, sender=ACTOR, recipient=ACTOR)
     drained = StargatePool.deploy(Evm(), 6)
     drained.configure(TERMS)
     drained.fund(pooled=10**13, offset=0, treasury=0, credit=10**6)
     facts.record["pool"] = drained.contract.address  # type: ignore[index]  # a dict here
-    short = FirmDesk([StargateQuotes(lambda chain_id: EvmResponder(drained.contract.evm))])
+    short = FirmQuoter([StargateQuotes(lambda chain_id: EvmResponder(drained.contract.evm))])
     with pytest.raises(Declined, match="AMOUNT_TOO_HIGH"):
         short.firm(hop, sender=ACTOR, recipient=ACTOR)

@@ -7,7 +7,7 @@ from typing import Any
 
 from eth_abi import decode, encode
 
-from adapters.rpc.endpoint_pool import Block
+from adapters.rpc.heads import Block
 from adapters.rpc.multicall import AGGREGATE3
 
 NOW = 1_800_000_000

@@ -12,7 +12,7 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
-from adapters.transactions.desk import PaymentDesk
+from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
 from api.config import Config
@@ -265,4 +265,4 @@ def _worlds(nets: Mapping[int, MainNet], firm: Firm | None) -> Worlds:
     if firm is None:
         return {}
     chains = {chain_id: PaymentChain(net.rpc()) for chain_id, net in nets.items()}
-    return {EnvMode.TEST: PaymentWorld(chains=chains, desk=PaymentDesk.deployed(), firm=firm)}
+    return {EnvMode.TEST: PaymentWorld(chains=chains, builders=PaymentBuilders.deployed(), firm=firm)}

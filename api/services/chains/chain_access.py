@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from adapters.base import FirmQuote
 from adapters.feed.plan import Plan
 from adapters.http.client import JsonClient
-from adapters.transactions.desk import PaymentDesk
+from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.config import Config
 from api.domain.clock import Clock
@@ -19,11 +19,11 @@ from api.services.ledger.chain_ledger import pools
 from routing_engine import Hop
 
 if TYPE_CHECKING:
-    from adapters.bridges.firm_quotes import FirmDesk
+    from adapters.bridges.firm_quotes import FirmQuoter
 
 
 class Firm(Protocol):
-    """Confirms a hop over a bridge; `adapters.bridges.firm_quotes.FirmDesk`."""
+    """Confirms a hop over a bridge; `adapters.bridges.firm_quotes.FirmQuoter`."""
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for the very amount and addresses now; raises `AdapterError`."""
@@ -38,14 +38,14 @@ class PaymentWorld:
     ----------
     chains : mapping of int to PaymentChain
         By chain id.
-    desk : PaymentDesk
+    builders : PaymentBuilders
         Builds calls.
     firm : Firm
         Confirms bridges.
     """
 
     chains: Mapping[int, PaymentChain]
-    desk: PaymentDesk
+    builders: PaymentBuilders
     firm: Firm
 
 
@@ -53,20 +53,20 @@ Worlds = Mapping[EnvMode, PaymentWorld]
 """By environment; one with simulated chains, or with none, has no world."""
 
 
-class _LazyDesk:
+class _LazyFirmQuoter:
     """Makes the adapters of bridges at the first question: most processes never ask one."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._lock = threading.Lock()
-        self._desk: FirmDesk | None = None
+        self._quoter: FirmQuoter | None = None
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         with self._lock:
-            from adapters.bridges.firm_quotes import FirmDesk  # here, since it loads the compiler
+            from adapters.bridges.firm_quotes import FirmQuoter  # here, since it loads the compiler
 
-            self._desk = self._desk or FirmDesk.of(self._plan, JsonClient())
-        return self._desk.firm(hop, sender=sender, recipient=recipient)
+            self._quoter = self._quoter or FirmQuoter.of(self._plan, JsonClient())
+        return self._quoter.firm(hop, sender=sender, recipient=recipient)
 
 
 def worlds_for(config: Config, clock: Clock) -> Worlds:
@@ -75,8 +75,8 @@ def worlds_for(config: Config, clock: Clock) -> Worlds:
     return {
         env_mode: PaymentWorld(
             chains={chain_id: PaymentChain(pool) for chain_id, pool in pools(each, env_mode, clock).items()},
-            desk=PaymentDesk.deployed(),
-            firm=_LazyDesk(config.market),
+            builders=PaymentBuilders.deployed(),
+            firm=_LazyFirmQuoter(config.market),
         )
         for env_mode, each in urls.items()
         if each

@@ -14,7 +14,7 @@ from routing_engine.request import MAX_ALTERNATIVES, MAX_HOPS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from adapters.transactions.desk import PaymentDesk
+    from adapters.transactions.payment_builders import PaymentBuilders
     from routing_engine import Hop, Market, Router
 
 HOPS_TO_ANOTHER_CHAIN = 3
@@ -32,7 +32,7 @@ class PayableRoute:
 
 
 def find_payable(
-    router: Router, desk: PaymentDesk, token_in: Token, token_out: Token, amount: int
+    router: Router, builders: PaymentBuilders, token_in: Token, token_out: Token, amount: int
 ) -> PayableRoute | None:
     """Return the best route that one transaction takes and that ends at the merchant, or None.
 
@@ -43,8 +43,8 @@ def find_payable(
     """
     found = [
         payable
-        for family in desk.families(crosses_chains=token_in.chain_id != token_out.chain_id)
-        for payable in _payable(router, desk, _request(token_in, token_out, amount, family))
+        for family in builders.families(crosses_chains=token_in.chain_id != token_out.chain_id)
+        for payable in _payable(router, builders, _request(token_in, token_out, amount, family))
     ]
     return min(found, key=lambda payable: _rank(payable.route), default=None)
 
@@ -63,11 +63,11 @@ def _request(token_in: Token, token_out: Token, amount: int, family: Collection[
     )
 
 
-def _payable(router: Router, desk: PaymentDesk, request: RouteRequest) -> Iterator[PayableRoute]:
+def _payable(router: Router, builders: PaymentBuilders, request: RouteRequest) -> Iterator[PayableRoute]:
     markets = router.snapshot.markets
     for route in router.find_routes(request).routes:
         hops = tuple(_planned(hop, markets[hop.market_id]) for hop in route.hops)
-        if desk.can_build(hops):
+        if builders.can_build(hops):
             yield PayableRoute(route=route, hops=hops)
 
 

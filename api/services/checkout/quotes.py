@@ -170,7 +170,7 @@ def _route(context: Context, token: Token, settled: Token, due: int) -> dict[str
 
 def _payable_route(context: Context, world: PaymentWorld, token: Token, settled: Token, due: int) -> dict[str, Any]:
     router = context.market.router
-    found = find_payable(router, world.desk, token, settled, due) if token.chain_id in world.chains else None
+    found = find_payable(router, world.builders, token, settled, due) if token.chain_id in world.chains else None
     if found is None:
         message = f"No single transaction turns {token} into {settled} for the merchant"
         raise OrderQuoteRefused(Refusal.NO_ROUTE, message)

@@ -9,8 +9,8 @@ from datetime import timedelta
 
 from adapters.base import AdapterError
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Terms, Transaction
-from adapters.transactions.desk import transactions, with_reference
 from adapters.transactions.paths import WRAP
+from adapters.transactions.payment_builders import transactions, with_reference
 from adapters.transactions.simulation import PaymentChain, Refused, Simulation
 from api.context import Context
 from api.domain.env import EnvMode
@@ -101,7 +101,7 @@ def build_payment(context: Context, order_id: str, quote_id: str, payer: str) ->
     try:
         hops, terms = _confirmed(world, quote, terms)
         token, chain = _token(quote), world.chains[quote.chain_id]
-        call = world.desk.call(hops, token, terms)
+        call = world.builders.call(hops, token, terms)
         _require_funds(chain, call, token, terms)
         payment = _tried(chain, order, quote, call, terms)
         _remember(context, hops, quote, terms)

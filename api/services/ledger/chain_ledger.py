@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
-from adapters.rpc.endpoint_pool import MAX_HEAD_AGE_S, RpcPool
+from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
 from api.domain.ledger import (

@@ -14,8 +14,8 @@ from typing import TypeAlias, TypeVar
 
 from adapters.base import AdapterError
 from adapters.rpc.endpoint import Answer, Question
-from adapters.rpc.endpoint_pool import Block as Header
 from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.confirmations import finality_blocks
 from api.domain.ledger import Block, ChainUnavailable, Doubt, Head, Reading, Transfer

@@ -9,7 +9,7 @@ import structlog
 
 from adapters.base import AdapterError
 from adapters.rpc.endpoint import Answer
-from adapters.rpc.endpoint_pool import Block as Header
+from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.ledger import FIRST_INNER_TRANSFER, Block, Transfer
 from api.services.ledger.bridges.events import Bridge, BridgeEvents

@@ -10,7 +10,7 @@ from typing import Any
 from adapters.base import BadPayload
 from adapters.rpc.abi import Log, hex_data, quantity
 from adapters.rpc.endpoint import RpcRefused
-from adapters.rpc.endpoint_pool import parse_block
+from adapters.rpc.heads import parse_block
 from adapters.rpc.logs import parse_log
 from api.domain.ledger import Block
 from api.services.ledger.blooms import BLOOM_BYTES

@@ -15,8 +15,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from adapters.transactions.desk import with_reference
 from adapters.transactions.erc20 import transfer
+from adapters.transactions.payment_builders import with_reference
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.domain.ids import new_reference
 from api.domain.ledger import TransferKind

@@ -24,7 +24,7 @@ from adapters.transactions.stargate import StargatePayments
 from routing_engine.model import Token
 
 
-class PaymentDesk:
+class PaymentBuilders:
     """Knows who builds the call for which hops.
 
     Parameters
@@ -37,8 +37,8 @@ class PaymentDesk:
         self._builders = tuple(builders)
 
     @classmethod
-    def deployed(cls) -> PaymentDesk:
-        """Return the desk for everything that one signature pays and that delivers by itself."""
+    def deployed(cls) -> PaymentBuilders:
+        """Return the builders of everything that one signature pays and that delivers by itself."""
         exchanges: list[PaymentBuilder] = [*uniswap_v3.deployed(), *uniswap_v2.deployed(), *uniswap_v4.deployed()]
         bridges: list[PaymentBuilder] = [AcrossPayments(), CctpPayments(), StargatePayments()]
         return cls([*exchanges, *bridges, *across_swap.deployed()])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from adapters.base import BadPayload
-from adapters.rpc.endpoint_pool import Block
+from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reply, Request, Responder
 from adapters.rpc.recording import block_from_json, block_to_json, reply_from_json, reply_to_json
 from adapters.rpc.scan_program import Scan
@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]
 """Told how many calls were answered so far, and how many were asked for."""
 
 
-class CaptureJournal:
+class CaptureLog:
     """The replies of one chain's capture: one line for the block, then one for each portion of calls.
 
     What was asked is not kept but its hash: on other questions than the recorded ones, nothing is taken from the file.
@@ -69,7 +69,7 @@ class CaptureJournal:
             file.writelines(_portion(digest, reply) for digest, reply in kept)
         beside.replace(self.path)
         self._file = self.path.open("a", encoding="utf-8")
-        return _Journaling(self, responder)
+        return _Logging(self, responder)
 
     def seal(self) -> None:
         """Record no more: what follows is no part of the capture."""
@@ -130,21 +130,21 @@ class CaptureJournal:
                 return
 
 
-class _Journaling:
-    """Splits requests into portions and puts them to the journal."""
+class _Logging:
+    """Splits requests into portions and puts them to the log."""
 
-    def __init__(self, journal: CaptureJournal, responder: Responder) -> None:
-        self._journal, self._responder = journal, responder
+    def __init__(self, log: CaptureLog, responder: Responder) -> None:
+        self._log, self._responder = log, responder
 
     def answer(self, request: Request) -> Reply:
         """See `Responder`."""
-        self._journal.expect(len(request.calls))
+        self._log.expect(len(request.calls))
         calls = request.calls
-        size = self._journal.portion
+        size = self._log.portion
         parts = [Request(calls=calls[start : start + size]) for start in range(0, len(calls), size)]
         if request.filters:
             parts.append(Request(filters=request.filters))
-        replies = [self._journal.reply_to(part, self._responder) for part in parts]
+        replies = [self._log.reply_to(part, self._responder) for part in parts]
         return Reply(
             outcomes=tuple(outcome for reply in replies for outcome in reply.outcomes),
             logs=tuple(logs for reply in replies for logs in reply.logs),
