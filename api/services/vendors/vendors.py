@@ -60,8 +60,11 @@ def create_vendor(session: Session, name: str, at: datetime) -> NewVendor:
     session.add(Vendor(id=vendor_id, name=name, created_at=at))
     session.flush()
     keys = {env_mode: create_key(session, vendor_id, env_mode, at) for env_mode in EnvMode}
-    for account in _test_accounts(vendor_id):
-        set_account(session, vendor_id, EnvMode.TEST, account, at)
+    accounts = _test_accounts(vendor_id)
+    for chain_id, address in sorted({(account.chain_id, account.address) for account in accounts}):
+        claim_address(session, (vendor_id, EnvMode.TEST), chain_id, address, at)
+    for account in accounts:
+        _add_account(session, vendor_id, EnvMode.TEST, account, at)
     return NewVendor(vendor_id=vendor_id, name=name, keys=keys)
 
 
