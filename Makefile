@@ -44,7 +44,7 @@ $(VENV)/.serve-ready: setup.cfg constraints.txt
 	@echo "Installing the service (two to three minutes with what follows, once) …"
 	@$(BIN)/pip install -qq -c constraints.txt networkx numba numpy
 	@echo "Compiling the routing kernels meanwhile (once) …"
-	@$(BIN)/python -m routing_engine.batch.warm_up & compiling=$$!; \
+	@$(BIN)/python -m routing_engine.warm_up & compiling=$$!; \
 	 $(BIN)/pip install -qq -c constraints.txt -e '.[api]' && wait $$compiling
 	@touch $@
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from routing_engine.formats import Contents
 from routing_engine.model import Hop, Token
-
-if TYPE_CHECKING:
-    from routing_engine.formats import Contents  # loads the compiler, which processes that never route do without
 
 ENTRY_POINTS = "routing_engine.adapters"
 UNAVAILABLE = ":unavailable"

@@ -15,7 +15,7 @@ from rich.console import Console
 from benchmarks.peers import node
 from benchmarks.report import Report
 from benchmarks.sections import Setting
-from routing_engine.batch.warm_up import warm_up
+from routing_engine.warm_up import warm_up
 
 SECTIONS = {
     "speed": "Single paths",

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.instances import constant_product_market, queries
 from benchmarks.measure import request_of
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.batch.warm_up import warm_up
+from routing_engine.warm_up import warm_up
 
 QUERIES = 40
 SIZE = 0.001

@@ -8,8 +8,8 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
-from routing_engine.batch.executor import Progress, answers
-from routing_engine.batch.quotes import Quotes, requests_of
+from routing_engine.batch.executor import Progress
+from routing_engine.batch.quotes import Quotes, make_requests, quote_requests
 from routing_engine.certificate import Certificate
 from routing_engine.deadline import Budget, Clock
 from routing_engine.errors import Refusal
@@ -109,7 +109,7 @@ class Router:
         side : str, or sequence or array of shape (n,) of str
             ``exact_in`` or ``exact_out``.
         executor, workers, progress
-            Where to search, and whom to tell: see `parallel.answers`. Threads of this process by default.
+            Where to search, and whom to tell: see `batch.executor.answer_requests`. Threads of this process by default.
         **options
             Further fields of `RouteRequest`, for all.
 
@@ -118,9 +118,8 @@ class Router:
         InvalidRequest
             Naming the field and the position; nothing is searched then.
         """
-        requests = requests_of(self.graph.tokens, token_in, token_out, amount, side, **options)
-        found = answers(self, requests, executor=executor, workers=workers, progress=progress)
-        return Quotes.of(list(found))
+        requests = make_requests(self.graph.tokens, token_in, token_out, amount, side, **options)
+        return quote_requests(self, requests, executor=executor, workers=workers, progress=progress)
 
     def stream(self, request: RouteRequest) -> Iterator[RouteResult]:
         """Yield ever better results, each as soon as it is known, until the search or its budget of time ends.

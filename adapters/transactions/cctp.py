@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.bridges.cctp import DOMAINS
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
@@ -29,8 +30,6 @@ class CctpPayments:
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
         """Return the burn; the largest fee is all that may be lost of the amount. See `PaymentBuilder.build`."""
-        from adapters.bridges.cctp import DOMAINS  # here, since it loads the compiler
-
         if not self.can_build(hops):
             raise CannotBuild("cctp takes one burn that is forwarded")
         (hop,) = (each.hop for each in hops)

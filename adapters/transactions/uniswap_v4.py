@@ -11,6 +11,7 @@ from eth_abi.abi import encode
 from adapters.chain.deployments import deployments_of
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.universal_router import Command, execute, sweep
+from routing_engine.formats.neutral_pools.pool_key import pool_id
 from routing_engine.model import ZERO_ADDRESS, Token
 from routing_engine.reference.chains import CHAINS
 
@@ -99,8 +100,6 @@ def _currency(token: Token) -> str:
 
 def _has_no_hooks(planned: PlannedHop) -> bool:
     """Whether a hop is over the pool that its tokens, fee and spacing name alone: one with hooks has another id."""
-    from routing_engine.formats.neutral_pools.pool_key import pool_id  # here, since it loads the compiler
-
     hop = planned.hop
     if hop.protocol != PROTOCOL or not planned.tick_spacing:
         return False

@@ -17,7 +17,7 @@ from benchmarks.report import Row, Table
 from benchmarks.sections import Entries, Setting
 from benchmarks.sections.live import BATCH, updates
 from routing_engine import Router
-from routing_engine.batch.warm_up import warm_up
+from routing_engine.warm_up import warm_up
 
 POOLS = (2_000, 6_000, 20_000, 60_000, 200_000)
 POOLS_PER_TOKEN = 4

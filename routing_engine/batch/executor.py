@@ -8,14 +8,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import cast
 
+from routing_engine.batch.rehearsal import rehearse
+from routing_engine.batch.searcher import BuildSearcher, Searcher
 from routing_engine.errors import InvalidRequest
 from routing_engine.request import RouteRequest, RouteResult
-
-if TYPE_CHECKING:
-    from routing_engine.router import Router
-    from routing_engine.snapshot.snapshot import Snapshot
+from routing_engine.snapshot.snapshot import Snapshot
 
 CHUNK = 8
 """Requests that are handed over together."""
@@ -24,7 +23,7 @@ AHEAD = 2
 """Chunks that wait for each worker, so that none of them ever waits for the caller."""
 
 REMEMBERED = 4
-"""Routers that a process keeps for those who send it requests."""
+"""Searchers that a process keeps for those who send it requests."""
 
 Progress = Callable[[int, int], None]
 """Told the number of requests that are answered, and of all."""
@@ -33,7 +32,7 @@ Chunk = Sequence[RouteRequest]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class TimedResult:
     """A result and the time that its search took.
 
     Parameters
@@ -54,25 +53,26 @@ class Answer:
         return certificate.gap_bps if certificate else None
 
 
-def answers(
-    router: Router,
+def answer_requests(
+    searcher: Searcher,
     requests: Sequence[RouteRequest],
     *,
     executor: Executor | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> Iterator[Answer]:
+) -> Iterator[TimedResult]:
     """Answer requests side by side; yield in their order, each as soon as it and all before it are there.
 
     Parameters
     ----------
-    router : Router
+    searcher : Searcher
         On whose snapshot to search.
     requests : sequence of RouteRequest
         What to answer.
     executor : concurrent.futures.Executor, optional
         Where to search; threads of this process without one. Unless it is a `ThreadPoolExecutor`, the snapshot is sent
-        to each of its processes that does not have it yet, and they keep a router on it. It is not shut down.
+        to each of its processes that does not have it yet, and they keep a searcher of the same class on it. The
+        executor is not shut down.
     workers : int, optional
         How many threads to use, or how many of the executor's workers to keep busy; by default one for each processor.
     progress : callable, optional
@@ -88,12 +88,12 @@ def answers(
     workers = workers or os.cpu_count() or 1
     if executor is None:
         with ThreadPoolExecutor(workers, "quotes") as threads:
-            yield from answers(router, requests, executor=threads, workers=workers, progress=progress)
+            yield from answer_requests(searcher, requests, executor=threads, workers=workers, progress=progress)
         return
     shared = isinstance(executor, ThreadPoolExecutor)
-    send = _to_threads(router, executor) if shared else _to_processes(router.snapshot.id, executor)
+    send = _send_to_threads(searcher, executor) if shared else _send_to_processes(searcher, executor)
     done = 0
-    for chunk in _in_order(send, router.snapshot, _chunks(requests), workers):
+    for chunk in _yield_in_order(send, searcher.snapshot, _cut_into_chunks(requests), workers):
         for answer in chunk:
             done += 1
             if progress:
@@ -101,42 +101,48 @@ def answers(
             yield answer
 
 
-def _chunks(requests: Sequence[RouteRequest]) -> Iterator[Chunk]:
+def _cut_into_chunks(requests: Sequence[RouteRequest]) -> Iterator[Chunk]:
     for start in range(0, len(requests), CHUNK):
         yield requests[start : start + CHUNK]
 
 
-Reply = list[Answer] | None
+Reply = list[TimedResult] | None
 """None from a process that needs the snapshot first."""
 
-Send = Callable[[Chunk, "Snapshot | None"], "Future[Reply]"]
+Waiting = deque[tuple[Chunk, "Future[Reply]"]]
+"""Chunks that were handed over, in their order."""
+
+Send = Callable[[Chunk, Snapshot | None], "Future[Reply]"]
 """Hand over a chunk, with the snapshot for a process that lacks it."""
 
 
-def _to_threads(router: Router, executor: Executor) -> Send:
-    return lambda chunk, snapshot: executor.submit(_search, router, chunk)
+def _send_to_threads(searcher: Searcher, executor: Executor) -> Send:
+    return lambda chunk, snapshot: executor.submit(_answer_chunk, searcher, chunk)
 
 
-def _to_processes(snapshot_id: str, executor: Executor) -> Send:
-    return lambda chunk, snapshot: executor.submit(_search_there, snapshot_id, snapshot, chunk)
+def _send_to_processes(searcher: Searcher, executor: Executor) -> Send:
+    build, snapshot_id = cast(BuildSearcher, type(searcher)), searcher.snapshot.id
+    return lambda chunk, snapshot: executor.submit(_answer_in_process, build, snapshot_id, snapshot, chunk)
 
 
-def _in_order(send: Send, snapshot: Snapshot, chunks: Iterator[Chunk], workers: int) -> Iterator[list[Answer]]:
+def _yield_in_order(
+    send: Send, snapshot: Snapshot, chunks: Iterator[Chunk], workers: int
+) -> Iterator[list[TimedResult]]:
     """Keep all workers busy; what has not begun when the caller stops is withdrawn."""
-    waiting: deque[tuple[Chunk, Future[Reply]]] = deque()
+    waiting: Waiting = deque()
     try:
         for chunk in chunks:
             waiting.append((chunk, send(chunk, None)))
             if len(waiting) > workers * AHEAD:
-                yield _first(waiting, send, snapshot, workers)
+                yield _await_first(waiting, send, snapshot, workers)
         while waiting:
-            yield _first(waiting, send, snapshot, workers)
+            yield _await_first(waiting, send, snapshot, workers)
     finally:
         for _, future in waiting:
             future.cancel()
 
 
-def _first(waiting: deque[tuple[Chunk, Future[Reply]]], send: Send, snapshot: Snapshot, workers: int) -> list[Answer]:
+def _await_first(waiting: Waiting, send: Send, snapshot: Snapshot, workers: int) -> list[TimedResult]:
     """Return the reply to the first chunk; where processes ask for the snapshot, send it as often as there are some."""
     while (reply := waiting[0][1].result()) is None:
         sent = 0
@@ -148,36 +154,29 @@ def _first(waiting: deque[tuple[Chunk, Future[Reply]]], send: Send, snapshot: Sn
     return reply
 
 
-def _search(router: Router, chunk: Chunk) -> list[Answer]:
+def _answer_chunk(searcher: Searcher, chunk: Chunk) -> list[TimedResult]:
     found = []
     for request in chunk:
-        started = router.clock()
-        result = router.find_routes(request)
-        found.append(Answer(result=result, elapsed_ms=(router.clock() - started) * 1e3))
+        started = searcher.clock()
+        result = searcher.find_routes(request)
+        found.append(TimedResult(result=result, elapsed_ms=(searcher.clock() - started) * 1e3))
     return found
 
 
-_ROUTERS: dict[str, Router] = {}
-_ROUTERS_LOCK = threading.Lock()
+_SEARCHERS: dict[tuple[BuildSearcher, str], Searcher] = {}
+_SEARCHERS_LOCK = threading.Lock()
 
 
-def _search_there(snapshot_id: str, snapshot: Snapshot | None, chunk: Chunk) -> Reply:
-    """Search in a process that holds its own routers, by snapshot; None where this one is missing."""
-    with _ROUTERS_LOCK:
-        router = _ROUTERS.pop(snapshot_id, None)
-        if router is None and snapshot is not None:
-            router = _ready(snapshot)
-        if router is None:
+def _answer_in_process(build: BuildSearcher, snapshot_id: str, snapshot: Snapshot | None, chunk: Chunk) -> Reply:
+    """Search in a process that keeps its own searchers, by snapshot; None where this one is missing."""
+    with _SEARCHERS_LOCK:
+        searcher = _SEARCHERS.pop((build, snapshot_id), None)
+        if searcher is None and snapshot is not None:
+            rehearse(build)
+            searcher = build(snapshot)
+        if searcher is None:
             return None
-        _ROUTERS[snapshot_id] = router
-        while len(_ROUTERS) > REMEMBERED:
-            del _ROUTERS[next(iter(_ROUTERS))]
-    return _search(router, chunk)
-
-
-def _ready(snapshot: Snapshot) -> Router:
-    from routing_engine.batch.warm_up import warm_up
-    from routing_engine.router import Router
-
-    warm_up()
-    return Router(snapshot)
+        _SEARCHERS[build, snapshot_id] = searcher
+        while len(_SEARCHERS) > REMEMBERED:
+            del _SEARCHERS[next(iter(_SEARCHERS))]
+    return _answer_chunk(searcher, chunk)

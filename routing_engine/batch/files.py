@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from routing_engine.batch.executor import Answer, Progress, answers
+from routing_engine.batch.executor import Progress, TimedResult, answer_requests
+from routing_engine.batch.searcher import Searcher
 from routing_engine.errors import InvalidRequest
 from routing_engine.model import Hop, Token
 from routing_engine.request import RouteRequest
 from routing_engine.route import Side
-from routing_engine.router import Router
 from routing_engine.snapshot.snapshot import Snapshot
 
 SIDES = {"exact_in": Side.EXACT_IN, "sell": Side.EXACT_IN, "exact_out": Side.EXACT_OUT, "buy": Side.EXACT_OUT}
@@ -29,12 +29,12 @@ class Line:
     ----------
     row : int
         Position of its row in the file, from 0.
-    answer : Answer or InvalidRequest
+    answer : TimedResult or InvalidRequest
         What was found, or what is wrong with the row.
     """
 
     row: int
-    answer: Answer | InvalidRequest
+    answer: TimedResult | InvalidRequest
 
     @property
     def status(self) -> str:
@@ -85,8 +85,8 @@ def _step(hop: Hop) -> dict[str, str]:
     }
 
 
-def run(
-    router: Router,
+def answer_rows(
+    searcher: Searcher,
     rows: Sequence[object],
     reader: RowReader,
     *,
@@ -97,18 +97,18 @@ def run(
 
     Parameters
     ----------
-    router : Router
+    searcher : Searcher
         On whose snapshot to search.
     rows : sequence
         From `formats.requests.load_requests`.
     reader : RowReader
         Understands them.
     workers, progress
-        As `parallel.answers` takes them; the progress counts rows that can be searched.
+        As `executor.answer_requests` takes them; the progress counts rows that can be searched.
     """
     read = [reader.try_read(row) for row in rows]
     good = [each for each in read if isinstance(each, RouteRequest)]
-    found = answers(router, good, workers=workers, progress=progress)
+    found = answer_requests(searcher, good, workers=workers, progress=progress)
     for number, each in enumerate(read):
         yield Line(number, each if isinstance(each, InvalidRequest) else next(found))
 

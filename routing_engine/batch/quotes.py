@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.batch.executor import Answer
+from routing_engine.batch.executor import Progress, TimedResult, answer_requests
+from routing_engine.batch.searcher import Searcher
 from routing_engine.errors import InvalidRequest
 from routing_engine.model import Token
 from routing_engine.request import RouteRequest, RouteResult
@@ -51,7 +53,7 @@ class Quotes:
         return np.array([bool(result.routes) for result in self.results], np.bool_)
 
     @classmethod
-    def of(cls, answers: Sequence[Answer]) -> Quotes:
+    def of(cls, answers: Sequence[TimedResult]) -> Quotes:
         """Lay answers out as arrays."""
         best = [answer.result.routes[0] if answer.result.routes else None for answer in answers]
 
@@ -72,7 +74,19 @@ class Quotes:
         )
 
 
-def requests_of(
+def quote_requests(
+    searcher: Searcher,
+    requests: Sequence[RouteRequest],
+    *,
+    executor: Executor | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Quotes:
+    """Answer requests side by side; `executor.answer_requests` says what the arguments mean."""
+    return Quotes.of(list(answer_requests(searcher, requests, executor=executor, workers=workers, progress=progress)))
+
+
+def make_requests(
     tokens: Sequence[Token], token_in: object, token_out: object, amount: object, side: object, **options: Any
 ) -> list[RouteRequest]:
     """Return a request for each position of the given columns; a single value stands for a whole column.
@@ -96,29 +110,29 @@ def requests_of(
         Naming the field and the position.
     """
     columns = {
-        "token_in": _column(token_in), "token_out": _column(token_out), "amount": _column(amount),
-        "side": _column(side),
+        "token_in": _list_column(token_in), "token_out": _list_column(token_out), "amount": _list_column(amount),
+        "side": _list_column(side),
     }  # fmt: skip
     size = max((len(column) for column in columns.values() if len(column) != 1), default=1)
     for field, column in columns.items():
         if len(column) not in (1, size):
             raise InvalidRequest(field, f"has {len(column)} values, but there are {size} requests; give one for each")
     rows = zip(*(column * size if len(column) == 1 else column for column in columns.values()), strict=True)
-    return [_request(tokens, number, row, options) for number, row in enumerate(rows)]
+    return [_make_request(tokens, number, row, options) for number, row in enumerate(rows)]
 
 
-def _column(values: object) -> list[Any]:
+def _list_column(values: object) -> list[Any]:
     if isinstance(values, np.ndarray):
         return list(np.atleast_1d(values).ravel().tolist())
     return list(values) if isinstance(values, Sequence) and not isinstance(values, str) else [values]
 
 
-def _request(tokens: Sequence[Token], number: int, row: tuple[Any, ...], options: dict[str, Any]) -> RouteRequest:
+def _make_request(tokens: Sequence[Token], number: int, row: tuple[Any, ...], options: dict[str, Any]) -> RouteRequest:
     token_in, token_out, amount, side = row
     try:
         return RouteRequest(
-            token_in=_token(tokens, token_in, "token_in"),
-            token_out=_token(tokens, token_out, "token_out"),
+            token_in=_find_token(tokens, token_in, "token_in"),
+            token_out=_find_token(tokens, token_out, "token_out"),
             amount=amount,
             side=side,
             **options,
@@ -127,7 +141,7 @@ def _request(tokens: Sequence[Token], number: int, row: tuple[Any, ...], options
         raise type(error)(error.field, f"{error.message} (request {number})") from error
 
 
-def _token(tokens: Sequence[Token], value: object, field: str) -> Token:
+def _find_token(tokens: Sequence[Token], value: object, field: str) -> Token:
     if isinstance(value, Token):
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < len(tokens):

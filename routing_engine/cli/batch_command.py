@@ -59,14 +59,14 @@ def batch(market: Path | None, requests: Path, threads: int | None, **values: An
 
 
 def _run(snapshot: Snapshot, path: Path, options: SearchOptions, threads: int | None) -> Iterator[Line]:
-    from routing_engine.batch.files import RowReader, run
+    from routing_engine.batch.files import RowReader, answer_rows
     from routing_engine.formats.requests import load_requests
 
     rows = load_requests(path)
     reader = RowReader(snapshot, options.fields(snapshot))
     router = ready_router(snapshot)
     with _progress() as progress:
-        yield from run(router, rows, reader, workers=threads, progress=progress)
+        yield from answer_rows(router, rows, reader, workers=threads, progress=progress)
 
 
 def _written(lines: Iterable[Line]) -> Iterator[Line]:

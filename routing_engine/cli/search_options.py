@@ -91,8 +91,8 @@ def ready_router(market: Snapshot) -> Router:
     """Prepare everything that a search needs, so that the time measured is the search's own."""
     # The id, a hash of the whole content that every result carries, is computed on this first use.
     with working(f"Preparing the search on snapshot {market.id} …"):
-        from routing_engine.batch.warm_up import warm_up
         from routing_engine.router import Router
+        from routing_engine.warm_up import warm_up
 
         warm_up()
         return Router(market)

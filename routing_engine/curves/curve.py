@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.curves.kernels.shapes import shape_in, shape_out
+from routing_engine.curves.formulas import shape_in, shape_out
 from routing_engine.curves.shape import REFUSED, Shape
 
 X0, Y0, A, B, C = range(5)

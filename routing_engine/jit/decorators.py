@@ -10,7 +10,7 @@ from typing import Any
 import numba
 
 _ENGINE = Path(__file__).parents[1]
-_SOURCES = ("jit", "kernels", "curves/kernels")
+_SOURCES = ("jit", "kernels", "curves")
 """Packages whose sources decide what is compiled."""
 
 

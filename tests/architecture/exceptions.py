@@ -6,7 +6,6 @@ CIRCLES = {
     "api.services": (
         ("chains", "checkout", "ledger", "orders", "settlement", "simulator", "vendors", "webhooks"),
     ),
-    "routing_engine": (("batch", "router"),),
 }  # fmt: skip
 """Rooms of which none can be understood first, by package."""
 

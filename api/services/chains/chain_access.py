@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from adapters.base import FirmQuote
+from adapters.bridges.firm_quotes import FirmQuoter
 from adapters.feed.plan import Plan
 from adapters.http.client import JsonClient
 from adapters.transactions.payment_builders import PaymentBuilders
@@ -17,9 +18,6 @@ from api.domain.clock import Clock
 from api.domain.env import EnvMode
 from api.services.ledger.chain_ledger import pools
 from routing_engine import Hop
-
-if TYPE_CHECKING:
-    from adapters.bridges.firm_quotes import FirmQuoter
 
 
 class Firm(Protocol):
@@ -63,8 +61,6 @@ class _LazyFirmQuoter:
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         with self._lock:
-            from adapters.bridges.firm_quotes import FirmQuoter  # here, since it loads the compiler
-
             self._quoter = self._quoter or FirmQuoter.of(self._plan, JsonClient())
         return self._quoter.firm(hop, sender=sender, recipient=recipient)
 

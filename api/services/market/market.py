@@ -181,7 +181,7 @@ class MarketService:
     def _replace(self, state: State) -> _Loaded:
         """Make what requests will use of a state. Only the last step, a single assignment, is seen by them."""
         from routing_engine import Router
-        from routing_engine.batch.warm_up import warm_up
+        from routing_engine.warm_up import warm_up
 
         if not state.snapshot.markets:
             self._loaded = None  # what was there has become too old to be used

@@ -10,34 +10,26 @@ from __future__ import annotations
 
 import math
 
-from routing_engine.curves.shape import REFUSED
-from routing_engine.jit.decorators import kernel
-
-(
-    STABLE_MATH,
-    SCALE_IN,
-    SCALE_OUT,
+from routing_engine.curves.cryptoswap import (
+    AMPLIFICATION,
     BALANCE_IN,
     BALANCE_OUT,
     BALANCE_THIRD,
-    AMPLIFICATION,
-    GAMMA,
-    OFFSET,
-    MID_FEE,
-    OUT_FEE,
-    FEE_GAMMA,
-    GAP,
     EXCESS,
-    SLOPE,
+    FEE_GAMMA,
+    GAMMA,
+    GAP,
     LIMIT,
-) = range(16)
-"""Parameters; balances are in units of D, the third is 0 in pools of two coins.
-
-`SCALE_IN` is the part of D that one smallest unit of input adds, `SCALE_OUT` the smallest units of output for all of D.
-`BALANCE_OUT` is the balance that goes with the others and D; the actual one is larger by `OFFSET`, as D is rounded.
-`GAP` is g + 1 - K0 and `EXCESS` is S - 1: both may be tiny, and lose their digits when computed from the balances.
-`SLOPE` is what leaves that balance for a vanishing input, `LIMIT` the most that may leave it.
-"""
+    MID_FEE,
+    OFFSET,
+    OUT_FEE,
+    SCALE_IN,
+    SCALE_OUT,
+    SLOPE,
+    STABLE_MATH,
+)
+from routing_engine.curves.shape import REFUSED
+from routing_engine.jit.decorators import kernel
 
 ROUNDS = 60
 CLOSE = 1e-15

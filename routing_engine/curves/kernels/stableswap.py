@@ -10,16 +10,8 @@ from __future__ import annotations
 import math
 
 from routing_engine.curves.shape import REFUSED
+from routing_engine.curves.stableswap import BALANCE_IN, BALANCE_OUT, EXCESS, PRODUCT, SCALE_IN, SCALE_OUT
 from routing_engine.jit.decorators import kernel
-
-SCALE_IN, SCALE_OUT, BALANCE_IN, BALANCE_OUT, EXCESS, PRODUCT = range(6)
-"""Parameters; balances are in the invariant's own units, with decimals and rates applied.
-
-`SCALE_IN` is what one smallest unit of input adds to its balance, after a fee on the input; `SCALE_OUT` the smallest
-units of output paid for each unit that leaves its balance, after a fee on the output. `EXCESS` is the sum of all
-balances less D, plus D / (A * n**n); `PRODUCT` is the value of y * (x + y + u) at the present balances.
-`routing_engine.markets.stableswap.float_curve` derives them.
-"""
 
 
 @kernel

@@ -11,23 +11,19 @@ from __future__ import annotations
 
 import math
 
-from routing_engine.curves.kernels.stableswap import (
+from routing_engine.curves.kernels.stableswap import invariant_in, invariant_out
+from routing_engine.curves.shape import REFUSED
+from routing_engine.curves.stableswap import (
     BALANCE_IN,
     BALANCE_OUT,
     EXCESS,
+    FEE,
+    LIMIT,
+    MULTIPLIER,
     SCALE_IN,
     SCALE_OUT,
-    invariant_in,
-    invariant_out,
 )
-from routing_engine.curves.shape import REFUSED
 from routing_engine.jit.decorators import kernel
-
-FEE, MULTIPLIER, LIMIT = 6, 7, 8
-"""Parameters after those of `routing_engine.curves.kernels.stableswap`, whose scales leave the fee out.
-
-`FEE` is f and `MULTIPLIER` is m, as fractions; `LIMIT` what `growing_limit` finds: the most that may leave the balance.
-"""
 
 HALVINGS = 60
 GRID = 64

@@ -12,8 +12,8 @@ from routing_engine.amm.cryptoswap import CryptoRules, Exchanged, Method, exchan
 from routing_engine.amm.cryptoswap_two import SMALL_GAMMA
 from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.stableswap import FEE_SCALE
+from routing_engine.curves import cryptoswap as kernel
 from routing_engine.curves.curve import Curve
-from routing_engine.curves.kernels import cryptoswap as kernel
 from routing_engine.curves.shape import REFUSED, Shape
 from routing_engine.fixed_point import WAD, div_up
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from routing_engine.curves.curve import A, Curve
-from routing_engine.curves.kernels.stableswap import SCALE_OUT
-from routing_engine.curves.kernels.stableswap_dynamic_fee import FEE, kept_share
 from routing_engine.curves.shape import Shape
+from routing_engine.curves.stableswap import FEE, SCALE_OUT, kept_share
 from routing_engine.markets.stableswap.direction import Direction
 from routing_engine.markets.stableswap.float_curve import marginal_price, stable_curve
 

@@ -20,9 +20,16 @@ from routing_engine.amm.stableswap import (
     exchange,
     invariant,
 )
-from routing_engine.curves.kernels.stableswap import BALANCE_OUT, SCALE_IN, invariant_in
-from routing_engine.curves.kernels.stableswap_dynamic_fee import LIMIT, growing_limit, output_growth, stable_fee_in
 from routing_engine.curves.shape import REFUSED
+from routing_engine.curves.stableswap import (
+    BALANCE_OUT,
+    LIMIT,
+    SCALE_IN,
+    growing_limit,
+    invariant_in,
+    output_growth,
+    stable_fee_in,
+)
 from routing_engine.fixed_point import WAD, div_up
 from routing_engine.markets.stableswap.float_curve import stable_params
 

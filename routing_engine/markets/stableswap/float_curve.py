@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from routing_engine.curves.curve import Curve
-from routing_engine.curves.kernels.stableswap import BALANCE_IN, BALANCE_OUT, EXCESS, PRODUCT, SCALE_IN, SCALE_OUT
 from routing_engine.curves.shape import Shape
+from routing_engine.curves.stableswap import BALANCE_IN, BALANCE_OUT, EXCESS, PRODUCT, SCALE_IN, SCALE_OUT
 
 TINY = 1e-300
 

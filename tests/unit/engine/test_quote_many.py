@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from routing_engine import InvalidRequest, Router, RouteRequest, Snapshot, Status
-from routing_engine.batch.executor import Answer, answers
+from routing_engine.batch.executor import TimedResult, answer_requests
 from tests.support.markets import market_of, token
 
 MARKET = """
@@ -135,7 +135,7 @@ def test_a_caller_who_stops_early_leaves_nothing_running(router: Router) -> None
 
     watched = Watched(router.snapshot)
     request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=UNIT)
-    found: Iterator[Answer] = answers(watched, [request] * 1000, workers=1)
+    found: Iterator[TimedResult] = answer_requests(watched, [request] * 1000, workers=1)
     assert len(list(islice(found, 3))) == 3
     found.close()
     assert 3 <= len(asked) < 100

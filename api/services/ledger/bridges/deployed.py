@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from adapters.bridges.stargate import EIDS
 from adapters.chain.deployments import deployments_of
 from api.services.ledger.bridges.events import Bridge
 from routing_engine.reference import token_registry
@@ -15,7 +16,6 @@ def bridges_on(chain_id: int) -> tuple[Bridge, ...]:
 
 
 def _deployed(chain_id: int) -> Iterator[Bridge]:
-    from adapters.bridges.stargate import EIDS  # here, since it loads the compiler
     from api.services.ledger.bridges.across import Across
     from api.services.ledger.bridges.cctp import Cctp
     from api.services.ledger.bridges.stargate import Stargate

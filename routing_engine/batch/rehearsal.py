@@ -1,0 +1,40 @@
+"""Searches on a tiny market, so that no request waits for kernels to be compiled or loaded."""
+
+from __future__ import annotations
+
+from routing_engine.batch.searcher import BuildSearcher
+from routing_engine.errors import Unroutable
+from routing_engine.markets import ConstantProductPool
+from routing_engine.model import Token
+from routing_engine.request import RouteRequest
+from routing_engine.snapshot.snapshot import Snapshot
+
+FIRST, SECOND = (
+    Token(chain_id=1, address=f"0x{number:040x}", symbol=f"T{number}", decimals=18) for number in (1, 2)
+)  # fmt: skip
+
+
+def build_tiny_market() -> Snapshot:
+    """Return two pools of one pair."""
+    pools = [
+        ConstantProductPool(
+            id=str(number), protocol="warm", token0=FIRST, token1=SECOND, reserve0=10**9, reserve1=10**9, fee_pips=3000
+        )
+        for number in range(2)
+    ]  # fmt: skip
+    return Snapshot(pools)
+
+
+def rehearse(build: BuildSearcher) -> None:
+    """Search both ways, for amounts that fit and for amounts that are too large.
+
+    What is compiled is what the engine calls, with the types that it uses.
+    """
+    searcher = build(build_tiny_market())
+    for side in ("exact_in", "exact_out"):
+        for amount in (10**7, 10**30):
+            request = RouteRequest(token_in=FIRST, token_out=SECOND, amount=amount, side=side)
+            try:
+                searcher.find_routes(request).best()
+            except Unroutable:
+                continue
