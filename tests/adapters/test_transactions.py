@@ -92,9 +92,7 @@ def test_a_burn_may_lose_no_more_than_the_fee_and_asks_circle_to_mint():
     assert call.data[:4].hex() == "779b432d"
     assert arguments(call, *types) == (110, 6, as_word(MERCHANT), USDC.address, bytes(32), 10, 1000, hook)
     assert call.spending == Spending(token=USDC, spender=call.to, amount=110)
-    assert not BUILDERS.can_build((hop("cctp_fast", USDC, USDC_ON_BASE),)), (
-        "nobody would mint on the other chain"
-    )
+    assert not BUILDERS.can_build((hop("cctp_fast", USDC, USDC_ON_BASE),)), "nobody would mint on the other chain"
 
 
 @pytest.mark.parametrize(("token", "value"), [(USDC, 7), (COIN, 117)])
