@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from routing_engine.router import Router
     from routing_engine.snapshot.snapshot import Snapshot
 
+__version__ = "0.1.0"
+"""Of the whole tree; `setup.cfg` and the service's API read it here."""
+
 _HOMES = {
     "errors": (
         "AmbiguousToken", "BadMarketFile", "BadRequestFile", "InsufficientLiquidity", "InvalidMarket", "InvalidRequest",
@@ -93,3 +96,8 @@ def __getattr__(name: str) -> object:
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names too, so that an editor and an interpreter complete them before their first use."""
+    return sorted({*globals(), *__all__})

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
+
+OrderName = Literal["cheapest", "fastest", "balanced"]
+"""An order of routes as callers write it."""
 
 BPS = 10_000
 SECONDS_PER_HOUR = 3600

@@ -16,8 +16,8 @@ from routing_engine.errors import (
     Unroutable,
 )
 from routing_engine.model import UNLIMITED, Token
-from routing_engine.objective import BPS, OBJECTIVES, Objective
-from routing_engine.route import Route, Side
+from routing_engine.objective import BPS, OBJECTIVES, Objective, OrderName
+from routing_engine.route import Route, Side, SideName, describe_amount
 
 MAX_HOPS = 4
 MAX_SPLITS = 100
@@ -36,7 +36,7 @@ class RouteRequest:
         From and to; may lie on different chains.
     amount : int
         Smallest units of `token_in` for ``exact_in``, of `token_out` for ``exact_out``.
-    side : {"exact_in", "exact_out"}
+    side : {"exact_in", "exact_out"} or Side
         Which amount is fixed.
     order : {"cheapest", "fastest", "balanced"}
         What is best: see `objective`.
@@ -70,8 +70,8 @@ class RouteRequest:
     token_in: Token
     token_out: Token
     amount: int
-    side: str = "exact_in"
-    order: str = "cheapest"
+    side: Side | SideName = "exact_in"
+    order: OrderName = "cheapest"
     max_hops: int = MAX_HOPS
     max_splits: int = MAX_SPLITS
     alternatives: int = 0
@@ -207,3 +207,20 @@ class RouteResult:
         if self.failure:
             raise self.failure
         return self.routes[0]
+
+    def __repr__(self) -> str:
+        parts = [self.routes[0].summary if self.routes else self._question]
+        if self.certificate:
+            gap = self.certificate.gap_bps
+            parts.append("gap unknown" if gap is None else f"gap {gap:.2g} bps")
+        if len(self.routes) > 1:
+            parts.append(f"alternatives: {len(self.routes) - 1}")
+        return f"RouteResult({self.status}: {'; '.join(parts)})"
+
+    @property
+    def _question(self) -> str:
+        """The request in short: its amount stands at the end that it fixes."""
+        ends = self.request.token_in, self.request.token_out
+        fixed = self.request.side == Side.EXACT_OUT
+        shown = [describe_amount(self.request.amount, end) if n == fixed else str(end) for n, end in enumerate(ends)]
+        return " → ".join(shown)

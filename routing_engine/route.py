@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
+from routing_engine.amounts import write_short
 from routing_engine.model import Fee, Hop, Token
 from routing_engine.reference.chains import block_time_s
 
@@ -17,6 +19,10 @@ class Side(StrEnum):
 
     EXACT_IN = "exact_in"
     EXACT_OUT = "exact_out"
+
+
+SideName = Literal["exact_in", "exact_out"]
+"""A `Side` as callers write it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +190,31 @@ class Route:
         text = ",".join(f"{hop.market_id}>{hop.token_out.key}" for hop in self.hops)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
+    @property
+    def summary(self) -> str:
+        """What it is in one short line: amounts cut to a few digits, how many paths and markets, and the chains."""
+        chains = dict.fromkeys(token.chain_id for hop in self.hops for token in (hop.token_in, hop.token_out))
+        paid, received = (
+            describe_amount(self.amount_in, self.token_in),
+            describe_amount(self.amount_out, self.token_out),
+        )
+        size = f"{_count(len(self.paths), 'path')} over {_count(len(self.hops), 'market')}"
+        return f"{paid} → {received}; {size}; chain{'s' * (len(chains) > 1)} {', '.join(map(str, chains))}"
+
     def __str__(self) -> str:
         return "; ".join(map(str, self.paths))
+
+    def __repr__(self) -> str:
+        return f"Route({self.summary})"
+
+
+def describe_amount(amount: int, token: Token) -> str:
+    """Return an amount for people, such as ``1.25 WETH@1``: cut to a few digits."""
+    return f"{write_short(amount, token.decimals)} {token}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def decompose(hops: tuple[Hop, ...], token_in: Token, token_out: Token) -> tuple[Path, ...]:

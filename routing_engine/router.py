@@ -55,6 +55,9 @@ class Router:
         self._valuation = Valuation(search.graph, snapshot.gas_prices)
         self._snapshot_id = snapshot.id
 
+    def __repr__(self) -> str:
+        return f"Router({self.snapshot!r})"
+
     def updated(self, snapshot: Snapshot) -> Router:
         """Return a router on a later snapshot, at the cost of the markets that changed.
 

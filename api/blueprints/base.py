@@ -22,6 +22,7 @@ from api.errors import http_error
 from api.request_body import GIVEN_TWICE, MAX_BODY_BYTES, parse_object
 from api.schemas import AmountField, ChainIdField, problems_of, refuse_unknown
 from api.security import ADMIT
+from routing_engine import __version__
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -36,7 +37,7 @@ class Decorator(Protocol):
 
 OPENAPI = {
     "API_TITLE": "Checkout Payments Service",
-    "API_VERSION": "0.1.0",
+    "API_VERSION": __version__,
     "OPENAPI_VERSION": "3.0.3",
     "OPENAPI_URL_PREFIX": "/",
     "OPENAPI_JSON_PATH": "openapi.json",

@@ -12,6 +12,7 @@ import sys
 
 import click
 
+from routing_engine import __version__
 from routing_engine.cli import EXIT_USAGE
 from routing_engine.cli.batch_command import batch
 from routing_engine.cli.contributed import add_contributed
@@ -31,7 +32,7 @@ Examples:
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
-@click.version_option(package_name="crosschain-checkout", prog_name="routing-engine")
+@click.version_option(__version__, prog_name="routing-engine")
 def cli() -> None:
     """Find exact routes over DEX pools and bridges, across chains.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from routing_engine.cli.amounts import parse_decimal
+from routing_engine.amounts import parse_decimal
 from routing_engine.errors import InvalidRequest
 
 OPTION = "--gas-price-gwei"

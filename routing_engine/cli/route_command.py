@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from routing_engine.cli.amounts import parse_decimal, parse_units
+from routing_engine.amounts import parse_decimal, parse_units
 from routing_engine.cli.search_options import SearchOptions, as_option, ready_router, search_options
 from routing_engine.cli.terminal import (
     CSV,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from rich.table import Table
 from rich.text import Text
 
-from routing_engine.cli.amounts import duration, exact, short
+from routing_engine.amounts import write_duration, write_exact, write_short
 from routing_engine.cli.terminal import fact_table, plain_table, printable
 from routing_engine.model import Fee, Hop, Token
 from routing_engine.reference.chains import CHAINS
@@ -54,7 +54,7 @@ def _cells(hop: Hop) -> Iterator[Text | str]:
     yield Text("\n").join(_amount(amount, token) for token, amount in _by_token(hop.fees).items()) or "none"
     yield _percent(hop.price_impact)
     yield f"{hop.gas:,}"
-    yield duration(hop.fill_time_s) if hop.is_bridge else "–"
+    yield write_duration(hop.fill_time_s) if hop.is_bridge else "–"
 
 
 def _facts(route: Route) -> Iterator[tuple[str, Text | str]]:
@@ -75,7 +75,7 @@ def _facts(route: Route) -> Iterator[tuple[str, Text | str]]:
         yield ("you pay, with gas" if fixed_out else "after gas"), _exact(*net)
     else:
         yield "gas", f"{route.gas:,} units, price unknown"
-    yield "time", f"{duration(route.fill_time_s)}, {_transactions(route)}"
+    yield "time", f"{write_duration(route.fill_time_s)}, {_transactions(route)}"
 
 
 def _price(route: Route) -> str:
@@ -96,10 +96,10 @@ def _alternatives(routes: tuple[Route, ...]) -> Table:
         table.add_row(
             str(number),
             Text("\n").join(_words(path, crosses=any(hop.is_bridge for hop in path.hops)) for path in route.paths),
-            short(amount, token.decimals),
+            write_short(amount, token.decimals),
             _against(route, routes[0]),
             f"{route.gas:,}",
-            duration(route.fill_time_s),
+            write_duration(route.fill_time_s),
         )
     return table
 
@@ -134,15 +134,15 @@ def _by_token(fees: Iterable[Fee]) -> dict[Token, int]:
 
 
 def _amount(amount: int, token: Token) -> Text:
-    return Text.assemble(short(amount, token.decimals), "\n", (f"{_symbol(token)}@{token.chain_id}", "dim"))
+    return Text.assemble(write_short(amount, token.decimals), "\n", (f"{_symbol(token)}@{token.chain_id}", "dim"))
 
 
 def _brief(amount: int, token: Token) -> str:
-    return f"{short(amount, token.decimals)} {_symbol(token)}"
+    return f"{write_short(amount, token.decimals)} {_symbol(token)}"
 
 
 def _exact(amount: int, token: Token) -> str:
-    return f"{exact(amount, token.decimals)} {_symbol(token)} on {_chain(token)}"
+    return f"{write_exact(amount, token.decimals)} {_symbol(token)} on {_chain(token)}"
 
 
 def _chain(token: Token) -> str:

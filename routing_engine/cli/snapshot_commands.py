@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from routing_engine.cli.amounts import exact
+from routing_engine.amounts import write_exact
 from routing_engine.cli.gas_options import GWEI_DECIMALS
 from routing_engine.cli.terminal import (
     JSON,
@@ -202,7 +202,7 @@ def _info_tables(document: Mapping[str, Any]) -> Iterator[Table]:
     for chain_id, count in document["tokens_by_chain"].items():
         chain = CHAINS.get(int(chain_id))
         wei = document["gas_prices_wei"].get(chain_id)
-        price = exact(int(wei), GWEI_DECIMALS) if wei else "unknown"
+        price = write_exact(int(wei), GWEI_DECIMALS) if wei else "unknown"
         table.add_row(chain.name if chain else "", chain_id, f"{count:,}", price)
     yield table
     if document["refused"]:

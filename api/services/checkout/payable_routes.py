@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from adapters.transactions.base import PlannedHop
 from adapters.transactions.paths import WRAP
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HOPS_TO_ANOTHER_CHAIN = 3
 """A deposit, and before it a swap or two, or the coin's wrapping and a swap."""
-ORDER = "balanced"
+ORDER: Final = "balanced"
 """A customer waits for it at the checkout, so time counts as well as money."""
 
 

@@ -59,7 +59,7 @@ def parse_units(text: str, field: str) -> int:
     return int(text)
 
 
-def exact(amount: int, decimals: int) -> str:
+def write_exact(amount: int, decimals: int) -> str:
     """Write an amount in whole tokens with all its digits, such as ``1,058,037.360994``."""
     sign = "-" if amount < 0 else ""
     whole, fraction = divmod(abs(amount), 10**decimals)
@@ -67,9 +67,9 @@ def exact(amount: int, decimals: int) -> str:
     return f"{sign}{whole:,}" + (f".{digits}" if digits else "")
 
 
-def short(amount: int, decimals: int) -> str:
+def write_short(amount: int, decimals: int) -> str:
     """Write an amount for a narrow column: cut, never rounded up; with an exponent where it is tiny or huge."""
-    text = exact(amount, decimals)
+    text = write_exact(amount, decimals)
     whole, _, fraction = text.partition(".")
     integer_digits = sum(letter.isdecimal() for letter in whole)
     zeros = len(fraction) - len(fraction.lstrip("0"))
@@ -86,7 +86,7 @@ def _with_exponent(amount: int, decimals: int) -> str:
     return f"{'-' if amount < 0 else ''}{mantissa}e{len(digits) - 1 - decimals}"
 
 
-def duration(seconds: int) -> str:
+def write_duration(seconds: int) -> str:
     """Write a time for people: seconds up to two minutes, then minutes and seconds."""
     minutes, rest = divmod(seconds, 60)
     if minutes < 2:

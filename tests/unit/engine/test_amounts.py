@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routing_engine.cli.amounts import duration, exact, parse_decimal, parse_units, short
+from routing_engine.amounts import parse_decimal, parse_units, write_duration, write_exact, write_short
 from routing_engine.cli.gas_options import parse_gas_prices
 from routing_engine.errors import InvalidRequest
 
@@ -52,13 +52,13 @@ def test_units_are_digits(text: str) -> None:
 
 @given(amount=amounts, decimals=places)
 def test_what_is_written_reads_back(amount: int, decimals: int) -> None:
-    text = exact(amount, decimals).replace(",", "")
+    text = write_exact(amount, decimals).replace(",", "")
     assert parse_decimal(text, decimals, "--amount", "X") == amount
 
 
 @given(amount=amounts, decimals=places)
 def test_short_text_never_promises_more(amount: int, decimals: int) -> None:
-    text = short(amount, decimals)
+    text = write_short(amount, decimals)
     if "e" not in text:
         shown = parse_decimal(text.replace(",", ""), decimals, "--amount", "X")
         assert shown <= amount
@@ -81,14 +81,14 @@ def test_short_text_never_promises_more(amount: int, decimals: int) -> None:
     ],
 )
 def test_short_text(amount: int, decimals: int, text: str) -> None:
-    assert short(amount, decimals) == text
+    assert write_short(amount, decimals) == text
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0 s"), (119, "119 s"), (120, "2 min"), (614, "10 min 14 s"), (86_400, "1,440 min")]
 )
 def test_duration(seconds: int, text: str) -> None:
-    assert duration(seconds) == text
+    assert write_duration(seconds) == text
 
 
 def test_one_gas_price_serves_all_chains_and_a_single_one_wins() -> None:
