@@ -34,8 +34,9 @@ if TYPE_CHECKING:
         Unroutable,
     )
     from routing_engine.model import NATIVE_ADDRESS, Fee, Hop, Limits, Market, Token
+    from routing_engine.paths import Path
     from routing_engine.request import RouteRequest, RouteResult, Status, Unavailable
-    from routing_engine.route import Leg, Path, Route, Side
+    from routing_engine.route import Leg, Route, Side
     from routing_engine.router import Router
     from routing_engine.snapshot.snapshot import Snapshot
 
@@ -51,7 +52,8 @@ _HOMES = {
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
     "batch.quotes": ("Quotes",),
     "request": ("RouteRequest", "RouteResult", "Status", "Unavailable"),
-    "route": ("Leg", "Path", "Route", "Side"),
+    "paths": ("Path",),
+    "route": ("Leg", "Route", "Side"),
     "router": ("Router",),
     "snapshot.snapshot": ("Snapshot",),
 }  # fmt: skip

@@ -11,9 +11,10 @@ from rich.text import Text
 from routing_engine.amounts import write_duration, write_exact, write_short
 from routing_engine.cli.terminal import fact_table, plain_table, printable
 from routing_engine.model import Fee, Hop, Token
+from routing_engine.paths import Path
 from routing_engine.reference.chains import CHAINS
 from routing_engine.request import RouteResult
-from routing_engine.route import Path, Route, Side
+from routing_engine.route import Route, Side
 
 BPS = 10_000
 SYMBOL_WIDTH = 10
