@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from routing_engine.amm.vault import Rate, best_rate
 from routing_engine.curves.curve import Curve
-from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.errors import Refusal
 from routing_engine.fixed_point import div_up, mul_div
-from routing_engine.markets.common.pair import check_pair, is_zero_for_one, refuse_low, refuse_out
-from routing_engine.markets.common.record import read_int, read_text, read_token, require
-from routing_engine.markets.common.state import moved
+from routing_engine.markets.common.codecs import BigInt
+from routing_engine.markets.common.pair import PairMarket
+from routing_engine.markets.common.record import require
+from routing_engine.markets.common.state import advance
 from routing_engine.model import UNLIMITED, Hop, Limits, Token
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vault:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Vault(PairMarket):
     """A vault whose conversions of one whole token are known.
 
     Parameters
@@ -49,15 +49,15 @@ class Vault:
     protocol: str
     asset: Token
     share: Token
-    asset_price: int
-    share_price: int
-    max_deposit: int
-    max_redeem: int
+    asset_price: BigInt
+    share_price: BigInt
+    max_deposit: BigInt
+    max_redeem: BigInt
     gas_deposit: int = 90_000
     gas_redeem: int = 80_000
 
     def __post_init__(self) -> None:
-        check_pair(self)
+        self.check_pair()
         require(self.asset_price > 0, "asset_price", "must be positive: the shares for one whole asset")
         require(self.share_price > 0, "share_price", "must be positive: the assets for one whole share")
         unit = 10 ** (self.asset.decimals + self.share.decimals)
@@ -76,104 +76,54 @@ class Vault:
         """The share."""
         return self.share
 
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """Both tokens."""
-        return (self.asset, self.share)
-
-    def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Deposit and redemption, where the vault takes enough to give one unit."""
-        found = []
-        for edge in ((self.asset, self.share), (self.share, self.asset)):
-            bounds = self.limits(*edge)
-            if bounds.min_amount_in <= bounds.max_amount_in:
-                found.append(edge)
-        return tuple(found)
-
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Deposit or redeem exactly `amount_in`; see `Market`."""
-        deposits = is_zero_for_one(self, token_in, token_out)
+        deposits = self.is_zero_for_one(token_in, token_out)
         most = self.max_deposit if deposits else self.max_redeem
         if amount_in > most:
-            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, f"at most {most}")
+            self.refuse(Refusal.AMOUNT_TOO_HIGH, f"at most {most}")
         amount_out = mul_div(amount_in, *self._rate(deposits)) if amount_in > 0 else 0
         if amount_out == 0:
-            refuse_low(self.id, amount_in)
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=amount_out,
+            self.refuse_low(amount_in)
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            amount_out,
             gas=self.gas_deposit if deposits else self.gas_redeem,
             spot_price=self.spot_price(token_in, token_out),
         )
         if deposits:
-            return hop, moved(self, max_deposit=most - amount_in)
-        return hop, moved(self, max_redeem=most - amount_in)
+            return hop, advance(self, max_deposit=most - amount_in)
+        return hop, advance(self, max_redeem=most - amount_in)
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Deposit or redeem the least that gives `amount_out`; see `Market`."""
-        deposits = is_zero_for_one(self, token_in, token_out)
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Invert exactly; see `BaseMarket`."""
+        deposits = self.is_zero_for_one(token_in, token_out)
         given, taken = self._rate(deposits)
         least = div_up(amount_out * taken, given)
-        if amount_out <= 0 or least > (self.max_deposit if deposits else self.max_redeem):
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, least)
+        return least if least <= (self.max_deposit if deposits else self.max_redeem) else None
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the least that gives one unit to what the vault takes; minimum above maximum when closed."""
-        deposits = is_zero_for_one(self, token_in, token_out)
+        deposits = self.is_zero_for_one(token_in, token_out)
         given, taken = self._rate(deposits)
         return Limits(div_up(taken, given), self.max_deposit if deposits else self.max_redeem)
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Return the vault's rate; see `Market`."""
-        given, taken = self._rate(is_zero_for_one(self, token_in, token_out))
+        given, taken = self._rate(self.is_zero_for_one(token_in, token_out))
         return given / taken
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """Return a straight line."""
-        given, taken = self._rate(is_zero_for_one(self, token_in, token_out))
+        given, taken = self._rate(self.is_zero_for_one(token_in, token_out))
         bounds = self.limits(token_in, token_out)
         return Curve(
             pieces=np.array([[0.0, 0.0, given / taken, 1.0, 0.0]]),
             x_min=float(bounds.min_amount_in),
             x_max=float(bounds.max_amount_in),
             gas=float(self.gas_deposit if token_in == self.asset else self.gas_redeem),
-        )
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "asset": self.asset.key,
-            "share": self.share.key,
-            "asset_price": str(self.asset_price),
-            "share_price": str(self.share_price),
-            "max_deposit": str(self.max_deposit),
-            "max_redeem": str(self.max_redeem),
-            "gas_deposit": self.gas_deposit,
-            "gas_redeem": self.gas_redeem,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            asset=read_token(record, "asset", tokens),
-            share=read_token(record, "share", tokens),
-            asset_price=read_int(record, "asset_price"),
-            share_price=read_int(record, "share_price"),
-            max_deposit=read_int(record, "max_deposit"),
-            max_redeem=read_int(record, "max_redeem"),
-            gas_deposit=read_int(record, "gas_deposit"),
-            gas_redeem=read_int(record, "gas_redeem"),
         )
 
     def _rate(self, deposits: bool) -> Rate:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from routing_engine.curves.curve import Curve
-from routing_engine.errors import QuoteRefused, Refusal
-from routing_engine.markets.common.pair import check_pair, is_zero_for_one, refuse_low, refuse_out
-from routing_engine.markets.common.record import read_int, read_text, read_token, require
+from routing_engine.errors import Refusal
+from routing_engine.markets.common.pair import PairMarket
+from routing_engine.markets.common.record import require
 from routing_engine.model import UNLIMITED, Hop, Limits, Token
 from routing_engine.reference.chains import Chain
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NativeWrap:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class NativeWrap(PairMarket):
     """The wrapping contract of a chain: ``WETH9.deposit`` and ``WETH9.withdraw``.
 
     Parameters
@@ -52,7 +51,7 @@ class NativeWrap:
 
     def __post_init__(self) -> None:
         require(self.native.is_native, "native", "must be the chain's own coin, not a contract")
-        check_pair(self)
+        self.check_pair()
         require(self.native.decimals == self.wrapped.decimals, "wrapped", "must have the native coin's decimals")
 
     @property
@@ -65,48 +64,36 @@ class NativeWrap:
         """The wrapped token."""
         return self.wrapped
 
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """Both tokens."""
-        return (self.native, self.wrapped)
-
-    def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Both directions."""
-        return ((self.native, self.wrapped), (self.wrapped, self.native))
-
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Wrap or unwrap exactly `amount_in`; see `Market`."""
         gas = self._gas(token_in, token_out)
         if amount_in <= 0:
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         if amount_in > UNLIMITED:
-            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, "at most 2**256 - 1")
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=amount_in,
+            self.refuse(Refusal.AMOUNT_TOO_HIGH, "at most 2**256 - 1")
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            amount_in,
             gas=gas,
             spot_price=1.0,
         )
         return hop, self
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Wrap or unwrap `amount_out`; see `Market`."""
-        if not 0 < amount_out <= UNLIMITED:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, amount_out)
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Invert exactly; see `BaseMarket`."""
+        self.is_zero_for_one(token_in, token_out)
+        return amount_out if amount_out <= UNLIMITED else None
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """Any amount."""
-        is_zero_for_one(self, token_in, token_out)
+        self.is_zero_for_one(token_in, token_out)
         return Limits()
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """One for one."""
-        is_zero_for_one(self, token_in, token_out)
+        self.is_zero_for_one(token_in, token_out)
         return 1.0
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
@@ -115,29 +102,5 @@ class NativeWrap:
         pieces = np.array([[0.0, 0.0, 1.0, 1.0, 0.0]])
         return Curve(pieces=pieces, x_min=1.0, x_max=float(UNLIMITED), gas=float(gas))
 
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "native": self.native.key,
-            "wrapped": self.wrapped.key,
-            "gas_deposit": self.gas_deposit,
-            "gas_withdraw": self.gas_withdraw,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            native=read_token(record, "native", tokens),
-            wrapped=read_token(record, "wrapped", tokens),
-            gas_deposit=read_int(record, "gas_deposit"),
-            gas_withdraw=read_int(record, "gas_withdraw"),
-        )
-
     def _gas(self, token_in: Token, token_out: Token) -> int:
-        return self.gas_deposit if is_zero_for_one(self, token_in, token_out) else self.gas_withdraw
+        return self.gas_deposit if self.is_zero_for_one(token_in, token_out) else self.gas_withdraw

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from routing_engine.amm.balancer_linear import Reserves, Targets, fees_due
 from routing_engine.amm.integer_search import least_input
 from routing_engine.curves.curve import X0, Y0, A, Curve
-from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up
 from routing_engine.markets.balancer.linear_curve import FORMULAS, MAIN, SHARE, WRAPPED, linear_pieces
-from routing_engine.markets.common.basket import (
-    check_amounts,
-    check_tokens,
-    indexes,
-    open_pairs,
-    read_ints,
-    read_tokens,
-)
-from routing_engine.markets.common.pair import refuse_low, refuse_out
-from routing_engine.markets.common.record import read_int, read_text, require
+from routing_engine.markets.common.base import CLOSED
+from routing_engine.markets.common.basket import BasketMarket, check_amounts
+from routing_engine.markets.common.codecs import BigInt
+from routing_engine.markets.common.record import require
 from routing_engine.model import Fee, Hop, Limits, Token
 
 PREMINTED = 2**112 - 1
 """All shares that will ever be: the vault holds those that are not in circulation. Balances are bound by it, too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BalancerLinearPool:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BalancerLinearPool(BasketMarket):
     """A Balancer v2 linear pool.
 
     Parameters
@@ -61,14 +54,14 @@ class BalancerLinearPool:
     protocol: str
     tokens: tuple[Token, ...]
     balances: tuple[int, ...]
-    rate_e18: int
-    lower_target: int
-    upper_target: int
-    fee_e18: int
+    rate_e18: BigInt
+    lower_target: BigInt
+    upper_target: BigInt
+    fee_e18: BigInt
     gas: int = 130_000
 
     def __post_init__(self) -> None:
-        check_tokens(self.tokens, 3)
+        self.check_tokens(3)
         require(len(self.tokens) == 3, "tokens", "must be three: main, wrapped, and the pool's own")
         require(all(0 <= token.decimals <= 18 for token in self.tokens), "tokens", "must have at most 18 decimals")
         check_amounts("balances", self.balances, 3, 0, PREMINTED)
@@ -76,49 +69,49 @@ class BalancerLinearPool:
         require(0 <= self.lower_target <= self.upper_target, "lower_target", "must be from 0 to upper_target")
         require(0 <= self.fee_e18 < WAD, "fee_e18", "must be at least 0 and below 1e18, the whole amount")
 
-    def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Every ordered pair, less those in which nothing can be bought."""
-        return open_pairs(self)
-
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         amount_out = self._out(sold, bought, amount_in) if amount_in > 0 else 0
         if amount_out is None:
-            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, f"cannot take {amount_in}")
+            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, f"cannot take {amount_in}")
         if amount_out <= 0:
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         after = self._after(sold, bought, amount_in, amount_out)
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=amount_out,
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            amount_out,
             fees=self._fees(after),
             gas=self.gas,
             spot_price=self.spot_price(token_in, token_out),
         )
         return hop, after
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input; see `Market`."""
-        sold, bought = indexes(self, token_in, token_out)
-        amount_in = self._least_input(sold, bought, amount_out) if amount_out > 0 else None
-        if amount_in is None:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, amount_in)
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Search the input, from a guess by the float64 formula; see `BaseMarket`."""
+        sold, bought = self.find_places(token_in, token_out)
+        enough = PREMINTED + 1
+
+        def gives(amount_in: int) -> int:
+            found = self._out(sold, bought, amount_in)
+            return enough if found is None else found
+
+        if not self._is_live or amount_out > PREMINTED:
+            return None
+        found = least_input(gives, amount_out, self._guess(sold, bought, amount_out), self._room(sold))
+        return found if found and self._out(sold, bought, found) is not None else None
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the least input that buys one unit to what exhausts the other side; minimum above it when closed."""
-        sold, bought = indexes(self, token_in, token_out)
-        least = self._least_input(sold, bought, 1)
-        return Limits(least, self._max_amount_in(sold, bought)) if least else Limits(1, 0)
+        sold, bought = self.find_places(token_in, token_out)
+        least = self.least_input(token_in, token_out, 1)
+        return Limits(least, self._max_amount_in(sold, bought)) if least else CLOSED
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price, with the fee or its reverse; see `Market`. 0 for a closed pool."""
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         if not self._is_live:
             return 0.0
         return float(linear_pieces(self._held, self._targets, sold, bought)[0, A] * self._ratio(sold, bought))
@@ -131,9 +124,9 @@ class BalancerLinearPool:
         QuoteRefused
             If the pool is closed, so that it has no price.
         """
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         if not self._is_live:
-            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, "no shares, or more fees due than main tokens")
+            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, "no shares, or more fees due than main tokens")
         pieces = linear_pieces(self._held, self._targets, sold, bought)
         pieces[:, X0] *= WAD / self._scale(sold)
         pieces[:, Y0] *= WAD / self._scale(bought)
@@ -141,36 +134,6 @@ class BalancerLinearPool:
         most = float(self._max_amount_in(sold, bought))
         curve = Curve(pieces=pieces[pieces[:, X0] <= most], x_max=most, gas=float(self.gas))
         return replace(curve, x_min=min(1.0, most))
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "tokens": [token.key for token in self.tokens],
-            "balances": [str(balance) for balance in self.balances],
-            "rate_e18": str(self.rate_e18),
-            "lower_target": str(self.lower_target),
-            "upper_target": str(self.upper_target),
-            "fee_e18": str(self.fee_e18),
-            "gas": self.gas,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            tokens=read_tokens(record, tokens),
-            balances=read_ints(record, "balances"),
-            rate_e18=read_int(record, "rate_e18"),
-            lower_target=read_int(record, "lower_target"),
-            upper_target=read_int(record, "upper_target"),
-            fee_e18=read_int(record, "fee_e18"),
-            gas=read_int(record, "gas"),
-        )
 
     @property
     def _targets(self) -> Targets:
@@ -207,18 +170,6 @@ class BalancerLinearPool:
             return None
         amount_out = paid * WAD // self._scale(bought)
         return amount_out if amount_out <= self._there(bought) else None
-
-    def _least_input(self, sold: int, bought: int, amount_out: int) -> int | None:
-        enough = PREMINTED + 1
-
-        def gives(amount_in: int) -> int:
-            found = self._out(sold, bought, amount_in)
-            return enough if found is None else found
-
-        if not self._is_live or amount_out > PREMINTED:
-            return None
-        found = least_input(gives, amount_out, self._guess(sold, bought, amount_out), self._room(sold))
-        return found if found and self._out(sold, bought, found) is not None else None
 
     def _max_amount_in(self, sold: int, bought: int) -> int:
         """Return the input before the first that the pool or the vault cannot serve."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from routing_engine.amm.balancer_stable import (
     AMP_PRECISION,
@@ -19,20 +19,13 @@ from routing_engine.amm.balancer_stable import (
 from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.weighted import amount_after_fee, amount_before_fee
 from routing_engine.curves.curve import Curve
-from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
-from routing_engine.markets.common.basket import (
-    check_amounts,
-    check_tokens,
-    indexes,
-    open_pairs,
-    read_ints,
-    read_tokens,
-    replaced,
-)
-from routing_engine.markets.common.pair import refuse_low, refuse_out
-from routing_engine.markets.common.record import read_int, read_text, require
-from routing_engine.markets.common.state import moved
+from routing_engine.markets.common.base import CLOSED
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.codecs import BigInt
+from routing_engine.markets.common.record import require
+from routing_engine.markets.common.state import advance
 from routing_engine.markets.stableswap.float_curve import marginal_price, stable_curve, stable_params
 from routing_engine.model import Fee, Hop, Limits, Token
 
@@ -46,8 +39,8 @@ SLACK = 16
 """Units of 18 decimals by which rounding of the invariant may favour a tiny trade."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BalancerStablePool:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BalancerStablePool(BasketMarket):
     """A Balancer v2 pool of tokens of like value, some perhaps with a rate that grows.
 
     A composable pool's own token is not among these: joins and exits by swaps are left out.
@@ -85,63 +78,63 @@ class BalancerStablePool:
     balances: tuple[int, ...]
     scales: tuple[int, ...]
     amp: int
-    fee_e18: int
+    fee_e18: BigInt
     invariant: Invariant
     gas: int = 130_000
 
     def __post_init__(self) -> None:
-        check_tokens(self.tokens, MAX_TOKENS)
+        self.check_tokens(MAX_TOKENS)
         check_amounts("balances", self.balances, len(self.tokens), 0, MAX_BALANCE)
         check_amounts("scales", self.scales, len(self.tokens), 1, MAX_SCALE)
         within = MIN_AMP <= self.amp <= MAX_AMP
         require(within, "amp", f"must be from {MIN_AMP} to {MAX_AMP}, the amplification times {AMP_PRECISION}")
         require(0 <= self.fee_e18 < WAD, "fee_e18", "must be at least 0 and below 1e18, the whole amount")
 
-    def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Every ordered pair, less those in which not even one unit can be bought."""
-        return open_pairs(self)
-
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         most = self._max_amount_in(sold)
         if amount_in > most:
             detail = f"at most {most}: a uint112 in the vault, and products of 256 bits"
-            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, detail)
+            self.refuse(Refusal.AMOUNT_TOO_HIGH, detail)
         amount_out = self._pay(sold, bought, amount_after_fee(amount_in, self.fee_e18)) if amount_in > 0 else 0
         if amount_out <= 0:
-            refuse_low(self.id, amount_in)
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=amount_out,
+            self.refuse_low(amount_in)
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            amount_out,
             fees=(Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),),
             gas=self.gas,
             spot_price=self.spot_price(token_in, token_out),
         )
         after = {sold: self.balances[sold] + amount_in, bought: self.balances[bought] - amount_out}
-        return hop, moved(self, balances=replaced(self.balances, after))
+        return hop, advance(self, balances=replace_at(self.balances, after))
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input; see `Market`."""
-        sold, bought = indexes(self, token_in, token_out)
-        amount_in = self._least_input(sold, bought, amount_out) if amount_out > 0 else None
-        if amount_in is None:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, amount_in)
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Search the input, from a guess by the float64 formula; see `BaseMarket`."""
+        sold, bought = self.find_places(token_in, token_out)
+        balances, wanted = self._scaled(), div_up(amount_out * self.scales[bought], WAD)
+        if wanted >= balances[bought]:
+            return None
+        most = amount_after_fee(self._max_amount_in(sold), self.fee_e18)
+        try:
+            gives = self._out(sold, bought)
+            added = least_input(gives, wanted, self._guess(sold, bought, wanted, most), most)
+        except ValueError:
+            return None
+        return None if added is None else amount_before_fee(added, self.fee_e18)
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the least input that buys one unit to the room in the vault; minimum above maximum when closed."""
-        sold, bought = indexes(self, token_in, token_out)
-        least = self._least_input(sold, bought, 1)
-        return Limits(least, self._max_amount_in(sold)) if least else Limits(1, 0)
+        sold, _ = self.find_places(token_in, token_out)
+        least = self.least_input(token_in, token_out, 1)
+        return Limits(least, self._max_amount_in(sold)) if least else CLOSED
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price after the fee; see `Market`. 0 for a pool with an empty side."""
-        params = self._params(*indexes(self, token_in, token_out))
+        params = self._params(*self.find_places(token_in, token_out))
         return marginal_price(params) if params else 0.0
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
@@ -152,46 +145,13 @@ class BalancerStablePool:
         QuoteRefused
             If a side of the pool is empty, so that it has no price.
         """
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         params = self._params(sold, bought)
         if params is None:
-            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, "a side is empty, or there is no invariant")
+            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, "a side is empty, or there is no invariant")
         curve = stable_curve(params, x_max=float(self._max_amount_in(sold)), gas=float(self.gas))
         # The invariant is rounded to whole units, so the least input may lie a few units below the formula's.
         return replace(curve, x_min=max(1.0, curve.inverse(1.0 - SLACK * WAD / self.scales[bought])))
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "tokens": [token.key for token in self.tokens],
-            "balances": [str(balance) for balance in self.balances],
-            "scales": [str(scale) for scale in self.scales],
-            "amp": self.amp,
-            "fee_e18": str(self.fee_e18),
-            "invariant": self.invariant.value,
-            "gas": self.gas,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        version = read_text(record, "invariant")
-        if version not in set(Invariant):
-            raise InvalidMarket("invariant", f"must be one of {', '.join(Invariant)}, not {version!r}")
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            tokens=read_tokens(record, tokens),
-            balances=read_ints(record, "balances"),
-            scales=read_ints(record, "scales"),
-            amp=read_int(record, "amp"),
-            fee_e18=read_int(record, "fee_e18"),
-            invariant=Invariant(version),
-            gas=read_int(record, "gas"),
-        )
 
     def _scaled(self) -> tuple[int, ...]:
         return tuple(balance * scale // WAD for balance, scale in zip(self.balances, self.scales, strict=True))
@@ -208,18 +168,6 @@ class BalancerStablePool:
         balances, scale = self._scaled(), self.scales[sold]
         d = invariant(self.amp, balances, self.invariant)
         return lambda added: out_given_in(self.amp, balances, sold, bought, added * scale // WAD, d)
-
-    def _least_input(self, sold: int, bought: int, amount_out: int) -> int | None:
-        balances, wanted = self._scaled(), div_up(amount_out * self.scales[bought], WAD)
-        if wanted >= balances[bought]:
-            return None
-        most = amount_after_fee(self._max_amount_in(sold), self.fee_e18)
-        try:
-            gives = self._out(sold, bought)
-            added = least_input(gives, wanted, self._guess(sold, bought, wanted, most), most)
-        except ValueError:
-            return None
-        return None if added is None else amount_before_fee(added, self.fee_e18)
 
     def _guess(self, sold: int, bought: int, wanted: int, most: int) -> int:
         """Return about the input, after the fee, that buys `wanted`; `most` where the pool would not say."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from routing_engine.amm.balancer_v1 import (
     MAX_FEE,
@@ -23,27 +22,19 @@ from routing_engine.amm.balancer_v1 import (
 from routing_engine.amm.integer_search import greatest_input, least_input
 from routing_engine.curves.curve import Curve
 from routing_engine.curves.shape import Shape
-from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
-from routing_engine.markets.common.basket import (
-    check_amounts,
-    check_tokens,
-    indexes,
-    open_pairs,
-    read_ints,
-    read_tokens,
-    replaced,
-)
-from routing_engine.markets.common.pair import refuse_low, refuse_out
-from routing_engine.markets.common.record import read_int, read_text, require
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.codecs import BigInt
+from routing_engine.markets.common.record import require
 from routing_engine.model import Fee, Hop, Limits, Token
 
 MAX_TOKENS = 8
 MAX_BALANCE = 2**128
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BalancerV1Pool:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BalancerV1Pool(BasketMarket):
     """A Balancer v1 pool that keeps the value of its tokens in fixed proportions.
 
     The contract reverts when rounding would pay more than the price before the trade. For tiny inputs that depends on
@@ -77,69 +68,61 @@ class BalancerV1Pool:
     tokens: tuple[Token, ...]
     balances: tuple[int, ...]
     weights: tuple[int, ...]
-    fee_e18: int
+    fee_e18: BigInt
     gas: int = 115_000
 
     def __post_init__(self) -> None:
-        check_tokens(self.tokens, MAX_TOKENS)
+        self.check_tokens(MAX_TOKENS)
         check_amounts("balances", self.balances, len(self.tokens), 0, MAX_BALANCE)
         check_amounts("weights", self.weights, len(self.tokens), MIN_WEIGHT, MAX_WEIGHT)
         require(MIN_FEE <= self.fee_e18 <= MAX_FEE, "fee_e18", f"must be from {MIN_FEE} to {MAX_FEE}")
 
-    def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Every ordered pair, less those in which the pool is too small for its own price check."""
-        return open_pairs(self)
-
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         least, most = self._least_accepted(sold, bought), self._most_accepted(sold, bought)
         if amount_in < least:
             detail = f"from {least} on no rounding can break the pool's price check"
-            raise QuoteRefused(Refusal.AMOUNT_TOO_LOW, self.id, detail)
+            self.refuse(Refusal.AMOUNT_TOO_LOW, detail)
         if amount_in > most:
             detail = f"at most {most}, half the balance or what leaves enough of the other"
-            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, detail)
+            self.refuse(Refusal.AMOUNT_TOO_HIGH, detail)
         amount_out = out_given_in(*self._side(sold), *self._side(bought), amount_in, self.fee_e18)
         if amount_out == 0:
-            refuse_low(self.id, amount_in)
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=amount_out,
+            self.refuse_low(amount_in)
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            amount_out,
             fees=(Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),),
             gas=self.gas,
             spot_price=self.spot_price(token_in, token_out),
         )
         moved = {sold: self.balances[sold] + amount_in, bought: self.balances[bought] - amount_out}
-        after = replace(self, balances=replaced(self.balances, moved))
+        after = replace(self, balances=replace_at(self.balances, moved))
         before = self._price(sold, bought)
         if not before <= min(after._price(sold, bought), divide(amount_in, amount_out)):
-            raise QuoteRefused(Refusal.AMOUNT_TOO_LOW, self.id, "rounding would break the pool's price check")
+            self.refuse(Refusal.AMOUNT_TOO_LOW, "rounding would break the pool's price check")
         return hop, after
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input; see `Market`."""
-        sold, bought = indexes(self, token_in, token_out)
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Search the base of the power, from the least input that passes the price check; see `BaseMarket`."""
+        sold, bought = self.find_places(token_in, token_out)
         least, most = self._least_accepted(sold, bought), self._most_accepted(sold, bought)
-        if not 0 < amount_out < self.balances[bought] or least > most:
-            refuse_out(self.id, amount_out)
+        if amount_out >= self.balances[bought] or least > most:
+            return None
         found = self._least_sufficient(sold, bought, amount_out)
-        if found is None or found > most:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, max(found, least))
+        return None if found is None or found > most else max(found, least)
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the least input that surely passes the price check to half the balance, if that leaves a price."""
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         return Limits(self._least_accepted(sold, bought), self._most_accepted(sold, bought))
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price after the fee; see `Market`. 0 for an empty pool."""
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         if not self.balances[sold]:
             return 0.0
         price = self.balances[bought] / self.balances[sold] * (self.weights[sold] / self.weights[bought])
@@ -147,7 +130,7 @@ class BalancerV1Pool:
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """Return the weighted formula with the contract's cut series."""
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         bounds = self.limits(token_in, token_out)
         exponent, kept = divide(self.weights[sold], self.weights[bought]) / WAD, 1.0 - self.fee_e18 / WAD
         balance_in = float(self.balances[sold])
@@ -162,32 +145,6 @@ class BalancerV1Pool:
             # Where a series takes one term more, the output rises by up to 1e-10 of itself.
             concave=exponent.is_integer(),
             ceiling=self.spot_price(token_in, token_out) * (1.0 + 1e-9),
-        )
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "tokens": [token.key for token in self.tokens],
-            "balances": [str(balance) for balance in self.balances],
-            "weights": [str(weight) for weight in self.weights],
-            "fee_e18": str(self.fee_e18),
-            "gas": self.gas,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            tokens=read_tokens(record, tokens),
-            balances=read_ints(record, "balances"),
-            weights=read_ints(record, "weights"),
-            fee_e18=read_int(record, "fee_e18"),
-            gas=read_int(record, "gas"),
         )
 
     def _side(self, index: int) -> tuple[int, int]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.weighted import (
@@ -21,20 +20,13 @@ from routing_engine.amm.weighted import (
 from routing_engine.amm.weighted import base_guess as guess_base
 from routing_engine.curves.curve import Curve
 from routing_engine.curves.shape import Shape
-from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
-from routing_engine.markets.common.basket import (
-    check_amounts,
-    check_tokens,
-    indexes,
-    open_pairs,
-    read_ints,
-    read_tokens,
-    replaced,
-)
-from routing_engine.markets.common.pair import refuse_low, refuse_out
-from routing_engine.markets.common.record import read, read_int, read_text, require
-from routing_engine.markets.common.state import moved
+from routing_engine.markets.common.base import CLOSED
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.codecs import BigInt
+from routing_engine.markets.common.record import require
+from routing_engine.markets.common.state import advance
 from routing_engine.model import Fee, Hop, Limits, Token
 
 MAX_TOKENS = 50
@@ -42,8 +34,8 @@ MAX_BALANCE = 2**112 - 1
 """The vault stores balances as uint112."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightedPool:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WeightedPool(BasketMarket):
     """A Balancer v2 pool that keeps the value of its tokens in fixed proportions.
 
     Parameters
@@ -77,128 +69,44 @@ class WeightedPool:
     tokens: tuple[Token, ...]
     balances: tuple[int, ...]
     weights: tuple[int, ...]
-    fee_e18: int
+    fee_e18: BigInt
     multiplies_powers: bool
     gas: int = 105_000
 
     def __post_init__(self) -> None:
-        check_tokens(self.tokens, MAX_TOKENS)
+        self.check_tokens(MAX_TOKENS)
         require(all(0 <= token.decimals <= 18 for token in self.tokens), "tokens", "must have at most 18 decimals")
         check_amounts("balances", self.balances, len(self.tokens), 0, MAX_BALANCE)
         check_amounts("weights", self.weights, len(self.tokens), MIN_WEIGHT, WAD)
         require(sum(self.weights) == WAD, "weights", f"add up to {sum(self.weights)} instead of 1e18")
         require(0 <= self.fee_e18 < WAD, "fee_e18", "must be at least 0 and below 1e18, the whole amount")
 
-    def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Every ordered pair, less those in which not even one unit can be bought."""
-        return open_pairs(self)
-
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
-        sold, bought = indexes(self, token_in, token_out)
+        sold, bought = self.find_places(token_in, token_out)
         if amount_in > self._max_amount_in(sold):
             detail = (
                 f"at most {self._max_amount_in(sold)}: 30 % of the balance after the fee, and a uint112 in the vault"
             )
-            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, detail)
+            self.refuse(Refusal.AMOUNT_TOO_HIGH, detail)
         amount_out = self._amount_out(sold, bought, amount_in) if amount_in > 0 and self.balances[bought] else 0
         if amount_out == 0:
-            refuse_low(self.id, amount_in)
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=amount_out,
+            self.refuse_low(amount_in)
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            amount_out,
             fees=(Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),),
             gas=self.gas,
             spot_price=self._spot_price(sold, bought),
         )
         after = {sold: self.balances[sold] + amount_in, bought: self.balances[bought] - amount_out}
-        return hop, moved(self, balances=replaced(self.balances, after))
+        return hop, advance(self, balances=replace_at(self.balances, after))
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input; see `Market`."""
-        sold, bought = indexes(self, token_in, token_out)
-        amount_in = self._least_input(sold, bought, amount_out) if amount_out > 0 else None
-        if amount_in is None:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, amount_in)
-
-    def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """From the least input that buys one unit to 30 % of the balance; minimum above maximum when closed."""
-        sold, bought = indexes(self, token_in, token_out)
-        least = self._least_input(sold, bought, 1)
-        return Limits(least, self._max_amount_in(sold)) if least else Limits(1, 0)
-
-    def spot_price(self, token_in: Token, token_out: Token) -> float:
-        """Marginal price after the fee; see `Market`. 0 for an empty pool."""
-        return self._spot_price(*indexes(self, token_in, token_out))
-
-    def curve(self, token_in: Token, token_out: Token) -> Curve:
-        """Return the weighted formula, less what the contract adds to its powers."""
-        sold, bought = indexes(self, token_in, token_out)
-        multiplied = self.multiplies_powers and self._exponent(sold, bought) in MULTIPLIED
-        balance_in, kept = float(self.balances[sold]), 1.0 - self.fee_e18 / WAD
-        exponent, margin = self.weights[sold] / self.weights[bought], (MAX_RELATIVE_ERROR + 1) / WAD
-        curve = Curve.of_shape(
-            Shape.WEIGHTED,
-            [balance_in, float(self.balances[bought]), exponent, kept, 0.0 if multiplied else margin],
-            slope=self._spot_price(sold, bought),
-            depth=2.0 * balance_in / ((1.0 + exponent) * kept),
-            x_max=float(self._max_amount_in(sold)),
-            gas=float(self.gas),
-        )
-        # Powers have steps of 1e-18, so the least input may lie a little below the formula's.
-        return replace(curve, x_min=0.5 * curve.inverse(1.0))
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "tokens": [token.key for token in self.tokens],
-            "balances": [str(balance) for balance in self.balances],
-            "weights": [str(weight) for weight in self.weights],
-            "fee_e18": str(self.fee_e18),
-            "multiplies_powers": self.multiplies_powers,
-            "gas": self.gas,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        multiplies = read(record, "multiplies_powers")
-        require(isinstance(multiplies, bool), "multiplies_powers", "must be true or false")
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            tokens=read_tokens(record, tokens),
-            balances=read_ints(record, "balances"),
-            weights=read_ints(record, "weights"),
-            fee_e18=read_int(record, "fee_e18"),
-            multiplies_powers=multiplies,
-            gas=read_int(record, "gas"),
-        )
-
-    def _unit(self, index: int) -> int:
-        """Scale to 18 decimals: ``_scalingFactor``."""
-        return int(10 ** (18 - self.tokens[index].decimals))
-
-    def _exponent(self, sold: int, bought: int) -> int:
-        return self.weights[sold] * WAD // self.weights[bought]
-
-    def _amount_out(self, sold: int, bought: int, amount_in: int) -> int:
-        unit_in, unit_out = self._unit(sold), self._unit(bought)
-        added = amount_after_fee(amount_in, self.fee_e18) * unit_in
-        balance_in, balance_out = self.balances[sold] * unit_in, self.balances[bought] * unit_out
-        exponent = self._exponent(sold, bought)
-        return out_given_in(balance_in, exponent, balance_out, added, multiplies=self.multiplies_powers) // unit_out
-
-    def _least_input(self, sold: int, bought: int, amount_out: int) -> int | None:
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Search the base of the power: the output depends on the input through it alone."""
+        sold, bought = self.find_places(token_in, token_out)
         unit_in, unit_out = self._unit(sold), self._unit(bought)
         balance_in, balance_out = self.balances[sold] * unit_in, self.balances[bought] * unit_out
         wanted = amount_out * unit_out
@@ -217,6 +125,47 @@ class WeightedPool:
         added = div_up(input_at_base(balance_in, WAD - fallen), unit_in)
         amount_in = amount_before_fee(added, self.fee_e18)
         return amount_in if amount_in <= self._max_amount_in(sold) else None
+
+    def limits(self, token_in: Token, token_out: Token) -> Limits:
+        """From the least input that buys one unit to 30 % of the balance; minimum above maximum when closed."""
+        sold, _ = self.find_places(token_in, token_out)
+        least = self.least_input(token_in, token_out, 1)
+        return Limits(least, self._max_amount_in(sold)) if least else CLOSED
+
+    def spot_price(self, token_in: Token, token_out: Token) -> float:
+        """Marginal price after the fee; see `Market`. 0 for an empty pool."""
+        return self._spot_price(*self.find_places(token_in, token_out))
+
+    def curve(self, token_in: Token, token_out: Token) -> Curve:
+        """Return the weighted formula, less what the contract adds to its powers."""
+        sold, bought = self.find_places(token_in, token_out)
+        multiplied = self.multiplies_powers and self._exponent(sold, bought) in MULTIPLIED
+        balance_in, kept = float(self.balances[sold]), 1.0 - self.fee_e18 / WAD
+        exponent, margin = self.weights[sold] / self.weights[bought], (MAX_RELATIVE_ERROR + 1) / WAD
+        curve = Curve.of_shape(
+            Shape.WEIGHTED,
+            [balance_in, float(self.balances[bought]), exponent, kept, 0.0 if multiplied else margin],
+            slope=self._spot_price(sold, bought),
+            depth=2.0 * balance_in / ((1.0 + exponent) * kept),
+            x_max=float(self._max_amount_in(sold)),
+            gas=float(self.gas),
+        )
+        # Powers have steps of 1e-18, so the least input may lie a little below the formula's.
+        return replace(curve, x_min=0.5 * curve.inverse(1.0))
+
+    def _unit(self, index: int) -> int:
+        """Scale to 18 decimals: ``_scalingFactor``."""
+        return int(10 ** (18 - self.tokens[index].decimals))
+
+    def _exponent(self, sold: int, bought: int) -> int:
+        return self.weights[sold] * WAD // self.weights[bought]
+
+    def _amount_out(self, sold: int, bought: int, amount_in: int) -> int:
+        unit_in, unit_out = self._unit(sold), self._unit(bought)
+        added = amount_after_fee(amount_in, self.fee_e18) * unit_in
+        balance_in, balance_out = self.balances[sold] * unit_in, self.balances[bought] * unit_out
+        exponent = self._exponent(sold, bought)
+        return out_given_in(balance_in, exponent, balance_out, added, multiplies=self.multiplies_powers) // unit_out
 
     def _max_amount_in(self, sold: int) -> int:
         """Return the greatest input of which at most 30 % of the balance remains after the fee."""

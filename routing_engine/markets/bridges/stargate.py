@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
 from routing_engine.amm.integer_search import greatest_input, least_input
 from routing_engine.amm.stargate_fee import MAX_SHARED, FeeTerms, Stretch, apply_fee, cap_reward, stretches
 from routing_engine.curves.curve import X0, Y0, A, B, Curve
-from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.errors import Refusal
 from routing_engine.fixed_point import div_up
-from routing_engine.markets.bridges.lane_parts import native_fees, require_direction
-from routing_engine.markets.common.pair import check_fee, refuse_low, refuse_out
-from routing_engine.markets.common.record import read_int, read_list, read_text, read_token, require, to_int
+from routing_engine.markets.common.base import CLOSED
+from routing_engine.markets.common.codecs import BigInt, codec_of
+from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
+from routing_engine.markets.common.pair import check_fee
+from routing_engine.markets.common.record import Record, read_list, require, to_int
 from routing_engine.model import Fee, Hop, Limits, Token
 
 SHARED_DECIMALS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StargateLane:
+def _read_terms(record: Record, field: str) -> FeeTerms:
+    rows = read_list(record, field, len(FeeTerms._fields))
+    require(len(rows) == 1, field, "must be one row")
+    return FeeTerms(*(to_int(value, field) for value in rows[0]))
+
+
+TERMS = codec_of(lambda terms: [[str(value) for value in terms]], _read_terms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StargateLane(OneWayMarket):
     """A Stargate pool's or token's path to one other chain: ``StargateBase.send``.
 
     The contract cuts a deposit to shared decimals and leaves the rest with the sender.
@@ -59,11 +69,11 @@ class StargateLane:
     protocol: str = "stargate"
     token_in: Token
     token_out: Token
-    terms: FeeTerms
-    deficit: int = 0
-    treasury: int = 0
-    credit: int = MAX_SHARED
-    native_fee: int = 0
+    terms: Annotated[FeeTerms, TERMS]
+    deficit: BigInt = 0
+    treasury: BigInt = 0
+    credit: BigInt = MAX_SHARED
+    native_fee: BigInt = 0
     fill_time_s: int
     gas: int = 210_000
 
@@ -80,62 +90,48 @@ class StargateLane:
         require(self.native_fee >= 0, "native_fee", "must be at least 0")
         require(self.fill_time_s >= 0, "fill_time_s", "must be at least 0 seconds")
 
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """Both tokens."""
-        return (self.token_in, self.token_out)
-
-    def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Give the one direction, while it has credit."""
-        bounds = self.limits(self.token_in, self.token_out)
-        return ((self.token_in, self.token_out),) if bounds.min_amount_in <= bounds.max_amount_in else ()
-
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Send exactly `amount_in`, less what is finer than shared decimals; see `Market`."""
-        require_direction(self, token_in, token_out)
+        self.require_direction(token_in, token_out)
         sent = amount_in // self._unit_in
         if sent > self.credit:
-            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, f"the path's credit is {self.credit * self._unit_in}")
+            self.refuse(Refusal.AMOUNT_TOO_HIGH, f"the path's credit is {self.credit * self._unit_in}")
         arrives = self._arrives(sent) if sent > 0 else 0
         if arrives <= 0:
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         if arrives > self.credit:
-            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, f"the path's credit is {self.credit * self._unit_in}")
+            self.refuse(Refusal.AMOUNT_TOO_HIGH, f"the path's credit is {self.credit * self._unit_in}")
         fee = Fee(amount=max(0, sent - arrives) * self._unit_in, token=token_in, name="protocol_fee")
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=arrives * self._unit_out,
-            fees=(fee, *native_fees(token_in.chain_id, self.native_fee)),
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            arrives * self._unit_out,
+            fees=(fee, *itemise_native_fee(token_in.chain_id, self.native_fee)),
             gas=self.gas,
             fill_time_s=self.fill_time_s,
             spot_price=self.spot_price(token_in, token_out),
         )
         return hop, self._after(sent, arrives)
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Deliver at least `amount_out` for the least input; see `Market`."""
-        require_direction(self, token_in, token_out)
-        sent = self._least(div_up(amount_out, self._unit_out)) if amount_out > 0 else None
-        if sent is None:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, sent * self._unit_in)
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Invert exactly; see `BaseMarket`."""
+        self.require_direction(token_in, token_out)
+        sent = self._least(div_up(amount_out, self._unit_out))
+        return None if sent is None else sent * self._unit_in
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the least input that delivers a shared unit to the path's credit; minimum above maximum when closed."""
-        require_direction(self, token_in, token_out)
+        self.require_direction(token_in, token_out)
         least = self._least(1)
         if least is None:
-            return Limits(1, 0)
+            return CLOSED
         most = greatest_input(lambda sent: self._arrives(sent) <= self.credit, least, self.credit)
         return Limits(least * self._unit_in, (most + 1) * self._unit_in - 1)
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Price of small amounts after the proportional fee, or with the reward."""
-        require_direction(self, token_in, token_out)
+        self.require_direction(token_in, token_out)
         return self._stretches()[0].slope * self._unit_out / self._unit_in
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
@@ -156,42 +152,6 @@ class StargateLane:
             native_fee=float(self.native_fee),
             fill_time_s=float(self.fill_time_s),
             concave=False,
-        )
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "token_in": self.token_in.key,
-            "token_out": self.token_out.key,
-            "terms": [[str(value) for value in self.terms]],
-            "deficit": str(self.deficit),
-            "treasury": str(self.treasury),
-            "credit": str(self.credit),
-            "native_fee": str(self.native_fee),
-            "fill_time_s": self.fill_time_s,
-            "gas": self.gas,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        rows = read_list(record, "terms", len(FeeTerms._fields))
-        require(len(rows) == 1, "terms", "must be one row")
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            token_in=read_token(record, "token_in", tokens),
-            token_out=read_token(record, "token_out", tokens),
-            terms=FeeTerms(*(to_int(value, "terms") for value in rows[0])),
-            deficit=read_int(record, "deficit"),
-            treasury=read_int(record, "treasury"),
-            credit=read_int(record, "credit"),
-            native_fee=read_int(record, "native_fee"),
-            fill_time_s=read_int(record, "fill_time_s"),
-            gas=read_int(record, "gas"),
         )
 
     @property

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
 from routing_engine.errors import InvalidMarket
 from routing_engine.model import Token
 
 Record = Mapping[str, Any]
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def read(record: Record, field: str) -> Any:
@@ -63,6 +65,28 @@ def read_token(record: Record, field: str, tokens: Mapping[str, Token]) -> Token
     return token
 
 
+def read_choice(record: Record, field: str, choices: type[Choice]) -> Choice:
+    """Return the member of `choices` whose value stands at `field`."""
+    text = read_text(record, field)
+    if text not in list(choices):
+        raise InvalidMarket(field, f"must be one of {', '.join(choices)}, not {text!r}")
+    return choices(text)
+
+
+def read_tokens(record: Record, field: str, tokens: Mapping[str, Token]) -> tuple[Token, ...]:
+    """Return the tokens whose `Token.key` stand in the list at `field`."""
+    keys = _read_values(record, field)
+    for key in keys:
+        if key not in tokens:
+            raise InvalidMarket(field, f"names the token {key!r}, which is not in the list of tokens; add it there")
+    return tuple(tokens[key] for key in keys)
+
+
+def read_ints(record: Record, field: str) -> tuple[int, ...]:
+    """Return the list of integers at `field`, given as such or as digit strings."""
+    return tuple(to_int(value, f"{field}.{number}") for number, value in enumerate(_read_values(record, field)))
+
+
 def read_list(record: Record, field: str, width: int) -> Sequence[Sequence[Any]]:
     """Return a list of rows of `width` values each."""
     rows = read(record, field)
@@ -78,3 +102,10 @@ def require(condition: bool, field: str, message: str) -> None:
     """Raise `InvalidMarket` for `field` unless `condition` holds."""
     if not condition:
         raise InvalidMarket(field, message)
+
+
+def _read_values(record: Record, field: str) -> Sequence[Any]:
+    values = read(record, field)
+    if not isinstance(values, list | tuple):
+        raise InvalidMarket(field, f"must be a list, not {values!r}")
+    return values

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from routing_engine.amm.concentrated import Liquidity, Tick
 from routing_engine.amm.tick_math import sqrt_ratio_at_tick
 from routing_engine.fixed_point import PIPS, Q96
+from routing_engine.markets.common.closed import CLOSED_PIECES
 
 _HALF_LOG_TICK = log(1.0001) / 2
 _index = itemgetter(0)
@@ -23,8 +24,6 @@ WORD = 256
 
 WORD_EDGES = 4
 """Of these stops the next ones on the way are told to the kernels; what goes farther is quoted exactly later."""
-
-_CLOSED = np.array([[0.0, 0.0, 0.0, 1.0, 0.0]])
 
 
 def build_pieces(state: Liquidity, zero_for_one: bool) -> tuple[npt.NDArray[np.float64], float]:
@@ -43,7 +42,7 @@ def build_pieces(state: Liquidity, zero_for_one: bool) -> tuple[npt.NDArray[np.f
     """
     ahead, active = _ahead(state, zero_for_one)
     if not ahead:
-        return _CLOSED, 0.0
+        return CLOSED_PIECES, 0.0
     way = -1.0 if zero_for_one else 1.0
     index = np.array([tick[0] for tick in ahead], dtype=np.float64)
     liquidity = np.array(active, dtype=np.float64)
@@ -67,7 +66,7 @@ def build_pieces(state: Liquidity, zero_for_one: bool) -> tuple[npt.NDArray[np.f
     pieces[:, 3] = reserve_in
     pieces[:, 4] = kept
     real = pieces[(liquidity > 0.0) & (growth > 0.0)]
-    return (real, x_max) if len(real) else (_CLOSED, 0.0)
+    return (real, x_max) if len(real) else (CLOSED_PIECES, 0.0)
 
 
 def spot_price(sqrt_price_x96: int, zero_for_one: bool, fee_pips: int) -> float:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from routing_engine.amm.concentrated import MAX_AMOUNT, Swapped, Tick, least_input, swap
 from routing_engine.amm.swap_math import swap_fee
 from routing_engine.amm.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
 from routing_engine.curves.curve import A, B, Curve
-from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.errors import InvalidMarket, Refusal
 from routing_engine.fixed_point import PIPS
-from routing_engine.markets.common.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
-from routing_engine.markets.common.record import read_int, read_list, read_text, read_token, require, to_int
-from routing_engine.markets.common.state import moved
+from routing_engine.markets.common.base import CLOSED
+from routing_engine.markets.common.codecs import TICKS, BigInt
+from routing_engine.markets.common.pair import PairMarket, check_fee
+from routing_engine.markets.common.record import require
+from routing_engine.markets.common.state import advance
 from routing_engine.markets.concentrated.curve import build_pieces, spot_price
 from routing_engine.model import Fee, Hop, Limits, Token
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConcentratedPool:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ConcentratedPool(PairMarket):
     """A pool of Uniswap v3, of a fork with other fees and spacings (PancakeSwap v3, Slipstream), or of Uniswap v4.
 
     Of v4 those with a fixed fee and without hooks that act on swaps.
@@ -63,18 +64,18 @@ class ConcentratedPool:
     token1: Token
     fee_pips: int
     tick_spacing: int
-    sqrt_price_x96: int
+    sqrt_price_x96: BigInt
     tick: int
-    liquidity: int
-    ticks: tuple[Tick, ...]
+    liquidity: BigInt
+    ticks: Annotated[tuple[Tick, ...], TICKS]
     protocol_fee0_pips: int = 0
     protocol_fee1_pips: int = 0
-    largest_amount: int = MAX_AMOUNT
+    largest_amount: BigInt = MAX_AMOUNT
     gas: int = 130_000
     gas_per_step: int = 2_000
 
     def __post_init__(self) -> None:
-        check_pair(self)
+        self.check_pair()
         check_fee(self.fee_pips)
         check_fee(self.protocol_fee0_pips, "protocol_fee0_pips")
         check_fee(self.protocol_fee1_pips, "protocol_fee1_pips")
@@ -110,11 +111,6 @@ class ConcentratedPool:
         require(running == 0, "ticks", f"{running} of liquidity is never taken back; give all initialised ticks")
         require(active == self.liquidity, "liquidity", f"is {self.liquidity}, but the ticks add up to {active}")
 
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """Both tokens."""
-        return (self.token0, self.token1)
-
     def swap_fee_pips(self, zero_for_one: bool) -> int:
         """Share of the input that liquidity providers and the protocol take together."""
         return swap_fee(self.protocol_fee0_pips if zero_for_one else self.protocol_fee1_pips, self.fee_pips)
@@ -126,36 +122,38 @@ class ConcentratedPool:
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
-        zero_for_one = is_zero_for_one(self, token_in, token_out)
+        zero_for_one = self.is_zero_for_one(token_in, token_out)
         if amount_in <= 0:
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         done = swap(self, zero_for_one, min(amount_in, self.largest_amount))
         if not done.filled or amount_in > self.largest_amount:
             detail = f"at most {done.amount_in} until the liquidity ends"
-            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, detail)
+            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, detail)
         if done.amount_out == 0:
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         return self._hop(token_in, token_out, done), self._after(done)
 
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Solve the last stretch of the contract's loop; see `BaseMarket`."""
+        done = self._swap_out(token_in, token_out, amount_out)
+        return None if done is None else done.amount_in
+
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input; see `Market`."""
-        zero_for_one = is_zero_for_one(self, token_in, token_out)
-        done = least_input(self, zero_for_one, amount_out) if 0 < amount_out <= self.largest_amount else None
-        if done is None or done.amount_in > self.largest_amount:
-            refuse_out(self.id, amount_out)
+        """Buy at least `amount_out` for the least input, which is known with all that its swap does; see `Market`."""
+        done = self._swap_out(token_in, token_out, amount_out)
+        if done is None:
+            self.refuse_out(amount_out)
         return self._hop(token_in, token_out, done), self._after(done)
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the least input that buys one unit to what exhausts the liquidity; minimum above maximum when closed."""
-        zero_for_one = is_zero_for_one(self, token_in, token_out)
+        zero_for_one = self.is_zero_for_one(token_in, token_out)
         least = least_input(self, zero_for_one, 1)
-        return (
-            Limits(least.amount_in, swap(self, zero_for_one, self.largest_amount).amount_in) if least else Limits(1, 0)
-        )
+        return Limits(least.amount_in, swap(self, zero_for_one, self.largest_amount).amount_in) if least else CLOSED
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price after the fee; see `Market`. In a gap it is that of the first liquidity met, 0 without any."""
-        zero_for_one = is_zero_for_one(self, token_in, token_out)
+        zero_for_one = self.is_zero_for_one(token_in, token_out)
         if self.liquidity == 0:
             first = build_pieces(self, zero_for_one)[0][0]
             return float(first[A] / first[B])
@@ -163,7 +161,7 @@ class ConcentratedPool:
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """One Möbius piece per interval between initialised ticks and the next edges of the bitmap's words."""
-        pieces, x_max = build_pieces(self, is_zero_for_one(self, token_in, token_out))
+        pieces, x_max = build_pieces(self, self.is_zero_for_one(token_in, token_out))
         curve = Curve(
             pieces=pieces,
             x_max=min(x_max, float(self.largest_amount)),
@@ -172,49 +170,10 @@ class ConcentratedPool:
         )
         return replace(curve, x_min=curve.inverse(1.0))
 
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "token0": self.token0.key,
-            "token1": self.token1.key,
-            "fee_pips": self.fee_pips,
-            "tick_spacing": self.tick_spacing,
-            "sqrt_price_x96": str(self.sqrt_price_x96),
-            "tick": self.tick,
-            "liquidity": str(self.liquidity),
-            "ticks": [[index, str(net)] for index, net in self.ticks],
-            "protocol_fee0_pips": self.protocol_fee0_pips,
-            "protocol_fee1_pips": self.protocol_fee1_pips,
-            "largest_amount": str(self.largest_amount),
-            "gas": self.gas,
-            "gas_per_step": self.gas_per_step,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`, checked by `validate`; see `Market`."""
-        pool = cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            token0=read_token(record, "token0", tokens),
-            token1=read_token(record, "token1", tokens),
-            fee_pips=read_int(record, "fee_pips"),
-            tick_spacing=read_int(record, "tick_spacing"),
-            sqrt_price_x96=read_int(record, "sqrt_price_x96"),
-            tick=read_int(record, "tick"),
-            liquidity=read_int(record, "liquidity"),
-            ticks=tuple((to_int(index, "ticks"), to_int(net, "ticks")) for index, net in read_list(record, "ticks", 2)),
-            protocol_fee0_pips=read_int(record, "protocol_fee0_pips"),
-            protocol_fee1_pips=read_int(record, "protocol_fee1_pips"),
-            largest_amount=read_int(record, "largest_amount"),
-            gas=read_int(record, "gas"),
-            gas_per_step=read_int(record, "gas_per_step"),
-        )
-        pool.validate()
-        return pool
+    def _swap_out(self, token_in: Token, token_out: Token, amount_out: int) -> Swapped | None:
+        zero_for_one = self.is_zero_for_one(token_in, token_out)
+        done = least_input(self, zero_for_one, amount_out) if 0 < amount_out <= self.largest_amount else None
+        return done if done is not None and done.amount_in <= self.largest_amount else None
 
     def _validate_tick(self) -> None:
         within = MIN_TICK - 1 <= self.tick < MAX_TICK
@@ -225,13 +184,11 @@ class ConcentratedPool:
         require(matches, "tick", f"{self.tick} does not belong to sqrt_price_x96 {self.sqrt_price_x96}")
 
     def _hop(self, token_in: Token, token_out: Token, done: Swapped) -> Hop:
-        return Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=done.amount_in,
-            amount_out=done.amount_out,
+        return self.make_hop(
+            token_in,
+            token_out,
+            done.amount_in,
+            done.amount_out,
             fees=self._itemise(token_in, done),
             gas=self.gas + self.gas_per_step * done.steps,
             spot_price=self.spot_price(token_in, token_out),
@@ -247,4 +204,4 @@ class ConcentratedPool:
         return (to_providers, Fee(amount=to_protocol, token=token_in, name="protocol_fee"))
 
     def _after(self, done: Swapped) -> Self:
-        return moved(self, sqrt_price_x96=done.sqrt_price_x96, tick=done.tick, liquidity=done.liquidity)
+        return advance(self, sqrt_price_x96=done.sqrt_price_x96, tick=done.tick, liquidity=done.liquidity)

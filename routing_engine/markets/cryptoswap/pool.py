@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Annotated, Any, ClassVar, NoReturn, Self
 
 from routing_engine.amm.cryptoswap import CryptoRules, Exchanged, Method, Profit, scaled, settle
 from routing_engine.amm.stableswap import FEE_SCALE, UINT256
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
-from routing_engine.markets.common.basket import (
-    check_amounts,
-    check_tokens,
-    indexes,
-    pairs,
-    read_ints,
-    read_tokens,
-    replaced,
-)
-from routing_engine.markets.common.pair import refuse_low, refuse_out
-from routing_engine.markets.common.record import read, read_bool, read_int, read_text
-from routing_engine.markets.common.state import moved
+from routing_engine.markets.common.base import CLOSED
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.closed import CLOSED_CURVE
+from routing_engine.markets.common.codecs import BigInt, Codec, Tokens
+from routing_engine.markets.common.record import Record, read, read_ints
+from routing_engine.markets.common.state import advance
 from routing_engine.markets.cryptoswap.direction import CryptoDirection
-from routing_engine.markets.stableswap.pool import CLOSED, read_choice
 from routing_engine.model import Fee, Hop, Limits, Token
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CryptoSwapPool:
+def _put_profit(record: dict[str, Any], _: str, profit: Profit | None) -> None:
+    record["price_oracle"] = [str(price) for price in profit.price_oracle] if profit else None
+    record["profit"] = [str(number) for number in profit[1:]] if profit else None
+
+
+def _read_profit(record: Record, _: str, __: Tokens) -> Profit | None:
+    if read(record, "profit") is None:
+        return None
+    numbers = read_ints(record, "profit")
+    if len(numbers) != len(Profit._fields) - 1:
+        raise InvalidMarket("profit", f"must be {', '.join(Profit._fields[1:])}")
+    return Profit(read_ints(record, "price_oracle"), *numbers)
+
+
+PROFIT = Codec(_put_profit, _read_profit)
+"""The oracle's prices and the profits stand in the record side by side, both null where they are not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CryptoSwapPool(BasketMarket):
     """A tricrypto or twocrypto pool of Curve, NG or older.
 
     ``exchange`` is reproduced to the unit. After it the pool may move its prices (``tweak_price``): that is exact too
@@ -75,20 +85,20 @@ class CryptoSwapPool:
     tokens: tuple[Token, ...]
     balances: tuple[int, ...]
     price_scale: tuple[int, ...]
-    d: int
-    ann: int
-    gamma: int
-    mid_fee: int
-    out_fee: int
-    fee_gamma: int
+    d: BigInt
+    ann: BigInt
+    gamma: BigInt
+    mid_fee: BigInt
+    out_fee: BigInt
+    fee_gamma: BigInt
     method: Method = Method.CLOSED_FORM
-    profit: Profit | None = None
+    profit: Annotated[Profit | None, PROFIT] = None
     settled: bool = True
     gas: int = 250_000
 
     def __post_init__(self) -> None:
         count = len(self.tokens)
-        check_tokens(self.tokens, 3)
+        self.check_tokens(3)
         check_amounts("balances", self.balances, count, 0, UINT256)
         check_amounts("price_scale", self.price_scale, count - 1, 1, UINT256)
         if any(token.decimals > 18 for token in self.tokens):
@@ -104,52 +114,44 @@ class CryptoSwapPool:
             raise InvalidMarket("fee_gamma", "must not be negative")
         self._check_profit(count)
 
-    def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Every ordered pair that the contract prices at present."""
-        return tuple(edge for edge in pairs(self.tokens) if self._is_open(*edge))
-
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
         direction = self._direction(token_in, token_out)
         if direction is None:
             self._refuse_closed()
         if amount_in < direction.smallest():
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         if amount_in > direction.most:
-            raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, f"at most {direction.most}: more would empty the pool")
+            self.refuse(Refusal.AMOUNT_TOO_HIGH, f"at most {direction.most}: more would empty the pool")
         try:
             sold = direction.sell(amount_in)
             after = self._after(direction, amount_in, sold)
         except ArithmeticError as error:
             raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, f"the contract reverts: {error}") from error
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=sold.amount_out,
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            sold.amount_out,
             fees=(Fee(amount=sold.fee, token=token_out, name="lp_fee"),),
             gas=self.gas,
             spot_price=direction.spot_price(),
         )
         return hop, after
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input; see `Market` and this class."""
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Invert exactly; see `BaseMarket`."""
         direction = self._direction(token_in, token_out)
-        if direction is None or not 0 < amount_out < self.balances[direction.j]:
-            refuse_out(self.id, amount_out)
+        if direction is None or amount_out >= self.balances[direction.j]:
+            return None
         least = direction.least(amount_out)
-        if least is None:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, max(least, direction.smallest()))
+        return None if least is None else max(least, direction.smallest())
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From what makes the pool a certain profit to what leaves a fiftieth of D in the output's balance."""
         direction = self._direction(token_in, token_out)
         if direction is None or direction.most == 0:
-            return Limits(1, 0)
+            return CLOSED
         return Limits(direction.smallest(), direction.most)
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
@@ -160,41 +162,7 @@ class CryptoSwapPool:
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """Return the invariant's curve less the fee, which shrinks towards balance: not concave."""
         direction = self._direction(token_in, token_out)
-        return direction.curve(float(self.gas)) if direction is not None else CLOSED
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        profit = self.profit
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "tokens": [token.key for token in self.tokens],
-            "balances": [str(balance) for balance in self.balances],
-            "price_scale": [str(price) for price in self.price_scale],
-            **{field: str(getattr(self, field)) for field in _NUMBERS},
-            "method": self.method.value,
-            "price_oracle": [str(price) for price in profit.price_oracle] if profit else None,
-            "profit": [str(number) for number in profit[1:]] if profit else None,
-            "settled": self.settled,
-            "gas": self.gas,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            tokens=read_tokens(record, tokens),
-            balances=read_ints(record, "balances"),
-            price_scale=read_ints(record, "price_scale"),
-            method=read_choice(record, "method", Method),
-            profit=_read_profit(record),
-            settled=read_bool(record, "settled"),
-            gas=read_int(record, "gas"),
-            **{field: read_int(record, field) for field in _NUMBERS},
-        )
+        return direction.curve(float(self.gas)) if direction is not None else CLOSED_CURVE
 
     def _check_profit(self, count: int) -> None:
         if self.profit is None:
@@ -206,7 +174,7 @@ class CryptoSwapPool:
             raise InvalidMarket("profit", "must not be negative, the virtual price and the supply positive")
 
     def _direction(self, token_in: Token, token_out: Token) -> CryptoDirection | None:
-        i, j = indexes(self, token_in, token_out)
+        i, j = self.find_places(token_in, token_out)
         if not self.settled:
             return None
         rules = CryptoRules(self.method, self.ann, self.gamma, self.mid_fee, self.out_fee, self.fee_gamma)
@@ -216,33 +184,17 @@ class CryptoSwapPool:
         except ArithmeticError:
             return None
 
-    def _is_open(self, token_in: Token, token_out: Token) -> bool:
-        bounds = self.limits(token_in, token_out)
-        return bounds.min_amount_in <= bounds.max_amount_in
-
     def _refuse_closed(self) -> NoReturn:
         if self.settled:
-            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, "the pool is too far from balance")
-        raise QuoteRefused(Refusal.STALE, self.id, "its prices after a swap are not known; load a newer state")
+            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, "the pool is too far from balance")
+        self.refuse(Refusal.STALE, "its prices after a swap are not known; load a newer state")
 
     def _after(self, direction: CryptoDirection, amount_in: int, sold: Exchanged) -> Self:
         i, j = direction.i, direction.j
         new = {i: self.balances[i] + amount_in, j: self.balances[j] - sold.amount_out}
-        balances = replaced(self.balances, new)
+        balances = replace_at(self.balances, new)
         if self.profit is None:
-            return moved(self, balances=balances, settled=False)
+            return advance(self, balances=balances, settled=False)
         xs = scaled(balances, direction.precisions, self.price_scale)
         done = settle(xs, sold.k0, self.price_scale, direction.rules, self.profit)
-        return moved(self, balances=balances, price_scale=done.price_scale, d=done.d, profit=done.profit)
-
-
-_NUMBERS = ("d", "ann", "gamma", "mid_fee", "out_fee", "fee_gamma")
-
-
-def _read_profit(record: Mapping[str, Any]) -> Profit | None:
-    if read(record, "profit") is None:
-        return None
-    numbers = read_ints(record, "profit")
-    if len(numbers) != len(Profit._fields) - 1:
-        raise InvalidMarket("profit", f"must be {', '.join(Profit._fields[1:])}")
-    return Profit(read_ints(record, "price_oracle"), *numbers)
+        return advance(self, balances=balances, price_scale=done.price_scale, d=done.d, profit=done.profit)

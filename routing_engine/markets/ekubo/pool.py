@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -20,18 +19,19 @@ from routing_engine.amm.ekubo_ticks import (
 )
 from routing_engine.amm.integer_search import least_input
 from routing_engine.curves.curve import Curve
-from routing_engine.errors import QuoteRefused, Refusal
-from routing_engine.markets.common.pair import check_pair, is_zero_for_one, refuse_low, refuse_out
-from routing_engine.markets.common.record import read_int, read_list, read_text, read_token, require, to_int
-from routing_engine.markets.common.state import moved
+from routing_engine.errors import Refusal
+from routing_engine.markets.common.base import CLOSED
+from routing_engine.markets.common.closed import CLOSED_PIECES
+from routing_engine.markets.common.codecs import TICKS, BigInt
+from routing_engine.markets.common.pair import PairMarket
+from routing_engine.markets.common.record import require
+from routing_engine.markets.common.state import advance
 from routing_engine.markets.ekubo.curve import build_pieces, spot_price
 from routing_engine.model import Fee, Hop, Limits, Token
 
-CLOSED = [[0.0, 0.0, 0.0, 1.0, 0.0]]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EkuboPool:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class EkuboPool(PairMarket):
     """A pool of Ekubo's concentrated liquidity, or of liquidity over the whole range.
 
     Parameters
@@ -67,17 +67,17 @@ class EkuboPool:
     protocol: str
     token0: Token
     token1: Token
-    fee_x64: int
+    fee_x64: BigInt
     tick_spacing: int
-    sqrt_ratio: int
+    sqrt_ratio: BigInt
     tick: int
-    liquidity: int
-    ticks: tuple[Tick, ...]
+    liquidity: BigInt
+    ticks: Annotated[tuple[Tick, ...], TICKS]
     gas: int = 110_000
     gas_per_tick: int = 20_000
 
     def __post_init__(self) -> None:
-        check_pair(self)
+        self.check_pair()
         require(0 <= self.fee_x64 < FEE_SCALE, "fee_x64", "must be from 0 to 2**64 - 1")
         require(self.tick_spacing >= 0, "tick_spacing", f"must be 0 or more, not {self.tick_spacing}")
         within = MIN_SQRT_RATIO <= self.sqrt_ratio <= MAX_SQRT_RATIO
@@ -110,11 +110,6 @@ class EkuboPool:
         agrees = self.tick_spacing == 0 or active == self.liquidity
         require(agrees, "liquidity", f"is {self.liquidity}, but the ticks add up to {active}")
 
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """Both tokens."""
-        return (self.token0, self.token1)
-
     def edges(self) -> tuple[tuple[Token, Token], ...]:
         """Both directions, less those in which not even one unit can be bought."""
         both = ((self.token0, self.token1), (self.token1, self.token0))
@@ -122,110 +117,34 @@ class EkuboPool:
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
-        zero_for_one = is_zero_for_one(self, token_in, token_out)
+        zero_for_one = self.is_zero_for_one(token_in, token_out)
         if amount_in <= 0:
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         done = swap(self, zero_for_one, min(amount_in, MAX_AMOUNT))
         if not done.filled or amount_in > MAX_AMOUNT:
             detail = f"at most {done.amount_in} until the liquidity ends"
-            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, detail)
+            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, detail)
         if done.amount_out == 0:
-            refuse_low(self.id, amount_in)
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=done.amount_out,
+            self.refuse_low(amount_in)
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            done.amount_out,
             fees=(Fee(amount=done.fee_amount, token=token_in, name="lp_fee"),),
             gas=self.gas + self.gas_per_tick * done.crossed,
             spot_price=self.spot_price(token_in, token_out),
         )
-        after = moved(self, sqrt_ratio=done.sqrt_ratio, tick=done.tick, liquidity=done.liquidity)
+        after = advance(self, sqrt_ratio=done.sqrt_ratio, tick=done.tick, liquidity=done.liquidity)
         return hop, after
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input; see `Market`."""
-        zero_for_one = is_zero_for_one(self, token_in, token_out)
-        least = self._least(zero_for_one, amount_out) if amount_out > 0 else None
-        if least is None:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, least)
-
-    def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """From the least input that buys one unit to what exhausts the liquidity; minimum above maximum when closed."""
-        zero_for_one = is_zero_for_one(self, token_in, token_out)
-        least = self._least(zero_for_one, 1)
-        return Limits(1, 0) if least is None else Limits(least, self._most(zero_for_one))
-
-    def spot_price(self, token_in: Token, token_out: Token) -> float:
-        """Marginal price after the fee; see `Market`. In a gap that of the first liquidity met, 0 without any."""
-        return spot_price(self, is_zero_for_one(self, token_in, token_out))
-
-    def curve(self, token_in: Token, token_out: Token) -> Curve:
-        """One Möbius piece per interval between initialised ticks."""
-        pieces, x_max = build_pieces(self, is_zero_for_one(self, token_in, token_out))
-        curve = Curve(
-            pieces=np.array(pieces or CLOSED),
-            x_max=min(x_max, float(MAX_AMOUNT)),
-            gas=float(self.gas),
-            gas_per_piece=float(self.gas_per_tick),
-        )
-        return replace(curve, x_min=curve.inverse(1.0)) if pieces else curve
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "token0": self.token0.key,
-            "token1": self.token1.key,
-            "fee_x64": str(self.fee_x64),
-            "tick_spacing": self.tick_spacing,
-            "sqrt_ratio": str(self.sqrt_ratio),
-            "tick": self.tick,
-            "liquidity": str(self.liquidity),
-            "ticks": [[index, str(net)] for index, net in self.ticks],
-            "gas": self.gas,
-            "gas_per_tick": self.gas_per_tick,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`, checked by `validate`; see `Market`."""
-        ticks = tuple((to_int(index, "ticks"), to_int(net, "ticks")) for index, net in read_list(record, "ticks", 2))
-        pool = cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            token0=read_token(record, "token0", tokens),
-            token1=read_token(record, "token1", tokens),
-            fee_x64=read_int(record, "fee_x64"),
-            tick_spacing=read_int(record, "tick_spacing"),
-            sqrt_ratio=read_int(record, "sqrt_ratio"),
-            tick=read_int(record, "tick"),
-            liquidity=read_int(record, "liquidity"),
-            ticks=ticks,
-            gas=read_int(record, "gas"),
-            gas_per_tick=read_int(record, "gas_per_tick"),
-        )
-        pool.validate()
-        return pool
-
-    def _most(self, zero_for_one: bool) -> int:
-        """Return the greatest input that is used up: more than reaches the last tick, where rounding keeps it there."""
-        reached = swap(self, zero_for_one, MAX_AMOUNT).amount_in
-        first = least_input(lambda amount: not swap(self, zero_for_one, amount).filled, 1, reached + 1, MAX_AMOUNT)
-        return MAX_AMOUNT if first is None else first - 1
-
-    def _least(self, zero_for_one: bool, amount_out: int) -> int | None:
-        """Return the least input that buys `amount_out`, or None."""
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Search the input, from a guess by the float64 curve; see `BaseMarket`."""
+        zero_for_one = self.is_zero_for_one(token_in, token_out)
         most = swap(self, zero_for_one, MAX_AMOUNT)
         if most.amount_out < amount_out:
             return None
-        tokens = (self.token0, self.token1) if zero_for_one else (self.token1, self.token0)
-        guess = self.curve(*tokens).inverse(float(amount_out))
+        guess = self.curve(token_in, token_out).inverse(float(amount_out))
         first = most.amount_in if guess != guess else int(min(guess, float(most.amount_in))) + 1
 
         def gives(amount_in: int) -> int:
@@ -234,3 +153,29 @@ class EkuboPool:
         found = least_input(gives, amount_out, first, most.amount_in)
         # What a step needs at least may leave its price one bit before the tick, and buy a little less.
         return found or least_input(gives, amount_out, most.amount_in, self._most(zero_for_one))
+
+    def limits(self, token_in: Token, token_out: Token) -> Limits:
+        """From the least input that buys one unit to what exhausts the liquidity; minimum above maximum when closed."""
+        least = self.least_input(token_in, token_out, 1)
+        return Limits(least, self._most(self.is_zero_for_one(token_in, token_out))) if least else CLOSED
+
+    def spot_price(self, token_in: Token, token_out: Token) -> float:
+        """Marginal price after the fee; see `Market`. In a gap that of the first liquidity met, 0 without any."""
+        return spot_price(self, self.is_zero_for_one(token_in, token_out))
+
+    def curve(self, token_in: Token, token_out: Token) -> Curve:
+        """One Möbius piece per interval between initialised ticks."""
+        pieces, x_max = build_pieces(self, self.is_zero_for_one(token_in, token_out))
+        curve = Curve(
+            pieces=np.array(pieces) if pieces else CLOSED_PIECES,
+            x_max=min(x_max, float(MAX_AMOUNT)),
+            gas=float(self.gas),
+            gas_per_piece=float(self.gas_per_tick),
+        )
+        return replace(curve, x_min=curve.inverse(1.0)) if pieces else curve
+
+    def _most(self, zero_for_one: bool) -> int:
+        """Return the greatest input that is used up: more than reaches the last tick, where rounding keeps it there."""
+        reached = swap(self, zero_for_one, MAX_AMOUNT).amount_in
+        first = least_input(lambda amount: not swap(self, zero_for_one, amount).filled, 1, reached + 1, MAX_AMOUNT)
+        return MAX_AMOUNT if first is None else first - 1

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Annotated, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 from routing_engine.amm.fluid import Breach, Reserves, Split, adjust, move, unadjust
 from routing_engine.curves.curve import A, B, Curve
-from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.errors import Refusal
 from routing_engine.fixed_point import PIPS, mul_div_up
-from routing_engine.markets.common.pair import check_fee, check_pair, is_zero_for_one, refuse_low, refuse_out
-from routing_engine.markets.common.record import read_int, read_list, read_text, read_token, require, to_int
+from routing_engine.markets.common.base import CLOSED
+from routing_engine.markets.common.closed import CLOSED_PIECES
+from routing_engine.markets.common.codecs import BigInt, joint_codec
+from routing_engine.markets.common.pair import PairMarket, check_fee
+from routing_engine.markets.common.record import require
 from routing_engine.markets.fluid.direction import Direction
 from routing_engine.model import Fee, Hop, Limits, Token
 
@@ -23,12 +25,13 @@ Pair: TypeAlias = tuple[int, int]
 OFF: Quad = (0, 0, 0, 0)
 """A pool that is switched off."""
 
-CLOSED = [[0.0, 0.0, 0.0, 1.0, 0.0]]
 CURVE_SLACK = 2.0**-32
+POOLS = ("of the collateral pool", "of the debt pool")
+SOURCES = ("what can be withdrawn", "what can be borrowed")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FluidPool:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FluidPool(PairMarket):
     """A pool of Fluid DEX v1 (T1).
 
     Parameters
@@ -63,15 +66,15 @@ class FluidPool:
     token0: Token
     token1: Token
     fee_pips: int
-    center_price: int
-    collateral: Quad
-    debt: Quad
-    withdrawable: Pair
-    borrowable: Pair
+    center_price: BigInt
+    collateral: Annotated[Quad, joint_codec("reserves", 0, 4, POOLS)]
+    debt: Annotated[Quad, joint_codec("reserves", 1, 4, POOLS)]
+    withdrawable: Annotated[Pair, joint_codec("limits", 0, 2, SOURCES)]
+    borrowable: Annotated[Pair, joint_codec("limits", 1, 2, SOURCES)]
     gas: int = 155_000
 
     def __post_init__(self) -> None:
-        check_pair(self)
+        self.check_pair()
         check_fee(self.fee_pips)
         require(0 < self.center_price < 2**128, "center_price", "must be from 1 to 2**128 - 1, a price times 1e27")
         for field, reserves in (("collateral", self.collateral), ("debt", self.debt)):
@@ -82,11 +85,6 @@ class FluidPool:
         for field, limits in (("withdrawable", self.withdrawable), ("borrowable", self.borrowable)):
             require(min(limits) >= 0, field, "limits must be 0 or more, in smallest units")
 
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """Both tokens."""
-        return (self.token0, self.token1)
-
     def edges(self) -> tuple[tuple[Token, Token], ...]:
         """Both directions, less those in which nothing can be taken out."""
         both = ((self.token0, self.token1), (self.token1, self.token0))
@@ -96,40 +94,34 @@ class FluidPool:
         """Sell exactly `amount_in`; see `Market`."""
         way = self._direction(token_in, token_out)
         if amount_in <= 0:
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         split = way.split(amount_in)
         amount_out, breach = way.paid(split), way.breach(amount_in, split)
         if breach is not None and breach is not Breach.TOO_LITTLE:
-            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, str(breach))
+            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, str(breach))
         if breach is not None or amount_out == 0:
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         first = way.pieces()[0]
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=amount_out,
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            amount_out,
             fees=(Fee(amount=mul_div_up(amount_in, self.fee_pips, PIPS), token=token_in, name="lp_fee"),),
             gas=self.gas,
             spot_price=first[A] / first[B],
         )
         return hop, self._after(way, split)
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input; see `Market`."""
-        way = self._direction(token_in, token_out)
-        least = way.least(amount_out) if amount_out > 0 else None
-        if least is None:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, least)
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Invert exactly; see `BaseMarket`."""
+        return self._direction(token_in, token_out).least(amount_out)
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the contract's minimum to the first of its checks that fails; minimum above maximum when closed."""
         way = self._direction(token_in, token_out)
         least = way.least()
-        return Limits(1, 0) if least is None else Limits(least, way.most(least))
+        return CLOSED if least is None else Limits(least, way.most(least))
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price after the fee; see `Market`. 0 for a pool that is switched off."""
@@ -139,50 +131,14 @@ class FluidPool:
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """One or two Möbius pieces; without any range when closed."""
         way = self._direction(token_in, token_out)
-        pieces, least = np.array(way.pieces() or CLOSED), way.least()
+        pieces, least = np.array(way.pieces()) if way.pieces() else CLOSED_PIECES, way.least()
         if least is None:
             return Curve(pieces=pieces, x_min=1.0, x_max=0.0, gas=float(self.gas))
         most = way.most(least, CURVE_SLACK)
         return Curve(pieces=pieces, x_min=float(least), x_max=float(most), gas=float(self.gas))
 
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "token0": self.token0.key,
-            "token1": self.token1.key,
-            "fee_pips": self.fee_pips,
-            "center_price": str(self.center_price),
-            "reserves": [[str(each) for each in reserves] for reserves in (self.collateral, self.debt)],
-            "limits": [[str(each) for each in limits] for limits in (self.withdrawable, self.borrowable)],
-            "gas": self.gas,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        reserves = [[to_int(each, "reserves") for each in row] for row in read_list(record, "reserves", 4)]
-        limits = [[to_int(each, "limits") for each in row] for row in read_list(record, "limits", 2)]
-        require(len(reserves) == 2, "reserves", "must be two rows: of the collateral pool, of the debt pool")
-        require(len(limits) == 2, "limits", "must be two rows: what can be withdrawn, what can be borrowed")
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            token0=read_token(record, "token0", tokens),
-            token1=read_token(record, "token1", tokens),
-            fee_pips=read_int(record, "fee_pips"),
-            center_price=read_int(record, "center_price"),
-            collateral=(reserves[0][0], reserves[0][1], reserves[0][2], reserves[0][3]),
-            debt=(reserves[1][0], reserves[1][1], reserves[1][2], reserves[1][3]),
-            withdrawable=(limits[0][0], limits[0][1]),
-            borrowable=(limits[1][0], limits[1][1]),
-            gas=read_int(record, "gas"),
-        )
-
     def _direction(self, token_in: Token, token_out: Token) -> Direction:
-        zero_for_one = is_zero_for_one(self, token_in, token_out)
+        zero_for_one = self.is_zero_for_one(token_in, token_out)
         sold, bought = (0, 1) if zero_for_one else (1, 0)
         collateral, debt = (
             Reserves(row[sold], row[bought], row[2 + sold], row[2 + bought]) for row in (self.collateral, self.debt)

@@ -24,6 +24,7 @@ from routing_engine.amm.solidly import (
 from routing_engine.curves.curve import Curve
 from routing_engine.curves.shape import Shape
 from routing_engine.fixed_point import PIPS, WAD, div_up
+from routing_engine.markets.common.closed import CLOSED_PIECES
 from routing_engine.model import UNLIMITED
 
 BPS_PER_WHOLE = 10_000
@@ -129,7 +130,7 @@ class Direction:
         # A stable pool may round by a unit, in 18 decimals, in favour of the trader.
         unit = 1.0 - 1e-9 - min(1.0, self.scales[1] / WAD) * self.stable
         if spot == 0.0:
-            return Curve(pieces=np.array([[0.0, 0.0, 0.0, 1.0, 0.0]]), x_min=1.0, x_max=0.0, gas=gas)
+            return Curve(pieces=CLOSED_PIECES, x_min=1.0, x_max=0.0, gas=gas)
         least = max(1.0, kept / spot * unit)
         if not self.stable:
             reserve_in, reserve_out = (float(reserve) for reserve in self.reserves)

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Self, TypeVar
-
-import numpy as np
+from itertools import permutations
+from typing import ClassVar, Self
 
 from routing_engine.amm.stableswap import FEE_SCALE, MAX_COINS, UINT256, Product, Rules
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD
-from routing_engine.markets.common.basket import (
-    check_amounts,
-    check_tokens,
-    indexes,
-    pairs,
-    read_ints,
-    read_tokens,
-    replaced,
-)
-from routing_engine.markets.common.pair import refuse_low, refuse_out
-from routing_engine.markets.common.record import read_bool, read_int, read_text
-from routing_engine.markets.common.state import moved
+from routing_engine.markets.common.base import CLOSED
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.closed import CLOSED_CURVE
+from routing_engine.markets.common.state import advance
 from routing_engine.markets.stableswap.curve import direction_curve, direction_price
 from routing_engine.markets.stableswap.direction import Direction, Sale
 from routing_engine.model import Fee, Hop, Limits, Token
-
-CLOSED = Curve(pieces=np.array([[0.0, 0.0, 0.0, 1.0, 0.0]]), x_min=1.0, x_max=0.0)
 
 
 class Accounting(StrEnum):
@@ -41,8 +29,8 @@ class Accounting(StrEnum):
     """The invariant's new balances are converted back through the rates: the first lending pools, rETH, aETH."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StableSwapPool:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StableSwapPool(BasketMarket):
     """A pool of coins that are worth about the same, or whose rates say what they are worth.
 
     ``exchange`` of Curve's pools and ``swap`` of Saddle's ``SwapUtils`` are reproduced to the unit, given the rates and
@@ -91,19 +79,19 @@ class StableSwapPool:
     balances: tuple[int, ...]
     rates: tuple[int, ...]
     amp: int
+    amp_precision: int = 100
     fee_e10: int
     admin_fee_e10: int = 0
-    amp_precision: int = 100
-    product: Product = Product.EACH
     multiplier_e10: int = 0
     spare: int = 1
+    gas: int = 150_000
+    product: Product = Product.EACH
     oracle: bool = False
     accounting: Accounting = Accounting.AMOUNTS
-    gas: int = 150_000
 
     def __post_init__(self) -> None:
         count = len(self.tokens)
-        check_tokens(self.tokens, MAX_COINS)
+        self.check_tokens(MAX_COINS)
         check_amounts("balances", self.balances, count, 0, UINT256)
         check_amounts("rates", self.rates, count, 1, UINT256)
         for field, low, high in (
@@ -135,30 +123,28 @@ class StableSwapPool:
 
     def edges(self) -> tuple[tuple[Token, Token], ...]:
         """Every ordered pair, less those in which not even one unit can be bought."""
-        return tuple(edge for edge in pairs(self.tokens) if self._is_open(*edge))
+        return tuple(edge for edge in permutations(self.tokens, 2) if self._is_open(*edge))
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
-        i, j = indexes(self, token_in, token_out)
+        i, j = self.find_places(token_in, token_out)
         if amount_in <= 0:
-            refuse_low(self.id, amount_in)
+            self.refuse_low(amount_in)
         try:
             direction = Direction(self.balances, self.rates, self.rules, i, j)
             if amount_in > direction.most:
                 detail = f"at most {direction.most}: more would not buy more"
-                raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, self.id, detail)
+                self.refuse(Refusal.AMOUNT_TOO_HIGH, detail)
             sale = direction.sell(amount_in)
         except ArithmeticError as error:
             raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, f"the contract reverts: {error}") from error
         if sale.amount_out <= 0:
-            refuse_low(self.id, amount_in)
-        hop = Hop(
-            market_id=self.id,
-            protocol=self.protocol,
-            token_in=token_in,
-            token_out=token_out,
-            amount_in=amount_in,
-            amount_out=sale.amount_out,
+            self.refuse_low(amount_in)
+        hop = self.make_hop(
+            token_in,
+            token_out,
+            amount_in,
+            sale.amount_out,
             fees=(
                 Fee(amount=sale.lp_fee, token=token_out, name="lp_fee"),
                 Fee(amount=sale.protocol_fee, token=token_out, name="protocol_fee"),
@@ -168,19 +154,16 @@ class StableSwapPool:
         )
         return hop, self._after(direction, amount_in, sale)
 
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input; see `Market`."""
+    def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
+        """Invert exactly; see `BaseMarket`."""
         direction = self._direction(token_in, token_out)
-        least = direction.least(amount_out) if direction is not None and amount_out > 0 else None
-        if least is None:
-            refuse_out(self.id, amount_out)
-        return self.swap_exact_in(token_in, token_out, least)
+        return direction.least(amount_out) if direction is not None else None
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From what buys one unit to what the contract's integers hold, or to where a growing fee would take all."""
         direction = self._direction(token_in, token_out)
         least = direction.least(1) if direction is not None else None
-        return Limits(1, 0) if direction is None or least is None else Limits(least, direction.most)
+        return CLOSED if direction is None or least is None else Limits(least, direction.most)
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price after the fee; see `Market`. 0 where a coin has run out."""
@@ -190,40 +173,10 @@ class StableSwapPool:
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """StableSwap's formula; with a fee that grows, the formula less that fee, which is not concave."""
         direction = self._direction(token_in, token_out)
-        return direction_curve(direction, float(self.gas)) if direction is not None else CLOSED
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; see `Market`."""
-        return {
-            "kind": self.kind,
-            "id": self.id,
-            "protocol": self.protocol,
-            "tokens": [token.key for token in self.tokens],
-            "balances": [str(balance) for balance in self.balances],
-            "rates": [str(rate) for rate in self.rates],
-            **{field: getattr(self, field) for field in _NUMBERS},
-            "product": self.product.value,
-            "oracle": self.oracle,
-            "accounting": self.accounting.value,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; see `Market`."""
-        return cls(
-            id=read_text(record, "id"),
-            protocol=read_text(record, "protocol"),
-            tokens=read_tokens(record, tokens),
-            balances=read_ints(record, "balances"),
-            rates=read_ints(record, "rates"),
-            product=read_choice(record, "product", Product),
-            oracle=read_bool(record, "oracle"),
-            accounting=read_choice(record, "accounting", Accounting),
-            **{field: read_int(record, field) for field in _NUMBERS},
-        )
+        return direction_curve(direction, float(self.gas)) if direction is not None else CLOSED_CURVE
 
     def _direction(self, token_in: Token, token_out: Token) -> Direction | None:
-        i, j = indexes(self, token_in, token_out)
+        i, j = self.find_places(token_in, token_out)
         try:
             return Direction(self.balances, self.rates, self.rules, i, j)
         except ArithmeticError:
@@ -237,20 +190,7 @@ class StableSwapPool:
         i, j, traded = direction.i, direction.j, sale.traded
         if self.accounting is Accounting.AMOUNTS:
             left = self.balances[j] - sale.amount_out - sale.protocol_fee
-            return moved(self, balances=replaced(self.balances, {i: self.balances[i] + amount_in, j: left}))
+            return advance(self, balances=replace_at(self.balances, {i: self.balances[i] + amount_in, j: left}))
         kept = traded.fee - traded.fee * self.admin_fee_e10 // FEE_SCALE
         new = {i: traded.x * WAD // self.rates[i], j: (traded.y + kept) * WAD // self.rates[j]}
-        return moved(self, balances=replaced(self.balances, new))
-
-
-Choice = TypeVar("Choice", bound=StrEnum)
-
-_NUMBERS = ("amp", "amp_precision", "fee_e10", "admin_fee_e10", "multiplier_e10", "spare", "gas")
-
-
-def read_choice(record: Mapping[str, Any], field: str, choices: type[Choice]) -> Choice:
-    """Return the member of `choices` whose value stands at `field`."""
-    text = read_text(record, field)
-    if text not in list(choices):
-        raise InvalidMarket(field, f"must be one of {', '.join(choices)}, not {text!r}")
-    return choices(text)
+        return advance(self, balances=replace_at(self.balances, new))

@@ -129,5 +129,5 @@ def test_impossible_states_name_their_field(field, value):
 @pytest.mark.parametrize(("field", "value"), [("reserves", [[1, 1, 5, 5]]), ("limits", [[1, 1]])])
 def test_records_need_both_rows(field, value):
     record = POOL.to_record() | {field: value}
-    with pytest.raises(InvalidMarket, match="two rows"):
+    with pytest.raises(InvalidMarket, match="must be 2 rows: "):
         FluidPool.from_record(record, {token.key: token for token in POOL.tokens})

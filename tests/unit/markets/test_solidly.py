@@ -142,5 +142,5 @@ def test_impossible_states_are_named(changes, field):
 
 def test_a_record_with_an_unknown_fork_is_refused():
     record = {**STABLE.to_record(), "fork": "pancake"}
-    with pytest.raises(InvalidMarket, match="fork: 'pancake' is unknown; known are camelot, solidly, velodrome_v2"):
+    with pytest.raises(InvalidMarket, match="fork: must be one of solidly, velodrome_v2, camelot, not 'pancake'"):
         market_from_record(record, {token.key: token for token in STABLE.tokens})

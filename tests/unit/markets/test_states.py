@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 import pytest
 
 from routing_engine import QuoteRefused
-from routing_engine.markets.common.state import moved
+from routing_engine.markets.common.state import advance
 from tests.support.markets import market_of
 from tests.support.mixed import mixed_markets
 
@@ -31,7 +31,7 @@ def test_every_state_after_a_swap_passes_the_checks_of_its_constructor() -> None
 
 def test_a_moved_market_differs_in_the_named_fields_only_and_stays_immutable() -> None:
     (pool,) = market_of("ab: A B 1000 2000 30bps")
-    after = moved(pool, reserve0=5, reserve1=7)
+    after = advance(pool, reserve0=5, reserve1=7)
     assert after == replace(pool, reserve0=5, reserve1=7)
     assert {field.name for field in fields(pool) if getattr(pool, field.name) != getattr(after, field.name)} == {
         "reserve0",
