@@ -23,7 +23,9 @@ def create_app(config: Config, *, clock: Clock | None = None) -> Flask:
     clock : Clock, optional
         Where the service reads the time; the system's clock by default.
     """
-    from api.app import build_app
     from api.context import build_context
 
-    return build_app(build_context(config, clock=clock))
+    context = build_context(config, clock=clock)
+    from api.app import build_app  # here, since its schemas name the chains, and the context adds an operator's
+
+    return build_app(context)

@@ -45,6 +45,8 @@ class Config:
     market : Plan
         Adapters that give a live market instead, and what they need. Its `rpc_urls` are also the chains on which live
         orders are paid, with or without adapters.
+    chains_file : Path or None
+        Further chains of a known gas model, as `routing_engine.reference.chain_records` reads them; none without it.
     test_rpc_urls : mapping of int to tuple of str
         Chains on which test orders are paid, by the same rules; without any they are paid on the simulated ledger.
     web_threads, web_workers : int
@@ -75,6 +77,7 @@ class Config:
     allow_local_webhooks: bool = False
     market_file: Path | None = None
     market: Plan = field(default_factory=Plan)
+    chains_file: Path | None = None
     test_rpc_urls: Mapping[int, tuple[str, ...]] = field(default_factory=dict, repr=False)
     web_threads: int = 16
     web_workers: int = 1
@@ -112,7 +115,7 @@ class Config:
         positive = validate.Range(min=1, max=1_000_000)
         data_dir = Path(env.str("DATA_DIR", defaults.get("DATA_DIR", ".data"))).expanduser().absolute()
         port = env.int("PORT", int(defaults.get("PORT", "8000")), validate=validate.Range(min=1, max=65_535))
-        market_file = env.str("MARKET_FILE", None) or None
+        market_file, chains_file = (env.str(name, None) or None for name in ("MARKET_FILE", "CHAINS_FILE"))
         market = _market(env)
         if market_file and market.adapters:
             raise ConfigError("MARKET_FILE and ADAPTERS: set one of the two")
@@ -126,6 +129,7 @@ class Config:
             allow_local_webhooks=env.bool("ALLOW_LOCAL_WEBHOOKS", False),
             market_file=Path(market_file).expanduser().absolute() if market_file else None,
             market=market,
+            chains_file=Path(chains_file).expanduser().absolute() if chains_file else None,
             test_rpc_urls=_endpoints("TEST_RPC_URLS", env.str("TEST_RPC_URLS", "")),
             web_threads=env.int("WEB_THREADS", 16, validate=positive),
             web_workers=env.int("WEB_WORKERS", 1, validate=positive),

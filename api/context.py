@@ -19,6 +19,8 @@ from api.services.market.market import MarketService
 from api.services.market.supply import supply_for
 from api.storage.db import Database
 from api.storage.private_files import make_private_folder
+from routing_engine.errors import BadChainsFile
+from routing_engine.reference.chains import add_chains
 
 EXTENSION = "checkout"
 
@@ -53,9 +55,11 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
     Raises
     ------
     ConfigError
-        If the check of addresses that is configured is not installed, or DATA_DIR is not the service's own.
+        If the check of addresses that is configured is not installed, CHAINS_FILE is wrong, or DATA_DIR is not the
+        service's own.
     """
     clock = clock or SystemClock()
+    _add_chains(config)
     _make_data_dir(config)
     return Context(
         config=config,
@@ -66,6 +70,14 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
         ledgers=_ledgers(config, clock),
         screen=_screen(config),
     )
+
+
+def _add_chains(config: Config) -> None:
+    try:
+        if config.chains_file is not None:
+            add_chains(config.chains_file)
+    except BadChainsFile as error:
+        raise ConfigError(f"CHAINS_FILE: {error}") from error
 
 
 def _make_data_dir(config: Config) -> None:

@@ -123,6 +123,12 @@ class BadMarketFile(BadFile):
     code = "bad_market_file"
 
 
+class BadChainsFile(BadFile):
+    """A file that describes chains cannot be used; see `BadFile`."""
+
+    code = "bad_chains_file"
+
+
 class BadRequestFile(BadFile):
     """A file of requests cannot be read; see `BadFile`."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
-from itertools import product
 
 from adapters.base import FirmQuote, Source, Venues
 from adapters.http.json_fields import Field
@@ -15,26 +14,16 @@ from routing_engine.markets.bridges.fill_times import canonical_fill_time
 from routing_engine.markets.lanes import canonical_lane
 from routing_engine.model import Hop, Token
 from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS, bridge_facts
 
 INTERVAL_S, MAX_AGE_S = 3_600.0, float("inf")
-L1 = 1
-ETHER_ROLLUPS = (10, 8453, 42161)
-CARRIED = {
-    "ETH": {10: "ETH", 137: "WETH", 8453: "ETH", 42161: "ETH"},
-    "USDC": {10: "USDC.e", 137: "USDC.e", 8453: "USDbC", 42161: "USDC.e"},
-    "USDT": {10: "USDT", 137: "USDT", 42161: "USDT"},
-    "DAI": {10: "DAI", 137: "DAI", 8453: "DAI", 42161: "DAI"},
-    "WBTC": {10: "WBTC", 137: "WBTC", 42161: "WBTC"},
-    "POL": {137: "POL"},
-}
-"""Tokens of Ethereum, and what each chain's bridge gives for them there."""
 CLAIM_GAS = 300_000
 """Of the transactions on Ethereum that prove and claim a withdrawal."""
 L1_GAS_GWEI = Decimal(5)
 
 
 class CanonicalAdapter:
-    """Deposits to every chain, and withdrawals from those whose gas is paid in ether.
+    """Deposits to every chain, and withdrawals from those whose gas is paid in the coin of the chain above.
 
     A withdrawal is claimed on Ethereum, for ether, which counts as the lane's fee in coin. Polygon's coin is another,
     so its withdrawals are left out rather than shown as free.
@@ -73,12 +62,22 @@ class CanonicalAdapter:
         return FirmQuote(hop=hop)
 
     def _lanes(self) -> Iterator[BridgeLane]:
-        for symbol, there in CARRIED.items():
-            for above, (chain_id, name) in product((token_registry.token(symbol, L1),), there.items()):
-                below = token_registry.token(name, chain_id)
-                if above.key not in self._listed or below.key not in self._listed:
-                    continue
-                yield canonical_lane(above, below, fill_time_s=canonical_fill_time(L1, chain_id))
-                if chain_id in ETHER_ROLLUPS:
-                    down = canonical_lane(below, above, fill_time_s=canonical_fill_time(chain_id, L1))
-                    yield replace(down, native_fee=self._claim_fee)
+        for above, below in _carried():
+            if above.key not in self._listed or below.key not in self._listed:
+                continue
+            ends = above.chain_id, below.chain_id
+            yield canonical_lane(above, below, fill_time_s=canonical_fill_time(*ends))
+            coins = [CHAINS[chain_id].native_currency.symbol for chain_id in ends]
+            if coins[0] == coins[1]:
+                down = canonical_lane(below, above, fill_time_s=canonical_fill_time(*reversed(ends)))
+                yield replace(down, native_fee=self._claim_fee)
+
+
+def _carried() -> Iterator[tuple[Token, Token]]:
+    """Yield the tokens of a chain, and what the bridge of a chain below it gives for them there, token by token."""
+    served = bridge_facts("canonical")
+    for symbol in dict.fromkeys(symbol for facts in served.values() for symbol in facts["tokens"]):
+        for chain_id, facts in served.items():
+            if symbol in facts["tokens"]:
+                below = token_registry.token(facts["tokens"][symbol], chain_id)
+                yield token_registry.token(symbol, facts["parent"]), below

@@ -17,11 +17,10 @@ from routing_engine.markets import BridgeLane
 from routing_engine.markets.bridges.fill_times import cctp_fast_fill_time, cctp_standard_fill_time
 from routing_engine.markets.lanes import Finality, cctp_lane
 from routing_engine.model import Hop, Token
+from routing_engine.reference.chains import CHAINS, bridge_facts
 
 URL = "https://iris-api.circle.com"
 INTERVAL_S, MAX_AGE_S = 60.0, 600.0
-DOMAINS = {1: 0, 10: 2, 42161: 3, 8453: 6, 137: 7}
-"""Circle's numbers of the chains."""
 MAX_FEE_BPS = 1_000
 MAX_ALLOWANCE = 10**12
 """In whole USDC: more than there is."""
@@ -55,7 +54,7 @@ class CctpAdapter:
 
     def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
         self._client, self._url = client, url
-        self._directions = tuple(same_asset(tokens, ("USDC",), DOMAINS))
+        self._directions = tuple(same_asset(tokens, ("USDC",), bridge_facts("cctp")))
 
     @classmethod
     def connect(cls, venues: Venues) -> tuple[Source, ...]:
@@ -87,8 +86,13 @@ class CctpAdapter:
         return self._client.get(f"{self._url}/v2/fastBurn/USDC/allowance")
 
     def _fees(self, direction: Direction) -> Any:
-        ends = f"{DOMAINS[direction.token_in.chain_id]}/{DOMAINS[direction.token_out.chain_id]}"
+        ends = f"{domain_of(direction.token_in.chain_id)}/{domain_of(direction.token_out.chain_id)}"
         return self._client.get(f"{self._url}/v2/burn/USDC/fees/{ends}", {"forward": "true"})
+
+
+def domain_of(chain_id: int) -> int:
+    """Return Circle's number of a chain that it serves."""
+    return int(CHAINS[chain_id].bridges["cctp"]["domain"])
 
 
 def allowance_of(answer: Any) -> int:

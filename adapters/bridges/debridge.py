@@ -18,13 +18,13 @@ from routing_engine.markets import BridgeLane
 from routing_engine.markets.bridges.terms import rate_of_bps
 from routing_engine.markets.lanes import debridge_lane
 from routing_engine.model import ZERO_ADDRESS, Hop, Token
+from routing_engine.reference.chains import bridge_facts
 
 URL = "https://dln.debridge.finance/v1.0"
 INTERVAL_S, MAX_AGE_S = 60.0, 180.0
 """The service recommends that a transaction is sent within 30 seconds of its quote, and quotes are asked for again."""
 RESERVES = ("USDC", "ETH")
 """What takers hold; other tokens would be exchanged first, which is the router's own business."""
-CHAINS = (1, 10, 137, 8453, 42161)
 MAX_FEE_BPS = 1_000
 MAX_FIXED_FEE = 10**20
 MAX_CALLDATA_BYTES = 32_768
@@ -51,7 +51,7 @@ class DebridgeAdapter:
 
     def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
         self._client, self._url = client, url
-        self._directions = tuple(same_asset(tokens, RESERVES, CHAINS))
+        self._directions = tuple(same_asset(tokens, RESERVES, bridge_facts("debridge")))
 
     @classmethod
     def connect(cls, venues: Venues) -> tuple[Source, ...]:

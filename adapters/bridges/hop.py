@@ -19,18 +19,10 @@ from routing_engine.markets.bridges.fill_times import hop_fill_time
 from routing_engine.markets.bridges.terms import lane_id
 from routing_engine.model import Hop, Token
 from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS, bridge_facts
 
 URL = "https://api.hop.exchange/v1"
 INTERVAL_S, MAX_AGE_S = 120.0, 600.0
-SLUGS = {1: "ethereum", 10: "optimism", 137: "polygon", 8453: "base", 42161: "arbitrum"}
-ROLLUPS = (1, 10, 137, 42161)
-CARRIED = {
-    "ETH": {1: "ETH", 10: "ETH", 137: "WETH", 8453: "ETH", 42161: "ETH"},
-    "USDC.e": {1: "USDC", 10: "USDC.e", 137: "USDC.e", 42161: "USDC.e"},
-    "USDT": dict.fromkeys(ROLLUPS, "USDT"),
-    "DAI": dict.fromkeys(ROLLUPS, "DAI"),
-}
-"""Hop's symbols, and the listed token that each one is on each chain."""
 SLIPPAGE_PERCENT = "0.5"
 SPREAD = 10
 """The two amounts asked for are a tenth of the typical amount, and ten times it."""
@@ -69,8 +61,7 @@ class HopAdapter:
         self._client, self._url = client, url
         listed = {token.key: token for token in tokens}
         self._symbols: dict[Direction, str] = {}
-        for symbol, names in CARRIED.items():
-            ends = [token_registry.token(name, chain_id) for chain_id, name in names.items()]
+        for symbol, ends in _carried().items():
             for token_in, token_out in permutations((end for end in ends if end.key in listed), 2):
                 self._symbols[Direction(token_in, token_out)] = symbol
 
@@ -105,8 +96,8 @@ class HopAdapter:
         question: dict[str, str | int] = {
             "amount": amount,
             "token": self._symbols[direction],
-            "fromChain": SLUGS[direction.token_in.chain_id],
-            "toChain": SLUGS[direction.token_out.chain_id],
+            "fromChain": _slug(direction.token_in),
+            "toChain": _slug(direction.token_out),
             "slippage": SLIPPAGE_PERCENT,
         }
         return self._client.get(f"{self._url}/quote", question)
@@ -144,6 +135,19 @@ def lane(direction: Direction, small: Any, large: Any) -> BridgeLane:
             fill_time_s=hop_fill_time(direction.token_in.chain_id, direction.token_out.chain_id),
             gas=DEPOSIT_GAS,
         )
+
+
+def _carried() -> dict[str, list[Token]]:
+    """Return Hop's symbols, and the listed token that each one is on each chain."""
+    found: dict[str, list[Token]] = {}
+    for chain_id, facts in bridge_facts("hop").items():
+        for symbol, name in facts["tokens"].items():
+            found.setdefault(symbol, []).append(token_registry.token(name, chain_id))
+    return found
+
+
+def _slug(token: Token) -> str:
+    return str(CHAINS[token.chain_id].bridges["hop"]["slug"])
 
 
 def _cost(direction: Direction, each: Quote) -> int:

@@ -21,10 +21,8 @@ from routing_engine.markets.bridges.fill_times import layer_zero_fill_time
 from routing_engine.markets.bridges.stargate import SHARED_DECIMALS
 from routing_engine.markets.bridges.terms import lane_id
 from routing_engine.reference import token_registry
-from routing_engine.reference.chains import CHAINS
+from routing_engine.reference.chains import CHAINS, bridge_facts
 
-EIDS = {1: 30101, 10: 30111, 137: 30109, 8453: 30184, 42161: 30110}
-"""LayerZero's numbers of the chains."""
 SOMEBODY = bytes(31) + b"\x01"
 PROBE = 1_000
 """Whole tokens for which the pool's own quote is compared; a tenth, and so on, where its credit is less."""
@@ -73,7 +71,7 @@ class Stargate(ChainProtocol[Path]):
         here = {each.text("symbol"): each for each in self._deployments}
         return tuple(
             path_of(self._chain_id, here[symbol].address("pool"), symbol, chain_id)
-            for chain_id in CHAINS
+            for chain_id in bridge_facts("layerzero")
             for symbol in sorted(symbols_on(chain_id) & here.keys())
             if chain_id != self._chain_id and tokens.at(token_registry.token(symbol, self._chain_id).address)
         )
@@ -122,7 +120,12 @@ def contract_of(path: Pool) -> str:
 def path_of(origin: int, contract: str, symbol: str, destination: int) -> Pool:
     """Return the path of a token's pool to another chain."""
     ends = token_registry.token(symbol, origin), token_registry.token(symbol, destination)
-    return Pool(key=f"{contract}-{destination}", tokens=ends, facts=(contract, EIDS[destination]))
+    return Pool(key=f"{contract}-{destination}", tokens=ends, facts=(contract, endpoint_id(destination)))
+
+
+def endpoint_id(chain_id: int) -> int:
+    """Return LayerZero's number of a chain that it serves."""
+    return int(CHAINS[chain_id].bridges["layerzero"]["eid"])
 
 
 def symbols_on(chain_id: int) -> set[str]:
@@ -133,7 +136,7 @@ def symbols_on(chain_id: int) -> set[str]:
 def deployed(chain_id: int) -> Iterator[Stargate]:
     """Return the pools of a chain."""
     found = tuple(deployments_of("stargate", chain_id))
-    if found:
+    if found and chain_id in bridge_facts("layerzero"):
         yield Stargate(chain_id, found)
 
 

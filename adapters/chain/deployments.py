@@ -1,4 +1,4 @@
-"""Where protocols are deployed: ``adapters/data/deployments.json``, facts with their sources."""
+"""Where protocols are deployed: ``adapters/data/deployments.json``, with its sources, and what chains describe."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from routing_engine.reference.chains import CHAINS
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _FILE = Path(__file__).parents[1] / "data" / "deployments.json"
@@ -50,11 +52,14 @@ def contracts_on(chain_id: int) -> frozenset[str]:
     """Return every contract that the file names on a chain, in lower case."""
     records = (record for each in _all().values() for record in each if record["chain_id"] == chain_id)
     values = (value for record in records for value in record.values())
-    texts = (text for value in values for text in (value if isinstance(value, list) else [value]))
+    texts = (text for value in values for text in (value if isinstance(value, list | tuple) else [value]))
     return frozenset(text.lower() for text in texts if isinstance(text, str) and _ADDRESS.fullmatch(text))
 
 
 @cache
 def _all() -> Mapping[str, list[Mapping[str, Any]]]:
-    found: Mapping[str, list[Mapping[str, Any]]] = json.loads(_FILE.read_text(encoding="utf-8"))
+    found: dict[str, list[Mapping[str, Any]]] = json.loads(_FILE.read_text(encoding="utf-8"))
+    for chain in CHAINS.values():
+        for protocol, records in chain.deployments.items():
+            found[protocol] = [*found.get(protocol, ()), *records]
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,8 @@ from adapters.rpc.abi import Call, Function, Outcome, hex_data, quantity
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine.formats import Contents
-from routing_engine.reference.chains import block_time_s
+from routing_engine.reference.chain import GasModel
+from routing_engine.reference.chains import CHAINS, block_time_s
 
 GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000f"
 """Predeployed on OP-stack chains."""
@@ -33,11 +35,11 @@ MOST_L1_FEE = 10**18
 FASTEST_S = 6.0
 MAX_AGE_S = 180.0
 
-DATA_FEES: dict[int, Call] = {
-    10: L1_FEE_UPPER_BOUND(GAS_PRICE_ORACLE, TYPICAL_BYTES),
-    8453: L1_FEE_UPPER_BOUND(GAS_PRICE_ORACLE, TYPICAL_BYTES),
-    42161: PRICES_IN_WEI(ARB_GAS_INFO),
+DATA_FEES: Mapping[GasModel, Call] = {
+    GasModel.OP_STACK: L1_FEE_UPPER_BOUND(GAS_PRICE_ORACLE, TYPICAL_BYTES),
+    GasModel.ARBITRUM: PRICES_IN_WEI(ARB_GAS_INFO),
 }
+"""What to ask on chains that charge for data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class GasAdapter:
         """Ask for recent fees; see `Adapter`."""
         self._rpc.head()
         questions: list[Question] = [("eth_feeHistory", [hex(BLOCKS), "latest", [PERCENTILE]])]
-        call = DATA_FEES.get(self._rpc.chain_id)
+        call = self._data_call()
         if call is not None:
             questions.append(("eth_call", [{"to": call.to, "data": "0x" + call.data.hex()}, "latest"]))
         return self._rpc.ask(questions, _payload)
@@ -92,9 +94,13 @@ class GasAdapter:
             raise BadPayload(f"{self.name}: {price} wei must be from 1 to {MOST_WEI}")
         return Contents(markets=(), gas_prices={self._rpc.chain_id: price})
 
+    def _data_call(self) -> Call | None:
+        chain = CHAINS.get(self._rpc.chain_id)
+        return DATA_FEES.get(chain.gas_model) if chain else None
+
     def _data_price(self, answer: Any) -> int:
         """Return the fee for data, per unit of gas, rounded up."""
-        call = DATA_FEES.get(self._rpc.chain_id)
+        call = self._data_call()
         if call is None:
             return 0
         values = call.decode(Outcome(hex_data(answer, f"{self.name}: data fee")))

@@ -102,7 +102,7 @@ class Fold:
         found: dict[Token, tuple[int, str]] = {}
         for token in chain.from_iterable(market.tokens for market in markets):
             info = token_registry.info_of(token.chain_id, token.address)
-            told = (info.decimals, "the registry") if info else (token.decimals, source)
+            told = (info.on(token.chain_id).decimals, "the registry") if info else (token.decimals, source)
             known, by = found.setdefault(token, self._decimals.get(token, told))
             if token.decimals != known:
                 raise BadPayload(f"{source}: gives {token.key} {token.decimals} decimals; {by} says {known}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.bridges.cctp import DOMAINS
+from adapters.bridges.cctp import domain_of
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
@@ -37,7 +37,7 @@ class CctpPayments:
         (messenger,) = (facts.address("token_messenger") for facts in deployments_of("cctp", chain_id))
         recipient = bytes(12) + bytes.fromhex(terms.recipient[2:])
         fee, finality = terms.amount_in_max - terms.amount_out, terms.firm["minFinalityThreshold"]
-        ends = DOMAINS[hop.token_out.chain_id], recipient, hop.token_in.address, ANYBODY
+        ends = domain_of(hop.token_out.chain_id), recipient, hop.token_in.address, ANYBODY
         order = (terms.amount_in_max, *ends, fee, finality, FORWARD + terms.reference)
         spending = Spending(token=hop.token_in, spender=messenger, amount=terms.amount_in_max)
         return PaymentCall(chain_id=chain_id, to=messenger, data=BURN(messenger, *order).data, spending=spending)

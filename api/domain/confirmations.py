@@ -16,8 +16,7 @@ _RULE = re.compile(r"(\*|[0-9]{1,16}):((?:[0-9]{1,15}=[0-9]{1,6})(?:,[0-9]{1,15}
 Steps = tuple[tuple[int, int], ...]
 
 FINAL_AFTER_S = 1_500
-"""What counts as final on a chain whose nodes do not say: more than the quarter of an hour that Ethereum takes, on
-which the others rely."""
+"""What counts as final on a chain that nobody describes: more than the quarter of an hour that Ethereum takes."""
 UNKNOWN_BLOCK_TIME_S = 12.0
 DOUBTED_ABOVE = 1_000
 """Dollars above which one endpoint's word and one proof are not enough."""
@@ -25,8 +24,10 @@ DOUBTED_ABOVE = 1_000
 
 def finality_blocks(chain_id: int) -> int:
     """Return how deep a block lies that nothing changes any more, on a chain whose nodes do not say."""
-    block_time_s = CHAINS[chain_id].block_time_s if chain_id in CHAINS else UNKNOWN_BLOCK_TIME_S
-    return math.ceil(FINAL_AFTER_S / block_time_s)
+    chain = CHAINS.get(chain_id)
+    if chain is None:
+        return math.ceil(FINAL_AFTER_S / UNKNOWN_BLOCK_TIME_S)
+    return math.ceil(chain.final_after_s / chain.block_time_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

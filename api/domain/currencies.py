@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from routing_engine.errors import UnknownToken
 from routing_engine.model import Token
 from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 
 DOLLAR = "USD"
 """Priced in dollars, settled in a stablecoin of the vendor."""
@@ -14,12 +15,9 @@ DOLLAR = "USD"
 DOLLAR_TOKENS = ("USDC", "USDT", "DAI")
 """Which stablecoin settles a dollar price: the first of these that the vendor has an account for."""
 
-PREFERRED_CHAINS = (8453, 1)
-"""Where a token is settled by default: Base, for its fees, or else Ethereum, or else the first chain it is on."""
-
 
 def default_token(symbol: str) -> Token:
-    """Return the token that settles a currency by default.
+    """Return the token that settles a currency by default: on the best chain by `Chain.settlement_rank` that has it.
 
     Parameters
     ----------
@@ -32,8 +30,8 @@ def default_token(symbol: str) -> Token:
         If no listed token has this symbol.
     """
     info = token_registry.by_symbol(symbol)
-    chain_id = next((chain for chain in PREFERRED_CHAINS if chain in info.addresses), info.chain_ids[0])
-    return info.on(chain_id)
+    ranks = {chain_id: CHAINS[chain_id].settlement_rank for chain_id in info.chain_ids}
+    return info.on(min(ranks, key=lambda chain_id: (ranks[chain_id] == 0, ranks[chain_id])))
 
 
 def canonical(symbol: str) -> str | None:

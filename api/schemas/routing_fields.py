@@ -13,7 +13,6 @@ from routing_engine.reference.chains import CHAINS
 
 MAX_PROTOCOLS = 100
 _PROTOCOL = re.compile(r"[a-z0-9_.-]{1,64}", re.ASCII)
-_SUPPORTED = ", ".join(f"{chain.chain_id} ({chain.name})" for chain in CHAINS.values())
 
 
 class SupportedChain(ChainIdField):
@@ -25,7 +24,8 @@ class SupportedChain(ChainIdField):
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> int:
         chain_id = super()._deserialize(value, attr, data)
         if chain_id not in CHAINS:
-            raise ValidationError(f"Unsupported chain; use one of {_SUPPORTED}")
+            supported = ", ".join(f"{chain.chain_id} ({chain.name})" for chain in CHAINS.values())
+            raise ValidationError(f"Unsupported chain; use one of {supported}")
         return chain_id
 
 

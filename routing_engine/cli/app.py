@@ -9,6 +9,7 @@ import io
 import os
 import signal
 import sys
+from pathlib import Path
 
 import click
 
@@ -33,11 +34,22 @@ Examples:
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
 @click.version_option(__version__, prog_name="routing-engine")
-def cli() -> None:
+@click.option(
+    "--chains", type=click.Path(path_type=Path), envvar="CHAINS_FILE", help="File of further chains.  [CHAINS_FILE]"
+)
+def cli(chains: Path | None) -> None:
     """Find exact routes over DEX pools and bridges, across chains.
 
     Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 no route, 2 wrong usage or input.
     """
+    if chains is not None:
+        from routing_engine.errors import BadChainsFile
+        from routing_engine.reference.chains import add_chains
+
+        try:
+            add_chains(chains)
+        except BadChainsFile as error:
+            raise click.UsageError(f"--chains: {error}") from error
 
 
 cli.add_command(snapshot)

@@ -1,137 +1,99 @@
-"""The chains that the engine describes: name, logo, native coin, explorer."""
+"""The chains of this process: the five of ``data/chains.json``, and those of a file of the operator's.
+
+`CHAINS` never changes once anything of it was read, so all parts of a process see the same chains. An operator's file
+is added before that, with `add_chains`: the first thing that a process does.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from threading import Lock
 from types import MappingProxyType
+from typing import Any
 
-from routing_engine.model import NATIVE_ADDRESS, Token
+from routing_engine.errors import BadChainsFile
+from routing_engine.reference.chain import Chain, GasModel, NativeCurrency
+from routing_engine.reference.chain_records import read_chains
 
+__all__ = ["CHAINS", "Chain", "ChainTable", "GasModel", "NativeCurrency", "add_chains", "block_time_s", "bridge_facts"]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NativeCurrency:
-    """The coin in which a chain's gas is paid."""
-
-    name: str
-    symbol: str
-    decimals: int = 18
+_SHIPPED = Path(__file__).parents[1] / "data" / "chains.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
-    """Describe one chain.
+class ChainTable(Mapping[int, Chain]):
+    """Chains by id; those of a file come first, and then those that were added.
 
     Parameters
     ----------
-    chain_id : int
-        EIP-155 chain id.
-    name : str
-        For people.
-    logo_uri : str
-        URL of the chain's logo.
-    native_currency : NativeCurrency
-        Coin that pays for gas.
-    wrapped_native : str
-        Address of the ERC-20 that wraps the coin one to one, lower case.
-    wrapped_native_symbol : str
-        Its symbol.
-    block_time_s : float
-        Mean seconds between blocks.
-    explorer_tx_url : str
-        Template of a transaction's page, with ``{tx_hash}``.
+    path : Path
+        The file; it is read at the first question.
     """
 
-    chain_id: int
-    name: str
-    logo_uri: str
-    native_currency: NativeCurrency
-    wrapped_native: str
-    wrapped_native_symbol: str
-    block_time_s: float
-    explorer_tx_url: str
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, Lock()
+        self._added: dict[int, Chain] = {}
+        self._chains: Mapping[int, Chain] | None = None
+
+    def __getitem__(self, chain_id: int) -> Chain:
+        return self._table()[chain_id]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._table())
+
+    def __len__(self) -> int:
+        return len(self._table())
 
     @property
-    def native_token(self) -> Token:
-        """The native coin as a node of the graph."""
-        coin = self.native_currency
-        return Token(chain_id=self.chain_id, address=NATIVE_ADDRESS, symbol=coin.symbol, decimals=coin.decimals)
+    def is_read(self) -> bool:
+        """Whether something was read of it, so that nothing can be added any more."""
+        return self._chains is not None
 
-    @property
-    def wrapped_native_token(self) -> Token:
-        """The wrapped native coin as a node of the graph."""
-        return Token(
-            chain_id=self.chain_id,
-            address=self.wrapped_native,
-            symbol=self.wrapped_native_symbol,
-            decimals=self.native_currency.decimals,
-        )
+    def add(self, path: Path) -> None:
+        """Add the chains of a file; the same file again changes nothing.
 
-    def explorer_url(self, tx_hash: str) -> str:
-        """URL of the transaction's page on the chain's block explorer."""
-        return self.explorer_tx_url.format(tx_hash=tx_hash)
+        Raises
+        ------
+        BadChainsFile
+            If the file is wrong, describes a chain that the table has already, or comes after the first reading.
+        """
+        found = read_chains(path)
+        shipped = {chain.chain_id for chain in read_chains(self._path)}
+        with self._lock:
+            known = self._added if self._chains is None else self._chains
+            for number, chain in enumerate(found):
+                if known.get(chain.chain_id) == chain:
+                    continue
+                where = f"chains[{number}].chain_id"
+                if chain.chain_id in shipped or chain.chain_id in known:
+                    raise BadChainsFile(str(path), where, f"{chain.chain_id} is described already; leave it out")
+                if self._chains is not None:
+                    message = f"{chain.chain_id} comes too late: add chains before anything else is done"
+                    raise BadChainsFile(str(path), where, message)
+                self._added[chain.chain_id] = chain
+
+    def _table(self) -> Mapping[int, Chain]:
+        if self._chains is None:
+            with self._lock:
+                if self._chains is None:
+                    shipped = {chain.chain_id: chain for chain in read_chains(self._path)}
+                    self._chains = MappingProxyType(shipped | self._added)
+        return self._chains
 
 
-_ETHER = NativeCurrency(name="Ether", symbol="ETH")
-_LOGO = "https://raw.githubusercontent.com/across-protocol/frontend/master/scripts/chain-configs/{}/assets/logo.svg"
-_OP_STACK_WETH = "0x4200000000000000000000000000000000000006"
-
-_CHAINS = (
-    Chain(
-        chain_id=1,
-        name="Ethereum",
-        logo_uri=_LOGO.format("mainnet"),
-        native_currency=_ETHER,
-        wrapped_native="0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
-        wrapped_native_symbol="WETH",
-        block_time_s=12.0,
-        explorer_tx_url="https://etherscan.io/tx/{tx_hash}",
-    ),
-    Chain(
-        chain_id=10,
-        name="Optimism",
-        logo_uri=_LOGO.format("optimism"),
-        native_currency=_ETHER,
-        wrapped_native=_OP_STACK_WETH,
-        wrapped_native_symbol="WETH",
-        block_time_s=2.0,
-        explorer_tx_url="https://optimistic.etherscan.io/tx/{tx_hash}",
-    ),
-    Chain(
-        chain_id=137,
-        name="Polygon",
-        logo_uri=_LOGO.format("polygon"),
-        native_currency=NativeCurrency(name="Polygon Ecosystem Token", symbol="POL"),
-        wrapped_native="0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270",
-        wrapped_native_symbol="WPOL",
-        block_time_s=2.0,
-        explorer_tx_url="https://polygonscan.com/tx/{tx_hash}",
-    ),
-    Chain(
-        chain_id=8453,
-        name="Base",
-        logo_uri=_LOGO.format("base"),
-        native_currency=_ETHER,
-        wrapped_native=_OP_STACK_WETH,
-        wrapped_native_symbol="WETH",
-        block_time_s=2.0,
-        explorer_tx_url="https://basescan.org/tx/{tx_hash}",
-    ),
-    Chain(
-        chain_id=42161,
-        name="Arbitrum",
-        logo_uri=_LOGO.format("arbitrum"),
-        native_currency=_ETHER,
-        wrapped_native="0x82af49447d8a07e3bd95bd0d56f35241523fbab1",
-        wrapped_native_symbol="WETH",
-        block_time_s=0.25,
-        explorer_tx_url="https://arbiscan.io/tx/{tx_hash}",
-    ),
-)
-
-CHAINS: Mapping[int, Chain] = MappingProxyType({chain.chain_id: chain for chain in _CHAINS})
+CHAINS = ChainTable(_SHIPPED)
 """Chains by id."""
+
+
+def add_chains(path: Path) -> None:
+    """Add an operator's chains to `CHAINS`; see `ChainTable.add`."""
+    CHAINS.add(path)
+
+
+def bridge_facts(bridge: str) -> Mapping[int, Mapping[str, Any]]:
+    """Return what a bridge needs to know of the chains that it serves, by chain id."""
+    return {chain_id: chain.bridges[bridge] for chain_id, chain in CHAINS.items() if bridge in chain.bridges}
 
 
 def block_time_s(chain_id: int) -> int:

@@ -1,21 +1,23 @@
 """Well-known tokens with their addresses on the described chains.
 
-The facts are read from ``data/tokens.json`` at the first question and kept. Addresses and decimals are those of the
-public token lists of Uniswap, Across, Sushi and CoW; every listed token has the same decimals on all its chains.
+The facts are read from ``data/tokens.json`` and from the descriptions of chains at the first question, and kept.
+Addresses and decimals of the file are those of the public token lists of Uniswap, Across, Sushi and CoW.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from routing_engine.errors import UnknownToken
-from routing_engine.model import Token
+from routing_engine.model import NATIVE_ADDRESS, Token
+from routing_engine.reference.chain import Chain, ChainToken
+from routing_engine.reference.chains import CHAINS
 
 _TOKENS_FILE = Path(__file__).parents[1] / "data" / "tokens.json"
 
@@ -31,13 +33,15 @@ class TokenInfo:
     name : str
         For people.
     decimals : int
-        The same on all chains of `addresses`.
+        On all chains of `addresses` but those of `decimals_on`.
     logo_uri : str
         URL of a logo.
     tags : tuple of str
         Any of ``native``, ``wrapped_native``, ``stablecoin``, ``bridged``, ``liquid_staking``, ``yield_bearing``.
     addresses : mapping of int to str
         Chain id to lower-case address; `NATIVE_ADDRESS` where it is the chain's own coin.
+    decimals_on : mapping of int to int
+        Chain id to decimals, where they are others.
     """
 
     symbol: str
@@ -46,6 +50,7 @@ class TokenInfo:
     logo_uri: str
     tags: tuple[str, ...]
     addresses: Mapping[int, str]
+    decimals_on: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def chain_ids(self) -> tuple[int, ...]:
@@ -64,13 +69,22 @@ class TokenInfo:
         if address is None:
             known = ", ".join(map(str, self.chain_ids))
             raise UnknownToken("chain_id", f"{self.symbol} is not known on chain {chain_id}; use one of {known}")
-        return Token(chain_id=chain_id, address=address, symbol=self.symbol, decimals=self.decimals)
+        decimals = self.decimals_on.get(chain_id, self.decimals)
+        return Token(chain_id=chain_id, address=address, symbol=self.symbol, decimals=decimals)
 
 
 @cache
 def tokens() -> tuple[TokenInfo, ...]:
-    """Return every listed token; the native coins and dollars come first."""
-    return tuple(_parse(row) for row in json.loads(_TOKENS_FILE.read_text(encoding="utf-8")))
+    """Return every listed token; the native coins and dollars come first, what only added chains have comes last."""
+    listed = (_parse(row) for row in json.loads(_TOKENS_FILE.read_text(encoding="utf-8")))
+    found = {info.symbol.casefold(): info for info in listed}
+    for chain in CHAINS.values():
+        known = {info.addresses.get(chain.chain_id) for info in found.values()}
+        for each in (*_coins(chain), *chain.tokens):
+            if each.address not in known:
+                key = each.symbol.casefold()
+                found[key] = _add(found.get(key), chain.chain_id, each)
+    return tuple(found.values())
 
 
 def by_symbol(symbol: str) -> TokenInfo:
@@ -111,6 +125,42 @@ def _symbol_index() -> Mapping[str, TokenInfo]:
 @cache
 def _address_index() -> Mapping[tuple[int, str], TokenInfo]:
     return MappingProxyType({item: info for info in tokens() for item in info.addresses.items()})
+
+
+def _coins(chain: Chain) -> tuple[ChainToken, ChainToken]:
+    """Return a chain's coin and what wraps it."""
+    coin = chain.native_currency
+    wrapped = ChainToken(
+        symbol=chain.wrapped_native_symbol,
+        address=chain.wrapped_native,
+        decimals=coin.decimals,
+        name=f"Wrapped {coin.name}",
+        logo_uri=chain.logo_uri,
+        tags=("wrapped_native",),
+    )
+    native = replace(wrapped, symbol=coin.symbol, address=NATIVE_ADDRESS, name=coin.name, tags=("native",))
+    return native, wrapped
+
+
+def _add(info: TokenInfo | None, chain_id: int, each: ChainToken) -> TokenInfo:
+    """Return an asset with one more contract; a new asset where none has its symbol."""
+    if info is None:
+        here = MappingProxyType({chain_id: each.address})
+        name = each.name or each.symbol
+        return TokenInfo(
+            symbol=each.symbol,
+            name=name,
+            decimals=each.decimals,
+            logo_uri=each.logo_uri,
+            tags=each.tags,
+            addresses=here,
+        )
+    others = {} if each.decimals == info.decimals else {chain_id: each.decimals}
+    return replace(
+        info,
+        addresses=MappingProxyType({**info.addresses, chain_id: each.address}),
+        decimals_on=MappingProxyType({**info.decimals_on, **others}),
+    )
 
 
 def _parse(row: Mapping[str, Any]) -> TokenInfo:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 
 from routing_engine.fixed_point import BPS, WAD
 from routing_engine.markets import BridgeLane, LaneFee
@@ -24,10 +24,11 @@ from routing_engine.markets.bridges.fill_times import (
 from routing_engine.model import UNLIMITED, Token
 from routing_engine.reference.chains import CHAINS
 from routing_engine.reference.token_registry import by_symbol, token
+from routing_engine.sandbox.chains import sandbox_facts, served_by
 from routing_engine.sandbox.draws import Draws
 from routing_engine.sandbox.prices import amount_for_usd, gas_cost_usd
 
-_L1, _POLYGON, _BASE = 1, 137, 8453
+_L1 = 1
 _BP = WAD // BPS
 _USD = 10**6
 """One dollar, as this package counts money: in micro-dollars."""
@@ -79,9 +80,7 @@ def sandbox_lanes(draws: Draws) -> Iterator[BridgeLane]:
 def _across(draws: Draws) -> Iterator[BridgeLane]:
     """Across: 1 bp for the relayer's capital, a utilisation-priced LP fee, and the fill's gas."""
     for symbol, limit in _ACROSS_LIMITS.items():
-        for origin, destination in permutations(by_symbol(symbol).chain_ids, 2):
-            if symbol == "WBTC" and _BASE in (origin, destination):
-                continue
+        for origin, destination in permutations(_carrying("across", symbol), 2):
             gas = gas_cost_usd(destination, _FILL_GAS)
             direction = f"across/{symbol}/{origin}/{destination}"
             lp_fee = draws.integer(f"{direction}/lp_fee", 0, 15) * _BP // 10
@@ -96,7 +95,7 @@ def _across(draws: Draws) -> Iterator[BridgeLane]:
 
 def _cctp() -> Iterator[BridgeLane]:
     """Burn and mint USDC: free once final, or for 1 bp as soon as it is confirmed."""
-    for origin, destination in permutations(by_symbol("USDC").chain_ids, 2):
+    for origin, destination in permutations(_carrying("cctp", "USDC"), 2):
         ends = token("USDC", origin), token("USDC", destination)
         slow = cctp_standard_fill_time(origin, destination)
         yield _lane("cctp_standard", *ends, _Terms(fill_time_s=slow, max_usd=_CCTP_LIMIT * _USD))
@@ -109,8 +108,7 @@ def _cctp() -> Iterator[BridgeLane]:
 def _stargate(draws: Draws) -> Iterator[BridgeLane]:
     """Stargate v2: a fee that depends on how much the direction drains its pool, and a LayerZero message."""
     for symbol, limit in _STARGATE_LIMITS.items():
-        chains = [chain_id for chain_id in by_symbol(symbol).chain_ids if (symbol, chain_id) != ("USDT", _BASE)]
-        for origin, destination in permutations(chains, 2):
+        for origin, destination in permutations(_carrying("stargate", symbol, by="layerzero"), 2):
             direction = f"stargate/{symbol}/{origin}/{destination}"
             rate = draws.integer(f"{direction}/fee", 1, 24) * _BP // 4
             message = _message_cost(destination)
@@ -125,10 +123,10 @@ def _stargate(draws: Draws) -> Iterator[BridgeLane]:
 
 def _layer_zero() -> Iterator[BridgeLane]:
     """WBTC's own LayerZero contracts, the way to and from Base: a message and nothing else."""
-    for chain_id in by_symbol("WBTC").chain_ids:
-        for origin, destination in ((chain_id, _BASE), (_BASE, chain_id)):
-            if origin == destination:
-                continue
+    for chain_id, (hub, symbol) in product(served_by("layerzero"), _layer_zero_hubs()):
+        if chain_id == hub or chain_id not in by_symbol(symbol).addresses:
+            continue
+        for origin, destination in ((chain_id, hub), (hub, chain_id)):
             message = _message_cost(destination)
             terms = _Terms(
                 fees=(("message_fee", message, 0),),
@@ -136,13 +134,14 @@ def _layer_zero() -> Iterator[BridgeLane]:
                 min_usd=2 * message,
                 max_usd=_LAYER_ZERO_LIMIT * _USD,
             )
-            yield _lane("layerzero", token("WBTC", origin), token("WBTC", destination), terms)
+            yield _lane("layerzero", token(symbol, origin), token(symbol, destination), terms)
 
 
 def _hop(draws: Draws) -> Iterator[BridgeLane]:
     """Hop: 4 bps for the exchange at each rollup, and a bonder's 2 bps and gas unless the funds come from Ethereum."""
-    for symbol in ("ETH", "USDC", "USDT", "DAI"):
-        chains = (_L1, 10, _POLYGON, 42161) if symbol != "ETH" else tuple(CHAINS)
+    for name, symbol in (("ETH", "ETH"), ("USDC.e", "USDC"), ("USDT", "USDT"), ("DAI", "DAI")):
+        carried = {each: CHAINS[each].bridges["hop"]["tokens"] for each in served_by("hop")}
+        chains = [chain_id for chain_id, names in carried.items() if name in names]
         for origin, destination in permutations(chains, 2):
             rollups = (origin != _L1) + (destination != _L1)
             fees = [("lp_fee", 0, 4 * rollups * _BP)]
@@ -155,34 +154,39 @@ def _hop(draws: Draws) -> Iterator[BridgeLane]:
                 min_usd=2 * gas,
                 max_usd=_drawn_limit(draws, f"hop/{symbol}/{origin}/{destination}", _HOP_LIMIT),
             )
-            yield _lane("hop", _bridged(symbol, origin), _bridged(symbol, destination), terms)
+            here, there = (token(carried[chain_id][name], chain_id) for chain_id in (origin, destination))
+            yield _lane("hop", here, there, terms)
 
 
 def _canonical() -> Iterator[BridgeLane]:
     """Each chain's own bridge with Ethereum: free and slow; a withdrawal is claimed by a transaction on Ethereum."""
     claim = (("destination_gas_fee", gas_cost_usd(_L1, _CLAIM_GAS), 0),)
     for symbol in ("ETH", "USDC", "USDT", "DAI", "WBTC", "POL"):
-        for chain_id in CHAINS:
-            if (
-                chain_id == _L1
-                or (symbol == "POL" and chain_id != _POLYGON)
-                or (symbol == "WBTC" and chain_id == _BASE)
-            ):
+        for chain_id in served_by("canonical"):
+            names = {
+                **CHAINS[chain_id].bridges["canonical"]["tokens"],
+                **sandbox_facts(chain_id).get("canonical_tokens", {}),
+            }
+            if symbol not in names:
                 continue
-            here, there = token(symbol, _L1), _bridged(symbol, chain_id)
+            here, there = token(symbol, _L1), token(names[symbol], chain_id)
             up = _Terms(fill_time_s=canonical_fill_time(_L1, chain_id))
             down = _Terms(fees=claim, fill_time_s=canonical_fill_time(chain_id, _L1))
             yield _lane("canonical", here, there, up)
             yield _lane("canonical", there, here, down)
 
 
-def _bridged(symbol: str, chain_id: int) -> Token:
-    """Return what a bridge that locks `symbol` on Ethereum gives for it on another chain."""
-    if symbol == "USDC" and chain_id != _L1:
-        return token("USDbC" if chain_id == _BASE else "USDC.e", chain_id)
-    if symbol == "ETH" and chain_id == _POLYGON:
-        return token("WETH", chain_id)
-    return token(symbol, chain_id)
+def _carrying(bridge: str, symbol: str, by: str = "") -> tuple[int, ...]:
+    """Return the chains with a token that a bridge takes there; `by` names what the bridge itself works by."""
+    served = served_by(by or bridge)
+    chains = (chain_id for chain_id in by_symbol(symbol).chain_ids if chain_id in served)
+    return tuple(each for each in chains if symbol not in sandbox_facts(each).get("without", {}).get(bridge, ()))
+
+
+def _layer_zero_hubs() -> tuple[tuple[int, str], ...]:
+    """Return chains, and the tokens that come there from every other chain by LayerZero contracts of their own."""
+    chains = served_by("layerzero")
+    return tuple((each, symbol) for each in chains for symbol in sandbox_facts(each).get("layerzero_tokens", ()))
 
 
 def _message_cost(destination: int) -> int:

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from routing_engine.model import Token, Transfers
-from routing_engine.reference.chains import CHAINS, Chain
+from routing_engine.reference.chains import Chain
 from routing_engine.reference.token_registry import TokenInfo, tokens
 from routing_engine.reference.transfers import transfers_of
+from routing_engine.sandbox.chains import sandbox_chains, sandbox_facts
 
 _UNISWAP_TIERS = {"lowest": (100, 1), "low": (500, 10), "mid": (3000, 60), "high": (10_000, 200)}
 _PANCAKE_TIERS = _UNISWAP_TIERS | {"mid": (2500, 50)}
@@ -22,23 +23,6 @@ _TIERS = {
     "pancakeswap_v3": _PANCAKE_TIERS,
 }
 _V2_FEES = {"uniswap_v2": 3000, "sushiswap_v2": 3000, "quickswap_v2": 3000, "pancakeswap_v2": 2500}
-
-_VENUES = {
-    1: {"v2": "uniswap_v2", "v2b": "sushiswap_v2", "v3": "uniswap_v3", "v3b": "pancakeswap_v3", "v4": "uniswap_v4"},
-    10: {"v2": "uniswap_v2", "v2b": "sushiswap_v2", "v3": "uniswap_v3", "v3b": "sushiswap_v3", "v4": "uniswap_v4"},
-    137: {"v2": "quickswap_v2", "v2b": "sushiswap_v2", "v3": "uniswap_v3", "v3b": "sushiswap_v3", "v4": "uniswap_v4"},
-    8453: {
-        "v2": "uniswap_v2",
-        "v2b": "pancakeswap_v2",
-        "v3": "uniswap_v3",
-        "v3b": "pancakeswap_v3",
-        "v4": "uniswap_v4",
-    },
-    42161: {"v2": "uniswap_v2", "v2b": "sushiswap_v2", "v3": "uniswap_v3", "v3b": "pancakeswap_v3", "v4": "uniswap_v4"},
-}
-_DEPTH_PERCENT = {1: 100, 10: 12, 137: 12, 8453: 40, 42161: 35}
-_HOME = {"ARB": 42161, "VIRTUAL": 8453, "POL": 137}
-"""Listed on Ethereum too, but deepest elsewhere."""
 
 _CORE = """
 WETH USDC v3.low:120000 v3.mid:60000 v3.lowest:8000 v3b.low:15000 v2:20000 v2b:6000
@@ -63,7 +47,8 @@ POL  USDT v4.low:3000
 """
 """Pairs of the tokens that others trade against, wherever both exist."""
 
-_HUBS = frozenset(("ETH", "POL", "WETH", "WPOL", "USDC", "USDT", "DAI", "WBTC"))
+_HUBS = frozenset(("USDC", "USDT", "DAI", "WBTC"))
+"""And every chain's coin, wrapped or not."""
 _NATIVE = "native"
 """Stands for the chain's own coin in the patterns."""
 
@@ -85,6 +70,7 @@ LDO 10000 ONDO 10000 ENA 10000 MORPHO 10000 PENDLE 9000 VIRTUAL 15000 POL 8000
 ENS 5000 SNX 5000 COMP 5000 GRT 4000 EIGEN 6000 ETHFI 5000 ZRO 6000 WLD 6000 APE 3000 QNT 5000 IMX 3000 CVX 3000
 PAXG 6000 XAUT 6000 BRETT 5000 DEGEN 4000 PRIME 3000 VELO 4000 YFI 3000 SUSHI 2500 1INCH 2500 BAL 2500 RPL 3000
 """
+_L1 = 1
 _DEEP_FROM, _MID_FROM, _OTHERS = 9000, 2500, 1200
 
 
@@ -124,19 +110,24 @@ class PoolPlan:
 
 def sandbox_plan() -> Iterator[PoolPlan]:
     """Yield the plan of every pool, chain by chain."""
-    depths = _parse_depths()
-    for chain in CHAINS.values():
+    depths, hubs = _parse_depths(), _HUBS | {symbol for chain in sandbox_chains() for symbol in _coins(chain)}
+    for chain in sandbox_chains():
         here = {info.symbol: info for info in tokens() if _is_exact_on(info, chain.chain_id)}
-        for line in _CORE.strip().splitlines():
+        for line in (*_CORE.strip().splitlines(), *sandbox_facts(chain.chain_id).get("pairs", ())):
             base, quote, *venues = line.split()
             if base in here and quote in here:
                 yield from _pair(chain, here[base], here[quote], venues, 100)
         for info in here.values():
-            if info.symbol not in _HUBS:
+            if info.symbol not in hubs:
                 depth = depths.get(info.symbol, _OTHERS)
                 for partner, *venues in _pattern(info, depth):
-                    other = here[chain.native_currency.symbol if partner == _NATIVE else partner]
-                    yield from _pair(chain, info, other, venues, depth)
+                    other = here.get(chain.native_currency.symbol if partner == _NATIVE else partner)
+                    if other is not None:
+                        yield from _pair(chain, info, other, venues, depth)
+
+
+def _coins(chain: Chain) -> tuple[str, str]:
+    return chain.native_currency.symbol, chain.wrapped_native_symbol
 
 
 def _is_exact_on(info: TokenInfo, chain_id: int) -> bool:
@@ -157,7 +148,7 @@ def _pair(chain: Chain, base: TokenInfo, quote: TokenInfo, venues: list[str], de
     for venue in venues:
         place, share = venue.split(":")
         name, _, tier = place.partition(".")
-        protocol = _VENUES[chain.chain_id][name]
+        protocol = sandbox_facts(chain.chain_id)["venues"][name]
         fee_pips, spacing = _TIERS[protocol][tier] if tier else (_V2_FEES[protocol], 0)
         yield PoolPlan(
             protocol=protocol,
@@ -171,8 +162,12 @@ def _pair(chain: Chain, base: TokenInfo, quote: TokenInfo, venues: list[str], de
 
 
 def _depth_percent(chain_id: int, info: TokenInfo) -> int:
-    home = _HOME.get(info.symbol, 1)
-    return 100 if chain_id == home or home not in info.addresses else _DEPTH_PERCENT[chain_id]
+    homes = [
+        chain.chain_id for chain in sandbox_chains() if info.symbol in sandbox_facts(chain.chain_id).get("home_of", ())
+    ]
+    home = homes[0] if homes else _L1
+    is_deepest = chain_id == home or home not in info.addresses
+    return 100 if is_deepest else int(sandbox_facts(chain_id)["depth_percent"])
 
 
 def _family(info: TokenInfo) -> str:

@@ -7,7 +7,7 @@ from math import isqrt
 
 from routing_engine.amm.tick_math import tick_at_sqrt_ratio
 from routing_engine.markets import ConcentratedPool, ConstantProductPool, NativeWrap
-from routing_engine.reference.chains import CHAINS
+from routing_engine.sandbox.chains import sandbox_chains
 from routing_engine.sandbox.draws import Draws
 from routing_engine.sandbox.plan import PoolPlan, sandbox_plan
 from routing_engine.sandbox.positions import sandbox_ticks
@@ -21,7 +21,7 @@ _MAX_NOISE_PPM = 300
 
 def sandbox_wraps() -> Iterator[NativeWrap]:
     """Yield the wrapping contract of every chain."""
-    for chain in CHAINS.values():
+    for chain in sandbox_chains():
         yield NativeWrap.of(chain)
 
 

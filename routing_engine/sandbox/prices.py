@@ -13,8 +13,7 @@ from types import MappingProxyType
 from routing_engine.fixed_point import div_up
 from routing_engine.model import Token
 from routing_engine.reference.chains import CHAINS
-
-_GWEI = 10**9
+from routing_engine.sandbox.chains import sandbox_chains, sandbox_facts
 
 _USD = """
 ETH 3500 WETH 3500 POL 0.45 WPOL 0.45
@@ -28,27 +27,20 @@ QNT 100 DEGEN 0.005 BRETT 0.06 ACX 0.25 UMA 1.5 ZRX 0.3 CVX 3 MORPHO 1.6 PAXG 27
 GHST 0.7 WOO 0.1 PERP 0.4 MAGIC 0.3 RDNT 0.03 PRIME 4
 """
 
-_GAS_PRICES = MappingProxyType(
-    {
-        1: 2 * _GWEI,
-        10: _GWEI // 500,
-        137: 30 * _GWEI,
-        8453: _GWEI // 100,
-        42161: _GWEI // 50,
-    }
-)
-
 
 def gas_prices() -> Mapping[int, int]:
     """Return the price of one unit of gas on each chain, in wei."""
-    return _GAS_PRICES
+    return MappingProxyType({chain.chain_id: _gas_price(chain.chain_id) for chain in sandbox_chains()})
 
 
 @cache
 def usd_prices() -> Mapping[str, Decimal]:
     """Return dollars per whole token, by symbol."""
     words = _USD.split()
-    return MappingProxyType({symbol: Decimal(price) for symbol, price in zip(words[::2], words[1::2], strict=True)})
+    found = {symbol: Decimal(price) for symbol, price in zip(words[::2], words[1::2], strict=True)}
+    for chain in sandbox_chains():
+        found |= {symbol: Decimal(price) for symbol, price in sandbox_facts(chain.chain_id).get("usd", {}).items()}
+    return MappingProxyType(found)
 
 
 def amount_for_usd(token: Token, micro_dollars: int) -> int:
@@ -59,7 +51,7 @@ def amount_for_usd(token: Token, micro_dollars: int) -> int:
 def gas_cost_usd(chain_id: int, gas: int) -> int:
     """Return what `gas` units cost on a chain, in micro-dollars, rounded up."""
     native = CHAINS[chain_id].native_currency
-    nano_dollars = gas * _GAS_PRICES[chain_id] * _nano_dollars()[native.symbol]
+    nano_dollars = gas * _gas_price(chain_id) * _nano_dollars()[native.symbol]
     return div_up(nano_dollars, 1000 * int(10**native.decimals))
 
 
@@ -67,6 +59,10 @@ def price_ratio(token0: Token, token1: Token) -> tuple[int, int]:
     """Return the fair smallest units of `token1` per smallest unit of `token0`, as numerator and denominator."""
     nanos = _nano_dollars()
     return nanos[token0.symbol] * 10**token1.decimals, nanos[token1.symbol] * 10**token0.decimals
+
+
+def _gas_price(chain_id: int) -> int:
+    return int(sandbox_facts(chain_id)["gas_price_wei"])
 
 
 @cache

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from adapters.base import BadPayload, Declined
-from adapters.bridges.cctp import DOMAINS, CctpAdapter, allowance_of, lanes
+from adapters.bridges.cctp import CctpAdapter, allowance_of, domain_of, lanes
 from adapters.bridges.common import Direction
 from adapters.testing import ReplayClient, check_adapter
 from routing_engine.model import UNLIMITED, Token
 from routing_engine.reference import token_registry
+from routing_engine.reference.chains import CHAINS
 from tests.adapters_offline.conftest import Samples
 
 URL = "https://iris.test"
@@ -24,8 +25,8 @@ ACCOUNT = "0x" + "12" * 20
 def answers() -> dict[str, Any]:
     fees = {
         f"{URL}/v2/burn/USDC/fees/{source}/{target}?forward=true": FORWARDED
-        for source in DOMAINS.values()
-        for target in DOMAINS.values()
+        for source in map(domain_of, CHAINS)
+        for target in map(domain_of, CHAINS)
         if source != target
     }
     return fees | {f"{URL}/v2/fastBurn/USDC/allowance": {"allowance": 99999999225.24174, "lastUpdated": "x"}}

@@ -67,7 +67,7 @@ def _assets(snapshot: Snapshot) -> tuple[Asset, ...]:
         for token in sorted(snapshot.tokens, key=lambda token: (token.chain_id, token.address))
         if token.chain_id in CHAINS and token_registry.info_of(token.chain_id, token.address) is None
     }
-    return (*map(Asset.listed, token_registry.tokens()), *others.values())
+    return (*(asset for info in token_registry.tokens() for asset in Asset.listed(info)), *others.values())
 
 
 def _after(assets: tuple[Asset, ...], cursor: str) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -42,7 +42,7 @@ class Asset:
         """Return the asset that a token stands for; one that is not listed stands for itself, without a logo."""
         info = token_registry.info_of(token.chain_id, token.address)
         if info is not None:
-            return cls.listed(info)
+            return next(asset for asset in cls.listed(info) if token.chain_id in asset.addresses)
         return cls(
             key=token.key,
             symbol=token.symbol,
@@ -54,17 +54,23 @@ class Asset:
         )
 
     @classmethod
-    def listed(cls, info: TokenInfo) -> Asset:
-        """Return the asset of a registry entry."""
-        return cls(
+    def listed(cls, info: TokenInfo) -> Iterator[Asset]:
+        """Yield the asset of a registry entry, and another for each chain on which it has other decimals."""
+        others = info.decimals_on
+        alike = {chain_id: address for chain_id, address in info.addresses.items() if chain_id not in others}
+        asset = cls(
             key=info.symbol,
             symbol=info.symbol,
             name=info.name,
             decimals=info.decimals,
             logo_uri=info.logo_uri,
             tags=info.tags,
-            addresses=info.addresses,
+            addresses=alike,
         )
+        yield asset
+        for chain_id, decimals in others.items():
+            here = {chain_id: info.addresses[chain_id]}
+            yield replace(asset, key=info.on(chain_id).key, decimals=decimals, addresses=here)
 
     def json(self) -> dict[str, Any]:
         """Return the interface's token object."""

@@ -19,14 +19,12 @@ from sqlalchemy.orm import Session
 from api.domain.ledger import Block, TransferKind
 from api.storage.db import insert_new
 from api.storage.tables import SimulatedChain, SimulatedReorg, SimulatedTransfer
-from routing_engine.reference.chains import CHAINS
 
 GENESIS = datetime(2025, 1, 1, tzinfo=UTC)
 BLOCK_TIME = timedelta(milliseconds=250)
 FINALITY_BLOCKS = 12
 """A block this far below the head can't be reorganised."""
 
-CHAIN_IDS = tuple(sorted(CHAINS))
 """Chains are locked in this order, so that nobody waits for each other."""
 
 

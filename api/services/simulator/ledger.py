@@ -27,7 +27,6 @@ from api.domain.ledger import (
 from api.services.orders.store import COUNTED
 from api.services.settlement.crediting.built_deposits import SIMULATED_BRIDGE
 from api.services.simulator.chain import (
-    CHAIN_IDS,
     FINALITY_BLOCKS,
     blocks,
     hold,
@@ -38,6 +37,7 @@ from api.services.simulator.chain import (
 )
 from api.storage.db import Database
 from api.storage.tables import Payment, SimulatedChain, SimulatedTransfer
+from routing_engine.reference.chains import CHAINS
 
 
 class SimulatedLedger:
@@ -61,7 +61,7 @@ class SimulatedLedger:
     @property
     def chain_ids(self) -> frozenset[int]:
         """All chains that the engine describes."""
-        return frozenset(CHAIN_IDS)
+        return frozenset(CHAINS)
 
     def head(self, chain_id: int) -> Head:
         """Close the blocks up to now, and reorganise the chain if that was asked for."""

@@ -128,9 +128,10 @@ def _token(text: str, chain_id: int, decimals: int | None) -> Token:
     address = NATIVE_ADDRESS if address == ZERO_ADDRESS else address
     info = token_registry.info_of(chain_id, address)
     if info is not None:
-        if decimals not in {None, info.decimals}:
-            raise InvalidData.at("decimals", f"{info.symbol} has {info.decimals}, not {decimals}")
-        return info.on(chain_id)
+        token = info.on(chain_id)
+        if decimals not in {None, token.decimals}:
+            raise InvalidData.at("decimals", f"{info.symbol} has {token.decimals}, not {decimals}")
+        return token
     if decimals is None:
         raise InvalidData.at("decimals", "Required for a token that is not listed")
     return Token(chain_id=chain_id, address=address, symbol="", decimals=decimals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.bridges.cctp import DOMAINS
+from adapters.bridges.cctp import domain_of
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import WORD, Log
 from api.domain.ledger import Promise
@@ -17,6 +17,7 @@ from api.services.ledger.bridges.events import (
     values,
 )
 from routing_engine.reference import token_registry
+from routing_engine.reference.chains import bridge_facts
 
 BURNT = ("uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes")
 """Amount, recipient, domain, messenger there, who may mint, largest fee, hook."""
@@ -38,7 +39,7 @@ class Cctp:
     topics = frozenset({BURN, RECEIVED})
 
     def __init__(self, chain_id: int, messenger: str, transmitter: str, coin: str) -> None:
-        self._domain, self._coin = DOMAINS[chain_id], coin
+        self._domain, self._coin = domain_of(chain_id), coin
         self.contracts = frozenset({messenger, transmitter})
 
     def read(self, log: Log) -> BridgeEvent | None:
@@ -85,8 +86,8 @@ def _burn_id(
 
 
 def _promise(domain: int, recipient: str, amount: int, caller: bytes) -> Promise | None:
-    for chain_id, number in DOMAINS.items():
-        if number == domain:
+    for chain_id in bridge_facts("cctp"):
+        if domain_of(chain_id) == domain:
             coin = token_registry.token("USDC", chain_id).address
             only = address(caller) if any(caller) else ""
             return Promise(chain_id=chain_id, token_address=coin, recipient=recipient, amount=amount, only=only)
@@ -96,7 +97,7 @@ def _promise(domain: int, recipient: str, amount: int, caller: bytes) -> Promise
 def _messengers() -> dict[int, bytes]:
     """Return each domain's messenger, as messages name it."""
     return {
-        domain: bytes.fromhex(facts.address("token_messenger")[2:]).rjust(WORD, b"\0")
-        for chain_id, domain in DOMAINS.items()
+        domain_of(chain_id): bytes.fromhex(facts.address("token_messenger")[2:]).rjust(WORD, b"\0")
+        for chain_id in bridge_facts("cctp")
         for facts in deployments_of("cctp", chain_id)
     }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adapters.bridges.stargate import EIDS
 from adapters.chain.deployments import deployments_of
 from api.services.ledger.bridges.events import Bridge
 from routing_engine.reference import token_registry
+from routing_engine.reference.chains import bridge_facts
 
 
 def bridges_on(chain_id: int) -> tuple[Bridge, ...]:
@@ -25,7 +25,7 @@ def _deployed(chain_id: int) -> Iterator[Bridge]:
     for facts in deployments_of("cctp", chain_id):
         coin = token_registry.token("USDC", chain_id).address
         yield Cctp(chain_id, facts.address("token_messenger"), facts.address("message_transmitter"), coin)
-    pools = deployments_of("stargate", chain_id) if chain_id in EIDS else ()
+    pools = deployments_of("stargate", chain_id) if chain_id in bridge_facts("layerzero") else ()
     symbols = {facts.address("pool"): facts.text("symbol") for facts in pools}
     if symbols:
         yield Stargate(chain_id, symbols)

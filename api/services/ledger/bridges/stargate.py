@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from adapters.bridges.stargate import EIDS
+from adapters.bridges.stargate import endpoint_id
 from adapters.bridges.stargate_abi import ORDER
 from adapters.rpc.abi import Function, Log
 from adapters.transactions.stargate import SEND
 from api.domain.ledger import Promise
 from api.services.ledger.bridges.events import BridgeEvent, Delivery, Deposit, address, number, topic, topic_bytes
+from routing_engine.fixed_point import rescale
 from routing_engine.reference import token_registry
+from routing_engine.reference.chains import bridge_facts
 
 SEND_TOKEN = Function(f"sendToken({ORDER},(uint256,uint256),address)")
 """As ``send``, and says more."""
@@ -59,9 +61,10 @@ class Stargate:
             return deposit
         (eid, to, _, least, *_), *_ = found[0]
         asset = token_registry.by_symbol(self._symbols[deposit.contract])
-        chain_id = next((chain_id for chain_id, each in EIDS.items() if each == eid), None)
-        there = None if chain_id is None else asset.addresses.get(chain_id)
+        chain_id = next((each for each in bridge_facts("layerzero") if endpoint_id(each) == eid), None)
         promise = None
-        if chain_id is not None and there is not None:  # a listed asset has the same decimals on every chain
-            promise = Promise(chain_id=chain_id, token_address=there, recipient=address(to), amount=least)
+        if chain_id is not None and chain_id in asset.addresses:
+            here, there = asset.on(self._chain_id), asset.on(chain_id)
+            amount = rescale(least, here.decimals, there.decimals)
+            promise = Promise(chain_id=chain_id, token_address=there.address, recipient=address(to), amount=amount)
         return replace(deposit, recipient=address(to), promise=promise)

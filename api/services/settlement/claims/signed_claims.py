@@ -213,7 +213,7 @@ def _offer(context: Context, order: PaymentOrder, row: Payment) -> ClaimOffer:
         log_index=row.log_index,
         token_address=row.token_address,
         token_symbol=info.symbol if info else "",
-        decimals=info.decimals if info else 0,
+        decimals=info.on(row.chain_id).decimals if info else 0,
         amount=row.amount,
         typed_data=typed_data(context.config.base_url, order, row),
     )
