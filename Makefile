@@ -54,7 +54,8 @@ $(VENV)/.test-ready: $(VENV)/.serve-ready
 	@touch $@
 
 constraints:
-	uv pip compile setup.cfg --all-extras --universal --python-version 3.11 --no-header --no-annotate -o constraints.txt
+	echo '-e .[api,bench,test]' | uv pip compile - --universal --python-version 3.11 --no-header --no-annotate \
+	  --no-emit-package crosschain-checkout -o constraints.txt
 
 clean:
 	rm -rf $(VENV) .data .pytest_cache .mypy_cache .ruff_cache .coverage build *.egg-info

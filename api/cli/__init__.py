@@ -1,1 +1,22 @@
-"""The operator's command line."""
+"""The operator's command line ``checkout``."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+NEEDS = ("click", "flask", "sqlalchemy", "uvicorn")
+"""Some of what the extra ``api`` brings: where one is missing, the extra was not installed."""
+
+EXIT_USAGE = 2
+
+
+def main() -> None:
+    """Run ``checkout`` with the arguments of this process."""
+    missing = [name for name in NEEDS if find_spec(name) is None]
+    if missing:
+        print(f"Error: {', '.join(missing)} missing; run: pip install -e '.[api]', or make serve", file=sys.stderr)
+        sys.exit(EXIT_USAGE)
+    from api.cli.commands import main as run
+
+    run()

@@ -16,7 +16,7 @@ def main() -> None:
     """Run ``routing-engine`` with the arguments of this process."""
     missing = [name for name in NEEDS if find_spec(name) is None]
     if missing:
-        print(f"Error: {' and '.join(missing)} missing; install crosschain-checkout[cli]", file=sys.stderr)
+        print(f"Error: {' and '.join(missing)} missing; run: pip install {' '.join(missing)}", file=sys.stderr)
         sys.exit(EXIT_USAGE)
     from routing_engine.cli.app import run
 

@@ -103,7 +103,7 @@ def test_the_interrupt_key_ends_with_its_own_code() -> None:
 def test_what_to_install_is_said(name: str) -> None:
     result = _run("--help", code=f"import sys; sys.modules[{name!r}] = None; {MAIN}")
     assert result.returncode == 2
-    assert result.stderr == f"Error: {name} missing; install crosschain-checkout[cli]\n"
+    assert result.stderr == f"Error: {name} missing; run: pip install {name}\n"
 
 
 def test_a_terminal_sees_a_spinner_and_stdout_does_not() -> None:

@@ -1,0 +1,157 @@
+"""A wheel is the engine alone; the tree, installed editable, is everything."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from importlib.metadata import distribution, entry_points
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from build_backend import wheel_settings
+
+ROOT = Path(__file__).parents[2]
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "-qq"]
+ROUTE = """
+import json, sys
+from routing_engine import Router, RouteRequest, Snapshot, __version__
+snapshot = Snapshot.sandbox()
+request = RouteRequest(token_in=snapshot.token("WETH@1"), token_out=snapshot.token("USDC@8453"), amount=5 * 10**18)
+found = [sys.modules["routing_engine"].__file__, __version__, Router(snapshot).find_routes(request).best().amount_out]
+print(json.dumps(found))
+"""
+
+WHOLE = """
+[metadata]
+name = all
+version = 1
+[options]
+packages = find:
+[options.extras_require]
+cli = click
+API = %(cli)s
+[options.entry_points]
+scripts = a
+[wheel:metadata]
+name = part
+[wheel:options.extras_require]
+cli =
+[mypy]
+strict = True
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which the wheel was installed by itself."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder, ROOT], check=True, cwd=folder
+    )
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run([*PIP, "install", "--no-deps", "--no-index", "--target", folder / "site", wheel], check=True)
+    return folder / "site"
+
+
+def test_nothing_but_the_engine_is_installed(site: Path) -> None:
+    shown = {path.name for path in site.iterdir()}
+    version = distribution("crosschain-checkout").version
+    assert shown == {"routing_engine", f"routing_engine-{version}.dist-info", "bin"}
+    assert [path.name for path in (site / "bin").iterdir()] == ["routing-engine"]
+    kept = {
+        str(path.relative_to(ROOT)) for path in (ROOT / "routing_engine").rglob("*") if "__pycache__" not in path.parts
+    }
+    there = {
+        str(path.relative_to(site)) for path in (site / "routing_engine").rglob("*") if "__pycache__" not in path.parts
+    }
+    assert there == kept
+
+
+def test_its_metadata_names_the_engine_only(site: Path) -> None:
+    (dist_info,) = site.glob("*.dist-info")
+    metadata = (dist_info / "METADATA").read_text()
+    assert "Name: routing-engine\n" in metadata
+    assert {line.split(": ")[1] for line in metadata.splitlines() if line.startswith("Provides-Extra")} == {
+        "cli",
+        "plot",
+    }
+    needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra" not in line]
+    assert [line.split(": ")[1].split("<")[0] for line in needed] == ["networkx", "numba", "numpy"]
+    assert (dist_info / "entry_points.txt").read_text().split() == [
+        "[console_scripts]", "routing-engine", "=", "routing_engine.cli:main",
+    ]  # fmt: skip
+
+
+def test_it_routes_by_itself(site: Path, tmp_path: Path) -> None:
+    """Only the engine's own needs are beside it: no api, no adapters, and nothing of this tree."""
+    beside = tmp_path / "site"
+    beside.mkdir()
+    installed = Path(sysconfig.get_path("purelib"))
+    for name in ("networkx", "numpy", "numpy.libs", "numba", "llvmlite", "llvmlite.libs"):
+        if (installed / name).exists():
+            (beside / name).symlink_to(installed / name)
+    path = os.pathsep.join([str(site), str(beside)])
+    cache = os.environ.get("NUMBA_CACHE_DIR") or str(tmp_path / "cache")
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", ROUTE],
+        env={"PYTHONPATH": path, "NUMBA_CACHE_DIR": cache, "NUMBA_DISABLE_JIT": "1", "HOME": str(tmp_path)},
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    where, version, amount_out = json.loads(done.stdout)
+    assert Path(where).is_relative_to(site)
+    assert version == distribution("crosschain-checkout").version
+    assert amount_out > 10**9
+
+
+def test_an_archive_of_the_sources_builds_the_same_wheel(site: Path, tmp_path: Path) -> None:
+    build = "import sys, build_backend; print(build_backend.build_sdist(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", build, tmp_path], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    archive = tmp_path / done.stdout.split()[-1]
+    subprocess.run(
+        [*PIP, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", tmp_path, archive],
+        check=True,
+        cwd=tmp_path,
+    )
+    (again,) = tmp_path.glob("*.whl")
+    (wheel,) = site.parent.glob("*.whl")
+    assert list_members(again) == list_members(wheel)
+
+
+def test_the_tree_installed_editable_is_everything() -> None:
+    commands = {
+        entry.name for entry in distribution("crosschain-checkout").entry_points.select(group="console_scripts")
+    }
+    assert commands == {"routing-engine", "checkout"}
+    assert {"chain", "across", "sandbox"} <= {entry.name for entry in entry_points(group="routing_engine.adapters")}
+
+
+def test_a_section_for_wheels_stands_in_for_its_namesake() -> None:
+    settings = wheel_settings(WHOLE)
+    assert {name: dict(settings[name]) for name in settings.sections()} == {
+        "metadata": {"name": "part", "version": "1"},
+        "options": {"packages": "find:"},
+        "options.extras_require": {"cli": "click"},
+        "mypy": {"strict": "True"},
+    }
+
+
+@pytest.mark.parametrize("name", ["click", "flask"])
+def test_a_checkout_without_its_extra_says_what_to_install(name: str) -> None:
+    code = f"import sys; sys.modules[{name!r}] = None; from api.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"Error: {name} missing; run: pip install -e '.[api]', or make serve\n"
+
+
+def list_members(wheel: Path) -> dict[str, int]:
+    """Return what is in a wheel, with checksums."""
+    with ZipFile(wheel) as archive:
+        return {entry.filename: entry.CRC for entry in archive.infolist()}
