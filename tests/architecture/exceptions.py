@@ -13,8 +13,6 @@ LONG_FILES = {
     "api.services.ledger.chain_reader",
     "api.services.orders.refunds",
     "api.services.orders.store",
-    "routing_engine.markets.balancer.linear",
-    "routing_engine.markets.stableswap.pool",
 }
 """Modules of more than 250 lines."""
 
