@@ -23,9 +23,9 @@ def create_app(config: Config, *, clock: Clock | None = None) -> Flask:
     clock : Clock, optional
         Where the service reads the time; the system's clock by default.
     """
-    from api.context import build_context
+    from api.context import build_resources
 
-    context = build_context(config, clock=clock)
-    from api.app import build_app  # here, since its schemas name the chains, and the context adds an operator's
+    resources = build_resources(config, clock=clock)
+    from api.app import build_app  # here, since its schemas name the chains, and an operator's are added above
 
-    return build_app(context)
+    return build_app(resources)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 
-from api import blueprints, context, errors, logs, security
+from api import blueprints, errors, logs, security
 from api.blueprints.base import OPENAPI, Api
-from api.context import Context
+from api.context import attach_resources
 from api.metrics import Metrics
 from api.rate_limits import RateLimits
 from api.request_body import MAX_BODY_BYTES
@@ -17,6 +17,7 @@ from api.services.operations.duty_health import DutyCollector
 from api.services.operations.market_metrics import MarketCollector
 from api.services.operations.payment_metrics import PaymentCollector
 from api.services.operations.webhook_metrics import DeliveryCollector
+from api.services.resources import Resources
 
 
 class _OrderedJson(DefaultJSONProvider):
@@ -28,7 +29,7 @@ class _OrderedJson(DefaultJSONProvider):
 Mount = Callable[[Flask, Api, RateLimits], None]
 
 
-def build_app(shared: Context, *, mount: Mount = blueprints.mount) -> Flask:
+def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
     """Wire one application around `shared`.
 
     Parameters
@@ -39,7 +40,7 @@ def build_app(shared: Context, *, mount: Mount = blueprints.mount) -> Flask:
     app = Flask("api", static_folder="static", template_folder="templates")
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, **OPENAPI)
     app.json = _OrderedJson(app)
-    context.attach(app, shared)
+    attach_resources(app, shared)
     logs.install(app)
     metrics = Metrics()
     metrics.install(app)

@@ -12,10 +12,11 @@ from flask import Flask
 
 from api import create_app
 from api.config import Config, ConfigError
-from api.context import Context, of
+from api.context import get_resources_of
 from api.errors import DATABASE_DOWN
 from api.logs import configure_logging
 from api.services.market.market import NoMarket
+from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
 from api.stream import PATH, AsgiApp, Receive, RouteStream, Scope, Send
 
@@ -28,7 +29,7 @@ def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
     # Their own Scope type is narrower.
     http: Any = WSGIMiddleware(wsgi, workers=threads)
     streams: Any = WSGIMiddleware(wsgi, workers=STREAM_THREADS)
-    stream = RouteStream(streams, key_is_known=_key_lookup(of(flask_app)))
+    stream = RouteStream(streams, key_is_known=_key_lookup(get_resources_of(flask_app)))
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
         app = stream if scope.get("path") == PATH else http
@@ -48,30 +49,30 @@ def from_environment() -> AsgiApp:
     config = Config.from_env()
     configure_logging(config.log_level)
     flask_app = create_app(config)
-    _load_market(of(flask_app))
+    _load_market(get_resources_of(flask_app))
     return compose(flask_app, threads=config.web_threads)
 
 
-def _load_market(context: Context) -> None:
+def _load_market(resources: Resources) -> None:
     """Read the operator's file now, for it may be wrong; build the rest while the first requests come in."""
-    if context.config.market.adapters:
-        context.market.follow()
+    if resources.config.market.adapters:
+        resources.market.follow()
         return
-    if context.config.market_file is None:
-        threading.Thread(target=context.market.load, name="market", daemon=True).start()
+    if resources.config.market_file is None:
+        threading.Thread(target=resources.market.load, name="market", daemon=True).start()
         return
     try:
-        context.market.load()
+        resources.market.load()
     except NoMarket as error:
         raise ConfigError(f"MARKET_FILE: {error.reason}") from error
 
 
-def _key_lookup(context: Context) -> Callable[[str], bool]:
+def _key_lookup(resources: Resources) -> Callable[[str], bool]:
     """Return a function that looks API keys up; without a database it calls none wrong."""
 
     def is_known(text: str) -> bool:
         try:
-            with context.database.read() as session:
+            with resources.database.read() as session:
                 return find_key(session, text) is not None
         except DATABASE_DOWN:
             return True

@@ -12,6 +12,7 @@ from marshmallow import validate
 
 from adapters.feed.plan import Plan
 from api.domain.confirmations import DOUBTED_ABOVE, Confirmations
+from api.domain.env import EnvMode
 from api.market_settings import read_endpoints, read_plan
 from api.secrets.keys import SecretKeyFault, parse_keys
 
@@ -90,6 +91,10 @@ class Config:
     secret_keys: tuple[str, ...] = field(default=(), repr=False)
     metrics_token: str | None = field(default=None, repr=False)
     log_level: str = "INFO"
+
+    def rpc_urls(self, env_mode: EnvMode) -> Mapping[int, tuple[str, ...]]:
+        """Return the endpoints of the real chains on which an environment's orders are paid, by chain id."""
+        return self.market.rpc_urls if env_mode == EnvMode.LIVE else self.test_rpc_urls
 
     @classmethod
     def from_env(cls, defaults: Mapping[str, str] | None = None) -> Self:

@@ -1,9 +1,9 @@
-"""What every part of a process shares: settings, clock, database and market."""
+"""The composition root: makes the resources of a process, and hands them to its requests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from flask import Flask, current_app
 
@@ -11,12 +11,13 @@ from api.config import Config, ConfigError
 from api.domain.clock import Clock, SystemClock
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
-from api.net.resolver import Resolver, SystemResolver
-from api.services.chains.chain_access import Worlds, worlds_for
-from api.services.chains.screening import Screen, nobody, screen_named
-from api.services.ledger.chain_ledger import connect
+from api.services.chains.chain_access import connect_chains
+from api.services.chains.screening import Screen, find_screen
+from api.services.ledger.chain_ledger import connect_ledger
 from api.services.market.market import MarketService
 from api.services.market.supply import supply_for
+from api.services.resources import Resources
+from api.services.simulator.ledger import SimulatedLedger
 from api.storage.db import Database
 from api.storage.private_files import make_private_folder
 from routing_engine.errors import BadChainsFile
@@ -25,31 +26,7 @@ from routing_engine.reference.chains import add_chains
 EXTENSION = "checkout"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    """The outside world of the services, made once for each process.
-
-    Parameters
-    ----------
-    worlds : mapping of EnvMode to PaymentWorld
-        The real chains that payers' transactions are built for; none for an environment with simulated chains.
-    ledgers : mapping of EnvMode to Ledger
-        The real chains that are watched for payments, likewise.
-    screen : Screen
-        Says with which addresses nothing must be exchanged.
-    """
-
-    config: Config
-    clock: Clock
-    database: Database
-    resolver: Resolver = field(default_factory=SystemResolver)
-    market: MarketService
-    worlds: Worlds = field(default_factory=dict)
-    ledgers: Mapping[EnvMode, Ledger] = field(default_factory=dict)
-    screen: Screen = nobody
-
-
-def build_context(config: Config, *, clock: Clock | None = None) -> Context:
+def build_resources(config: Config, *, clock: Clock | None = None) -> Resources:
     """Open the database and take the system's clock unless another is given; the market is loaded at its first use.
 
     Raises
@@ -61,14 +38,15 @@ def build_context(config: Config, *, clock: Clock | None = None) -> Context:
     clock = clock or SystemClock()
     _add_chains(config)
     _make_data_dir(config)
-    return Context(
+    database = Database(config.database_url)
+    return Resources(
         config=config,
         clock=clock,
-        database=Database(config.database_url),
+        database=database,
         market=MarketService(supply_for(config, clock), clock),
-        worlds=worlds_for(config, clock),
-        ledgers=_ledgers(config, clock),
-        screen=_screen(config),
+        chain_access=connect_chains(config, clock),
+        ledgers=_connect_ledgers(config, database, clock),
+        screen=_find_screen(config),
     )
 
 
@@ -89,31 +67,43 @@ def _make_data_dir(config: Config) -> None:
         raise ConfigError(f"DATA_DIR: {error}; the service's account has to own it") from error
 
 
-def _screen(config: Config) -> Screen:
+def _find_screen(config: Config) -> Screen:
     try:
-        return screen_named(config.screening)
+        return find_screen(config.screening)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
 
-def _ledgers(config: Config, clock: Clock) -> Mapping[EnvMode, Ledger]:
-    urls = {EnvMode.TEST: config.test_rpc_urls, EnvMode.LIVE: config.market.rpc_urls}
-    return {env_mode: connect(each, env_mode, clock) for env_mode, each in urls.items() if each}
+def _connect_ledgers(config: Config, database: Database, clock: Clock) -> Mapping[EnvMode, Ledger]:
+    """Return the real chains of each environment; the test environment has simulated ones where it has no others."""
+    real = {
+        env_mode: connect_ledger(urls, env_mode, clock) for env_mode in EnvMode if (urls := config.rpc_urls(env_mode))
+    }
+    return {EnvMode.TEST: SimulatedLedger(database, clock), **real}
 
 
-def attach(app: Flask, context: Context) -> None:
-    """Make `context` reachable from requests of `app`."""
-    app.extensions[EXTENSION] = context
+def replace_database(resources: Resources, database: Database) -> Resources:
+    """Return the same resources on another database; the simulated chains move with it."""
+    ledgers = {
+        env_mode: SimulatedLedger(database, resources.clock) if ledger.is_simulated else ledger
+        for env_mode, ledger in resources.ledgers.items()
+    }
+    return replace(resources, database=database, ledgers=ledgers)
 
 
-def current() -> Context:
-    """Context of the request being served."""
-    return of(current_app)
+def attach_resources(app: Flask, resources: Resources) -> None:
+    """Make `resources` reachable from requests of `app`."""
+    app.extensions[EXTENSION] = resources
 
 
-def of(app: Flask) -> Context:
-    """Context of an application."""
-    context = app.extensions[EXTENSION]
-    if not isinstance(context, Context):
+def get_resources() -> Resources:
+    """Return the resources of the request that is being served."""
+    return get_resources_of(current_app)
+
+
+def get_resources_of(app: Flask) -> Resources:
+    """Return the resources of an application."""
+    resources = app.extensions[EXTENSION]
+    if not isinstance(resources, Resources):
         raise TypeError("the application was not built by create_app")
-    return context
+    return resources

@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from flask import Flask, Response, g, request
 
-from api import context
+from api.context import get_resources
 from api.domain.errors import InvalidData, NotFound, Problem, Unauthenticated
 from api.services.vendors.api_keys import ApiKey, find_key
 
@@ -31,7 +31,7 @@ def identify_caller() -> None:
     g.api_key = None
     text = request.headers.get(KEY_HEADER)
     if text and request.path.startswith(API_PREFIXES):
-        with context.current().database.read() as session:
+        with get_resources().database.read() as session:
             g.api_key = find_key(session, text)
 
 
@@ -84,7 +84,7 @@ def harden(response: Response) -> Response:
     headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
     if "Cache-Control" not in headers and request.path.startswith(API_PREFIXES):
         headers["Cache-Control"] = "no-store"
-    if context.current().config.base_url.startswith("https://"):
+    if get_resources().config.base_url.startswith("https://"):
         headers.setdefault("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
     return response
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from api.config import ConfigError
-from api.context import Context
 from api.services.operations.stored_secrets import require_keys
+from api.services.resources import Resources
 from api.services.vendors.owned_addresses import find_disagreements
 from api.storage import migrations
 
 
-def check_start(context: Context) -> None:
+def check_start(resources: Resources) -> None:
     """Refuse to start where the database says something that the settings contradict.
 
     A database of another schema is left to ``/readyz`` and the commands that ask for it.
@@ -21,11 +21,11 @@ def check_start(context: Context) -> None:
     ConfigError
         If an account or an open order receives at an address that is not its vendor's.
     """
-    engine = context.database.engine
+    engine = resources.database.engine
     if migrations.current_revision(engine) != migrations.latest_revision(engine):
         return
-    with context.database.read() as session:
-        require_keys(session, context.config)
+    with resources.database.read() as session:
+        require_keys(session, resources.config)
         disagreements = find_disagreements(session)
     if disagreements:
         raise ConfigError(

@@ -15,11 +15,11 @@ from types import FrameType
 import click
 
 from api.config import Config
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound, Unavailable
 from api.server import require_free_port
 from api.services.orders.commands import NewLink, create_link
+from api.services.resources import Resources
 from api.services.vendors.api_keys import rotate_key
 from api.services.vendors.vendors import create_vendor, find_vendor
 from api.start_checks import check_start
@@ -36,7 +36,7 @@ STOP_S = 15
 LOOK_S = 0.1
 
 
-def run_all(context: Context) -> int:
+def run_all(resources: Resources) -> int:
     """Start everything, tell the user how to reach it, and end it all together.
 
     Returns
@@ -44,11 +44,11 @@ def run_all(context: Context) -> int:
     int
         Exit status: 0 after Ctrl-C or SIGTERM, 1 when a part of the service ended by itself.
     """
-    require_free_port(context.config)
-    upgrade(context.database.engine)
-    check_start(context)
-    key, payment_url = demo_key(context), demo_link(context)
-    context.database.close()
+    require_free_port(resources.config)
+    upgrade(resources.database.engine)
+    check_start(resources)
+    key, payment_url = demo_key(resources), demo_link(resources)
+    resources.database.close()
     stopping = threading.Event()
 
     def end(_signal: int, _frame: FrameType | None) -> None:
@@ -58,9 +58,9 @@ def run_all(context: Context) -> int:
         signal.signal(number, end)
     children = [_start(command) for command in PARTS]
     try:
-        if not _answers(context.config, children, stopping):
+        if not _answers(resources.config, children, stopping):
             return _status(children, stopping)
-        for line in welcome(context.config, key, payment_url):
+        for line in welcome(resources.config, key, payment_url):
             click.echo(line)
         while not stopping.wait(LOOK_S) and _all_alive(children):
             _replace_killed(children)
@@ -69,10 +69,10 @@ def run_all(context: Context) -> int:
         _end(children)
 
 
-def demo_key(context: Context) -> str:
+def demo_key(resources: Resources) -> str:
     """Return a fresh test key of the demo vendor, which is made if need be."""
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         try:
             vendor_id = find_vendor(session, DEMO_VENDOR).id
         except NotFound:
@@ -80,9 +80,9 @@ def demo_key(context: Context) -> str:
         return rotate_key(session, vendor_id, EnvMode.TEST, now)
 
 
-def demo_link(context: Context) -> str:
+def demo_link(resources: Resources) -> str:
     """Make a test order of the demo vendor and return the URL of its payment page."""
-    shop = f"{context.config.base_url}/docs"
+    shop = f"{resources.config.base_url}/docs"
     link = NewLink(
         line_items=(
             {"title": "Darjeeling, first flush", "quantity": 2, "description": "100 g, whole leaf"},
@@ -95,9 +95,9 @@ def demo_link(context: Context) -> str:
         failure_callback_url=shop,
         metadata={"cart": "demo"},
     )
-    with context.database.read() as session:
+    with resources.database.read() as session:
         vendor_id = find_vendor(session, DEMO_VENDOR).id
-    return create_link(context, vendor_id, link)["payment_url"]
+    return create_link(resources, vendor_id, link)["payment_url"]
 
 
 def welcome(config: Config, key: str, payment_url: str) -> list[str]:

@@ -70,9 +70,9 @@ def test_watch_a_block(benchmark: BenchmarkFixture, net: MainNet, tmp_path: Path
             max_head_age_s=QUIET_CHAIN_S,
             clock=lambda: clock.now().timestamp(),
         )
-        context = replace(shop.shop.context, ledgers={EnvMode.TEST: ChainLedger({BASE: pool}, is_rehearsal=True)})
+        resources = replace(shop.shop.resources, ledgers={EnvMode.TEST: ChainLedger({BASE: pool}, is_rehearsal=True)})
         customer = shop.customer(BASE)
-        watch(context)
+        watch(resources)
         runs: list[tuple[int, int]] = []
 
         def mine() -> None:
@@ -80,7 +80,7 @@ def test_watch_a_block(benchmark: BenchmarkFixture, net: MainNet, tmp_path: Path
             client.requests.clear()
 
         def run() -> None:
-            watch(context)
+            watch(resources)
             runs.append((len(client.requests), sum(client.requests)))
 
         benchmark.pedantic(run, setup=mine, rounds=ROUNDS)
@@ -94,7 +94,7 @@ def open_orders(shop: ChainShop, count: int) -> Sequence[bytes]:
     """Fill the shop with open orders like its first one; return their references."""
     first, reference = shop.order()
     references = [reference, *(secrets.token_bytes(16) for _ in range(count - 1))]
-    with shop.shop.context.database.write() as session:
+    with shop.shop.resources.database.write() as session:
         model = session.get_one(PaymentOrder, first)
         columns = {column.key: getattr(model, column.key) for column in PaymentOrder.__mapper__.column_attrs}
         now = shop.clock.now()

@@ -21,9 +21,9 @@ from random import Random
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from api.context import Context
 from api.domain.duties import Duty
 from api.domain.env import EnvMode
+from api.services.resources import Resources
 from api.services.settlement.watching.watch_tasks import ChainTasks
 from api.services.webhooks.dispatcher import Dispatcher
 from api.storage.db import Database
@@ -55,18 +55,18 @@ def shop(net: MainNet, tmp_path: Path) -> Iterator[ChainShop]:
 
 
 @contextmanager
-def working(context: Context, transport: FakeTransport) -> Iterator[None]:
+def working(resources: Resources, transport: FakeTransport) -> Iterator[None]:
     """Watch and deliver as the worker does, until the block ends."""
     chains, webhooks = ChainTasks(), Dispatcher(transport)
     jobs = (
         Job(duty=Duty.CHAINS, every_s=1, run=chains.run, end=chains.end),
         Job(duty=Duty.WEBHOOKS, every_s=0.2, run=webhooks.run, end=webhooks.end),
     )
-    worker = Worker(context, Leases(context.database), jobs)
+    worker = Worker(resources, Leases(resources.database), jobs)
     thread = threading.Thread(target=worker.run)
     thread.start()
     try:
-        wait_until(lambda: has_cursor(context))
+        wait_until(lambda: has_cursor(resources))
         yield
     finally:
         worker.stop()
@@ -95,8 +95,8 @@ def test_block_to_webhook(benchmark: BenchmarkFixture, shop: ChainShop, net: Mai
 
     with never_answering() as url, mining(net, block_s):
         shop.clock.set(datetime.now(UTC))
-        context = in_real_time(shop, {BASE: (net.chain.url,), HUNG: (url,)})
-        with working(context, transport):
+        resources = in_real_time(shop, {BASE: (net.chain.url,), HUNG: (url,)})
+        with working(resources, transport):
             benchmark.pedantic(pay, rounds=PAYMENTS)
     for kind, seconds in took.items():
         benchmark.extra_info[kind] = {"median": statistics.median(seconds), "max": max(seconds)}
@@ -120,10 +120,10 @@ def test_idle_chain(benchmark: BenchmarkFixture, shop: ChainShop, net: MainNet, 
 
     def idle() -> None:
         with mining(net, block_s):
-            context = in_real_time(shop, {BASE: (net.chain.url,)})
-            ledger, tasks = context.ledgers[EnvMode.TEST], ChainTasks()
-            tasks.run(context)
-            wait_until(lambda: has_cursor(context))
+            resources = in_real_time(shop, {BASE: (net.chain.url,)})
+            ledger, tasks = resources.ledgers[EnvMode.TEST], ChainTasks()
+            tasks.run(resources)
+            wait_until(lambda: has_cursor(resources))
             begun = ledger.requests(BASE)
             threading.Event().wait(IDLE_S)
             spent.append(ledger.requests(BASE) - begun)

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, current_app, request
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from api import context
+from api.context import get_resources
 from api.domain.env import EnvMode
 from api.domain.errors import Unauthenticated, Unavailable
 from api.metrics import Metrics
@@ -29,7 +29,7 @@ def healthz() -> dict[str, Any]:
     Without a database nothing is known of the worker and of the chains on which coin sent by contracts can't be seen.
     """
     try:
-        problems = list(duty_health.worker_health(context.current()).problems)
+        problems = list(duty_health.worker_health(get_resources()).problems)
     except DATABASE_ERRORS:
         problems = ["the database does not answer, or has no schema yet"]
     return {"status": "ok", "problems": problems, "chains_without_traces": _chains_without_traces()}
@@ -39,7 +39,7 @@ def healthz() -> dict[str, Any]:
 def readyz() -> dict[str, Any]:
     """Say whether the service as a whole can take a payment: this process can serve, and somebody does the rest."""
     revision = _require_schema()
-    health = duty_health.worker_health(context.current())
+    health = duty_health.worker_health(get_resources())
     if not duty_health.ESSENTIAL.isdisjoint(health.undone):
         raise Unavailable("; ".join(health.problems), retry_after_s=5)
     return {"status": "ready", "revision": revision, "problems": list(health.problems)}
@@ -54,7 +54,7 @@ def readyz_api() -> dict[str, Any]:
 @blueprint.get("/metrics")
 def metrics() -> Response:
     """Give the counters in Prometheus' text format."""
-    token = context.current().config.metrics_token
+    token = get_resources().config.metrics_token
     given = request.headers.get("Authorization", "")
     if token and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
         raise Unauthenticated("Metrics need the bearer token of METRICS_TOKEN")
@@ -62,7 +62,7 @@ def metrics() -> Response:
 
 
 def _require_schema() -> str:
-    engine = context.current().database.engine
+    engine = get_resources().database.engine
     try:
         found, wanted = migrations.current_revision(engine), migrations.latest_revision(engine)
     except DATABASE_ERRORS as error:
@@ -77,7 +77,7 @@ def _require_schema() -> str:
 
 def _chains_without_traces() -> dict[str, list[int]] | None:
     try:
-        with context.current().database.read() as session:
+        with get_resources().database.read() as session:
             return {env_mode: sorted(chains_without_traces(session, env_mode)) for env_mode in EnvMode}
     except DATABASE_ERRORS:
         return None

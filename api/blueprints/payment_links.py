@@ -7,8 +7,8 @@ from typing import Any
 
 from flask import request
 
-from api import context
 from api.blueprints.base import Blueprint
+from api.context import get_resources
 from api.schemas.payments import IdempotencySchema, PaymentLinkAnswer, PaymentLinkSchema
 from api.security import caller_key, key_required
 from api.services.idempotency import Repeatable
@@ -34,4 +34,4 @@ def create(headers: dict[str, str], link: dict[str, Any]) -> Mapping[str, str]:
     key = caller_key()
     key.require_env(link["env_mode"])
     repeatable = Repeatable(key=headers["key"], body=request.get_data()) if "key" in headers else None
-    return create_link(context.current(), key.vendor_id, NewLink(**link), repeatable=repeatable)
+    return create_link(get_resources(), key.vendor_id, NewLink(**link), repeatable=repeatable)

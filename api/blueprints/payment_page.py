@@ -7,13 +7,13 @@ from typing import Any
 
 from flask import Blueprint, Response, render_template, request
 
-from api import context
 from api.checkout_page import bodies, strings
 from api.checkout_page.claims import claim_text, explanation, offers_json
 from api.checkout_page.page import build_page
 from api.checkout_page.payments import payment_json, shortage_json
 from api.checkout_page.quotes import choices_json, quote_json
 from api.checkout_page.state import PageState, page_state
+from api.context import get_resources
 from api.errors import refusal_envelope
 from api.schemas.payments import SimulateSchema
 from api.services.checkout.money_seen import money_seen
@@ -39,7 +39,7 @@ blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>"
 @blueprint.get("")
 def page(order_id: str) -> Response:
     """Show an order, to be paid or to see what became of it."""
-    shared, texts = context.current(), strings.load()
+    shared, texts = get_resources(), strings.load()
     order = public_order(shared, order_id)
     shown = build_page(order, money_seen(shared, order), shared.clock.now(), texts, shared.config.base_url)
     return _html(render_template("payment.html", page=shown, t=texts), plain_images=shown.is_test)
@@ -54,13 +54,13 @@ def status(order_id: str) -> dict[str, Any]:
 @blueprint.get("/tokens")
 def tokens(order_id: str) -> dict[str, Any]:
     """List what the order can be paid with."""
-    return choices_json(payable_tokens(context.current(), order_id), strings.load())
+    return choices_json(payable_tokens(get_resources(), order_id), strings.load())
 
 
 @blueprint.post("/quote")
 def quote(order_id: str) -> dict[str, Any]:
     """Hold a price for a minute."""
-    shared = context.current()
+    shared = get_resources()
     chosen = bodies.read(request, shared.config.base_url, bodies.QuoteBody)
     held = quote_order(shared, order_id, **chosen)
     order = public_order(shared, order_id)
@@ -72,7 +72,7 @@ def quote(order_id: str) -> dict[str, Any]:
 @blueprint.post("/pay")
 def pay(order_id: str) -> dict[str, Any]:
     """Pay a test order from the test wallet, as its quote says."""
-    shared = context.current()
+    shared = get_resources()
     agreed = bodies.read(request, shared.config.base_url, bodies.PayBody)
     get_order_quote(shared, order_id, agreed["quote_id"])
     simulate(shared, order_id, Action.PAY, quote_id=agreed["quote_id"])
@@ -82,7 +82,7 @@ def pay(order_id: str) -> dict[str, Any]:
 @blueprint.post("/transactions")
 def transactions(order_id: str) -> dict[str, Any]:
     """Give a wallet what it signs, as a quote says; nothing is sent by that."""
-    shared = context.current()
+    shared = get_resources()
     wallet = bodies.read(request, shared.config.base_url, bodies.WalletBody)
     return payment_json(build_payment(shared, order_id, wallet["quote_id"], wallet["payer"]), strings.load())
 
@@ -90,7 +90,7 @@ def transactions(order_id: str) -> dict[str, Any]:
 @blueprint.post("/report")
 def report(order_id: str) -> dict[str, Any]:
     """Note where to look for a transaction that a wallet has sent; the same again changes nothing."""
-    shared = context.current()
+    shared = get_resources()
     sent = bodies.read(request, shared.config.base_url, bodies.ReportBody)
     report_payment(shared, order_id, **sent)
     return status(order_id)
@@ -99,7 +99,7 @@ def report(order_id: str) -> dict[str, Any]:
 @blueprint.post("/simulate")
 def simulate_action(order_id: str) -> dict[str, Any]:
     """Let something else happen to a test order."""
-    shared = context.current()
+    shared = get_resources()
     body = bodies.read(request, shared.config.base_url, SimulateSchema)
     simulate(shared, order_id, Action(body["action"]))
     return status(order_id)
@@ -109,13 +109,13 @@ def simulate_action(order_id: str) -> dict[str, Any]:
 def claims(order_id: str) -> dict[str, Any]:
     """List what a wallet may sign to prove that a transaction paid the order from its money."""
     asked = bodies.read_query(request, bodies.ClaimQuery)
-    return offers_json(prepare_claims(context.current(), order_id, **asked))
+    return offers_json(prepare_claims(get_resources(), order_id, **asked))
 
 
 @blueprint.post("/claim")
 def claim(order_id: str) -> dict[str, Any]:
     """Take a wallet's signature that a transfer of its money pays the order."""
-    shared = context.current()
+    shared = get_resources()
     signed = bodies.read(request, shared.config.base_url, bodies.ClaimBody)
     submit_claim(shared, order_id, **signed)
     order = public_order(shared, order_id)
@@ -133,7 +133,7 @@ def without_quote(error: OrderQuoteRefused) -> tuple[dict[str, Any], int]:
 @blueprint.errorhandler(ClaimRefused)
 def without_claim(error: ClaimRefused) -> tuple[dict[str, Any], int]:
     """Refuse with the reason in a word, and in a sentence for the customer."""
-    order = public_order(context.current(), (request.view_args or {})["order_id"])
+    order = public_order(get_resources(), (request.view_args or {})["order_id"])
     told = {"reason": error.reason, "explanation": explanation(error, order, strings.load())}
     return {**refusal_envelope(error), **told}, HTTPStatus.CONFLICT
 
@@ -152,7 +152,7 @@ def for_people(response: Response) -> Response:
 
 
 def _state(order_id: str) -> PageState:
-    shared = context.current()
+    shared = get_resources()
     order = public_order(shared, order_id)
     return page_state(order, money_seen(shared, order), shared.clock.now(), strings.load())
 

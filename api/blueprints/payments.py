@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from api import context
 from api.blueprints.base import Blueprint
+from api.context import get_resources
 from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
 from api.schemas.refunds import RefundSchema
 from api.security import caller_key, key_required
@@ -27,7 +27,7 @@ def index(query: dict[str, Any]) -> Mapping[str, Any]:
     """List the payment orders of the key's environment, newest first."""
     key = caller_key()
     key.require_env(query.pop("env_mode", key.env_mode))
-    return commands.list_orders(context.current(), key.vendor_id, key.env_mode, **query)
+    return commands.list_orders(get_resources(), key.vendor_id, key.env_mode, **query)
 
 
 @blueprint.get("/<order_id>")
@@ -37,7 +37,7 @@ def index(query: dict[str, Any]) -> Mapping[str, Any]:
 def show(order_id: str) -> Mapping[str, Any]:
     """Read a payment order."""
     key = caller_key()
-    return commands.get_order(context.current(), key.vendor_id, key.env_mode, order_id)
+    return commands.get_order(get_resources(), key.vendor_id, key.env_mode, order_id)
 
 
 @blueprint.post("/<order_id>/cancel")
@@ -47,7 +47,7 @@ def show(order_id: str) -> Mapping[str, Any]:
 def cancel(order_id: str) -> Mapping[str, Any]:
     """Take back an order that has not been paid in full; what comes for it later can be sent back."""
     key = caller_key()
-    return commands.cancel(context.current(), key.vendor_id, key.env_mode, order_id)
+    return commands.cancel(get_resources(), key.vendor_id, key.env_mode, order_id)
 
 
 @blueprint.post("/<order_id>/refund")
@@ -62,7 +62,7 @@ def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     chains that wallet signs by itself. The order becomes refunded once nothing is left of what came.
     """
     key = caller_key()
-    return commands.refund(context.current(), key.vendor_id, key.env_mode, order_id, RefundRequest(**body))
+    return commands.refund(get_resources(), key.vendor_id, key.env_mode, order_id, RefundRequest(**body))
 
 
 @blueprint.post("/<order_id>/simulate")
@@ -76,4 +76,4 @@ def simulate(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     The answer shows the order as it is now; within seconds the service sees what happened, and moves the order on.
     """
     key, action = caller_key(), Action(body["action"])
-    return simulate_for(context.current(), key.vendor_id, key.env_mode, order_id, action, body.get("quote_id"))
+    return simulate_for(get_resources(), key.vendor_id, key.env_mode, order_id, action, body.get("quote_id"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from api import context
 from api.blueprints.base import Blueprint
+from api.context import get_resources
 from api.schemas.quotes import QuoteQuerySchema, QuoteSchema
 from api.security import key_optional, optional_key
 from api.services.routing.query import RouteQuery
@@ -25,4 +25,4 @@ def quote(query: RouteQuery) -> dict[str, str]:
     Based on the market of this moment and valid for 60 seconds.
     """
     key = optional_key()
-    return make_quote(context.current(), query, key.vendor_id if key else None)
+    return make_quote(get_resources(), query, key.vendor_id if key else None)

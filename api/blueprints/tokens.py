@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import Response, request
 
-from api import context
 from api.blueprints.base import Blueprint
+from api.context import get_resources
 from api.schemas.tokens import TokenFilter, TokenListSchema
 from api.security import key_optional
 from api.services.routing.token_list import list_tokens
@@ -27,7 +27,7 @@ def tokens(query: dict[str, Any]) -> Response | tuple[dict[str, Any], int, dict[
 
     The list grows over time.
     """
-    page = list_tokens(context.current(), **query)
+    page = list_tokens(get_resources(), **query)
     headers = CACHING | {"ETag": f'W/"{page.etag}"'}
     if request.if_none_match.contains_weak(page.etag):
         return Response(status=304, headers=headers)

@@ -31,12 +31,12 @@ def db() -> None:
 @db.command("upgrade")
 def db_upgrade() -> None:
     """Bring the database's schema up to this version."""
-    with operator(check_schema=False) as context:
+    with operator(check_schema=False) as resources:
         from api.start_checks import check_start
         from api.storage.migrations import upgrade
 
-        click.echo(f"The database is at revision {upgrade(context.database.engine)}.")
-        check_start(context)
+        click.echo(f"The database is at revision {upgrade(resources.database.engine)}.")
+        check_start(resources)
 
 
 @main.group()
@@ -49,11 +49,11 @@ def vendors() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def vendors_create(name: str, as_json: bool) -> None:
     """Make the vendor NAME and print its keys, this once."""
-    with operator() as context:
+    with operator() as resources:
         from api.services.vendors.vendors import create_vendor
 
-        with context.database.write() as session:
-            vendor = create_vendor(session, name, context.clock.now())
+        with resources.database.write() as session:
+            vendor = create_vendor(session, name, resources.clock.now())
     keys = {f"{env_mode}_key": text for env_mode, text in vendor.keys.items()}
     echo({"vendor_id": vendor.vendor_id, "name": vendor.name, **keys}, as_json)
     click.echo("The keys are not shown again.", err=True)
@@ -63,11 +63,11 @@ def vendors_create(name: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def vendors_list(as_json: bool) -> None:
     """List all vendors."""
-    with operator() as context:
+    with operator() as resources:
         from api.domain.clock import iso
         from api.services.vendors.vendors import list_vendors
 
-        with context.database.read() as session:
+        with resources.database.read() as session:
             rows = [
                 {"vendor_id": row.id, "name": row.name, "created_at": iso(row.created_at)}
                 for row in list_vendors(session)
@@ -83,14 +83,14 @@ def vendors_list(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def vendors_rotate_key(vendor: str, env_mode: str, revoke_all: bool, as_json: bool) -> None:
     """Make a new key for VENDOR (id or name); the newest earlier one works until the next rotation."""
-    with operator() as context:
+    with operator() as resources:
         from api.domain.env import EnvMode
         from api.services.vendors.api_keys import rotate_key
         from api.services.vendors.vendors import find_vendor
 
-        with context.database.write() as session:
+        with resources.database.write() as session:
             found = find_vendor(session, vendor)
-            text = rotate_key(session, found.id, EnvMode(env_mode), context.clock.now(), revoke_all=revoke_all)
+            text = rotate_key(session, found.id, EnvMode(env_mode), resources.clock.now(), revoke_all=revoke_all)
             echo({"vendor_id": found.id, f"{env_mode}_key": text}, as_json)
 
 
@@ -109,17 +109,19 @@ def settlement() -> None:
 @click.option("--address", required=True, help="Address that receives.")
 def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: Any) -> None:
     """Receive a currency of VENDOR (id or name) in this token at this address."""
-    with operator() as context:
+    with operator() as resources:
         from api.domain.env import EnvMode
-        from api.services.ledger.environments import connected_chains
+        from api.services.ledger.chain_ledger import connect_pools
         from api.services.vendors.settlement_accounts import check_account
         from api.services.vendors.vendors import find_vendor, set_account
 
-        chains = connected_chains(context, EnvMode(env_mode))
-        checked = check_account(decimals=decimals, screen=context.screen, chains=chains, **account)
-        with context.database.write() as session:
+        mode = EnvMode(env_mode)
+        urls = resources.config.rpc_urls(mode)
+        chains = None if resources.is_simulated(mode) else connect_pools(urls, mode, resources.clock)
+        checked = check_account(decimals=decimals, screen=resources.screen, chains=chains, **account)
+        with resources.database.write() as session:
             found = find_vendor(session, vendor)
-            set_account(session, found.id, EnvMode(env_mode), checked, context.clock.now())
+            set_account(session, found.id, mode, checked, resources.clock.now())
     click.echo(f"{checked.currency} is received on chain {checked.chain_id} at {checked.address}.")
     if chains is not None and checked.chain_id not in chains:
         click.echo("That chain is not connected: links in this currency are refused until it is.", err=True)
@@ -131,11 +133,11 @@ def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: 
 @click.option("--currency", required=True, help="Currency code of the account.")
 def settlement_remove(vendor: str, env_mode: str, currency: str) -> None:
     """Take no new orders of VENDOR (id or name) in a currency; open ones keep their terms."""
-    with operator() as context:
+    with operator() as resources:
         from api.domain.env import EnvMode
         from api.services.vendors.vendors import find_vendor, remove_account
 
-        with context.database.write() as session:
+        with resources.database.write() as session:
             found = find_vendor(session, vendor)
             kept = remove_account(session, found.id, EnvMode(env_mode), currency)
     click.echo(f"Removed. {kept} open orders keep their terms; the address stays the vendor's and is watched on.")
@@ -147,13 +149,13 @@ def settlement_remove(vendor: str, env_mode: str, currency: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def settlement_list(vendor: str, env_mode: str, as_json: bool) -> None:
     """List the accounts of VENDOR (id or name)."""
-    with operator() as context:
+    with operator() as resources:
         from dataclasses import asdict
 
         from api.domain.env import EnvMode
         from api.services.vendors.vendors import find_vendor, list_accounts
 
-        with context.database.read() as session:
+        with resources.database.read() as session:
             accounts = list_accounts(session, find_vendor(session, vendor).id, EnvMode(env_mode))
     for account in accounts:
         row = asdict(account)
@@ -166,28 +168,28 @@ def serve(port: int | None) -> None:
     """Serve the API, the payment page and the stream."""
     if port is not None:
         os.environ["PORT"] = str(port)
-    with operator(check_schema=False) as context:
+    with operator(check_schema=False) as resources:
         from sqlalchemy.exc import OperationalError
 
         from api.server import serve as serve_http
         from api.start_checks import check_start
 
         with suppress(OperationalError):  # it waits for its database, as `/readyz` says
-            check_start(context)
-        serve_http(context.config)
+            check_start(resources)
+        serve_http(resources.config)
 
 
 @main.command()
 def worker() -> None:
     """Deliver webhooks, watch payments and let orders expire."""
-    with operator() as context:
+    with operator() as resources:
         from api.logs import configure_logging
         from api.start_checks import check_start
         from api.worker.process import run_worker
 
-        check_start(context)
-        configure_logging(context.config.log_level)
-        run_worker(context)
+        check_start(resources)
+        configure_logging(resources.config.log_level)
+        run_worker(resources)
 
 
 @main.command()
@@ -199,10 +201,10 @@ def up(port: int | None, data_dir: str | None) -> None:
     os.environ.update({"DATA_DIR": data_dir} if data_dir is not None else {})
     os.environ.setdefault("ALLOW_LOCAL_WEBHOOKS", "true")
     os.environ.setdefault("LOG_LEVEL", "WARNING")
-    with operator(check_schema=False) as context:
+    with operator(check_schema=False) as resources:
         from api.up import run_all
 
-        raise SystemExit(run_all(context))
+        raise SystemExit(run_all(resources))
 
 
 if __name__ == "__main__":

@@ -20,11 +20,11 @@ def payments() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def unmatched(env_mode: str, as_json: bool) -> None:
     """List the payments that belong to no order, and those that counted and were lost by their chain."""
-    with operator() as context:
+    with operator() as resources:
         from api.domain.env import EnvMode
         from api.services.settlement.crediting.unmatched_transfers import list_unmatched
 
-        with context.database.read() as session:
+        with resources.database.read() as session:
             rows = list_unmatched(session, EnvMode(env_mode))
     for row in rows:
         click.echo(json.dumps(row) if as_json else "  ".join(row.values()))
@@ -37,11 +37,11 @@ def unmatched(env_mode: str, as_json: bool) -> None:
 @click.argument("order_id")
 def assign(payment_id: int, order_id: str) -> None:
     """Credit the payment PAYMENT_ID to the order ORDER_ID."""
-    with operator() as context:
+    with operator() as resources:
         from api.services.settlement.crediting import unmatched_transfers as service
 
-        with context.database.write() as session:
-            status = service.assign(session, payment_id, order_id, context.clock.now())
+        with resources.database.write() as session:
+            status = service.assign(session, payment_id, order_id, resources.clock.now())
     click.echo(f"Payment {payment_id} belongs to {order_id}, which is {status}.")
 
 
@@ -58,15 +58,15 @@ def rescan(env_mode: str, chain_id: int, first: int | None, last: int | None, tx
         raise click.UsageError("Give either --from and --to, or --tx.")
     if tx_hash is not None and not re.fullmatch("0x[0-9a-fA-F]{64}", tx_hash):
         raise click.BadParameter("Expected 0x and 64 hexadecimal digits.", param_hint="--tx")
-    with operator() as context:
+    with operator() as resources:
         from api.domain.env import EnvMode
         from api.services.settlement.watching import rescans
 
         env, found = EnvMode(env_mode), 0
         if tx_hash is not None:
-            pieces = iter([rescans.rescan_transaction(context, env, chain_id, tx_hash.lower())])
+            pieces = iter([rescans.rescan_transaction(resources, env, chain_id, tx_hash.lower())])
         else:
-            pieces = rescans.rescan(context, env, chain_id, first or 0, last or 0)
+            pieces = rescans.rescan(resources, env, chain_id, first or 0, last or 0)
         for piece in pieces:
             found += len(piece.found)
             click.echo(f"Blocks {piece.first} to {piece.last}: {piece.transfers} transfers read.", err=True)

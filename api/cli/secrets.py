@@ -15,10 +15,10 @@ def secrets() -> None:
 @secrets.command("rotate")
 def secrets_rotate() -> None:
     """Encrypt everything with the first of SECRET_KEYS, or with a new key in DATA_DIR/secret.key."""
-    with operator() as context:
+    with operator() as resources:
         from api.services.operations.stored_secrets import rotate_keys
 
-        rotated = rotate_keys(context.database, context.config)
+        rotated = rotate_keys(resources.database, resources.config)
         click.echo(f"{rotated.count} secrets were encrypted anew; all are with the key {rotated.key_id} now.")
 
 
@@ -26,8 +26,8 @@ def secrets_rotate() -> None:
 @click.confirmation_option(prompt="Every webhook whose secret is lost gets a new one. Go on?")
 def secrets_reset() -> None:
     """Start over after keys were lost: webhooks get new secrets, which their vendors fetch with rotate_secret."""
-    with operator() as context:
+    with operator() as resources:
         from api.services.operations.stored_secrets import reset_secrets
 
-        count = reset_secrets(context.database, context.config, context.clock.now())
+        count = reset_secrets(resources.database, resources.config, resources.clock.now())
         click.echo(f"{count} webhooks have a new secret; their vendors must POST to …/rotate_secret to learn one.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from api.context import Context
+    from api.services.resources import Resources
 
 PRIVATE_UMASK = 0o077
 """What the service's processes write is for their own account alone."""
@@ -20,23 +20,23 @@ ENV_MODES = click.Choice(["test", "live"])
 
 
 @contextmanager
-def operator(*, check_schema: bool = True) -> Iterator[Context]:
-    """Give a command its context, and turn what goes wrong into one line for the operator."""
+def operator(*, check_schema: bool = True) -> Iterator[Resources]:
+    """Give a command its resources, and turn what goes wrong into one line for the operator."""
     from sqlalchemy.exc import OperationalError
 
     from api.config import Config, ConfigError
-    from api.context import build_context
+    from api.context import build_resources
     from api.domain.errors import Refused
     from api.secrets.keys import SecretKeyFault
     from api.storage import migrations
 
-    context, umask = None, os.umask(PRIVATE_UMASK)
+    resources, umask = None, os.umask(PRIVATE_UMASK)
     try:
-        context = build_context(Config.from_env())
-        engine = context.database.engine
+        resources = build_resources(Config.from_env())
+        engine = resources.database.engine
         if check_schema and migrations.current_revision(engine) != migrations.latest_revision(engine):
             raise click.ClickException("The database has another schema; run `checkout db upgrade` first.")
-        yield context
+        yield resources
     except (ConfigError, SecretKeyFault) as error:
         raise click.ClickException(str(error)) from error
     except Refused as error:
@@ -46,8 +46,8 @@ def operator(*, check_schema: bool = True) -> Iterator[Context]:
         raise click.ClickException(f"The database does not answer: {error.orig}") from error
     finally:
         os.umask(umask)
-        if context is not None:
-            context.database.close()
+        if resources is not None:
+            resources.database.close()
 
 
 def echo(values: dict[str, str], as_json: bool) -> None:

@@ -208,8 +208,8 @@ class Ledger(Protocol):
 
     span: int
     """How many blocks one call of `transfers` may cover."""
-    is_remote: bool
-    """Whether chains are asked over a network: each of them may hang by itself."""
+    is_simulated: bool
+    """Whether the chains are tables of this service: none of them hangs, and no real wallet pays on them."""
 
     @property
     def chain_ids(self) -> frozenset[int]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, post_load, validates_schema
 
-from api import context
+from api.context import get_resources
 from api.schemas.base import BaseSchema
 from api.services.market.market import MarketService
 from api.services.routing.query import RouteQuery, default_slippage_bps
@@ -32,7 +32,7 @@ class PairSchema(BaseSchema):
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def check_together(self, data: Mapping[str, Any], original: Mapping[str, Any], **_: object) -> None:
         """Check what one property says in the light of others and of the market; every fault is named at once."""
-        market = context.current().market
+        market = get_resources().market
         faults = dict(self._amount_faults(original))
         faults |= self._token_faults(data, market)
         faults |= _protocol_faults(data, market)
@@ -42,7 +42,7 @@ class PairSchema(BaseSchema):
     @post_load
     def make_query(self, data: Mapping[str, Any], **_: object) -> RouteQuery:
         """Build the query."""
-        market = context.current().market
+        market = get_resources().market
         token_in, token_out = (market.token(data[chain], data[token]) for chain, token in ENDS)
         if token_in is None or token_out is None:
             raise ValidationError("The market has just changed; send the request again")

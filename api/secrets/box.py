@@ -16,7 +16,6 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from api.config import Config
 from api.secrets.keys import (
     FILE_NAME,
     KEY_ID_LENGTH,
@@ -79,13 +78,9 @@ class SecretBox:
             raise SecretKeyFault("A stored secret was changed, or is another's") from None
 
 
-def box_for(config: Config) -> SecretBox:
-    """Return the box of an installation."""
-    return _box(config.secret_keys, config.data_dir)
-
-
 @lru_cache(maxsize=16)
-def _box(secret_keys: tuple[str, ...], data_dir: Path) -> SecretBox:
+def open_box(secret_keys: tuple[str, ...], data_dir: Path) -> SecretBox:
+    """Return the box of an installation: with the keys of its settings, or else those of the file in its folder."""
     if secret_keys:
         return SecretBox(FixedKeys(parse_keys(secret_keys, "SECRET_KEYS")))
     return SecretBox(KeyFile(data_dir / FILE_NAME))

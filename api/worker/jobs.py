@@ -8,9 +8,9 @@ from datetime import timedelta
 
 from sqlalchemy import delete
 
-from api.context import Context
 from api.domain.duties import Duty
 from api.services.orders.expiry import expire_orders
+from api.services.resources import Resources
 from api.services.settlement.watching.watch_tasks import ChainTasks
 from api.services.webhooks.dispatcher import Dispatcher
 from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
@@ -24,7 +24,7 @@ KEEP_QUOTES = timedelta(days=1)
 class Job:
     """Something the worker does again and again, for as long as it has the lease of the duty.
 
-    Runs of one job never overlap within a worker. `run` gets a context whose database refuses what is written once
+    Runs of one job never overlap within a worker. `run` gets resources whose database refuses what is written once
     somebody else has taken the duty over; what it does beyond the database may still happen twice then.
 
     Parameters
@@ -34,7 +34,7 @@ class Job:
     every_s : float
         Seconds between starts.
     run : callable
-        Takes the process's `Context`, fenced.
+        Takes the process's `Resources`, fenced.
     once_per_slot : bool
         Whether the database lets it run only once in each period, whoever asks. For rare jobs: it costs a row.
     end : callable, optional
@@ -44,15 +44,15 @@ class Job:
 
     duty: Duty
     every_s: float
-    run: Callable[[Context], None]
+    run: Callable[[Resources], None]
     once_per_slot: bool = False
     end: Callable[[], None] | None = None
 
 
-def housekeeping(context: Context) -> None:
+def housekeeping(resources: Resources) -> None:
     """Forget what has served its time: idempotency keys, job slots, quotes."""
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         session.execute(delete(IdempotencyKey).where(IdempotencyKey.expires_at < now))
         session.execute(delete(JobSlot).where(JobSlot.taken_at < now - KEEP_SLOTS))
         session.execute(delete(StoredQuote).where(StoredQuote.expires_at < now - KEEP_QUOTES))

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from types import FrameType
 
@@ -15,8 +14,9 @@ import structlog
 from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy.exc import OperationalError
 
-from api.context import Context
+from api.context import replace_database
 from api.domain.duties import Duty
+from api.services.resources import Resources
 from api.storage.db import insert_new
 from api.storage.fencing import Fence, LeaseLost
 from api.storage.tables import JobSlot
@@ -34,8 +34,8 @@ log = structlog.get_logger(__name__)
 class Worker:
     """Does the duties that it has leases for, until it is told to stop."""
 
-    def __init__(self, context: Context, leases: Leases, jobs: Sequence[Job]) -> None:
-        self._context = context
+    def __init__(self, resources: Resources, leases: Leases, jobs: Sequence[Job]) -> None:
+        self._resources = resources
         self._leases = leases
         self._jobs = {job.duty: job for job in jobs}
         self._busy = {job.duty: threading.Lock() for job in jobs}
@@ -75,12 +75,12 @@ class Worker:
             for it, whoever's it is.
         """
         fence = Fence(duty=job.duty, token=token)
-        context = replace(self._context, database=self._context.database.fenced(fence))
+        resources = replace_database(self._resources, self._resources.database.fenced(fence))
         with structlog.contextvars.bound_contextvars(duty=job.duty):
             try:
-                if job.once_per_slot and not _take_slot(context, job):
+                if job.once_per_slot and not _take_slot(resources, job):
                     return False
-                job.run(context)
+                job.run(resources)
             except OperationalError as error:
                 log.warning("database_unavailable", kind=type(error.orig).__name__)
                 return False
@@ -152,14 +152,14 @@ class Worker:
             self._ending.discard(job.duty)
 
 
-def _take_slot(context: Context, job: Job) -> bool:
-    now = context.clock.now()
+def _take_slot(resources: Resources, job: Job) -> bool:
+    now = resources.clock.now()
     slot = int(now.timestamp() // job.every_s)
-    with context.database.write() as session:
+    with resources.database.write() as session:
         return insert_new(session, JobSlot, {"job": job.duty, "slot": slot, "taken_at": now})
 
 
-def run_worker(context: Context) -> None:
+def run_worker(resources: Resources) -> None:
     """Work until SIGTERM or SIGINT.
 
     Raises
@@ -167,8 +167,8 @@ def run_worker(context: Context) -> None:
     ConfigError
         If the settings of the live market do not fit what is installed.
     """
-    SOURCES.open(context)
-    worker = Worker(context, Leases(context.database), JOBS)
+    SOURCES.open(resources)
+    worker = Worker(resources, Leases(resources.database), JOBS)
 
     def end(_signal: int, _frame: FrameType | None) -> None:
         worker.stop()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from api.context import Context
 from api.services.market.supply import open_board, open_feed
+from api.services.resources import Resources
 
 if TYPE_CHECKING:
     from adapters.feed.board import Board
@@ -28,13 +28,13 @@ class SourceReader:
         self._board: Board | None = None
         self._is_away = False
 
-    def open(self, context: Context) -> None:
+    def open(self, resources: Resources) -> None:
         """Connect the adapters; raises `ConfigError` if the settings do not fit them."""
-        config = context.config
+        config = resources.config
         if self._feed is None and config.market.adapters and config.redis_url:
-            self._feed, self._board = open_feed(config, context.clock), open_board(config.redis_url)
+            self._feed, self._board = open_feed(config, resources.clock), open_board(config.redis_url)
 
-    def run(self, context: Context) -> None:
+    def run(self, resources: Resources) -> None:
         """Start reading what is due, and publish what is there.
 
         Raises
@@ -44,11 +44,11 @@ class SourceReader:
         """
         from adapters.base import VenueUnavailable
 
-        self.open(context)
+        self.open(resources)
         if self._feed is None or self._board is None:
             return
         self._feed.tick()
-        context.database.require_lease()
+        resources.database.require_lease()
         try:
             self._board.publish(self._feed.state())
             self._is_away = False

@@ -1,6 +1,6 @@
 """The service on SQLite and on PostgreSQL, with a clock that the test sets.
 
-A test that takes `client`, `app` or `context` runs once on each database.
+A test that takes `client`, `app` or `resources` runs once on each database.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from sqlalchemy import create_engine, text
 
 from api.app import build_app
 from api.config import Config
-from api.context import Context, attach
+from api.context import attach_resources
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.market.market import MarketService
 from api.services.market.supply import offline
+from api.services.resources import Resources
+from api.services.simulator.ledger import SimulatedLedger
 from api.services.vendors.vendors import NewVendor, create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade
@@ -95,7 +97,7 @@ def make_database_url(tmp_path_factory: pytest.TempPathFactory, request: pytest.
 
 @pytest.fixture(scope="session", params=DIALECTS)
 def database(request: pytest.FixtureRequest, make_database_url: Callable[[str], str]) -> Iterator[Database]:
-    """A migrated database, shared by the session's tests; `context` empties it."""
+    """A migrated database, shared by the session's tests; `resources` empties it."""
     shared = Database(make_database_url(request.param))
     upgrade(shared.engine)
     yield shared
@@ -130,9 +132,10 @@ def market() -> MarketService:
 
 
 @pytest.fixture
-def context(config: Config, clock: SettableClock, database: Database, market: MarketService) -> Iterator[Context]:
+def resources(config: Config, clock: SettableClock, database: Database, market: MarketService) -> Iterator[Resources]:
     """What services and jobs take; the database is empty at first."""
-    yield Context(config=config, clock=clock, database=database, market=market)
+    ledgers = {EnvMode.TEST: SimulatedLedger(database, clock)}
+    yield Resources(config=config, clock=clock, database=database, market=market, ledgers=ledgers)
     with database.engine.begin() as connection:
         for table in reversed(Base.metadata.sorted_tables):
             connection.execute(table.delete())
@@ -140,35 +143,35 @@ def context(config: Config, clock: SettableClock, database: Database, market: Ma
 
 @pytest.fixture(scope="session")
 def standing() -> Callable[..., Flask]:
-    """Give an application that goes from test to test, each time around another context.
+    """Give an application that goes from test to test, each time around other resources.
 
     Building one takes longer than most tests. Its limits and counters are not begun anew, so tests of those build their
     own. Applications of different names are different ones.
     """
     built: dict[str, Flask] = {}
 
-    def serve(name: str, shared: Context, build: Callable[[Context], Flask] = build_app) -> Flask:
+    def serve(name: str, shared: Resources, build: Callable[[Resources], Flask] = build_app) -> Flask:
         app = built[name] = built.get(name) or build(shared)
-        attach(app, shared)
+        attach_resources(app, shared)
         return app
 
     return serve
 
 
 @pytest.fixture
-def make_app(context: Context) -> Callable[..., Flask]:
+def make_app(resources: Resources) -> Callable[..., Flask]:
     """Make the application with some settings changed."""
 
     def make(**changes: Any) -> Flask:
-        return build_app(replace(context, config=replace(context.config, **changes)))
+        return build_app(replace(resources, config=replace(resources.config, **changes)))
 
     return make
 
 
 @pytest.fixture
-def app(context: Context, standing: Callable[..., Flask]) -> Flask:
+def app(resources: Resources, standing: Callable[..., Flask]) -> Flask:
     """The application."""
-    return standing("app", context)
+    return standing("app", resources)
 
 
 @pytest.fixture
@@ -178,12 +181,12 @@ def client(app: Flask) -> FlaskClient:
 
 
 @pytest.fixture
-def make_merchant(context: Context) -> Callable[[str], Merchant]:
+def make_merchant(resources: Resources) -> Callable[[str], Merchant]:
     """Make a vendor with keys and test accounts."""
 
     def make(name: str) -> Merchant:
-        with context.database.write() as session:
-            return Merchant(create_vendor(session, name, context.clock.now()))
+        with resources.database.write() as session:
+            return Merchant(create_vendor(session, name, resources.clock.now()))
 
     return make
 
@@ -202,7 +205,7 @@ def other_merchant(make_merchant: Callable[[str], Merchant]) -> Merchant:
 
 @pytest.fixture
 def desk(
-    context: Context, clock: SettableClock, standing: Callable[..., Flask], monkeypatch: pytest.MonkeyPatch
+    resources: Resources, clock: SettableClock, standing: Callable[..., Flask], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Desk]:
     """A vendor's application and the worker's deliveries, on the test's clock, without a network."""
 
@@ -212,16 +215,16 @@ def desk(
             return clock.now()
 
     monkeypatch.setattr("standardwebhooks.webhooks.datetime", Now)
-    context = replace(context, resolver=StaticResolver(("93.184.216.34",)))
-    made = Desk.of(context, standing("desk", context).test_client())
+    resources = replace(resources, resolver=StaticResolver(("93.184.216.34",)))
+    made = Desk.of(resources, standing("desk", resources).test_client())
     yield made
     made.dispatcher.end()
 
 
 @pytest.fixture
-def shop(client: FlaskClient, context: Context, clock: SettableClock, merchant: Merchant) -> Shop:
+def shop(client: FlaskClient, resources: Resources, clock: SettableClock, merchant: Merchant) -> Shop:
     """The merchant's application."""
-    return Shop(client=client, context=context, clock=clock, merchant=merchant)
+    return Shop(client=client, resources=resources, clock=clock, merchant=merchant)
 
 
 @pytest.fixture

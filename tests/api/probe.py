@@ -6,9 +6,10 @@ from typing import Any
 
 from flask import Flask
 
-from api import blueprints, context
+from api import blueprints
 from api.app import build_app
 from api.blueprints.base import Api, Blueprint
+from api.context import get_resources
 from api.domain.errors import Conflict, Forbidden, NotFound, Refused, Unavailable, Unprocessable
 from api.domain.ids import IdPrefix, new_id
 from api.rate_limits import RateLimits
@@ -27,6 +28,7 @@ from api.schemas import (
     UrlField,
 )
 from api.security import caller_key, key_optional, key_required, optional_key
+from api.services.resources import Resources
 from api.storage.tables import Vendor
 
 REFUSALS: dict[str, Refused] = {
@@ -78,7 +80,7 @@ class Filter(BaseSchema):
     search = TextField(max_length=10)
 
 
-def probe_app(shared: context.Context) -> Flask:
+def probe_app(shared: Resources) -> Flask:
     """Build the application with the probe mounted beside the real resources."""
 
     def mount(app: Flask, api: Api, limits: RateLimits) -> None:
@@ -128,7 +130,7 @@ def _blueprint() -> Blueprint:
 
     @blueprint.post("/slow-write")
     def write() -> dict[str, Any]:
-        shared = context.current()
+        shared = get_resources()
         now = shared.clock.now()
         with shared.database.write() as session:
             vendor_id = new_id(IdPrefix.VENDOR, now)

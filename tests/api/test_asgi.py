@@ -14,19 +14,19 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from api.asgi import compose
-from api.context import Context
+from api.services.resources import Resources
 from tests.api.conftest import Merchant
 from tests.api.probe import probe_app
 
 
 @pytest.fixture
-def address(context: Context) -> Iterator[str]:
+def address(resources: Resources) -> Iterator[str]:
     """`host:port` of a running server."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         config = uvicorn.Config(
-            compose(probe_app(context), threads=4), log_config=None, lifespan="off", ws="websockets-sansio"
+            compose(probe_app(resources), threads=4), log_config=None, lifespan="off", ws="websockets-sansio"
         )
         server = uvicorn.Server(config)
         thread = Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))

@@ -22,8 +22,9 @@ from adapters.chain.deployments import deployments_of
 from adapters.rpc.multicall import MULTICALL3
 from api.cli.commands import main
 from api.config import Config
-from api.context import Context, build_context
+from api.context import build_resources
 from api.domain.env import EnvMode
+from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
 from api.services.vendors.vendors import list_accounts
 from routing_engine.model import NATIVE_ADDRESS
@@ -42,9 +43,9 @@ RECIPIENT = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 
 
 @pytest.fixture
-def run(context: Context, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("DATABASE_URL", context.config.database_url)
-    monkeypatch.setenv("DATA_DIR", str(context.config.data_dir))
+def run(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("DATABASE_URL", resources.config.database_url)
+    monkeypatch.setenv("DATA_DIR", str(resources.config.data_dir))
 
     def invoke(*words: str) -> Result:
         return CliRunner().invoke(main, words)
@@ -52,12 +53,12 @@ def run(context: Context, monkeypatch: pytest.MonkeyPatch) -> Run:
     return invoke
 
 
-def test_a_vendor_is_made_with_keys_that_work(run: Run, context: Context) -> None:
+def test_a_vendor_is_made_with_keys_that_work(run: Run, resources: Resources) -> None:
     result = run("vendors", "create", "Tea & Co", "--json")
     assert result.exit_code == 0, result.output
     made = json.loads(result.stdout)
     assert set(made) == {"vendor_id", "name", "test_key", "live_key"}
-    with context.database.read() as session:
+    with resources.database.read() as session:
         for env_mode in EnvMode:
             key = find_key(session, made[f"{env_mode}_key"])
             assert key is not None
@@ -81,19 +82,19 @@ def test_a_name_is_given_once(run: Run) -> None:
     assert "choose another name" in result.output
 
 
-def test_a_key_is_rotated_by_name_or_id(run: Run, context: Context, merchant: Merchant) -> None:
+def test_a_key_is_rotated_by_name_or_id(run: Run, resources: Resources, merchant: Merchant) -> None:
     by_name = json.loads(run("vendors", "rotate-key", "Tea & Co", "--env", "live", "--json").stdout)["live_key"]
     by_id = json.loads(run("vendors", "rotate-key", merchant.id, "--env", "live", "--revoke-all", "--json").stdout)[
         "live_key"
     ]
-    with context.database.read() as session:
+    with resources.database.read() as session:
         found = [find_key(session, key) is not None for key in (merchant.vendor.keys[EnvMode.LIVE], by_name, by_id)]
     assert found == [False, False, True]
     assert "no vendor 'nobody'" in run("vendors", "rotate-key", "nobody", "--env", "test").output
 
 
-def test_a_new_vendor_can_be_paid_in_the_test_environment(context: Context, merchant: Merchant) -> None:
-    with context.database.read() as session:
+def test_a_new_vendor_can_be_paid_in_the_test_environment(resources: Resources, merchant: Merchant) -> None:
+    with resources.database.read() as session:
         accounts = {account.currency: account for account in list_accounts(session, merchant.id, EnvMode.TEST)}
         assert list_accounts(session, merchant.id, EnvMode.LIVE) == ()
     assert {"USDC", "USDT", "DAI", "ETH", "WETH", "WBTC"} <= set(accounts)
@@ -286,18 +287,18 @@ def test_up_replaces_a_worker_that_is_killed(tmp_path: Path) -> None:
     assert "`checkout worker` was killed by signal 9; it is started again." in said
 
 
-def test_the_demo_key_is_fresh_each_time(context: Context) -> None:
+def test_the_demo_key_is_fresh_each_time(resources: Resources) -> None:
     from api.up import demo_key
 
-    first, second = demo_key(context), demo_key(context)
-    with context.database.read() as session:
+    first, second = demo_key(resources), demo_key(resources)
+    with resources.database.read() as session:
         found = [find_key(session, key) for key in (first, second)]
     assert first != second
     assert {key.vendor_id for key in found if key} == {found[0].vendor_id if found[0] else None}
 
 
 def test_a_context_takes_the_system_clock(config: Config) -> None:
-    built = build_context(config)
+    built = build_resources(config)
     built.database.ping()
     built.database.close()
     assert built.clock.now().utcoffset() is not None

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from api.cli.commands import main
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, Doubt, Settlement
 from api.services.ledger.blooms import bloom_of
 from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
+from api.services.resources import Resources
 from api.services.settlement.watching.doubtful_blocks import (
     close_doubts,
     count_doubts,
@@ -27,8 +27,8 @@ BASE = 8453
 LIVE = EnvMode.LIVE
 
 
-def doubt(context: Context, number: int, fork: str = "0a") -> Doubt:
-    block = Block(number=number, hash="0x" + fork * 32, mined_at=context.clock.now())
+def doubt(resources: Resources, number: int, fork: str = "0a") -> Doubt:
+    block = Block(number=number, hash="0x" + fork * 32, mined_at=resources.clock.now())
     return Doubt(block=block, told_by="first.example")
 
 
@@ -61,10 +61,10 @@ def test_a_block_is_doubtful_if_its_bloom_allows_for_more(name: str, logs: list[
     assert all(each.told_by == "node" for each in reading.doubts)
 
 
-def test_doubts_are_gathered_settled_and_put_off_for_longer_and_longer(context: Context) -> None:
-    start, asked = context.clock.now(), []
-    with context.database.write() as session:
-        note_doubts(session, LIVE, BASE, [doubt(context, number) for number in (7, 5, 6)], start)
+def test_doubts_are_gathered_settled_and_put_off_for_longer_and_longer(resources: Resources) -> None:
+    start, asked = resources.clock.now(), []
+    with resources.database.write() as session:
+        note_doubts(session, LIVE, BASE, [doubt(resources, number) for number in (7, 5, 6)], start)
         assert oldest_doubt(session, LIVE, BASE) == 5
         assert oldest_doubt(session, LIVE, 1) is oldest_doubt(session, EnvMode.TEST, BASE) is None
         for second in range(0, 2_000, 5):
@@ -78,12 +78,12 @@ def test_doubts_are_gathered_settled_and_put_off_for_longer_and_longer(context: 
         assert count_doubts(session) == {("live", BASE): 2}
 
 
-def test_a_doubt_of_a_new_fork_is_not_settled_by_what_the_old_one_held(context: Context) -> None:
-    now = context.clock.now()
-    with context.database.write() as session:
-        note_doubts(session, LIVE, BASE, [doubt(context, 5)], now)
+def test_a_doubt_of_a_new_fork_is_not_settled_by_what_the_old_one_held(resources: Resources) -> None:
+    now = resources.clock.now()
+    with resources.database.write() as session:
+        note_doubts(session, LIVE, BASE, [doubt(resources, 5)], now)
         before = due_doubts(session, LIVE, BASE, now + timedelta(minutes=1))
-        note_doubts(session, LIVE, BASE, [doubt(context, 5, fork="0b")], now)
+        note_doubts(session, LIVE, BASE, [doubt(resources, 5, fork="0b")], now)
         close_doubts(session, LIVE, BASE, before, Settlement(settled=frozenset({5})), now)
         assert [each.block.hash for each in due_doubts(session, LIVE, BASE, now + timedelta(minutes=1))] == [
             "0x" + "0b" * 32
@@ -103,10 +103,10 @@ def test_a_doubt_of_a_new_fork_is_not_settled_by_what_the_old_one_held(context: 
     ],
 )
 def test_the_command_says_what_is_wrong(
-    context: Context, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
+    resources: Resources, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
 ) -> None:
-    monkeypatch.setenv("DATABASE_URL", context.config.database_url)
-    monkeypatch.setenv("DATA_DIR", str(context.config.data_dir))
+    monkeypatch.setenv("DATABASE_URL", resources.config.database_url)
+    monkeypatch.setenv("DATA_DIR", str(resources.config.data_dir))
     result = CliRunner().invoke(main, ["payments", "rescan", "--env", "live", "--chain", "8453", *words])
     assert result.exit_code != 0
     assert message in result.output

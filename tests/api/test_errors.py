@@ -13,9 +13,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.exc import OperationalError
 
-from api.context import Context
 from api.domain.errors import InvalidData
 from api.request_body import parse_object
+from api.services.resources import Resources
 from api.storage.db import Database
 from tests.api.probe import URL, body, probe_app
 
@@ -23,8 +23,8 @@ Check = Callable[..., None]
 
 
 @pytest.fixture
-def probe(context: Context, standing: Callable[..., Flask]) -> FlaskClient:
-    return standing("probe", context, probe_app).test_client()
+def probe(resources: Resources, standing: Callable[..., Flask]) -> FlaskClient:
+    return standing("probe", resources, probe_app).test_client()
 
 
 def test_a_valid_body_is_taken(probe: FlaskClient) -> None:
@@ -154,9 +154,9 @@ def test_a_request_id_is_given_or_kept(probe: FlaskClient) -> None:
     assert replaced.headers["X-Request-Id"].startswith("req_")
 
 
-def test_a_database_that_does_not_answer_is_503(context: Context, assert_error: Check) -> None:
+def test_a_database_that_does_not_answer_is_503(resources: Resources, assert_error: Check) -> None:
     database = Database("postgresql+psycopg://nobody@127.0.0.1:1/none")
-    client = probe_app(replace(context, database=database)).test_client()
+    client = probe_app(replace(resources, database=database)).test_client()
     for response in (client.post("/v1/probe/slow-write"), client.get("/readyz")):
         assert_error(response, 503, {})
         assert int(response.headers["Retry-After"]) > 0

@@ -9,15 +9,15 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from api.context import Context
+from api.services.resources import Resources
 from tests.api.probe import URL, body, probe_app
 
 Check = Callable[..., None]
 
 
 @pytest.fixture
-def probe(context: Context, standing: Callable[..., Flask]) -> FlaskClient:
-    return standing("probe", context, probe_app).test_client()
+def probe(resources: Resources, standing: Callable[..., Flask]) -> FlaskClient:
+    return standing("probe", resources, probe_app).test_client()
 
 
 @pytest.mark.parametrize(

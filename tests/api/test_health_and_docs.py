@@ -12,9 +12,9 @@ from flask.testing import FlaskClient
 from sqlalchemy.exc import DatabaseError
 
 from api.app import build_app
-from api.context import Context
 from api.domain.duties import Duty
 from api.services.operations.duty_health import ESSENTIAL
+from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.storage import migrations
 from api.storage.db import Database, database_now
@@ -25,17 +25,17 @@ from tests.api.probe import probe_app
 
 
 @pytest.fixture
-def worker(context: Context) -> Iterator[Leases]:
+def worker(resources: Resources) -> Iterator[Leases]:
     """A worker that does everything, and has just read every chain."""
-    leases = Leases(context.database, lease_s=600)
+    leases = Leases(resources.database, lease_s=600)
     leases.keep(Duty)
-    watch(context)
+    watch(resources)
     yield leases
     leases.close()
 
 
-def set_lapsed(context: Context, duty: Duty, seconds: float) -> None:
-    with context.database.write() as session:
+def set_lapsed(resources: Resources, duty: Duty, seconds: float) -> None:
+    with resources.database.write() as session:
         session.get_one(Lease, duty).expires_at = database_now(session) - timedelta(seconds=seconds)
 
 
@@ -48,11 +48,11 @@ def test_health_and_readiness(client: FlaskClient, worker: Leases) -> None:
 
 @pytest.mark.parametrize("duty", sorted(ESSENTIAL))
 def test_a_duty_that_nobody_does_makes_the_service_unready_but_not_the_process(
-    client: FlaskClient, context: Context, worker: Leases, duty: Duty
+    client: FlaskClient, resources: Resources, worker: Leases, duty: Duty
 ) -> None:
-    set_lapsed(context, duty, 14)
+    set_lapsed(resources, duty, 14)
     assert client.get("/readyz").status_code == 200
-    set_lapsed(context, duty, 16)
+    set_lapsed(resources, duty, 16)
     refused = client.get("/readyz")
     assert refused.status_code == 503
     assert refused.get_json()["message"] == f"nobody does the duty {duty}: start `checkout worker`"
@@ -65,26 +65,26 @@ def test_without_a_worker_the_service_is_not_ready(client: FlaskClient) -> None:
     assert client.get("/readyz/api").status_code == 200
 
 
-def test_a_lesser_duty_and_an_unread_chain_are_told(client: FlaskClient, context: Context, worker: Leases) -> None:
-    set_lapsed(context, Duty.HOUSEKEEPING, 100)
-    with context.database.write() as session:
+def test_a_lesser_duty_and_an_unread_chain_are_told(client: FlaskClient, resources: Resources, worker: Leases) -> None:
+    set_lapsed(resources, Duty.HOUSEKEEPING, 100)
+    with resources.database.write() as session:
         session.get_one(WatchCursor, ("test", 8453)).updated_at -= timedelta(seconds=61)
     answer = client.get("/readyz")
     assert answer.status_code == 200
     duty, chain = answer.get_json()["problems"]
     assert "housekeeping" in duty
     assert chain.startswith("chain 8453 (test) has not been read")
-    text = build_app(context).test_client().get("/metrics").get_data(as_text=True)
+    text = build_app(resources).test_client().get("/metrics").get_data(as_text=True)
     assert 'checkout_duty_lapsed_seconds{duty="chains"} 0.0' in text
     assert 'checkout_duty_lapsed_seconds{duty="housekeeping"} 100.' in text
     assert 'checkout_chain_unread_seconds{chain_id="8453",env_mode="test"} 61.0' in text
 
 
 def test_an_unmigrated_database_is_not_ready(
-    context: Context, make_database_url: Callable[[str], str], assert_error: Callable[..., None]
+    resources: Resources, make_database_url: Callable[[str], str], assert_error: Callable[..., None]
 ) -> None:
-    database = Database(make_database_url(context.database.engine.dialect.name))
-    client = probe_app(replace(context, database=database)).test_client()
+    database = Database(make_database_url(resources.database.engine.dialect.name))
+    client = probe_app(replace(resources, database=database)).test_client()
     response, alive = client.get("/readyz"), client.get("/healthz")
     database.close()
     assert alive.get_json()["problems"] == ["the database does not answer, or has no schema yet"]
@@ -92,8 +92,8 @@ def test_an_unmigrated_database_is_not_ready(
     assert "checkout db upgrade" in response.get_json()["message"]
 
 
-def test_metrics_count_by_route_and_never_by_id(context: Context, merchant: Merchant) -> None:
-    client = probe_app(context).test_client()
+def test_metrics_count_by_route_and_never_by_id(resources: Resources, merchant: Merchant) -> None:
+    client = probe_app(resources).test_client()
     for number in (404, 409, 409):
         client.get(f"/v1/probe/refuse/{number}")
     client.get("/v1/nothing/7")
@@ -111,8 +111,8 @@ def test_metrics_can_ask_for_a_token(make_app: Callable[..., Flask], assert_erro
     assert client.get("/metrics", headers={"Authorization": "Bearer s3cret"}).status_code == 200
 
 
-def test_the_openapi_document_describes_bodies_errors_and_keys(context: Context) -> None:
-    document = probe_app(context).test_client().get("/openapi.json").get_json()
+def test_the_openapi_document_describes_bodies_errors_and_keys(resources: Resources) -> None:
+    document = probe_app(resources).test_client().get("/openapi.json").get_json()
     assert document["openapi"] == "3.0.3"
     assert document["components"]["securitySchemes"]["ApiKey"]["name"] == "X-Api-Key"
     assert document["paths"]["/v1/probe/private"]["post"]["security"] == [{"ApiKey": []}]

@@ -11,11 +11,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
-from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.errors import Conflict
-from api.secrets.box import box_for
 from api.services.idempotency import Repeatable, first_answer
+from api.services.resources import Resources
 from api.storage.tables import Event, IdempotencyKey, PaymentOrder
 from tests.api.conftest import Merchant
 from tests.support.shop import LINK, Shop
@@ -25,8 +24,8 @@ KEYS = 20
 THREADS = 32
 
 
-def count(context: Context, table: type) -> int:
-    with context.database.read() as session:
+def count(resources: Resources, table: type) -> int:
+    with resources.database.read() as session:
         return session.scalar(select(func.count()).select_from(table)) or 0
 
 
@@ -35,14 +34,14 @@ def test_the_same_request_gets_the_first_answer(shop: Shop) -> None:
     shop.clock.advance(hours=23)
     again = shop.post(PATH, dict(reversed(LINK.items())), Idempotency_Key="cart-7")
     assert (again.status_code, again.get_json()) == (200, first.get_json())
-    assert count(shop.context, PaymentOrder) == count(shop.context, Event) == 1
+    assert count(shop.resources, PaymentOrder) == count(shop.resources, Event) == 1
 
 
 def test_another_body_is_refused(shop: Shop, assert_error: Callable[..., None]) -> None:
     shop.post(PATH, LINK, Idempotency_Key="cart-7")
     response = shop.post(PATH, {**LINK, "metadata": {"cart": "8"}}, Idempotency_Key="cart-7")
     assert_error(response, 422, {"Idempotency-Key": "Use a new key for a new request"})
-    assert count(shop.context, PaymentOrder) == 1
+    assert count(shop.resources, PaymentOrder) == 1
 
 
 def test_a_key_is_forgotten_after_a_day(shop: Shop) -> None:
@@ -57,7 +56,7 @@ def test_a_refused_request_is_not_kept(shop: Shop) -> None:
     assert shop.post(PATH, {}, Idempotency_Key="cart-7").status_code == 400
     unknown = {**LINK, "order_price": {**LINK["order_price"], "currency": "XYZ"}}
     assert shop.post(PATH, unknown, Idempotency_Key="cart-7").status_code == 400
-    assert count(shop.context, IdempotencyKey) == 0
+    assert count(shop.resources, IdempotencyKey) == 0
     assert shop.post(PATH, LINK, Idempotency_Key="cart-7").status_code == 200
 
 
@@ -68,7 +67,7 @@ def test_keys_of_two_vendors_and_environments_are_apart(shop: Shop, other_mercha
     ]
     assert [answer.status_code for answer in answers] == [200, 200]
     shop.create_live(headers={"Idempotency_Key": "1"})
-    assert count(shop.context, PaymentOrder) == 3
+    assert count(shop.resources, PaymentOrder) == 3
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256])
@@ -80,11 +79,11 @@ def test_a_crash_half_way_leaves_the_key_free(shop: Shop, merchant: Merchant) ->
     request = Repeatable(key="cart-7", body=shop.client.application.json.dumps(LINK).encode())
 
     def crash() -> None:
-        with shop.context.database.write() as session:
+        with shop.resources.database.write() as session:
             answered = first_answer(
                 session,
                 request,
-                box=box_for(shop.context.config),
+                box=shop.resources.box,
                 vendor_id=merchant.id,
                 env_mode="test",
                 answer={},
@@ -98,14 +97,14 @@ def test_a_crash_half_way_leaves_the_key_free(shop: Shop, merchant: Merchant) ->
     assert shop.post(PATH, LINK, Idempotency_Key="cart-7").status_code == 200
 
 
-def answer(context: Context, merchant: Merchant, number: int) -> object:
+def answer(resources: Resources, merchant: Merchant, number: int) -> object:
     request = Repeatable(key="cart-7", body=b"{}")
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         return first_answer(
             session,
             request,
-            box=box_for(context.config),
+            box=resources.box,
             vendor_id=merchant.id,
             env_mode="test",
             answer={"id": number},
@@ -113,28 +112,28 @@ def answer(context: Context, merchant: Merchant, number: int) -> object:
         )
 
 
-def test_a_request_under_way_is_waited_for(context: Context, merchant: Merchant) -> None:
+def test_a_request_under_way_is_waited_for(resources: Resources, merchant: Merchant) -> None:
     request = Repeatable(key="cart-7", body=b"{}")
     with ThreadPoolExecutor(1) as pool:
-        with context.database.write() as session:
-            now = context.clock.now()
-            box = box_for(context.config)
+        with resources.database.write() as session:
+            now = resources.clock.now()
+            box = resources.box
             first_answer(session, request, box=box, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=now)
-            waiting = pool.submit(answer, context, merchant, 2)
+            waiting = pool.submit(answer, resources, merchant, 2)
         assert waiting.result() == {"id": 1}
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
-def test_a_request_that_stays_under_way_is_a_conflict(context: Context, merchant: Merchant) -> None:
+def test_a_request_that_stays_under_way_is_a_conflict(resources: Resources, merchant: Merchant) -> None:
     """Where several may write at once. SQLite has one writer; who waits too long hears that the database is busy."""
-    with ThreadPoolExecutor(1) as pool, context.database.write() as session:
+    with ThreadPoolExecutor(1) as pool, resources.database.write() as session:
         request = Repeatable(key="cart-7", body=b"{}")
-        box, now = box_for(context.config), context.clock.now()
+        box, now = resources.box, resources.clock.now()
         first_answer(session, request, box=box, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=now)
         with pytest.raises(Conflict, match="still being carried out") as refused:
-            pool.submit(answer, context, merchant, 2).result()
+            pool.submit(answer, resources, merchant, 2).result()
     assert refused.value.retry_after_s == 1
-    assert answer(context, merchant, 3) == {"id": 1}
+    assert answer(resources, merchant, 3) == {"id": 1}
 
 
 def test_many_threads_with_few_keys_make_one_order_for_each(shop: Shop) -> None:
@@ -161,7 +160,7 @@ def test_many_threads_with_few_keys_make_one_order_for_each(shop: Shop) -> None:
         list(pool.map(hammer, range(THREADS)))
     assert refused == []
     assert [len(answers[key]) for key in range(KEYS)] == [1] * KEYS
-    assert count(shop.context, PaymentOrder) == count(shop.context, Event) == KEYS
+    assert count(shop.resources, PaymentOrder) == count(shop.resources, Event) == KEYS
 
 
 def test_expired_keys_race_for_one_new_order(shop: Shop, clock: SettableClock) -> None:
@@ -175,11 +174,11 @@ def test_expired_keys_race_for_one_new_order(shop: Shop, clock: SettableClock) -
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(again, range(8)))) == 1
-    assert count(shop.context, PaymentOrder) == 2
+    assert count(shop.resources, PaymentOrder) == 2
 
 
 def test_a_stored_answer_is_encrypted(shop: Shop) -> None:
     answer = shop.post(PATH, LINK, Idempotency_Key="cart-7").get_json()
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         stored = session.scalars(select(IdempotencyKey.response_body)).one()
     assert answer["payment_order_id"] not in stored

@@ -11,8 +11,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from api.context import Context
 from api.domain.duties import Duty
+from api.services.resources import Resources
 from api.storage.db import Database, database_now
 from api.storage.fencing import Fence, LeaseLost
 from api.storage.process import Process, process_name
@@ -32,11 +32,11 @@ class Stopwatch:
 
 
 @pytest.fixture
-def make(context: Context) -> Iterator[Callable[..., Leases]]:
+def make(resources: Resources) -> Iterator[Callable[..., Leases]]:
     made: list[Leases] = []
 
     def build(**options: object) -> Leases:
-        made.append(Leases(context.database, **options))  # type: ignore[arg-type]  # named by each test
+        made.append(Leases(resources.database, **options))  # type: ignore[arg-type]  # named by each test
         return made[-1]
 
     yield build
@@ -44,13 +44,13 @@ def make(context: Context) -> Iterator[Callable[..., Leases]]:
         each.close()
 
 
-def expire(context: Context, duty: Duty) -> None:
-    with context.database.write() as session:
+def expire(resources: Resources, duty: Duty) -> None:
+    with resources.database.write() as session:
         session.get_one(Lease, duty).expires_at = database_now(session) - timedelta(seconds=1)
 
 
-def slots(context: Context) -> list[str]:
-    with context.database.read() as session:
+def slots(resources: Resources) -> list[str]:
+    with resources.database.read() as session:
         return list(session.scalars(select(JobSlot.job)))
 
 
@@ -59,53 +59,53 @@ def write_slot(database: Database, job: str) -> None:
         session.add(JobSlot(job=job, slot=1, taken_at=START))
 
 
-def test_one_holds_a_duty_and_each_holder_has_a_higher_token(context: Context, make: Callable[..., Leases]) -> None:
+def test_one_holds_a_duty_and_each_holder_has_a_higher_token(resources: Resources, make: Callable[..., Leases]) -> None:
     first, second = make(), make()
     assert first.keep(Duty) == dict.fromkeys(Duty, 1)
     assert second.keep(Duty) == {}
     first.release(Duty.CHAINS)
     assert second.keep(Duty) == {Duty.CHAINS: 2}
-    expire(context, Duty.WEBHOOKS)
+    expire(resources, Duty.WEBHOOKS)
     assert second.keep(Duty) == {Duty.CHAINS: 2, Duty.WEBHOOKS: 2}
 
 
-def test_a_lease_is_renewed_as_long_as_its_holder_lives(context: Context, make: Callable[..., Leases]) -> None:
+def test_a_lease_is_renewed_as_long_as_its_holder_lives(resources: Resources, make: Callable[..., Leases]) -> None:
     stopwatch = Stopwatch()
     holder = make(stopwatch=stopwatch)
     holder.keep([Duty.CHAINS])
-    expire(context, Duty.CHAINS)
+    expire(resources, Duty.CHAINS)
     stopwatch.now += 1
     assert holder.keep([Duty.CHAINS]) == {Duty.CHAINS: 1}
     assert make().keep([Duty.CHAINS]) == {}
 
 
-def test_a_holder_that_was_replaced_notices(context: Context, make: Callable[..., Leases]) -> None:
+def test_a_holder_that_was_replaced_notices(resources: Resources, make: Callable[..., Leases]) -> None:
     stopwatch = Stopwatch()
     stopped = make(stopwatch=stopwatch)
     stopped.keep([Duty.CHAINS])
-    expire(context, Duty.CHAINS)
+    expire(resources, Duty.CHAINS)
     make().keep([Duty.CHAINS])
     stopwatch.now += LEASE_S
     assert stopped.keep([Duty.CHAINS]) == {}
 
 
 def test_a_holder_that_cannot_renew_gives_up_by_its_own_clock(
-    context: Context, make: Callable[..., Leases], make_database_url: Callable[[str], str]
+    resources: Resources, make: Callable[..., Leases], make_database_url: Callable[[str], str]
 ) -> None:
     stopwatch = Stopwatch()
     holder = make(stopwatch=stopwatch)
     holder.keep([Duty.CHAINS])
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.get_one(Lease, Duty.CHAINS, with_for_update=True)  # and on SQLite nobody else writes meanwhile
         stopwatch.now += LEASE_S + 0.1
         assert holder.keep([Duty.CHAINS]) == {}
 
 
 def test_a_database_clock_that_was_set_back_keeps_nobody_in_office(
-    context: Context, make: Callable[..., Leases]
+    resources: Resources, make: Callable[..., Leases]
 ) -> None:
     make().keep([Duty.CHAINS])
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.get_one(Lease, Duty.CHAINS).expires_at += timedelta(hours=1)
     stopwatch = Stopwatch()
     follower = make(stopwatch=stopwatch)
@@ -114,9 +114,9 @@ def test_a_database_clock_that_was_set_back_keeps_nobody_in_office(
     assert follower.keep([Duty.CHAINS]) == {Duty.CHAINS: 2}
 
 
-def test_of_many_who_try_one_takes_over(context: Context, make: Callable[..., Leases]) -> None:
+def test_of_many_who_try_one_takes_over(resources: Resources, make: Callable[..., Leases]) -> None:
     make().keep([Duty.CHAINS])
-    expire(context, Duty.CHAINS)
+    expire(resources, Duty.CHAINS)
     together = threading.Barrier(8)
     rivals = [make() for _ in range(8)]
 
@@ -126,13 +126,13 @@ def test_of_many_who_try_one_takes_over(context: Context, make: Callable[..., Le
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(take, rivals)) == 1
-    with context.database.read() as session:
+    with resources.database.read() as session:
         assert session.get_one(Lease, Duty.CHAINS).token == 2
 
 
-def test_what_is_written_with_an_old_token_is_refused(context: Context, make: Callable[..., Leases]) -> None:
+def test_what_is_written_with_an_old_token_is_refused(resources: Resources, make: Callable[..., Leases]) -> None:
     first = make()
-    fenced = context.database.fenced(Fence(duty=Duty.CHAINS, token=first.keep([Duty.CHAINS])[Duty.CHAINS]))
+    fenced = resources.database.fenced(Fence(duty=Duty.CHAINS, token=first.keep([Duty.CHAINS])[Duty.CHAINS]))
     write_slot(fenced, "in office")
     first.release(Duty.CHAINS)
     make().keep([Duty.CHAINS])
@@ -140,37 +140,39 @@ def test_what_is_written_with_an_old_token_is_refused(context: Context, make: Ca
         write_slot(fenced, "too late")
     with pytest.raises(LeaseLost):
         fenced.require_lease()
-    write_slot(context.database, "nobody's duty")
-    assert slots(context) == ["in office", "nobody's duty"]
+    write_slot(resources.database, "nobody's duty")
+    assert slots(resources) == ["in office", "nobody's duty"]
 
 
-def test_taking_over_waits_for_a_transaction_that_was_allowed(context: Context, make: Callable[..., Leases]) -> None:
+def test_taking_over_waits_for_a_transaction_that_was_allowed(
+    resources: Resources, make: Callable[..., Leases]
+) -> None:
     """Between the check and the commit nobody takes over: then the commit would come after the other's reads."""
     first, second = make(), make()
-    fenced = context.database.fenced(Fence(duty=Duty.CHAINS, token=first.keep([Duty.CHAINS])[Duty.CHAINS]))
-    expire(context, Duty.CHAINS)
+    fenced = resources.database.fenced(Fence(duty=Duty.CHAINS, token=first.keep([Duty.CHAINS])[Duty.CHAINS]))
+    expire(resources, Duty.CHAINS)
     with fenced.write() as session:
         session.add(JobSlot(job="allowed", slot=1, taken_at=START))
         session.flush()
         assert second.keep([Duty.CHAINS]) == {}
-    assert slots(context) == ["allowed"]
+    assert slots(resources) == ["allowed"]
     assert second.keep([Duty.CHAINS]) == {Duty.CHAINS: 2}
 
 
-def test_renewing_waits_for_no_transaction_on_postgresql(context: Context, make: Callable[..., Leases]) -> None:
-    if context.database.engine.dialect.name == "sqlite":
+def test_renewing_waits_for_no_transaction_on_postgresql(resources: Resources, make: Callable[..., Leases]) -> None:
+    if resources.database.engine.dialect.name == "sqlite":
         return  # has one writer
     stopwatch = Stopwatch()
     holder = make(stopwatch=stopwatch)
-    fenced = context.database.fenced(Fence(duty=Duty.CHAINS, token=holder.keep([Duty.CHAINS])[Duty.CHAINS]))
-    with context.database.read() as session:
+    fenced = resources.database.fenced(Fence(duty=Duty.CHAINS, token=holder.keep([Duty.CHAINS])[Duty.CHAINS]))
+    with resources.database.read() as session:
         before = session.get_one(Lease, Duty.CHAINS).expires_at
     with fenced.write() as session:
         stopwatch.now += 2
         started = time.monotonic()
         assert holder.keep([Duty.CHAINS]) == {Duty.CHAINS: 1}
         assert time.monotonic() - started < 1
-    with context.database.read() as session:
+    with resources.database.read() as session:
         assert session.get_one(Lease, Duty.CHAINS).expires_at > before
 
 

@@ -18,10 +18,10 @@ from adapters.feed.state import State
 from adapters.testing import ReplayClient
 from api.app import build_app
 from api.config import Config, ConfigError
-from api.context import Context
 from api.domain.clock import SettableClock
 from api.services.market.market import MarketService, NoMarket
 from api.services.market.supply import FeedSupply, open_board, supply_for
+from api.services.resources import Resources
 from api.worker.process import run_worker
 from api.worker.sources import SourceReader
 from routing_engine import Snapshot
@@ -42,23 +42,23 @@ def bridges(clock: SettableClock) -> Told:
 
 
 @pytest.fixture
-def live(context: Context, clock: SettableClock, bridges: Told) -> Iterator[Context]:
-    """A context that routes on the sandbox and one more source."""
+def live(resources: Resources, clock: SettableClock, bridges: Told) -> Iterator[Resources]:
+    """Resources that route on the sandbox and one more source."""
     (sandbox,) = SandboxAdapter.connect(Venues(http=ReplayClient({}), tokens=()))
     feed = Feed([sandbox, bridges.source(10, 60)], clock=lambda: clock.now().timestamp())
     feed.read_all()
     market = MarketService(lambda: FeedSupply(feed), clock)
     market.load()
-    yield replace(context, market=market)
+    yield replace(resources, market=market)
     feed.close()
 
 
 @pytest.fixture
-def live_client(live: Context) -> FlaskClient:
+def live_client(live: Resources) -> FlaskClient:
     return build_app(live).test_client()
 
 
-def let_it_grow_stale(live: Context, clock: SettableClock, source: Told) -> None:
+def let_it_grow_stale(live: Resources, clock: SettableClock, source: Told) -> None:
     source.gives = failing(BadPayload("https://secret.test: lpFee must be an object"))
     clock.advance(seconds=61)
     live.market.refresh()  # starts a reading, which fails
@@ -69,7 +69,7 @@ def let_it_grow_stale(live: Context, clock: SettableClock, source: Told) -> None
 
 
 def test_an_answer_says_what_it_does_without_and_why(
-    live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told
+    live: Resources, live_client: FlaskClient, clock: SettableClock, bridges: Told
 ) -> None:
     ask = asker(live_client)
     assert "unavailable" not in ask().get_json()
@@ -84,7 +84,7 @@ def test_an_answer_says_what_it_does_without_and_why(
 
 
 def test_so_does_the_refusal_where_there_is_no_route(
-    live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told
+    live: Resources, live_client: FlaskClient, clock: SettableClock, bridges: Told
 ) -> None:
     let_it_grow_stale(live, clock, bridges)
     answer = asker(live_client)(inputAmount=str(10**60))
@@ -93,7 +93,9 @@ def test_so_does_the_refusal_where_there_is_no_route(
     assert problems["across"].startswith("STALE: its answers cannot be trusted")
 
 
-def test_and_the_end_of_a_stream(live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told) -> None:
+def test_and_the_end_of_a_stream(
+    live: Resources, live_client: FlaskClient, clock: SettableClock, bridges: Told
+) -> None:
     def last_message() -> dict[str, Any]:
         text = live_client.post("/v1/routes/stream", json=BODY).text
         message: dict[str, Any] = json.loads(text.strip().split("\n\n")[-1].removeprefix("data:"))
@@ -106,7 +108,7 @@ def test_and_the_end_of_a_stream(live: Context, live_client: FlaskClient, clock:
 
 
 def test_protocols_that_a_chain_lacks_are_told_and_counted(
-    live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told
+    live: Resources, live_client: FlaskClient, clock: SettableClock, bridges: Told
 ) -> None:
     bridges.refused = {"balancer_v2:unavailable": 1, "uniswap_v2:price_off": 3}
     clock.advance(seconds=11)
@@ -124,7 +126,7 @@ def test_protocols_that_a_chain_lacks_are_told_and_counted(
 
 
 def test_metrics_tell_how_each_source_is_doing(
-    live: Context, live_client: FlaskClient, clock: SettableClock, bridges: Told
+    live: Resources, live_client: FlaskClient, clock: SettableClock, bridges: Told
 ) -> None:
     text = live_client.get("/metrics").text
     assert 'checkout_source_up{source="across"} 1.0' in text
@@ -142,13 +144,13 @@ def redis_url() -> Iterator[str]:
         yield url
 
 
-def test_the_worker_publishes_and_the_others_route_on_it(context: Context, redis_url: str) -> None:
-    config = replace(context.config, market=Plan(adapters=("sandbox",)), redis_url=redis_url)
-    market = MarketService(supply_for(config, context.clock), context.clock)
+def test_the_worker_publishes_and_the_others_route_on_it(resources: Resources, redis_url: str) -> None:
+    config = replace(resources.config, market=Plan(adapters=("sandbox",)), redis_url=redis_url)
+    market = MarketService(supply_for(config, resources.clock), resources.clock)
     with pytest.raises(NoMarket, match="at the moment"):
         market.load()
     reader = SourceReader()
-    shared = replace(context, config=config)
+    shared = replace(resources, config=config)
     reader.run(shared)
     feed: Any = reader._feed
     assert feed.wait_idle(WAIT_S)
@@ -162,25 +164,25 @@ def test_the_worker_publishes_and_the_others_route_on_it(context: Context, redis
     reader.end()
 
 
-def test_the_worker_outlives_its_redis(context: Context) -> None:
+def test_the_worker_outlives_its_redis(resources: Resources) -> None:
     with redis_server() as (url, process):
-        config = replace(context.config, market=Plan(adapters=("sandbox",)), redis_url=url)
+        config = replace(resources.config, market=Plan(adapters=("sandbox",)), redis_url=url)
         reader = SourceReader()
-        reader.run(replace(context, config=config))
+        reader.run(replace(resources, config=config))
         process.kill()
         process.wait()
-        reader.run(replace(context, config=config))
-        reader.run(replace(context, config=config))
+        reader.run(replace(resources, config=config))
+        reader.run(replace(resources, config=config))
         assert reader._feed is not None, "it goes on reading"
         reader.end()
 
 
-def test_without_redis_the_process_reads_for_itself(context: Context) -> None:
-    config = replace(context.config, market=Plan(adapters=("sandbox",)))
+def test_without_redis_the_process_reads_for_itself(resources: Resources) -> None:
+    config = replace(resources.config, market=Plan(adapters=("sandbox",)))
     reader = SourceReader()
-    reader.run(replace(context, config=config))
+    reader.run(replace(resources, config=config))
     assert reader._feed is None, "the worker has nobody to read for"
-    supply = supply_for(config, context.clock)()
+    supply = supply_for(config, resources.clock)()
     assert isinstance(supply, FeedSupply)
     assert supply.read().snapshot.id == Snapshot.sandbox().id
     supply.close()
@@ -197,8 +199,8 @@ def test_without_redis_the_process_reads_for_itself(context: Context) -> None:
         (Plan(adapters=("canonical",), options={"canonical": {"l1_gas_gwei": "x"}}), "l1_gas_gwei must be a finite"),
     ],
 )
-def test_a_plan_that_fits_nothing_stops_the_worker(context: Context, config: Config, plan: Plan, said: str) -> None:
-    wrong = replace(context, config=replace(config, market=plan, redis_url="redis://127.0.0.1:1"))
+def test_a_plan_that_fits_nothing_stops_the_worker(resources: Resources, config: Config, plan: Plan, said: str) -> None:
+    wrong = replace(resources, config=replace(config, market=plan, redis_url="redis://127.0.0.1:1"))
     with pytest.raises(ConfigError, match=said):
         run_worker(wrong)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from api.context import Context
 from api.domain.errors import InvalidData, NotFound
 from api.services.checkout.quotes import (
     OrderQuote,
@@ -19,6 +18,7 @@ from api.services.checkout.quotes import (
     quote_order,
 )
 from api.services.market.market import MarketService
+from api.services.resources import Resources
 from api.storage.tables import StoredQuote
 from routing_engine import NATIVE_ADDRESS, Router, RouteRequest, Snapshot, Token
 from routing_engine.reference.chains import CHAINS, block_time_s
@@ -30,19 +30,19 @@ PRICE = {"currency": "USDC", "amount": 2_500 * 10**6, "decimals": 6}
 DUE = 2_500 * 10**6
 
 
-def token(context: Context, name: str) -> Token:
-    return context.market.snapshot.token(name)
+def token(resources: Resources, name: str) -> Token:
+    return resources.market.snapshot.token(name)
 
 
-def quoted(context: Context, order_id: str, name: str) -> OrderQuote:
+def quoted(resources: Resources, order_id: str, name: str) -> OrderQuote:
     """Quote an order in a token such as ``ETH@1``."""
-    chosen = token(context, name)
-    return quote_order(context, order_id, chosen.chain_id, chosen.address)
+    chosen = token(resources, name)
+    return quote_order(resources, order_id, chosen.chain_id, chosen.address)
 
 
-def refusal(context: Context, order_id: str, name: str = "ETH@1") -> OrderQuoteRefused:
+def refusal(resources: Resources, order_id: str, name: str = "ETH@1") -> OrderQuoteRefused:
     with pytest.raises(OrderQuoteRefused) as caught:
-        quoted(context, order_id, name)
+        quoted(resources, order_id, name)
     return caught.value
 
 
@@ -53,47 +53,47 @@ def order_id(shop: Shop) -> str:
 
 
 @pytest.mark.parametrize("name", ["ETH@1", "WETH@8453", "POL@137", "USDC@42161", "USDT@10", "WBTC@1", "EURC@8453"])
-def test_the_quoted_input_is_the_least_that_pays_the_order(context: Context, order_id: str, name: str) -> None:
-    quote = quoted(context, order_id, name)
+def test_the_quoted_input_is_the_least_that_pays_the_order(resources: Resources, order_id: str, name: str) -> None:
+    quote = quoted(resources, order_id, name)
     assert (quote.amount_out, quote.settlement_chain_id, quote.settlement_token_address) == (DUE, 8453, USDC_BASE)
     assert not quote.is_direct
     bps = 30 if name.split("@")[0] in {"USDC", "USDT", "EURC"} else 50
     assert quote.amount_in_max == -(-quote.amount_in * (10_000 + bps) // 10_000)
     request = RouteRequest(
-        token_in=token(context, name),
-        token_out=token(context, "USDC@8453"),
+        token_in=token(resources, name),
+        token_out=token(resources, "USDC@8453"),
         amount=DUE,
         side="exact_out",
         order="balanced",
         max_splits=1,
     )
-    best = context.market.router.find_routes(request).best()
+    best = resources.market.router.find_routes(request).best()
     assert (quote.amount_in, quote.gas, quote.fill_time_s) == (best.amount_in, best.gas, best.fill_time_s)
     assert int(quote.steps[-1]["outputAmount"]) >= DUE
     assert [step["protocol"] for step in quote.steps] == [hop.protocol for hop in best.hops]
     assert quote.fees
     assert all(int(fee["amount"]) > 0 for fee in quote.fees)
-    assert quote.snapshot_id == context.market.snapshot.id
+    assert quote.snapshot_id == resources.market.snapshot.id
 
 
-def test_the_settlement_token_itself_is_just_transferred(context: Context, order_id: str) -> None:
+def test_the_settlement_token_itself_is_just_transferred(resources: Resources, order_id: str) -> None:
     for address in (USDC_BASE, USDC_BASE.upper().replace("0X", "0x")):
-        quote = quote_order(context, order_id, 8453, address)
+        quote = quote_order(resources, order_id, 8453, address)
         assert quote.is_direct
         assert quote.amount_in == quote.amount_in_max == quote.amount_out == DUE
         assert (quote.steps, quote.fees, quote.gas, quote.snapshot_id) == ((), (), 0, "")
         assert quote.fill_time_s == block_time_s(8453)
 
 
-def test_the_zero_address_is_the_coin_of_the_chain(context: Context, order_id: str) -> None:
-    quote = quote_order(context, order_id, 1, "0x" + "0" * 40)
+def test_the_zero_address_is_the_coin_of_the_chain(resources: Resources, order_id: str) -> None:
+    quote = quote_order(resources, order_id, 1, "0x" + "0" * 40)
     assert (quote.token_symbol, quote.token_address) == ("ETH", NATIVE_ADDRESS)
 
 
-def test_a_quote_is_kept_to_the_unit_and_for_its_order_only(context: Context, shop: Shop, order_id: str) -> None:
-    quote = quoted(context, order_id, "ETH@1")
-    assert get_order_quote(context, order_id, quote.quote_id) == quote
-    with context.database.read() as session:
+def test_a_quote_is_kept_to_the_unit_and_for_its_order_only(resources: Resources, shop: Shop, order_id: str) -> None:
+    quote = quoted(resources, order_id, "ETH@1")
+    assert get_order_quote(resources, order_id, quote.quote_id) == quote
+    with resources.database.read() as session:
         row = session.get_one(StoredQuote, quote.quote_id)
     assert (row.order_id, row.vendor_id, row.body["amount_in"]) == (
         order_id,
@@ -103,84 +103,84 @@ def test_a_quote_is_kept_to_the_unit_and_for_its_order_only(context: Context, sh
     other = shop.create(order_price=PRICE)
     for wrong in ((other, quote.quote_id), (order_id, "qt_unknown")):
         with pytest.raises(NotFound):
-            get_order_quote(context, *wrong)
+            get_order_quote(resources, *wrong)
 
 
-def test_a_quote_holds_for_a_minute(context: Context, shop: Shop, order_id: str) -> None:
-    quote = quoted(context, order_id, "ETH@1")
+def test_a_quote_holds_for_a_minute(resources: Resources, shop: Shop, order_id: str) -> None:
+    quote = quoted(resources, order_id, "ETH@1")
     assert quote.expires_at == quote.created_at + timedelta(seconds=60)
     shop.clock.advance(seconds=59.999)
-    assert get_order_quote(context, order_id, quote.quote_id) == quote
+    assert get_order_quote(resources, order_id, quote.quote_id) == quote
     shop.clock.advance(seconds=0.001)
     with pytest.raises(OrderQuoteRefused) as caught:
-        get_order_quote(context, order_id, quote.quote_id)
+        get_order_quote(resources, order_id, quote.quote_id)
     assert caught.value.reason is Refusal.EXPIRED
-    assert quoted(context, order_id, "ETH@1").quote_id != quote.quote_id
+    assert quoted(resources, order_id, "ETH@1").quote_id != quote.quote_id
 
 
-def test_a_quote_of_a_swap_is_no_quote_of_an_order(context: Context, shop: Shop, order_id: str) -> None:
+def test_a_quote_of_a_swap_is_no_quote_of_an_order(resources: Resources, shop: Shop, order_id: str) -> None:
     query = {"fromChain": 1, "toChain": 8453, "fromToken": NATIVE_ADDRESS, "toToken": USDC_BASE, "fromAmount": 10**18}
     swap = shop.client.get("/api/v1/quote", query_string=query).get_json()
     with pytest.raises(NotFound):
-        get_order_quote(context, order_id, swap["quoteId"])
+        get_order_quote(resources, order_id, swap["quoteId"])
 
 
-def test_an_order_of_nobody_is_not_found(context: Context) -> None:
+def test_an_order_of_nobody_is_not_found(resources: Resources) -> None:
     with pytest.raises(NotFound):
-        quote_order(context, "po_none", 1, NATIVE_ADDRESS)
+        quote_order(resources, "po_none", 1, NATIVE_ADDRESS)
     with pytest.raises(NotFound):
-        payable_tokens(context, "po_none")
+        payable_tokens(resources, "po_none")
 
 
 @pytest.mark.parametrize(
     ("chain_id", "address", "path"),
     [(56, NATIVE_ADDRESS, "chain_id"), (1, "0x" + "12" * 20, "token_address"), (1, "USDC", "token_address")],
 )
-def test_an_unknown_token_is_named(context: Context, order_id: str, chain_id: int, address: str, path: str) -> None:
+def test_an_unknown_token_is_named(resources: Resources, order_id: str, chain_id: int, address: str, path: str) -> None:
     with pytest.raises(InvalidData) as caught:
-        quote_order(context, order_id, chain_id, address)
+        quote_order(resources, order_id, chain_id, address)
     assert [problem.path for problem in caught.value.problems] == [path]
 
 
-def test_no_route_says_why(context: Context, shop: Shop) -> None:
+def test_no_route_says_why(resources: Resources, shop: Shop) -> None:
     order_id = shop.create(order_price={"currency": "USDC", "amount": 10**40, "decimals": 6})
-    error = refusal(context, order_id)
+    error = refusal(resources, order_id)
     assert error.reason is Refusal.NO_ROUTE
-    assert {problem.path for problem in error.problems} == set(context.market.router.graph.protocols)
+    assert {problem.path for problem in error.problems} == set(resources.market.router.graph.protocols)
 
 
-def test_an_order_without_a_chain_is_not_payable(context: Context, shop: Shop) -> None:
+def test_an_order_without_a_chain_is_not_payable(resources: Resources, shop: Shop) -> None:
     order_id = shop.create_live()
-    error = refusal(context, order_id)
+    error = refusal(resources, order_id)
     assert error.reason is Refusal.NOT_PAYABLE
     assert error.problems[0].message
-    assert payable_tokens(context, order_id) == ()
+    assert payable_tokens(resources, order_id) == ()
 
 
-def test_only_an_order_that_waits_for_money_is_quoted(context: Context, shop: Shop) -> None:
+def test_only_an_order_that_waits_for_money_is_quoted(resources: Resources, shop: Shop) -> None:
     cancelled, paid, overdue = (shop.create(order_price=PRICE) for _ in range(3))
     shop.post(f"/api/v1/payment/{cancelled}/cancel")
-    assert "cancelled" in refusal(context, cancelled).message
+    assert "cancelled" in refusal(resources, cancelled).message
     shop.simulate(paid, "pay")
     shop.wait(2)
-    assert refusal(context, paid).reason is Refusal.NOT_WAITING
+    assert refusal(resources, paid).reason is Refusal.NOT_WAITING
     shop.clock.advance(hours=25)
-    assert "expired" in refusal(context, overdue).message
+    assert "expired" in refusal(resources, overdue).message
     shop.wait()
-    assert refusal(context, overdue).reason is Refusal.NOT_WAITING
+    assert refusal(resources, overdue).reason is Refusal.NOT_WAITING
 
 
-def test_what_is_missing_of_a_short_payment_is_quoted(context: Context, shop: Shop, order_id: str) -> None:
+def test_what_is_missing_of_a_short_payment_is_quoted(resources: Resources, shop: Shop, order_id: str) -> None:
     shop.simulate(order_id, "underpay")
     shop.wait(2)
     missing = int(shop.order(order_id)["amount_due"])
     assert 0 < missing < DUE
-    assert quoted(context, order_id, "ETH@1").amount_out == missing
-    assert quoted(context, order_id, "USDC@8453").amount_in == missing
+    assert quoted(resources, order_id, "ETH@1").amount_out == missing
+    assert quoted(resources, order_id, "USDC@8453").amount_in == missing
 
 
-def test_a_quoted_payment_settles_the_order(context: Context, shop: Shop, order_id: str) -> None:
-    quote = quoted(context, order_id, "ETH@1")
+def test_a_quoted_payment_settles_the_order(resources: Resources, shop: Shop, order_id: str) -> None:
+    quote = quoted(resources, order_id, "ETH@1")
     shop.simulate(order_id, "pay", quote_id=quote.quote_id)
     shop.wait()
     shop.clock.advance(hours=1)
@@ -189,8 +189,8 @@ def test_a_quoted_payment_settles_the_order(context: Context, shop: Shop, order_
     assert int(shop.order(order_id)["amount_received"]) == DUE
 
 
-def test_choices_come_by_chain_and_usefulness(context: Context, order_id: str) -> None:
-    groups = payable_tokens(context, order_id)
+def test_choices_come_by_chain_and_usefulness(resources: Resources, order_id: str) -> None:
+    groups = payable_tokens(resources, order_id)
     chain_ids = [group.chain["chainId"] for group in groups]
     assert chain_ids[0] == 8453
     assert sorted(chain_ids) == sorted(CHAINS)
@@ -207,19 +207,19 @@ def test_choices_come_by_chain_and_usefulness(context: Context, order_id: str) -
         assert all(choice.logo_uri and choice.name for choice in group.tokens)
 
 
-def test_every_first_choice_can_be_quoted(context: Context, order_id: str) -> None:
-    for group in payable_tokens(context, order_id):
+def test_every_first_choice_can_be_quoted(resources: Resources, order_id: str) -> None:
+    for group in payable_tokens(resources, order_id):
         for choice in group.tokens[:5]:
-            quote = quote_order(context, order_id, choice.token.chain_id, choice.token.address)
+            quote = quote_order(resources, order_id, choice.token.chain_id, choice.token.address)
             assert quote.amount_in_max >= quote.amount_in > 0
 
 
-def test_a_settlement_token_that_no_market_trades_can_still_be_transferred(context: Context, shop: Shop) -> None:
+def test_a_settlement_token_that_no_market_trades_can_still_be_transferred(resources: Resources, shop: Shop) -> None:
     class PoorMarket(MarketService):
         router = Router(Snapshot(market_of("ab: A@1 B@1 1000 1000 30bps")))
 
     order_id = shop.create(order_price=PRICE)
-    poor: Any = replace(context, market=PoorMarket(None, context.clock))
+    poor: Any = replace(resources, market=PoorMarket(None, resources.clock))
     assert quote_order(poor, order_id, 8453, USDC_BASE).is_direct
     assert refusal(poor, order_id, "A@1").reason is Refusal.NO_ROUTE
     ((chain, choices),) = ((group.chain["chainId"], group.tokens) for group in payable_tokens(poor, order_id))

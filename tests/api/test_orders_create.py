@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, func, select
 
-from api.context import Context, attach
+from api.context import attach_resources
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.money import UINT256_MAX
+from api.services.resources import Resources
 from api.services.vendors.vendors import Account, set_account
 from api.storage.tables import Event, PaymentOrder, SettlementAccount
 from routing_engine.reference import token_registry
@@ -143,7 +144,7 @@ def test_bad_input_is_named(
     shop: Shop, assert_error: Callable[..., None], body: dict[str, Any], path: str, message: str
 ) -> None:
     assert_error(shop.post(PATH, body), 400, {path: message})
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         assert session.scalar(select(func.count()).select_from(PaymentOrder)) == 0
 
 
@@ -183,7 +184,7 @@ def test_a_price_beyond_the_token_is_refused(shop: Shop, assert_error: Callable[
 
 def test_dollars_are_settled_in_the_vendors_stablecoin(shop: Shop, merchant: Merchant) -> None:
     assert shop.order(shop.create(order_price=price(currency="usd")))["settlement"]["token_symbol"] == "USDC"
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         session.execute(delete(SettlementAccount).where(SettlementAccount.currency == "USDC"))
     assert shop.order(shop.create(order_price=price(currency="USD")))["settlement"]["token_symbol"] == "USDT"
 
@@ -215,11 +216,11 @@ def account(currency: str, chain_id: int, address: str = "0x" + "12" * 20) -> Ac
 
 
 @pytest.fixture
-def receive(context: Context, merchant: Merchant) -> Callable[..., None]:
+def receive(resources: Resources, merchant: Merchant) -> Callable[..., None]:
     """Set accounts of the merchant."""
 
     def set_all(env_mode: EnvMode, *accounts: Account) -> None:
-        with context.database.write() as session:
+        with resources.database.write() as session:
             for each in accounts:
                 set_account(session, merchant.id, env_mode, each, START)
 
@@ -228,8 +229,8 @@ def receive(context: Context, merchant: Merchant) -> Callable[..., None]:
 
 def test_a_link_of_a_vendor_without_accounts_is_refused(shop: Shop, assert_error: Callable[..., None]) -> None:
     message = f"There is no settlement account for USDC in the live environment; {REMEDY}"
-    for shared in (shop.context, connected(shop.context)):
-        attach(shop.client.application, shared)
+    for shared in (shop.resources, connected(shop.resources)):
+        attach_resources(shop.client.application, shared)
         assert_error(shop.post(PATH, LIVE, env_mode="live"), 400, {"order_price.currency": message})
     assert shop.get("/api/v1/payment", env_mode="live").get_json()["data"] == []
 
@@ -247,21 +248,21 @@ def test_a_link_on_a_chain_that_is_not_connected_is_refused(
     shop: Shop, receive: Callable[..., None], assert_error: Callable[..., None]
 ) -> None:
     receive(EnvMode.LIVE, account("USDC", 8453))
-    for shared in (shop.context, connected(shop.context, EnvMode.LIVE, 1, 10)):
-        attach(shop.client.application, shared)
+    for shared in (shop.resources, connected(shop.resources, EnvMode.LIVE, 1, 10)):
+        attach_resources(shop.client.application, shared)
         response = shop.post(PATH, LIVE, env_mode="live")
         assert_error(response, 409)
         (problem,) = response.get_json()["error"]
         assert problem["path"] == "order_price.currency"
         assert all(words in problem["message"] for words in ("chain 8453", "RPC_URLS", "checkout settlement set"))
-    attach(shop.client.application, connected(shop.context, EnvMode.LIVE, 1, 8453))
+    attach_resources(shop.client.application, connected(shop.resources, EnvMode.LIVE, 1, 8453))
     order = shop.order(shop.create(**LIVE), env_mode="live")
     assert (order["payable"], order["amount_due"]) == (True, "1000000")
 
 
 def test_dollars_are_settled_where_they_can_be_paid(shop: Shop, receive: Callable[..., None]) -> None:
     receive(EnvMode.LIVE, account("USDC", 8453), account("USDT", 1))
-    attach(shop.client.application, connected(shop.context, EnvMode.LIVE, 1))
+    attach_resources(shop.client.application, connected(shop.resources, EnvMode.LIVE, 1))
     order_id = shop.create(**{**LIVE, "order_price": price(currency="USD")})
     assert shop.order(order_id, env_mode="live")["settlement"]["token_symbol"] == "USDT"
 
@@ -270,7 +271,7 @@ def test_on_real_test_chains_nobody_receives_at_a_made_up_address(
     shop: Shop, receive: Callable[..., None], assert_error: Callable[..., None]
 ) -> None:
     assert shop.create()  # on the simulated ledger it is as good as any
-    attach(shop.client.application, connected(shop.context, EnvMode.TEST))
+    attach_resources(shop.client.application, connected(shop.resources, EnvMode.TEST))
     message = f"There is no settlement account for USDC in the test environment; {REMEDY}"
     assert_error(shop.post(PATH, LINK), 400, {"order_price.currency": message})
     receive(EnvMode.TEST, account("USDC", 8453))
@@ -357,5 +358,5 @@ def test_creation_is_an_event(shop: Shop) -> None:
 
 def test_a_refused_link_leaves_nothing(shop: Shop) -> None:
     shop.post(PATH, {**LINK, "order_price": price(currency="XYZ")})
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         assert session.scalar(select(func.count()).select_from(Event)) == 0

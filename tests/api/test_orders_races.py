@@ -41,7 +41,7 @@ def retried(job: Callable[[Any], None], shop: Shop) -> Callable[[], None]:
     def run() -> None:
         for _ in range(5):
             try:
-                return job(shop.context)
+                return job(shop.resources)
             except OperationalError:
                 continue
         raise AssertionError("five runs in a row were refused")
@@ -59,7 +59,7 @@ def check_books(shop: Shop) -> Counter[str]:
     nobodys = sum(row.amount for row in shop.payments() if row.order_id is None)
     assert credited.total() + nobodys == moved
     statuses: Counter[str] = Counter()
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         orders = session.scalars(select(PaymentOrder)).all()
     for order in orders:
         assert order.amount_received == credited[order.id]

@@ -38,7 +38,7 @@ ETH_PRICE = {"currency": "ETH", "amount": 1, "decimals": 0}
 
 
 def row_of(shop: Shop, order_id: str) -> PaymentOrder:
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         return session.get_one(PaymentOrder, order_id)
 
 
@@ -55,12 +55,12 @@ def send(shop: Shop, order_id: str, amount: int, **changes: Any) -> str:
         "amount": amount,
         "reference": order.payment_reference,
     }
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         return append(session, NewTransfer(**(fields | changes)), shop.clock.now(), delay=delay)
 
 
 def reorg(shop: Shop, first: int, *lost: bytes, chain_id: int = 8453) -> None:
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         reorganise(session, hold(session, chain_id)[chain_id], first, lost, shop.clock.now())
 
 
@@ -102,7 +102,7 @@ def test_an_unknown_reference_is_kept_as_unmatched(shop: Shop, reference: bytes)
 
 
 def test_a_reference_does_not_credit_what_another_vendor_received(shop: Shop, other_merchant: Merchant) -> None:
-    rival = Shop(client=shop.client, context=shop.context, clock=shop.clock, merchant=other_merchant)
+    rival = Shop(client=shop.client, resources=shop.resources, clock=shop.clock, merchant=other_merchant)
     order_id, rivals = shop.create(), rival.create()
     send(shop, order_id, 10**6, recipient=row_of(shop, rivals).settlement_address)
     shop.wait(2)
@@ -217,7 +217,7 @@ def test_a_payment_made_just_before_expiry_is_not_expired_first(shop: Shop) -> N
     shop.clock.set(START + timedelta(hours=24, milliseconds=-500))
     send(shop, order_id, 10**6)
     shop.clock.set(START + timedelta(hours=24))
-    expire_orders(shop.context)
+    expire_orders(shop.resources)
     assert shop.history(order_id) == ["created/"]
     shop.wait(2)
     assert shop.history(order_id) == ["created/", "processing/", "success/"]
@@ -226,17 +226,17 @@ def test_a_payment_made_just_before_expiry_is_not_expired_first(shop: Shop) -> N
 def test_an_order_expires_even_when_its_chain_does_not_answer(shop: Shop) -> None:
     order_id = shop.create()
     shop.clock.advance(hours=24, seconds=59)
-    expire_orders(shop.context)
+    expire_orders(shop.resources)
     assert shop.history(order_id) == ["created/"]
     shop.clock.advance(seconds=1)
-    expire_orders(shop.context)
+    expire_orders(shop.resources)
     assert shop.history(order_id) == ["created/", "expired/expired"]
 
 
 def test_an_order_without_chain_expires_too(shop: Shop) -> None:
     order_id = shop.create_live()
     shop.clock.advance(hours=24, minutes=1)
-    expire_orders(shop.context)
+    expire_orders(shop.resources)
     assert shop.order(order_id, env_mode="live")["payment_order_status"] == "expired"
 
 
@@ -244,7 +244,7 @@ def test_many_orders_expire_in_one_run(shop: Shop, monkeypatch: pytest.MonkeyPat
     made = [shop.create() for _ in range(7)]
     shop.clock.advance(hours=25)
     monkeypatch.setattr(expiry, "BATCH", 3)
-    expire_orders(shop.context)
+    expire_orders(shop.resources)
     assert {shop.order(order_id)["payment_order_status"] for order_id in made} == {"expired"}
 
 
@@ -265,16 +265,16 @@ def test_confirmations_follow_the_value(shop: Shop, price: dict[str, Any], chain
     needed = max(blocks, 2)  # the block is looked at once more before anything is promised
     for _ in range(needed - 1):
         shop.clock.advance(seconds=BLOCK_TIME.total_seconds())
-        watch(shop.context)
+        watch(shop.resources)
         assert shop.history(order_id)[-1] == "processing/"
     shop.clock.advance(seconds=BLOCK_TIME.total_seconds())
-    watch(shop.context)
+    watch(shop.resources)
     assert shop.history(order_id)[-1] == "success/"
 
 
 def test_confirmations_are_a_setting(shop: Shop) -> None:
     patient = replace(
-        shop.context, config=replace(shop.context.config, confirmations=Confirmations.parse("*:100=5,1000=6"))
+        shop.resources, config=replace(shop.resources.config, confirmations=Confirmations.parse("*:100=5,1000=6"))
     )
     order_id = shop.create()
     send(shop, order_id, 10**6)
@@ -292,7 +292,7 @@ def test_looking_again_changes_nothing(shop: Shop) -> None:
     send(shop, order_id, 10**6)
     shop.wait(5)
     before = (shop.order(order_id), shop.events(order_id))
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         for cursor in session.scalars(select(WatchCursor)):
             cursor.block_number = cursor.final_number = 0
             cursor.block_hash = ""
@@ -325,7 +325,7 @@ def test_a_payment_lost_and_mined_again_is_credited_once(shop: Shop) -> None:
     reorg(shop, first.block_number or 0, row_of(shop, order_id).payment_reference)
     shop.wait(1)
     assert shop.order(order_id)["amount_received"] == "0"
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         again = session.get_one(Payment, first.id)
         assert (again.state, again.block_number) == ("reorged", None)
     lost = [row for row in _all_transfers(shop) if row.tx_hash == tx_hash]
@@ -421,10 +421,10 @@ def test_a_payment_lost_after_success_is_told_to_vendor_and_operator(shop: Shop)
     assert (order["payment_order_status"], order["status_reason"]) == ("success", "reorged")
     assert (order["amount_due"], order["amount_received"]) == ("1000000", "0")
     assert (event["type"], event["data"]["payment_order_status"]) == ("payment_failed", "success")
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         (listed,) = list_unmatched(session, EnvMode.TEST)
     assert (listed["reason"], listed["claimed_order_id"]) == ("lost", order_id)
-    metrics = build_app(shop.context).test_client().get("/metrics").get_data(as_text=True)
+    metrics = build_app(shop.resources).test_client().get("/metrics").get_data(as_text=True)
     assert 'checkout_payments_lost{env_mode="test"} 1.0' in metrics
     assert listed["transaction_hash"] == payment.tx_hash
 
@@ -458,7 +458,7 @@ def test_a_ledger_that_is_behind_neither_loses_nor_doubles(shop: Shop) -> None:
         reached_at=shop.clock.now(),
         recipients=frozenset(),
     )
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         credit(session, behind, Confirmations(), shop.clock.now())
     assert shop.payments()[0].state == payment.state == "seen"
 
@@ -516,23 +516,23 @@ def test_long_gaps_are_read_in_pieces(shop: Shop, monkeypatch: pytest.MonkeyPatc
     shop.clock.advance(seconds=60)
     shop.wait(2)
     assert shop.history(order_id)[-1] == "success/"
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         cursor = session.get_one(WatchCursor, ("test", 8453))
-    ledger = SimulatedLedger(shop.context.database, shop.clock)
+    ledger = SimulatedLedger(shop.resources.database, shop.clock)
     assert cursor.block_number == ledger.head(8453).block.number
 
 
 def test_a_quiet_chain_is_not_written_each_second(shop: Shop) -> None:
     shop.create()
     shop.wait(1)
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         before = session.get_one(WatchCursor, ("test", 137)).updated_at
     shop.wait(3)
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         assert session.get_one(WatchCursor, ("test", 137)).updated_at == before
     shop.clock.advance(seconds=watcher.CURSOR_EVERY.total_seconds())
     shop.wait(1)
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         assert session.get_one(WatchCursor, ("test", 137)).updated_at == shop.clock.now()
 
 
@@ -541,11 +541,11 @@ def test_an_unmatched_payment_can_be_assigned_once(shop: Shop) -> None:
     send(shop, first, 10**6, reference=None)
     shop.wait(5)
     (payment,) = shop.payments()
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         assert assign(session, payment.id, first, shop.clock.now()) == "success"
     assert shop.history(first) == ["created/", "processing/", "success/"]
     for order_id in (first, second):
-        with pytest.raises(Conflict, match="belongs to"), shop.context.database.write() as session:
+        with pytest.raises(Conflict, match="belongs to"), shop.resources.database.write() as session:
             assign(session, payment.id, order_id, shop.clock.now())
 
 
@@ -556,7 +556,7 @@ def test_a_payment_can_be_assigned_to_an_order_that_is_closed_or_waits_for_anoth
         send(shop, order_id, 10**6, reference=None, token_address=USDC_BASE)
     shop.wait(5)
     now = shop.clock.now()
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         first, second = (row.id for row in session.scalars(select(Payment).order_by(Payment.id)))
         assert assign(session, first, closed, now) == "cancelled"
         assert assign(session, second, other, now) == "processing"
@@ -565,19 +565,19 @@ def test_a_payment_can_be_assigned_to_an_order_that_is_closed_or_waits_for_anoth
 
 
 def test_what_can_not_be_assigned(shop: Shop, other_merchant: Merchant) -> None:
-    rival = Shop(client=shop.client, context=shop.context, clock=shop.clock, merchant=other_merchant)
+    rival = Shop(client=shop.client, resources=shop.resources, clock=shop.clock, merchant=other_merchant)
     order_id, rivals = shop.create(), rival.create()
     send(shop, order_id, 10**6, reference=b"?" * 16)
     shop.wait(2)
     (payment,) = shop.payments()
     now = shop.clock.now()
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         for missing in ((payment.id, "po_nothing"), (payment.id + 1, order_id)):
             with pytest.raises(NotFound):
                 assign(session, *missing, now)
         with pytest.raises(Conflict, match="The payment went to"):
             assign(session, payment.id, rivals, now)
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         session.get_one(Payment, payment.id).state = "reorged"
         session.flush()
         with pytest.raises(Conflict, match="not on its chain"):
@@ -585,7 +585,7 @@ def test_what_can_not_be_assigned(shop: Shop, other_merchant: Merchant) -> None:
 
 
 def test_the_operator_lists_and_assigns(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DATABASE_URL", shop.context.config.database_url)
+    monkeypatch.setenv("DATABASE_URL", shop.resources.config.database_url)
     order_id = shop.create(expires_at="2026-03-31T12:00:00Z")
     tx_hash = send(shop, order_id, 10**6, reference=b"?" * 16)
     shop.wait(5)
@@ -603,17 +603,17 @@ def test_the_operator_lists_and_assigns(shop: Shop, monkeypatch: pytest.MonkeyPa
 
 
 def _all_transfers(shop: Shop) -> list[Any]:
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         return list(session.scalars(select(SimulatedTransfer)))
 
 
 def _mine_again(shop: Shop, lost: Any) -> None:
     tx_hash = send(shop, row_of_reference(shop, lost.reference), lost.amount)
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         row = session.scalars(select(SimulatedTransfer).where(SimulatedTransfer.tx_hash == tx_hash)).one()
         row.tx_hash = lost.tx_hash
 
 
 def row_of_reference(shop: Shop, reference: bytes) -> str:
-    with shop.context.database.read() as session:
+    with shop.resources.database.read() as session:
         return session.scalars(select(PaymentOrder.id).where(PaymentOrder.payment_reference == reference)).one()

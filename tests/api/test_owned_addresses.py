@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 from sqlalchemy import delete, select, update
 
 from api.cli.commands import main
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
+from api.services.resources import Resources
 from api.services.vendors.owned_addresses import owned_addresses, recipients_of
 from api.services.vendors.vendors import Account, remove_account, set_account, simulated_address
 from api.storage.tables import OwnedAddress, PaymentOrder, SettlementAccount
@@ -28,7 +28,7 @@ Receive = Callable[..., None]
 
 
 @pytest.fixture
-def receive(context: Context) -> Receive:
+def receive(resources: Resources) -> Receive:
     """Let a vendor receive USDC at an address."""
 
     def receive_at(vendor: Merchant, env_mode: EnvMode, chain_id: int, address: str = ADDRESS) -> None:
@@ -36,19 +36,19 @@ def receive(context: Context) -> Receive:
         account = Account(
             currency="USDC", chain_id=chain_id, token_address=token.address, token_decimals=6, address=address
         )
-        with context.database.write() as session:
+        with resources.database.write() as session:
             set_account(session, vendor.id, env_mode, account, START)
 
     return receive_at
 
 
-def account_of(context: Context, vendor: Merchant, env_mode: EnvMode) -> SettlementAccount | None:
-    with context.database.read() as session:
+def account_of(resources: Resources, vendor: Merchant, env_mode: EnvMode) -> SettlementAccount | None:
+    with resources.database.read() as session:
         return session.get(SettlementAccount, (vendor.id, env_mode, "USDC"))
 
 
 def test_an_address_of_another_vendor_is_refused_without_saying_whose(
-    context: Context, receive: Receive, merchant: Merchant, other_merchant: Merchant
+    resources: Resources, receive: Receive, merchant: Merchant, other_merchant: Merchant
 ) -> None:
     receive(merchant, LIVE, 1)
     for env_mode in EnvMode:
@@ -58,16 +58,18 @@ def test_an_address_of_another_vendor_is_refused_without_saying_whose(
         assert problem.path == "address"
         assert merchant.id not in problem.message
         assert merchant.vendor.name not in problem.message
-    assert account_of(context, other_merchant, LIVE) is None
+    assert account_of(resources, other_merchant, LIVE) is None
     receive(merchant, LIVE, 1)
     receive(other_merchant, LIVE, 8453)
 
 
-def test_an_address_of_the_other_environment_is_refused(context: Context, receive: Receive, merchant: Merchant) -> None:
+def test_an_address_of_the_other_environment_is_refused(
+    resources: Resources, receive: Receive, merchant: Merchant
+) -> None:
     receive(merchant, LIVE, 8453)
     with pytest.raises(InvalidData, match="Invalid request data"):
         receive(merchant, TEST, 8453)
-    found = account_of(context, merchant, TEST)
+    found = account_of(resources, merchant, TEST)
     assert found is not None
     assert found.address == simulated_address(merchant.id)
 
@@ -78,20 +80,20 @@ def test_a_made_up_address_is_its_vendors_too(receive: Receive, merchant: Mercha
 
 
 def test_a_removed_account_keeps_its_address(
-    context: Context, receive: Receive, merchant: Merchant, other_merchant: Merchant
+    resources: Resources, receive: Receive, merchant: Merchant, other_merchant: Merchant
 ) -> None:
     receive(merchant, LIVE, 1)
-    with context.database.write() as session:
+    with resources.database.write() as session:
         remove_account(session, merchant.id, LIVE, "USDC")
     with pytest.raises(InvalidData):
         receive(other_merchant, LIVE, 1)
-    with context.database.read() as session:
+    with resources.database.read() as session:
         assert recipients_of(session, LIVE, [1])[1] == {ADDRESS}
         assert owned_addresses(session)[1][ADDRESS] == (merchant.id, LIVE)
 
 
 def test_of_many_who_claim_an_address_at_once_one_gets_it(
-    context: Context, receive: Receive, make_merchant: Callable[[str], Merchant]
+    resources: Resources, receive: Receive, make_merchant: Callable[[str], Merchant]
 ) -> None:
     vendors = [make_merchant(f"Shop {number}") for number in range(8)]
     barrier = Barrier(len(vendors))
@@ -107,14 +109,14 @@ def test_of_many_who_claim_an_address_at_once_one_gets_it(
     with ThreadPoolExecutor(len(vendors)) as pool:
         won = list(pool.map(claim, vendors))
     assert won.count(True) == 1
-    with context.database.read() as session:
+    with resources.database.read() as session:
         owner = owned_addresses(session)[1][ADDRESS]
         holders = session.scalars(select(SettlementAccount.vendor_id).filter_by(address=ADDRESS)).all()
     assert [owner] == [(holder, LIVE) for holder in holders] == [(vendors[won.index(True)].id, LIVE)]
 
 
 def test_where_an_address_is_watched(
-    context: Context, receive: Receive, merchant: Merchant, other_merchant: Merchant
+    resources: Resources, receive: Receive, merchant: Merchant, other_merchant: Merchant
 ) -> None:
     alone, shared, split = ("0x" + digits * 20 for digits in ("a1", "a2", "a3"))
     receive(merchant, LIVE, 1, alone)
@@ -122,7 +124,7 @@ def test_where_an_address_is_watched(
     receive(other_merchant, LIVE, 10, shared)
     receive(merchant, LIVE, 1, split)
     receive(other_merchant, TEST, 10, split)
-    with context.database.read() as session:
+    with resources.database.read() as session:
         live = recipients_of(session, LIVE, [1, 10, 8453])
         test = recipients_of(session, TEST, [1, 10, 8453])
     assert live[1] == {alone, shared, split}
@@ -132,39 +134,39 @@ def test_where_an_address_is_watched(
     assert test == {1: made_up, 10: made_up | {split}, 8453: made_up}
 
 
-def start(context: Context, command: str) -> Result:
+def start(resources: Resources, command: str) -> Result:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    env = {"PORT": port, "DATABASE_URL": context.config.database_url, "DATA_DIR": str(context.config.data_dir)}
+    env = {"PORT": port, "DATABASE_URL": resources.config.database_url, "DATA_DIR": str(resources.config.data_dir)}
     return CliRunner(env=env).invoke(main, [command])
 
 
 @pytest.mark.parametrize("command", ["serve", "worker", "up"])
 def test_nothing_starts_with_an_account_at_anothers_address(
-    context: Context, receive: Receive, merchant: Merchant, other_merchant: Merchant, command: str
+    resources: Resources, receive: Receive, merchant: Merchant, other_merchant: Merchant, command: str
 ) -> None:
     receive(merchant, LIVE, 1)
     receive(other_merchant, LIVE, 1, "0x" + "cd" * 20)
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.execute(
             update(SettlementAccount).filter_by(vendor_id=other_merchant.id, env_mode=LIVE).values(address=ADDRESS)
         )
-    result = start(context, command)
+    result = start(resources, command)
     assert result.exit_code == 1
     assert f"the account USDC of vendor {other_merchant.id} (live) receives on chain 1 at {ADDRESS}" in result.output
     assert "checkout settlement set" in result.output
 
 
 @pytest.mark.parametrize("command", ["serve", "worker", "up"])
-def test_nothing_starts_with_an_open_order_at_nobodys_address(shop: Shop, context: Context, command: str) -> None:
+def test_nothing_starts_with_an_open_order_at_nobodys_address(shop: Shop, resources: Resources, command: str) -> None:
     order_id, closed = shop.create(), shop.create()
     shop.post(f"/api/v1/payment/{closed}/cancel")
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.execute(delete(SettlementAccount))
         session.execute(delete(OwnedAddress))
         assert session.get_one(PaymentOrder, order_id).settlement_address
-    result = start(context, command)
+    result = start(resources, command)
     assert result.exit_code == 1
     assert f"the order {order_id} " in result.output
     assert closed not in result.output

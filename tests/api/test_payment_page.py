@@ -15,13 +15,13 @@ from flask.testing import FlaskClient
 from api.checkout_page import strings
 from api.checkout_page.quotes import quote_json
 from api.checkout_page.state import page_state
-from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.checkout.money_seen import MoneySeen
 from api.services.checkout.quotes import quote_order
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.views import public_order
+from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
@@ -34,7 +34,7 @@ SECRET = "cart-4711"
 
 
 @pytest.fixture
-def make_order(context: Context, merchant: Merchant) -> Callable[..., str]:
+def make_order(resources: Resources, merchant: Merchant) -> Callable[..., str]:
     """Make an order and return the path of its page."""
 
     def make(**changes: Any) -> str:
@@ -47,7 +47,7 @@ def make_order(context: Context, merchant: Merchant) -> Callable[..., str]:
             "failure_callback_url": "https://shop.example/failed",
             "metadata": {"secret": SECRET},
         }
-        return f"/payment/{create_link(context, merchant.id, NewLink(**{**link, **changes}))['payment_order_id']}"
+        return f"/payment/{create_link(resources, merchant.id, NewLink(**{**link, **changes}))['payment_order_id']}"
 
     return make
 
@@ -65,7 +65,7 @@ def quoted(client: FlaskClient, path: str) -> dict[str, Any]:
 
 
 def test_a_test_order_is_paid_with_its_quote(
-    client: FlaskClient, context: Context, clock: SettableClock, path: str
+    client: FlaskClient, resources: Resources, clock: SettableClock, path: str
 ) -> None:
     quote = quoted(client, path)
     assert quote["pay_amount"] == "42500000"
@@ -74,7 +74,7 @@ def test_a_test_order_is_paid_with_its_quote(
     assert client.post(f"{path}/pay", json={"quote_id": quote["quote_id"]}).status_code == 200
     for seconds, status in ((1, "processing"), (10, "success")):
         clock.advance(seconds=seconds)
-        watch(context)
+        watch(resources)
         assert client.get(f"{path}/status").get_json()["payment_order_status"] == status
     state = client.get(f"{path}/status").get_json()
     order_id = path.rpartition("/")[2]
@@ -94,13 +94,13 @@ def test_a_routed_quote_says_how_the_money_gets_there(client: FlaskClient, path:
     assert quote["fees"][-1]["name"] == "Network fee"
 
 
-def test_protocols_without_a_name_are_still_named(context: Context, clock: SettableClock, path: str) -> None:
+def test_protocols_without_a_name_are_still_named(resources: Resources, clock: SettableClock, path: str) -> None:
     ether, dollar = token_registry.by_symbol("ETH"), token_registry.by_symbol("USDC")
     step = {"protocol": "brand_new_bridge", "fromChainId": 10, "toChainId": 8453, "fees": []}
     tokens = {"fromToken": {"symbol": ether.symbol}, "toToken": {"symbol": dollar.symbol}}
     order_id = path.rpartition("/")[2]
-    quote = replace(quote_order(context, order_id, 8453, USDC.address), steps=({**step, **tokens},))
-    shown = quote_json(quote, public_order(context, order_id), clock.now(), strings.load())
+    quote = replace(quote_order(resources, order_id, 8453, USDC.address), steps=({**step, **tokens},))
+    shown = quote_json(quote, public_order(resources, order_id), clock.now(), strings.load())
     assert shown["steps"] == ["Turn ETH on Optimism into USDC on Base with Brand new bridge"]
 
 
@@ -227,10 +227,10 @@ def test_an_unknown_order_gets_a_page(client: FlaskClient, order_id: str) -> Non
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
 
 
-def test_transactions_of_real_chains_lead_to_their_explorer(context: Context, path: str) -> None:
+def test_transactions_of_real_chains_lead_to_their_explorer(resources: Resources, path: str) -> None:
     seen = MoneySeen(transfers=(transfer(chain_id=10),), looked_at=None, chain_ids=(10,))
-    order = replace(public_order(context, path.rpartition("/")[2]), env_mode=EnvMode.LIVE, is_simulated=False)
-    (shown,) = page_state(order, seen, context.clock.now(), strings.load()).transactions
+    order = replace(public_order(resources, path.rpartition("/")[2]), env_mode=EnvMode.LIVE, is_simulated=False)
+    (shown,) = page_state(order, seen, resources.clock.now(), strings.load()).transactions
     assert shown["chain"] == "Optimism"
     assert shown["explorer_url"] == f"https://optimistic.etherscan.io/tx/0x{'ab' * 32}"
 

@@ -13,7 +13,6 @@ from flask.testing import FlaskClient
 
 from api.checkout_page import strings
 from api.checkout_page.state import PageState, page_state
-from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.domain.ledger import TransferKind
@@ -22,6 +21,7 @@ from api.services.checkout.money_seen import MoneySeen, SeenTransfer, money_seen
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.expiry import expire_orders
 from api.services.orders.views import PublicOrder, public_order
+from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.storage.tables import DoubtfulBlock
 from routing_engine.reference import token_registry
@@ -59,7 +59,7 @@ FOREIGN = transfer(token_address=DAI.address, amount=5 * 10**18, is_counted=Fals
 
 
 @pytest.fixture
-def order(context: Context, merchant: Merchant) -> PublicOrder:
+def order(resources: Resources, merchant: Merchant) -> PublicOrder:
     link = NewLink(
         line_items=({"title": "Tea", "quantity": 2},),
         order_price={"currency": "USDC", "amount": 42_500_000, "decimals": 6},
@@ -69,7 +69,7 @@ def order(context: Context, merchant: Merchant) -> PublicOrder:
         failure_callback_url="https://shop.example/failed",
         metadata={},
     )
-    return public_order(context, create_link(context, merchant.id, link)["payment_order_id"])
+    return public_order(resources, create_link(resources, merchant.id, link)["payment_order_id"])
 
 
 def shown(order: PublicOrder, *transfers: SeenTransfer, looked_at: datetime | None = None) -> PageState:
@@ -142,15 +142,15 @@ def test_a_deposit_on_its_way_warns_and_does_not_keep_anybody_from_paying(order:
 
 
 def test_nothing_is_called_unpaid_before_the_chains_were_read(
-    context: Context, clock: SettableClock, order: PublicOrder, client: FlaskClient
+    resources: Resources, clock: SettableClock, order: PublicOrder, client: FlaskClient
 ) -> None:
     clock.advance(hours=25)
-    expire_orders(context)
+    expire_orders(resources)
     path = f"/payment/{order.order_id}/status"
     state = client.get(path).get_json()
     assert (state["payment_order_status"], state["looked_at"], state["nothing_seen_until"]) == ("expired", None, None)
     clock.advance(seconds=20)
-    watch(context)
+    watch(resources)
     state = client.get(path).get_json()
     assert state["nothing_seen_until"] == state["looked_at"] == state["now"]
     clock.advance(seconds=5)
@@ -158,10 +158,10 @@ def test_nothing_is_called_unpaid_before_the_chains_were_read(
     assert later["looked_at"] == state["looked_at"] < later["now"]
 
 
-def test_a_doubtful_block_leaves_open_what_came(context: Context, clock: SettableClock, order: PublicOrder) -> None:
-    watch(context)
+def test_a_doubtful_block_leaves_open_what_came(resources: Resources, clock: SettableClock, order: PublicOrder) -> None:
+    watch(resources)
     before = clock.now()
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.add(
             DoubtfulBlock(
                 env_mode=EnvMode.TEST, chain_id=8453, number=1, hash="0x1", reason="bloom",
@@ -169,8 +169,8 @@ def test_a_doubtful_block_leaves_open_what_came(context: Context, clock: Settabl
             )
         )  # fmt: skip
     clock.advance(hours=1)
-    watch(context)
-    assert money_seen(context, order).looked_at == before
+    watch(resources)
+    assert money_seen(resources, order).looked_at == before
     cancelled = in_state(order, OrderStatus.CANCELLED, timeline=({"at": "2100-01-01T00:00:00.000Z"},))
     assert shown(cancelled, looked_at=before + timedelta(days=1)).nothing_seen_until is None
 

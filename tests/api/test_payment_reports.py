@@ -9,9 +9,9 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, Place
+from api.services.resources import Resources
 from api.services.settlement.watching import hints
 from api.services.settlement.watching.doubtful_blocks import due_doubts
 from api.services.settlement.watching.hints import add_hint, due_hints, follow_hints
@@ -29,18 +29,18 @@ def path(shop: Shop) -> str:
     return f"/payment/{shop.create()}"
 
 
-def noted(context: Context) -> list[tuple[Any, ...]]:
-    with context.database.read() as session:
+def noted(resources: Resources) -> list[tuple[Any, ...]]:
+    with resources.database.read() as session:
         rows = session.scalars(select(PaymentHint).order_by(PaymentHint.tx_hash))
         return [(row.env_mode, row.chain_id, row.tx_hash) for row in rows]
 
 
-def test_a_report_is_noted_once_and_changes_nothing_else(client: FlaskClient, context: Context, path: str) -> None:
+def test_a_report_is_noted_once_and_changes_nothing_else(client: FlaskClient, resources: Resources, path: str) -> None:
     before = client.get(f"{path}/status").get_json()
     for _ in range(2):
         answer = client.post(f"{path}/report", json=SENT)
         assert (answer.status_code, answer.get_json()) == (200, before)
-    assert noted(context) == [("test", BASE, HASH.lower())]
+    assert noted(resources) == [("test", BASE, HASH.lower())]
 
 
 @pytest.mark.parametrize(
@@ -53,64 +53,64 @@ def test_a_report_is_noted_once_and_changes_nothing_else(client: FlaskClient, co
     ],
 )
 def test_what_is_no_transaction_is_refused(
-    client: FlaskClient, context: Context, path: str, name: str, value: object, message: str
+    client: FlaskClient, resources: Resources, path: str, name: str, value: object, message: str
 ) -> None:
     answer = client.post(f"{path}/report", json={**SENT, name: value})
     assert answer.status_code == 400
     (problem,) = answer.get_json()["error"]
     assert problem["message"] == message
-    assert noted(context) == []
+    assert noted(resources) == []
 
 
-def test_junk_blocks_no_further_report(client: FlaskClient, context: Context, path: str) -> None:
+def test_junk_blocks_no_further_report(client: FlaskClient, resources: Resources, path: str) -> None:
     hashes = [f"0x{number:064x}" for number in range(1, 31)]
     answers = [client.post(f"{path}/report", json={**SENT, "hash": each}) for each in hashes]
     assert {answer.status_code for answer in answers} == {200}
-    assert [row[2] for row in noted(context)] == hashes
+    assert [row[2] for row in noted(resources)] == hashes
 
 
-def test_the_oldest_hints_make_room(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_hints_make_room(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hints, "MOST_WAITING", 3)
-    now = context.clock.now()
+    now = resources.clock.now()
     for number in range(5):
-        with context.database.write() as session:
+        with resources.database.write() as session:
             assert add_hint(session, EnvMode.TEST, BASE, f"0x{number:064x}", now + timedelta(seconds=number))
             add_hint(session, EnvMode.TEST, 1, f"0x{number:064x}", now)
             add_hint(session, EnvMode.LIVE, BASE, f"0x{number:064x}", now)
-    found = [row[2][-1] for row in noted(context) if row[:2] == ("test", BASE)]
+    found = [row[2][-1] for row in noted(resources) if row[:2] == ("test", BASE)]
     assert found == ["2", "3", "4"]
-    assert len(noted(context)) == 9
+    assert len(noted(resources)) == 9
 
 
-def test_a_hash_that_nobody_knows_is_asked_for_less_and_less_and_forgotten(context: Context) -> None:
-    start, tx_hash, asked = context.clock.now(), HASH.lower(), []
-    with context.database.write() as session:
+def test_a_hash_that_nobody_knows_is_asked_for_less_and_less_and_forgotten(resources: Resources) -> None:
+    start, tx_hash, asked = resources.clock.now(), HASH.lower(), []
+    with resources.database.write() as session:
         add_hint(session, EnvMode.TEST, BASE, tx_hash, start)
     for second in range(0, 4_000, 2):
         now = start + timedelta(seconds=second)
-        with context.database.write() as session:
+        with resources.database.write() as session:
             due = due_hints(session, EnvMode.TEST, BASE, now)
             if due:
                 asked.append(second)
                 follow_hints(session, EnvMode.TEST, BASE, due, {}, 100, now)
     assert asked[:6] == [0, 2, 6, 14, 30, 62]
     assert len(asked) < 25
-    assert noted(context) == []
+    assert noted(resources) == []
 
 
 @pytest.mark.parametrize(
     ("number", "is_relevant", "doubts", "left"), [(90, True, [90], 0), (90, False, [], 0), (101, True, [], 1)]
 )
 def test_a_hint_makes_a_block_doubtful_that_was_read_without_it(
-    context: Context, number: int, is_relevant: bool, doubts: list[int], left: int
+    resources: Resources, number: int, is_relevant: bool, doubts: list[int], left: int
 ) -> None:
-    now = context.clock.now()
+    now = resources.clock.now()
     place = Place(block=Block(number=number, hash="0x" + "0b" * 32, mined_at=now), is_relevant=is_relevant)
-    with context.database.write() as session:
+    with resources.database.write() as session:
         add_hint(session, EnvMode.TEST, BASE, HASH.lower(), now)
         follow_hints(session, EnvMode.TEST, BASE, [HASH.lower()], {HASH.lower(): place}, 100, now)
         assert [each.block.number for each in due_doubts(session, EnvMode.TEST, BASE, now)] == doubts
-    assert len(noted(context)) == left
+    assert len(noted(resources)) == left
 
 
 def test_only_the_page_itself_may_report(client: FlaskClient, path: str) -> None:
@@ -120,10 +120,10 @@ def test_only_the_page_itself_may_report(client: FlaskClient, path: str) -> None
     assert client.post("/payment/po_none/report", json=SENT).status_code == 404
 
 
-def test_a_report_takes_no_trace_away(context: Context) -> None:
+def test_a_report_takes_no_trace_away(resources: Resources) -> None:
     """The page reports each hash; what could not be traced when it was read is asked for again all the same."""
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         assert add_hint(session, "test", BASE, HASH, now)
         assert not add_hint(session, "test", BASE, HASH, now, is_untraced=True)
         (row,) = session.scalars(select(PaymentHint))
@@ -133,10 +133,12 @@ def test_a_report_takes_no_trace_away(context: Context) -> None:
         assert row.is_untraced
 
 
-def test_junk_makes_no_room_among_what_could_not_be_traced(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_junk_makes_no_room_among_what_could_not_be_traced(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(hints, "MOST_WAITING", 3)
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         add_hint(session, "test", BASE, HASH, now, is_untraced=True)
         for number in range(9):
             add_hint(session, "test", BASE, f"0x{number:064x}", now + timedelta(seconds=number))

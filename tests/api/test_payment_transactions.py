@@ -18,13 +18,13 @@ from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
-from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
-from api.services.chains.chain_access import PaymentWorld
+from api.services.chains.chain_access import ChainAccess
 from api.services.market.market import MarketService
 from api.services.market.supply import offline
 from api.services.orders.views import PublicOrder, public_order
+from api.services.resources import Resources
 from routing_engine import Hop, Market, Snapshot
 from routing_engine.markets.lanes import across_lane
 from routing_engine.model import NATIVE_ADDRESS
@@ -84,7 +84,7 @@ class Till:
 
     def order(self, **changes: object) -> PublicOrder:
         price = {"currency": "USDC", "amount": PRICE, "decimals": 6}
-        return public_order(self.shop.context, self.shop.create(**{"order_price": price, **changes}))
+        return public_order(self.shop.resources, self.shop.create(**{"order_price": price, **changes}))
 
     def quote(self, order: PublicOrder, token: str) -> dict[str, Any]:
         body = {"chainId": CHAIN, "token": token}
@@ -123,7 +123,7 @@ def net() -> Iterator[MainNet]:
 
 @pytest.fixture
 def till(
-    context: Context, net: MainNet, merchant: Merchant, tmp_path: Path, request: pytest.FixtureRequest
+    resources: Resources, net: MainNet, merchant: Merchant, tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[Till]:
     """The service, whose test environment is that chain; the chain is put back afterwards."""
     before = net.chain.rpc("evm_snapshot")
@@ -135,11 +135,11 @@ def till(
     file = tmp_path / "market.json.gz"
     Snapshot((*net.markets(), lane)).save(file)
     bridge = Bridge(lane, int(net.chain.now()))
-    world = PaymentWorld(chains={CHAIN: PaymentChain(net.rpc())}, builders=PaymentBuilders.deployed(), firm=bridge)
+    world = ChainAccess(chains={CHAIN: PaymentChain(net.rpc())}, builders=PaymentBuilders.deployed(), firm=bridge)
     market = MarketService(offline(file), clock)
-    real = replace(context, clock=clock, market=market, worlds={EnvMode.TEST: world})
+    real = replace(resources, clock=clock, market=market, chain_access={EnvMode.TEST: world})
     net.fund(PAYER, "ETH", 10**18)
-    shop = Shop(client=build_app(real).test_client(), context=real, clock=clock, merchant=merchant)
+    shop = Shop(client=build_app(real).test_client(), resources=real, clock=clock, merchant=merchant)
     yield Till(shop, net, bridge)
     net.chain.rpc("evm_revert", before)
 
@@ -238,7 +238,7 @@ def on_optimism(till: Till, monkeypatch: pytest.MonkeyPatch) -> PublicOrder:
         currency="USDC", chain_id=10, token_address=token_registry.token("USDC", 10).address, token_decimals=6,
         address="0x" + "b0" * 20,
     )  # fmt: skip
-    with till.shop.context.database.write() as session:
+    with till.shop.resources.database.write() as session:
         set_account(session, till.shop.merchant.id, EnvMode.TEST, account, till.shop.clock.now())
     till.net.fund(PAYER, "USDC", 10**8)
     return till.order()
@@ -326,7 +326,7 @@ def test_a_wallet_that_the_screen_rejects_gets_nothing_to_sign(till: Till) -> No
 
     outcomes = []
     for screen in (lambda addresses: addresses, broken):
-        app = build_app(replace(till.shop.context, screen=screen))
+        app = build_app(replace(till.shop.resources, screen=screen))
         body = {"quote_id": quote["quote_id"], "payer": PAYER}
         answer = app.test_client().post(f"/payment/{order.order_id}/transactions", json=body)
         outcomes.append((answer.status_code, answer.get_json().get("reason")))
@@ -350,8 +350,8 @@ def test_a_chain_that_does_not_answer_gives_503(till: Till) -> None:
     quote = till.quote(order, USDC.address)
     client = JsonClient(limits=HttpLimits(connect_s=0.2, read_s=0.2, total_s=0.5, tries=1))
     dead = PaymentChain(RpcPool(CHAIN, ["http://127.0.0.1:9/"], client=client, sleep=lambda _: None))
-    world = replace(till.shop.context.worlds[EnvMode.TEST], chains={CHAIN: dead})
-    app = build_app(replace(till.shop.context, worlds={EnvMode.TEST: world}))
+    world = replace(till.shop.resources.chain_access[EnvMode.TEST], chains={CHAIN: dead})
+    app = build_app(replace(till.shop.resources, chain_access={EnvMode.TEST: world}))
     body = {"quote_id": quote["quote_id"], "payer": PAYER}
     answer = app.test_client().post(f"/payment/{order.order_id}/transactions", json=body)
     assert answer.status_code == 503

@@ -10,9 +10,9 @@ import pytest
 from eth_utils.address import is_checksum_address
 from flask.testing import FlaskClient
 
-from api.context import Context
 from api.domain.clock import iso
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
+from api.services.resources import Resources
 from api.storage.tables import StoredQuote
 from tests.api.conftest import START, Merchant
 
@@ -104,19 +104,19 @@ def test_a_fixed_output(ask: Callable[..., Any], client: FlaskClient, name: str)
     assert int(less["toAmount"]) < 1234567891
 
 
-def test_the_order_decides(ask: Callable[..., Any], context: Context) -> None:
+def test_the_order_decides(ask: Callable[..., Any], resources: Resources) -> None:
     ids = [ask(order=order).get_json()["quoteId"] for order in ("cheapest", "fastest")]
-    with context.database.read() as session:
+    with resources.database.read() as session:
         routes = [session.get_one(StoredQuote, quote_id).body["route"] for quote_id in ids]
     assert int(routes[1]["estimatedTime"]) < int(routes[0]["estimatedTime"])
 
 
 def test_a_quote_is_stored_with_its_route_for_a_minute(
-    ask: Callable[..., Any], context: Context, merchant: Merchant
+    ask: Callable[..., Any], resources: Resources, merchant: Merchant
 ) -> None:
     for headers, vendor_id in ((None, None), (merchant.headers(), merchant.id)):
         quote = ask(headers=headers).get_json()
-        with context.database.read() as session:
+        with resources.database.read() as session:
             row = session.get_one(StoredQuote, quote["quoteId"])
         assert row.body["quote"] == quote
         assert row.body["route"]["outputAmount"] == quote["toAmount"]
@@ -156,10 +156,10 @@ def test_each_bad_parameter_is_named(
     assert {row["path"] for row in answer.get_json()["error"]} == names
 
 
-def test_no_route_says_why(ask: Callable[..., Any], assert_error: Callable[..., None], context: Context) -> None:
+def test_no_route_says_why(ask: Callable[..., Any], assert_error: Callable[..., None], resources: Resources) -> None:
     answer = ask(fromAmount=str(2**256 - 1))
     assert_error(answer, 404)
-    assert {row["path"] for row in answer.get_json()["error"]} == set(context.market.router.graph.protocols)
+    assert {row["path"] for row in answer.get_json()["error"]} == set(resources.market.router.graph.protocols)
 
 
 def test_a_wrong_key_is_refused(ask: Callable[..., Any], assert_error: Callable[..., None]) -> None:

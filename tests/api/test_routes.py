@@ -13,10 +13,10 @@ from eth_utils.address import is_checksum_address
 from flask.testing import FlaskClient
 
 from api.app import build_app
-from api.context import Context
 from api.domain.clock import iso
 from api.schemas.routes import USDC_BASE
 from api.services.market.market import MarketService
+from api.services.resources import Resources
 from routing_engine import Router, Snapshot
 from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import START
@@ -44,14 +44,14 @@ def sum_by_symbol(fees: list[dict[str, Any]]) -> dict[str, int]:
     return dict(sums)
 
 
-def test_a_route_has_the_documented_shape(ask: Callable[..., Any], context: Context) -> None:
+def test_a_route_has_the_documented_shape(ask: Callable[..., Any], resources: Resources) -> None:
     answer = ask()
     assert answer.status_code == 200
     route = answer.get_json()
     assert list(route)[:4] == ["id", "steps", "estimatedTime", "totalFees"]
     assert route["id"].startswith("rt_")
     assert route["inputAmount"] == BODY["inputAmount"]
-    assert route["snapshotId"] == context.market.snapshot.id
+    assert route["snapshotId"] == resources.market.snapshot.id
     assert route["expiresAt"] == iso(START + timedelta(seconds=60))
     assert 0.0 <= route["optimalityGapBps"] < 1.0
     assert "alternatives" not in route
@@ -91,8 +91,8 @@ def test_the_native_coin_has_two_names(ask: Callable[..., Any], alias: str) -> N
     assert first["fromToken"]["chain_to_address"]["1"] == NATIVE
 
 
-def test_bridged_usdc_is_another_token(ask: Callable[..., Any], context: Context) -> None:
-    bridged = context.market.snapshot.token("USDC.e@137")
+def test_bridged_usdc_is_another_token(ask: Callable[..., Any], resources: Resources) -> None:
+    bridged = resources.market.snapshot.token("USDC.e@137")
     route = ask(toToken=bridged.address, toChainId="137").get_json()
     last = route["steps"][-1]["toToken"]
     assert last["symbol"] == "USDC.e"
@@ -105,12 +105,12 @@ def test_numbers_are_strings_or_integers(ask: Callable[..., Any], chain: Any, am
 
 
 def test_no_route_says_why_for_each_protocol(
-    ask: Callable[..., Any], assert_error: Callable[..., None], context: Context
+    ask: Callable[..., Any], assert_error: Callable[..., None], resources: Resources
 ) -> None:
     answer = ask(inputAmount=str(2**256 - 1))
     assert_error(answer, 404)
     reasons = {row["path"]: row["message"] for row in answer.get_json()["error"]}
-    assert set(reasons) == set(context.market.router.graph.protocols)
+    assert set(reasons) == set(resources.market.router.graph.protocols)
     assert set(reasons.values()) & {"AMOUNT_TOO_HIGH", "INSUFFICIENT_LIQUIDITY"}
     assert "amount" in answer.get_json()["message"]
     denied = ask(allowProtocols="uniswap_v3")
@@ -119,11 +119,11 @@ def test_no_route_says_why_for_each_protocol(
     assert denied.get_json()["message"] == "No route of at most 4 steps leads from USDC@1 to USDC@8453"
 
 
-def test_a_listed_token_without_a_market_has_no_route(context: Context, assert_error: Callable[..., None]) -> None:
+def test_a_listed_token_without_a_market_has_no_route(resources: Resources, assert_error: Callable[..., None]) -> None:
     class PoorMarket(MarketService):
         router = Router(Snapshot(market_of("ab: A@1 B@1 1000 1000 30bps")))
 
-    poor = build_app(replace(context, market=PoorMarket(None, context.clock)))
+    poor = build_app(replace(resources, market=PoorMarket(None, resources.clock)))
     assert_error(poor.test_client().post("/v1/routes", json=BODY), 404, {"ab": "NO_PATH"})
 
 
@@ -158,9 +158,9 @@ def test_steps_are_limited(ask: Callable[..., Any], assert_error: Callable[..., 
     assert_error(ask(**long, maxHops="1"), 404)
 
 
-def test_all_described_chains_can_be_asked_for(ask: Callable[..., Any], context: Context) -> None:
+def test_all_described_chains_can_be_asked_for(ask: Callable[..., Any], resources: Resources) -> None:
     for chain in CHAINS.values():
-        usdc = context.market.snapshot.token(f"USDC@{chain.chain_id}")
+        usdc = resources.market.snapshot.token(f"USDC@{chain.chain_id}")
         route = ask(
             fromToken=NATIVE,
             fromChainId=str(chain.chain_id),
@@ -171,13 +171,13 @@ def test_all_described_chains_can_be_asked_for(ask: Callable[..., Any], context:
         assert route.status_code == 200
 
 
-def test_gas_of_an_unknown_price_is_no_fee(context: Context) -> None:
-    snapshot = context.market.snapshot
+def test_gas_of_an_unknown_price_is_no_fee(resources: Resources) -> None:
+    snapshot = resources.market.snapshot
 
     class GaslessMarket(MarketService):
         router = Router(Snapshot(snapshot.markets.values()))
 
-    client = build_app(replace(context, market=GaslessMarket(None, context.clock))).test_client()
+    client = build_app(replace(resources, market=GaslessMarket(None, resources.clock))).test_client()
     route = client.post("/v1/routes", json=BODY).get_json()
     assert int(route["gas"]) > 0
     assert all(fee["name"] != "gas" for step in route["steps"] for fee in step["fees"])

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.context import Context
 from api.schemas.pairs import DEFAULT_SPLITS
 from api.schemas.routes import USDC_ETHEREUM
+from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from routing_engine import RouteRequest
 from tests.support.routes import WETH, asker
@@ -67,9 +67,9 @@ def check_conservation(steps: list[dict[str, Any]], *, start: tuple[str, int], a
 
 
 @pytest.mark.parametrize("side", ["exact_in", "exact_out"])
-def test_amounts_are_those_of_the_library(ask: Callable[..., Any], context: Context, side: str) -> None:
-    router, draw, found = context.market.router, random.Random(20), 0
-    tokens = sorted(context.market.snapshot.tokens, key=lambda token: token.key)
+def test_amounts_are_those_of_the_library(ask: Callable[..., Any], resources: Resources, side: str) -> None:
+    router, draw, found = resources.market.router, random.Random(20), 0
+    tokens = sorted(resources.market.snapshot.tokens, key=lambda token: token.key)
     for _ in range(50):
         token_in, token_out = draw.sample(tokens, 2)
         fixed = token_in if side == "exact_in" else token_out
@@ -103,17 +103,17 @@ def test_amounts_are_those_of_the_library(ask: Callable[..., Any], context: Cont
     assert found > 25
 
 
-def test_a_query_keeps_the_fixed_amount(context: Context) -> None:
-    weth, usdc = context.market.snapshot.token("WETH@1"), context.market.snapshot.token("USDC@1")
+def test_a_query_keeps_the_fixed_amount(resources: Resources) -> None:
+    weth, usdc = resources.market.snapshot.token("WETH@1"), resources.market.snapshot.token("USDC@1")
     buy = RouteQuery(request=RouteRequest(token_in=weth, token_out=usdc, amount=1000, side="exact_out"), slippage_bps=1)
     assert (buy.least_out(1003), buy.most_in(9_999), buy.most_in(10_000)) == (1000, 10_000, 10_001)
     sell = RouteQuery(request=RouteRequest(token_in=weth, token_out=usdc, amount=1000), slippage_bps=1)
     assert (sell.least_out(10_001), sell.least_out(10_000), sell.most_in(1000)) == (9_999, 9_999, 1000)
 
 
-def test_gas_is_a_fee_on_top_in_the_coin_of_the_chain(ask: Callable[..., Any], context: Context) -> None:
+def test_gas_is_a_fee_on_top_in_the_coin_of_the_chain(ask: Callable[..., Any], resources: Resources) -> None:
     route = ask(fromToken=WETH, toToken=USDC_ETHEREUM, toChainId="1", inputAmount=str(10**18)).get_json()
     gas = [fee for step in route["steps"] for fee in step["fees"] if fee["name"] == "gas"]
     assert {fee["currency"]["symbol"] for fee in gas} == {"ETH"}
     assert not any(fee["included"] for fee in gas)
-    assert sum(int(fee["amount"]) for fee in gas) == int(route["gas"]) * context.market.snapshot.gas_prices[1]
+    assert sum(int(fee["amount"]) for fee in gas) == int(route["gas"]) * resources.market.snapshot.gas_prices[1]

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.app import build_app
-from api.context import Context
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
 from api.services.market.market import MarketService
+from api.services.resources import Resources
 from routing_engine import Token
 from tests.api.conftest import Merchant
 from tests.support.routes import BODY, NATIVE, UNKNOWN, asker
@@ -130,16 +130,16 @@ def test_no_body_is_too_strange(client: FlaskClient) -> None:
     check()
 
 
-def test_a_market_that_changes_between_check_and_use_is_no_failure(context: Context) -> None:
+def test_a_market_that_changes_between_check_and_use_is_no_failure(resources: Resources) -> None:
     class ForgetfulMarket(MarketService):
-        router = context.market.router
+        router = resources.market.router
         asked = 0
 
         def token(self, chain_id: int, address: str) -> Token | None:
             self.asked += 1
             return super().token(chain_id, address) if self.asked <= 2 else None
 
-    app = build_app(replace(context, market=ForgetfulMarket(None, context.clock)))
+    app = build_app(replace(resources, market=ForgetfulMarket(None, resources.clock)))
     answer = app.test_client().post("/v1/routes", json=BODY)
     assert answer.status_code == 400
     assert "again" in answer.get_json()["error"][0]["message"]

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from api.config import Config, ConfigError
-from api.context import Context, build_context
+from api.context import build_resources
 from api.domain.errors import InvalidData
+from api.services.resources import Resources
 from api.services.simulator.wallet import PAYER
 from api.services.vendors.settlement_accounts import check_account
 from tests.support.shop import Shop
@@ -25,7 +26,7 @@ def rejecting(*rejected: str):
 
 
 def screened(shop: Shop, *rejected: str) -> Shop:
-    return replace(shop, context=replace(shop.context, screen=rejecting(*rejected)))
+    return replace(shop, resources=replace(shop.resources, screen=rejecting(*rejected)))
 
 
 def test_money_of_a_rejected_payer_is_not_taken(shop: Shop) -> None:
@@ -53,7 +54,7 @@ def test_without_an_answer_payments_wait(shop: Shop) -> None:
     def broken(addresses: Collection[str]) -> Collection[str]:
         raise TimeoutError
 
-    mute = replace(shop, context=replace(shop.context, screen=broken))
+    mute = replace(shop, resources=replace(shop.resources, screen=broken))
     order_id = shop.create()
     shop.simulate(order_id, "pay")
     mute.wait(2)
@@ -72,8 +73,8 @@ def test_a_rejected_address_gets_no_settlement_account() -> None:
 
 def test_a_check_that_is_not_installed_is_named(config: Config) -> None:
     with pytest.raises(ConfigError, match="SCREENING: 'chainwise' is not installed; there is none"):
-        build_context(replace(config, screening="chainwise"))
+        build_resources(replace(config, screening="chainwise"))
 
 
-def test_without_a_check_nobody_is_rejected(context: Context) -> None:
-    assert not context.screen([PAYER])
+def test_without_a_check_nobody_is_rejected(resources: Resources) -> None:
+    assert not resources.screen([PAYER])

@@ -18,11 +18,12 @@ from standardwebhooks import WebhookVerificationError
 
 from api.cli.commands import main
 from api.config import Config, ConfigError
-from api.context import Context, attach, build_context
+from api.context import attach_resources, build_resources
 from api.domain.clock import SettableClock
-from api.secrets.box import SecretBox, box_for
+from api.secrets.box import SecretBox, open_box
 from api.secrets.keys import FixedKeys, KeyFile, SecretKeyFault, new_key, parse_keys
 from api.services.operations.stored_secrets import require_keys, reset_secrets, rotate_keys
+from api.services.resources import Resources
 from api.services.webhooks.secrets import MOST, secret_purpose
 from api.storage.db import Database
 from api.storage.tables import Base, IdempotencyKey, WebhookSecret
@@ -45,13 +46,13 @@ def rotate(desk: Desk, merchant: Merchant, webhook_id: str) -> str:
     return str(answer.get_json()["data"]["secret"])
 
 
-def everything_stored(context: Context) -> str:
-    with context.database.engine.connect() as connection:
+def everything_stored(resources: Resources) -> str:
+    with resources.database.engine.connect() as connection:
         return repr([connection.execute(table.select()).all() for table in Base.metadata.sorted_tables])
 
 
-def ciphertexts(context: Context) -> list[str]:
-    with context.database.read() as session:
+def ciphertexts(resources: Resources) -> list[str]:
+    with resources.database.read() as session:
         return [
             *session.scalars(select(WebhookSecret.ciphertext)),
             *session.scalars(select(IdempotencyKey.response_body)),
@@ -73,7 +74,7 @@ def mode(path: Path) -> int:
 def test_no_secret_is_in_the_database(desk: Desk, merchant: Merchant) -> None:
     made = desk.subscribe(merchant)
     secrets = [made["secret"], rotate(desk, merchant, made["webhook_id"])]
-    stored = everything_stored(desk.context)
+    stored = everything_stored(desk.resources)
     assert made["webhook_id"] in stored
     for secret in secrets:
         assert secret.removeprefix("whsec_") not in stored
@@ -113,8 +114,8 @@ def test_rotating_without_end_is_refused(
 
 def test_a_secret_in_anothers_row_signs_nothing(desk: Desk, merchant: Merchant, other_merchant: Merchant) -> None:
     theirs, ours = desk.subscribe(other_merchant), desk.subscribe(merchant)
-    box = box_for(desk.context.config)
-    with desk.context.database.write() as session:
+    box = desk.resources.box
+    with desk.resources.database.write() as session:
         query = select(WebhookSecret.ciphertext).where(WebhookSecret.subscription_id == theirs["webhook_id"])
         stolen = session.scalars(query).one()
         mine = WebhookSecret.subscription_id == ours["webhook_id"]
@@ -129,7 +130,7 @@ def test_a_secret_in_anothers_row_signs_nothing(desk: Desk, merchant: Merchant, 
 def test_a_deleted_webhook_leaves_no_secret(desk: Desk, merchant: Merchant) -> None:
     made = desk.subscribe(merchant)
     desk.client.delete(f"{SUBSCRIPTIONS}/{made['webhook_id']}", headers=merchant.headers())
-    assert ciphertexts(desk.context) == []
+    assert ciphertexts(desk.resources) == []
 
 
 @pytest.mark.parametrize("change", [lambda text: text[:-8] + "AAAAAAA=", lambda text: text[:20], lambda _: ""])
@@ -142,21 +143,21 @@ def test_a_damaged_secret_is_refused(change: Callable[[str], str]) -> None:
 def test_nothing_shows_a_key_or_a_secret(desk: Desk, merchant: Merchant) -> None:
     text = new_key()
     (key,) = parse_keys([text], "SECRET_KEYS")
-    shown = [repr(key), repr(SecretBox(FixedKeys((key,)))), repr(replace(desk.context.config, secret_keys=(text,)))]
+    shown = [repr(key), repr(SecretBox(FixedKeys((key,)))), repr(replace(desk.resources.config, secret_keys=(text,)))]
     with pytest.raises(SecretKeyFault) as fault:
         parse_keys([text[:-4]], "SECRET_KEYS")
     shown.append(str(fault.value))
     assert all(text[:20] not in each and repr(key.material)[2:-1] not in each for each in shown)
 
 
-def filed(context: Context, folder: Path) -> Config:
+def filed(resources: Resources, folder: Path) -> Config:
     """Settings without SECRET_KEYS."""
-    return replace(context.config, secret_keys=(), data_dir=folder)
+    return replace(resources.config, secret_keys=(), data_dir=folder)
 
 
-def test_the_first_start_makes_one_key_file(context: Context, tmp_path: Path, public_umask: None) -> None:
-    config = filed(context, tmp_path / "data")
-    with ThreadPoolExecutor(8) as pool, context.database.read() as session:
+def test_the_first_start_makes_one_key_file(resources: Resources, tmp_path: Path, public_umask: None) -> None:
+    config = filed(resources, tmp_path / "data")
+    with ThreadPoolExecutor(8) as pool, resources.database.read() as session:
         made = [pool.submit(KeyFile(config.data_dir / "secret.key").make) for _ in range(8)]
         assert [each.result() for each in made] == [None] * 8
         require_keys(session, config)
@@ -166,9 +167,9 @@ def test_the_first_start_makes_one_key_file(context: Context, tmp_path: Path, pu
     assert [each.name for each in path.parent.iterdir()] == ["secret.key"]
 
 
-def test_a_key_file_that_others_may_read_is_refused(context: Context, tmp_path: Path) -> None:
-    config = filed(context, tmp_path)
-    with context.database.read() as session:
+def test_a_key_file_that_others_may_read_is_refused(resources: Resources, tmp_path: Path) -> None:
+    config = filed(resources, tmp_path)
+    with resources.database.read() as session:
         require_keys(session, config)
         (tmp_path / "secret.key").chmod(0o640)
         with pytest.raises(SecretKeyFault, match="chmod 600"):
@@ -176,12 +177,12 @@ def test_a_key_file_that_others_may_read_is_refused(context: Context, tmp_path: 
 
 
 @pytest.mark.parametrize("text", ["", "c2hvcnQ=", "no base64!"])
-def test_a_damaged_key_file_is_refused(context: Context, tmp_path: Path, text: str) -> None:
+def test_a_damaged_key_file_is_refused(resources: Resources, tmp_path: Path, text: str) -> None:
     path = tmp_path / "secret.key"
     path.write_text(text)
     path.chmod(0o600)
-    with context.database.read() as session, pytest.raises(SecretKeyFault, match="openssl rand"):
-        require_keys(session, filed(context, tmp_path))
+    with resources.database.read() as session, pytest.raises(SecretKeyFault, match="openssl rand"):
+        require_keys(session, filed(resources, tmp_path))
 
 
 def test_a_lost_key_stops_the_start_and_can_be_got_over(
@@ -189,40 +190,40 @@ def test_a_lost_key_stops_the_start_and_can_be_got_over(
 ) -> None:
     made = desk.subscribe(merchant)
     desk.client.post("/api/v1/payment_link", json=LINK, headers=merchant.headers() | {"Idempotency-Key": "1"})
-    config = filed(desk.context, tmp_path / "new")
-    with desk.context.database.read() as session, pytest.raises(SecretKeyFault, match="secrets reset"):
+    config = filed(desk.resources, tmp_path / "new")
+    with desk.resources.database.read() as session, pytest.raises(SecretKeyFault, match="secrets reset"):
         require_keys(session, config)
     assert not (tmp_path / "new" / "secret.key").exists()
-    assert reset_secrets(desk.context.database, config, clock.now()) == 1
-    with desk.context.database.read() as session:
+    assert reset_secrets(desk.resources.database, config, clock.now()) == 1
+    with desk.resources.database.read() as session:
         require_keys(session, config)
-    box = box_for(config)
-    (stored,) = ciphertexts(desk.context)
+    box = open_box(config.secret_keys, config.data_dir)
+    (stored,) = ciphertexts(desk.resources)
     assert box.open(stored, secret_purpose(made["webhook_id"])) != made["secret"]
 
 
 @pytest.fixture
 def filed_desk(desk: Desk, tmp_path: Path) -> Desk:
     """The same with a key file."""
-    shared = replace(desk.context, config=filed(desk.context, tmp_path))
+    shared = replace(desk.resources, config=filed(desk.resources, tmp_path))
     with shared.database.read() as session:
         require_keys(session, shared.config)
-    attach(desk.client.application, shared)
-    return replace(desk, context=shared)
+    attach_resources(desk.client.application, shared)
+    return replace(desk, resources=shared)
 
 
 def test_rotating_the_key_file(filed_desk: Desk, merchant: Merchant) -> None:
-    made, context = filed_desk.subscribe(merchant), filed_desk.context
-    box = box_for(context.config)
+    made, resources = filed_desk.subscribe(merchant), filed_desk.resources
+    box = resources.box
     late, (first,) = box.seal("whsec_b2xk", "p"), box.keyring.read()
-    rotated = rotate_keys(context.database, context.config)
+    rotated = rotate_keys(resources.database, resources.config)
     second, *before = box.keyring.read()
     assert (rotated.count, rotated.key_id, before) == (1, second.id, [first])
     assert box.open(late, "p") == "whsec_b2xk"  # written by a process that had not seen the new key yet
-    assert rotate_keys(context.database, context.config).count == 1
+    assert rotate_keys(resources.database, resources.config).count == 1
     with pytest.raises(SecretKeyFault, match="is missing"):
         box.open(late, "p")
-    assert mode(context.config.data_dir / "secret.key") == 0o600
+    assert mode(resources.config.data_dir / "secret.key") == 0o600
     filed_desk.publish(merchant)
     (sent,) = filed_desk.work()
     assert verifies(made["secret"], sent)
@@ -231,7 +232,7 @@ def test_rotating_the_key_file(filed_desk: Desk, merchant: Merchant) -> None:
 def test_rotating_that_ends_half_way_loses_nothing(
     filed_desk: Desk, merchant: Merchant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, context = filed_desk.subscribe(merchant), filed_desk.context
+    made, resources = filed_desk.subscribe(merchant), filed_desk.resources
 
     def end(*_: object) -> None:
         raise KeyboardInterrupt
@@ -240,43 +241,43 @@ def test_rotating_that_ends_half_way_loses_nothing(
         with monkeypatch.context() as patch:
             patch.setattr("api.services.operations.stored_secrets._reseal", end)
             with pytest.raises(KeyboardInterrupt):
-                rotate_keys(context.database, context.config)
-    with context.database.read() as session:
-        require_keys(session, context.config)
-    rotate_keys(context.database, context.config)
-    (stored,) = ciphertexts(context)
-    assert box_for(context.config).open(stored, secret_purpose(made["webhook_id"])) == made["secret"]
+                rotate_keys(resources.database, resources.config)
+    with resources.database.read() as session:
+        require_keys(session, resources.config)
+    rotate_keys(resources.database, resources.config)
+    (stored,) = ciphertexts(resources)
+    assert resources.box.open(stored, secret_purpose(made["webhook_id"])) == made["secret"]
 
 
 def test_keys_rotated_by_many_at_once_lose_nothing(filed_desk: Desk, merchant: Merchant) -> None:
-    made, context = filed_desk.subscribe(merchant), filed_desk.context
+    made, resources = filed_desk.subscribe(merchant), filed_desk.resources
     with ThreadPoolExecutor(4) as pool:
-        for each in [pool.submit(rotate_keys, context.database, context.config) for _ in range(8)]:
+        for each in [pool.submit(rotate_keys, resources.database, resources.config) for _ in range(8)]:
             each.result()
-    (stored,) = ciphertexts(context)
-    assert box_for(context.config).open(stored, secret_purpose(made["webhook_id"])) == made["secret"]
-    assert len(box_for(context.config).keyring.read()) == 2
+    (stored,) = ciphertexts(resources)
+    assert resources.box.open(stored, secret_purpose(made["webhook_id"])) == made["secret"]
+    assert len(resources.box.keyring.read()) == 2
 
 
 def test_rotating_the_keys_of_the_setting(desk: Desk, merchant: Merchant) -> None:
     made = desk.subscribe(merchant)
     headers = merchant.headers() | {"Idempotency-Key": "1"}
     first = desk.client.post("/api/v1/payment_link", json=LINK, headers=headers).get_json()
-    database, (old,) = desk.context.database, desk.context.config.secret_keys
+    database, (old,) = desk.resources.database, desk.resources.config.secret_keys
     new = new_key()
-    both, alone = (replace(desk.context.config, secret_keys=keys) for keys in ((new, old), (new,)))
+    both, alone = (replace(desk.resources.config, secret_keys=keys) for keys in ((new, old), (new,)))
     with database.read() as session, pytest.raises(SecretKeyFault, match="neither in SECRET_KEYS"):
         require_keys(session, alone)
     assert rotate_keys(database, both).count == 2
     assert rotate_keys(database, both).count == 0
     with database.read() as session:
         require_keys(session, alone)
-    moved = Desk.of(replace(desk.context, config=alone), desk.client)
+    moved = Desk.of(replace(desk.resources, config=alone), desk.client)
     moved.publish(merchant)
     sent, *_ = moved.work()
     moved.dispatcher.end()
     assert verifies(made["secret"], sent)
-    attach(desk.client.application, moved.context)
+    attach_resources(desk.client.application, moved.resources)
     assert desk.client.post("/api/v1/payment_link", json=LINK, headers=headers).get_json() == first
 
 
@@ -288,11 +289,11 @@ def test_a_malformed_setting_is_named(monkeypatch: pytest.MonkeyPatch, texts: st
     assert texts not in str(refused.value)
 
 
-def run(context: Context, folder: Path, *words: str) -> Result:
+def run(resources: Resources, folder: Path, *words: str) -> Result:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
-    env = {"PORT": port, "DATABASE_URL": context.config.database_url, "DATA_DIR": str(folder), "SECRET_KEYS": ""}
+    env = {"PORT": port, "DATABASE_URL": resources.config.database_url, "DATA_DIR": str(folder), "SECRET_KEYS": ""}
     return CliRunner(env=env).invoke(main, words)
 
 
@@ -303,27 +304,27 @@ def test_no_process_starts_without_its_keys(
     desk.subscribe(merchant)
     if command[0] == "up":
         command = ("up",)
-    result = run(desk.context, tmp_path, *command)
+    result = run(desk.resources, tmp_path, *command)
     assert result.exit_code == 1
     assert "Put it back" in result.output
 
 
 def test_the_commands(desk: Desk, merchant: Merchant, tmp_path: Path) -> None:
     desk.subscribe(merchant)
-    assert run(desk.context, tmp_path, "secrets", "rotate").exit_code == 1
-    assert "1 webhooks have a new secret" in run(desk.context, tmp_path, "secrets", "reset", "--yes").output
-    assert "1 secrets were encrypted anew" in run(desk.context, tmp_path, "secrets", "rotate").output
+    assert run(desk.resources, tmp_path, "secrets", "rotate").exit_code == 1
+    assert "1 webhooks have a new secret" in run(desk.resources, tmp_path, "secrets", "reset", "--yes").output
+    assert "1 secrets were encrypted anew" in run(desk.resources, tmp_path, "secrets", "rotate").output
 
 
 def test_what_the_service_writes_is_its_own(tmp_path: Path, public_umask: None) -> None:
     folder = tmp_path / "made" / "data"
     url = f"sqlite:///{folder / 'checkout.db'}"
-    context = build_context(Config(data_dir=folder, database_url=url))
-    with context.database.write() as session:
+    resources = build_resources(Config(data_dir=folder, database_url=url))
+    with resources.database.write() as session:
         session.execute(select(1))
         session.connection().exec_driver_sql("CREATE TABLE something (x)")
     found = {path.name: mode(path) for path in folder.iterdir()}
-    context.database.close()
+    resources.database.close()
     assert found == dict.fromkeys(("checkout.db", "checkout.db-wal", "checkout.db-shm"), 384)
     assert mode(folder) == 0o700
 
@@ -334,7 +335,7 @@ def test_files_of_an_earlier_start_are_repaired(tmp_path: Path) -> None:
         (tmp_path / name).touch(0o644)
         (tmp_path / name).chmod(0o644)
     tmp_path.chmod(0o755)
-    build_context(Config(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path / 'checkout.db'}")).database.close()
+    build_resources(Config(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path / 'checkout.db'}")).database.close()
     assert {mode(tmp_path / name) for name in names} == {0o600}
     assert mode(tmp_path) == 0o700
 
@@ -343,7 +344,7 @@ def test_files_of_an_earlier_start_are_repaired(tmp_path: Path) -> None:
 def test_a_folder_of_everybody_is_left_alone(folder: str) -> None:
     before = mode(Path(folder))
     with pytest.raises(ConfigError, match="DATA_DIR"):
-        build_context(Config(data_dir=Path(folder), database_url="sqlite:///:memory:"))
+        build_resources(Config(data_dir=Path(folder), database_url="sqlite:///:memory:"))
     assert mode(Path(folder)) == before
 
 

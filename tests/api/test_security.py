@@ -15,10 +15,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import Forbidden
 from api.logs import REDACTED, configure_logging, redact
+from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey, find_key, hash_key, rotate_key
 from api.storage.tables import ApiKeyRow
 from tests.api.conftest import Merchant
@@ -29,18 +29,18 @@ Check = Callable[..., None]
 
 
 @pytest.fixture
-def probe(context: Context, standing: Callable[..., Flask]) -> FlaskClient:
-    return standing("probe", context, probe_app).test_client()
+def probe(resources: Resources, standing: Callable[..., Flask]) -> FlaskClient:
+    return standing("probe", resources, probe_app).test_client()
 
 
-def limited(context: Context, **limits: Any) -> FlaskClient:
-    return probe_app(replace(context, config=replace(context.config, **limits))).test_client()
+def limited(resources: Resources, **limits: Any) -> FlaskClient:
+    return probe_app(replace(resources, config=replace(resources.config, **limits))).test_client()
 
 
-def test_only_the_hash_of_a_key_is_stored(context: Context, merchant: Merchant) -> None:
+def test_only_the_hash_of_a_key_is_stored(resources: Resources, merchant: Merchant) -> None:
     text = merchant.vendor.keys[EnvMode.LIVE]
     assert re.fullmatch(r"sk_live_[A-Za-z0-9_-]{43}", text)
-    with context.database.read() as session:
+    with resources.database.read() as session:
         rows = session.scalars(select(ApiKeyRow)).all()
         assert {row.key_hash for row in rows} == {hash_key(key) for key in merchant.vendor.keys.values()}
         assert {row.last4 for row in rows} == {key[-4:] for key in merchant.vendor.keys.values()}
@@ -93,16 +93,16 @@ def test_a_key_of_one_environment_can_not_act_in_the_other() -> None:
     assert [problem.path for problem in refusal.value.problems] == ["env_mode"]
 
 
-def test_rotation_leaves_two_keys_and_revoking_leaves_one(context: Context, merchant: Merchant) -> None:
+def test_rotation_leaves_two_keys_and_revoking_leaves_one(resources: Resources, merchant: Merchant) -> None:
     first = merchant.vendor.keys[EnvMode.TEST]
 
     def rotate(**options: bool) -> str:
-        context.clock.advance(seconds=1)  # type: ignore[attr-defined]  # the tests' clock moves
-        with context.database.write() as session:
-            return rotate_key(session, merchant.id, EnvMode.TEST, context.clock.now(), **options)
+        resources.clock.advance(seconds=1)  # type: ignore[attr-defined]  # the tests' clock moves
+        with resources.database.write() as session:
+            return rotate_key(session, merchant.id, EnvMode.TEST, resources.clock.now(), **options)
 
     def alive(*texts: str) -> list[bool]:
-        with context.database.read() as session:
+        with resources.database.read() as session:
             return [find_key(session, text) is not None for text in texts]
 
     second = rotate()
@@ -126,13 +126,13 @@ def test_every_answer_has_the_strict_headers(probe: FlaskClient) -> None:
     assert probe.get("/v1/probe/public").headers["Cache-Control"] == "no-store"
 
 
-def test_without_https_no_strict_transport(context: Context) -> None:
-    client = limited(context, base_url="http://127.0.0.1:8000")
+def test_without_https_no_strict_transport(resources: Resources) -> None:
+    client = limited(resources, base_url="http://127.0.0.1:8000")
     assert "Strict-Transport-Security" not in client.get("/healthz").headers
 
 
-def test_a_key_has_its_limit_and_says_so(context: Context, merchant: Merchant, assert_error: Check) -> None:
-    client = limited(context, rate_limit_key=3)
+def test_a_key_has_its_limit_and_says_so(resources: Resources, merchant: Merchant, assert_error: Check) -> None:
+    client = limited(resources, rate_limit_key=3)
     answers = [client.get("/v1/probe/public", headers=merchant.headers()) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert [answer.headers["RateLimit-Remaining"] for answer in answers] == ["2", "1", "0", "0"]
@@ -143,8 +143,8 @@ def test_a_key_has_its_limit_and_says_so(context: Context, merchant: Merchant, a
     assert client.get("/v1/probe/public", headers=merchant.headers("live")).status_code == 200
 
 
-def test_without_a_key_the_address_is_counted(context: Context, merchant: Merchant) -> None:
-    client = limited(context, rate_limit_keyless=2)
+def test_without_a_key_the_address_is_counted(resources: Resources, merchant: Merchant) -> None:
+    client = limited(resources, rate_limit_keyless=2)
 
     def status(address: str, **headers: str) -> int:
         environ = {"REMOTE_ADDR": address}
@@ -156,8 +156,8 @@ def test_without_a_key_the_address_is_counted(context: Context, merchant: Mercha
     assert status("198.51.100.1", **merchant.headers()) == 200
 
 
-def test_one_ipv6_customer_is_one_address(context: Context) -> None:
-    client = limited(context, rate_limit_keyless=2)
+def test_one_ipv6_customer_is_one_address(resources: Resources) -> None:
+    client = limited(resources, rate_limit_keyless=2)
     addresses = ["2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:2::3", "2001:db8:1:3::1"]
     statuses = [
         client.get("/v1/probe/public", environ_overrides={"REMOTE_ADDR": address}).status_code for address in addresses
@@ -165,8 +165,8 @@ def test_one_ipv6_customer_is_one_address(context: Context) -> None:
     assert statuses == [200, 200, 429, 200]
 
 
-def test_guessing_keys_is_slowed_down(context: Context) -> None:
-    client = limited(context, rate_limit_keyless=3)
+def test_guessing_keys_is_slowed_down(resources: Resources) -> None:
+    client = limited(resources, rate_limit_keyless=3)
     statuses = [
         client.get("/v1/probe/public", headers={"X-Api-Key": f"sk_test_{number:043}"}).status_code
         for number in range(5)
@@ -174,15 +174,15 @@ def test_guessing_keys_is_slowed_down(context: Context) -> None:
     assert statuses == [401, 401, 401, 429, 429]
 
 
-def test_routing_has_a_limit_of_its_own(context: Context, merchant: Merchant) -> None:
-    client = limited(context, rate_limit_routing=2, rate_limit_key=50)
+def test_routing_has_a_limit_of_its_own(resources: Resources, merchant: Merchant) -> None:
+    client = limited(resources, rate_limit_routing=2, rate_limit_key=50)
     answers = [client.get("/v1/probe/public", headers=merchant.headers()) for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 200, 429]
     assert answers[0].headers["RateLimit-Limit"] == "2"
 
 
-def test_health_is_not_counted(context: Context) -> None:
-    client = limited(context, rate_limit_keyless=1)
+def test_health_is_not_counted(resources: Resources) -> None:
+    client = limited(resources, rate_limit_keyless=1)
     assert [client.get("/healthz").status_code for _ in range(5)] == [200] * 5
 
 
@@ -194,10 +194,10 @@ def limits_redis() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 def test_processes_share_their_limits_in_redis_and_survive_its_end(
-    context: Context, merchant: Merchant, limits_redis: tuple[str, subprocess.Popen[bytes]]
+    resources: Resources, merchant: Merchant, limits_redis: tuple[str, subprocess.Popen[bytes]]
 ) -> None:
     url, process = limits_redis
-    clients = [limited(context, rate_limit_key=4, redis_url=url) for _ in range(2)]
+    clients = [limited(resources, rate_limit_key=4, redis_url=url) for _ in range(2)]
     statuses = [clients[n % 2].get("/v1/probe/public", headers=merchant.headers()).status_code for n in range(6)]
     assert statuses == [200, 200, 200, 200, 429, 429]
     process.kill()
@@ -207,10 +207,10 @@ def test_processes_share_their_limits_in_redis_and_survive_its_end(
 
 
 def test_no_secret_reaches_the_log(
-    context: Context, merchant: Merchant, capfd: pytest.CaptureFixture[str], restore_logging: None
+    resources: Resources, merchant: Merchant, capfd: pytest.CaptureFixture[str], restore_logging: None
 ) -> None:
     configure_logging("DEBUG")
-    client = probe_app(context).test_client()
+    client = probe_app(resources).test_client()
     text = merchant.vendor.keys[EnvMode.TEST]
     client.get("/v1/probe/private", headers=merchant.headers())
     client.get(f"/v1/{text}")

@@ -99,7 +99,7 @@ def test_hash_and_transactions_of_a_payment(shop: Shop) -> None:
 
 def test_paying_from_another_chain_carries_both_transactions(shop: Shop) -> None:
     order_id = shop.create()
-    quote = quote_order(shop.context, order_id, 10, NATIVE)
+    quote = quote_order(shop.resources, order_id, 10, NATIVE)
     shop.simulate(order_id, "pay", quote_id=quote.quote_id)
     shop.wait(5)
     order = shop.order(order_id)
@@ -116,7 +116,7 @@ def test_paying_from_another_chain_carries_both_transactions(shop: Shop) -> None
 
 def test_paying_with_a_quote_on_the_same_chain_is_one_transaction(shop: Shop) -> None:
     order_id = shop.create()
-    quote = quote_order(shop.context, order_id, 8453, NATIVE)
+    quote = quote_order(shop.resources, order_id, 8453, NATIVE)
     shop.simulate(order_id, "pay", quote_id=quote.quote_id)
     shop.wait(3)
     assert [row["chain_id"] for row in shop.order(order_id)["transactions"]] == [8453]
@@ -125,7 +125,7 @@ def test_paying_with_a_quote_on_the_same_chain_is_one_transaction(shop: Shop) ->
 
 def test_underpaying_with_a_quote_deposits_its_share(shop: Shop) -> None:
     order_id = shop.create()
-    quote = quote_order(shop.context, order_id, 10, NATIVE)
+    quote = quote_order(shop.resources, order_id, 10, NATIVE)
     shop.simulate(order_id, "underpay", quote_id=quote.quote_id)
     deposit, fill = shop.transfers()
     assert fill.amount == 500_000
@@ -134,7 +134,7 @@ def test_underpaying_with_a_quote_deposits_its_share(shop: Shop) -> None:
 
 def test_a_quote_must_be_this_orders_and_fresh(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id, other_id = shop.create(), shop.create()
-    quote = quote_order(shop.context, other_id, 10, NATIVE)
+    quote = quote_order(shop.resources, other_id, 10, NATIVE)
     assert_error(shop.act(order_id, "pay", quote_id=quote.quote_id), 404, {"quote_id": "Not a quote of this order"})
     assert_error(shop.act(order_id, "pay", quote_id="qt_0"), 404)
     shop.clock.set(quote.expires_at)
@@ -143,7 +143,7 @@ def test_a_quote_must_be_this_orders_and_fresh(shop: Shop, assert_error: Callabl
 
 def test_a_bridge_needs_two_chains(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = shop.create()
-    quote = quote_order(shop.context, order_id, 8453, USDC_BASE)
+    quote = quote_order(shop.resources, order_id, 8453, USDC_BASE)
     assert_error(shop.act(order_id, "bridge_delay", quote_id=quote.quote_id), 409)
     single = shop.create(order_price={"currency": "BRETT", "amount": 1, "decimals": 0})
     refused = shop.act(single, "bridge_fail")
@@ -223,7 +223,7 @@ def test_a_reorg_that_comes_while_the_payment_becomes_final_comes_too_late(shop:
     shop.simulate(order_id, "pay")
     shop.wait(2)
     assert shop.history(order_id)[-1] == "success/"
-    with shop.context.database.write() as session:  # what `reorg` writes if it read the payment just before
+    with shop.resources.database.write() as session:  # what `reorg` writes if it read the payment just before
         for row in session.scalars(select(SimulatedTransfer)):
             row.reorg_when_seen = True
     shop.wait(3)
@@ -299,10 +299,10 @@ def test_what_is_paid_and_not_final_yet_is_not_paid_again(shop: Shop, assert_err
 
 
 def test_an_order_without_account_can_only_expire(shop: Shop, assert_error: Callable[..., None]) -> None:
-    with shop.context.database.write() as session:
+    with shop.resources.database.write() as session:
         session.execute(delete(SettlementAccount))
     order_id = shop.create()
-    assert allowed_actions(public_order(shop.context, order_id)) == ()
+    assert allowed_actions(public_order(shop.resources, order_id)) == ()
     for action in set(Action) - {Action.EXPIRE}:
         assert_error(shop.act(order_id, action), 409)
     assert shop.simulate(order_id, "expire")["payment_order_status"] == "expired"
@@ -310,11 +310,11 @@ def test_an_order_without_account_can_only_expire(shop: Shop, assert_error: Call
 
 def test_the_page_simulates_by_the_orders_id_alone(shop: Shop) -> None:
     order_id = shop.create()
-    simulate(shop.context, order_id, Action.PAY)
+    simulate(shop.resources, order_id, Action.PAY)
     shop.wait(2)
     assert shop.history(order_id)[-1] == "success/"
     with pytest.raises(NotFound):
-        simulate(shop.context, "po_nothing", Action.PAY)
+        simulate(shop.resources, "po_nothing", Action.PAY)
 
 
 @pytest.mark.parametrize(
@@ -335,10 +335,10 @@ def test_a_bad_action_is_named(
 
 def test_the_page_is_told_what_can_happen(shop: Shop, merchant: Merchant) -> None:
     order_id = shop.create()
-    assert set(allowed_actions(public_order(shop.context, order_id))) == set(Action)
+    assert set(allowed_actions(public_order(shop.resources, order_id))) == set(Action)
     shop.simulate(order_id, "pay")
     shop.wait(2)
-    assert allowed_actions(public_order(shop.context, order_id)) == ()
+    assert allowed_actions(public_order(shop.resources, order_id)) == ()
     for action in Action:
         assert shop.act(order_id, action).status_code == 409
 

@@ -19,8 +19,8 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.orm.exc import StaleDataError
 
-from api.context import Context
 from api.domain.money import UINT256_MAX
+from api.services.resources import Resources
 from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database, insert_new
 from api.storage.migrations import alembic_config, current_revision, latest_revision, upgrade
@@ -81,92 +81,92 @@ def test_two_processes_can_migrate_at_once(
 
 
 @pytest.mark.parametrize("amount", [0, 1, 2**53 + 1, 2**63, 10**30 + 7, UINT256_MAX])
-def test_an_amount_comes_back_to_the_unit(context: Context, merchant: Merchant, amount: int) -> None:
-    with context.database.write() as session:
+def test_an_amount_comes_back_to_the_unit(resources: Resources, merchant: Merchant, amount: int) -> None:
+    with resources.database.write() as session:
         session.add(order_of(merchant, amount_received=amount))
-    with context.database.read() as session:
+    with resources.database.read() as session:
         assert session.scalar(select(PaymentOrder.amount_received)) == amount
         assert session.scalar(select(PaymentOrder.amount_due)) is None
 
 
 @pytest.mark.parametrize("amount", [-1, UINT256_MAX + 1])
-def test_an_impossible_amount_is_not_stored(context: Context, merchant: Merchant, amount: int) -> None:
-    with pytest.raises(StatementError, match=r"2\^256-1"), context.database.write() as session:
+def test_an_impossible_amount_is_not_stored(resources: Resources, merchant: Merchant, amount: int) -> None:
+    with pytest.raises(StatementError, match=r"2\^256-1"), resources.database.write() as session:
         session.add(order_of(merchant, amount_received=amount))
 
 
-def test_amounts_compare_as_numbers_in_sql(context: Context, merchant: Merchant) -> None:
+def test_amounts_compare_as_numbers_in_sql(resources: Resources, merchant: Merchant) -> None:
     amounts = [9, 10, 2**64, 10**77, UINT256_MAX]
-    with context.database.write() as session:
+    with resources.database.write() as session:
         for number, amount in enumerate(amounts):
             session.add(order_of(merchant, f"po_{number}", price_amount=amount))
-    with context.database.read() as session:
+    with resources.database.read() as session:
         ordered = session.scalars(select(PaymentOrder.price_amount).order_by(PaymentOrder.price_amount)).all()
         above = session.scalars(select(PaymentOrder.price_amount).where(PaymentOrder.price_amount > 10)).all()
     assert ordered == amounts
     assert sorted(above) == amounts[2:]
 
 
-def test_postgresql_holds_amounts_as_numbers(context: Context, merchant: Merchant) -> None:
-    with context.database.write() as session:
+def test_postgresql_holds_amounts_as_numbers(resources: Resources, merchant: Merchant) -> None:
+    with resources.database.write() as session:
         session.add(order_of(merchant, price_amount=UINT256_MAX))
         session.flush()
         raw = session.execute(text("SELECT price_amount FROM payment_orders")).scalar_one()
-    sqlite = context.database.engine.dialect.name == "sqlite"
+    sqlite = resources.database.engine.dialect.name == "sqlite"
     assert raw == (str(UINT256_MAX) if sqlite else Decimal(UINT256_MAX))
 
 
-def test_a_moment_comes_back_in_utc(context: Context) -> None:
+def test_a_moment_comes_back_in_utc(resources: Resources) -> None:
     moment = datetime(2026, 7, 1, 12, 30, 15, 123456, tzinfo=timezone(timedelta(hours=-7)))
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.add(Vendor(id="ven_1", name="x", created_at=moment))
-    with context.database.read() as session:
+    with resources.database.read() as session:
         found = session.get_one(Vendor, "ven_1").created_at
     assert found == moment
     assert found.utcoffset() == timedelta(0)
 
 
-def test_a_moment_without_a_zone_is_not_stored(context: Context) -> None:
+def test_a_moment_without_a_zone_is_not_stored(resources: Resources) -> None:
     naive = datetime(2026, 7, 1, tzinfo=UTC).replace(tzinfo=None)
-    with pytest.raises(StatementError, match="time zone"), context.database.write() as session:
+    with pytest.raises(StatementError, match="time zone"), resources.database.write() as session:
         session.add(Vendor(id="ven_1", name="x", created_at=naive))
 
 
-def test_a_failed_block_leaves_nothing(context: Context) -> None:
+def test_a_failed_block_leaves_nothing(resources: Resources) -> None:
     def fail_halfway() -> None:
-        with context.database.write() as session:
+        with resources.database.write() as session:
             session.add(Vendor(id="ven_1", name="x", created_at=START))
             session.flush()
             raise KeyError
 
     with pytest.raises(KeyError):
         fail_halfway()
-    with context.database.read() as session:
+    with resources.database.read() as session:
         assert session.get(Vendor, "ven_1") is None
 
 
-def test_foreign_keys_hold(context: Context) -> None:
+def test_foreign_keys_hold(resources: Resources) -> None:
     ghost = Merchant(vendor=type("Ghost", (), {"vendor_id": "ven_nobody"})())
-    with pytest.raises(IntegrityError), context.database.write() as session:
+    with pytest.raises(IntegrityError), resources.database.write() as session:
         session.add(order_of(ghost))
 
 
-def test_a_change_based_on_an_old_version_fails(context: Context, merchant: Merchant) -> None:
-    with context.database.write() as session:
+def test_a_change_based_on_an_old_version_fails(resources: Resources, merchant: Merchant) -> None:
+    with resources.database.write() as session:
         session.add(order_of(merchant))
-    with context.database.read() as early:
+    with resources.database.read() as early:
         stale = early.get_one(PaymentOrder, "po_1")
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.get_one(PaymentOrder, "po_1").status = "processing"
-    with pytest.raises(StaleDataError), context.database.write() as session:
+    with pytest.raises(StaleDataError), resources.database.write() as session:
         session.merge(stale, load=False).status = "expired"
 
 
-def test_of_many_inserts_of_one_key_one_wins(context: Context) -> None:
+def test_of_many_inserts_of_one_key_one_wins(resources: Resources) -> None:
     wins: list[int] = []
 
     def claim(slot: int) -> None:
-        with context.database.write() as session:
+        with resources.database.write() as session:
             if insert_new(session, JobSlot, {"job": "race", "slot": slot, "taken_at": START}):
                 wins.append(slot)
 
@@ -178,16 +178,16 @@ def test_of_many_inserts_of_one_key_one_wins(context: Context) -> None:
     assert sorted(wins) == [0, 1, 2, 3, 4]
 
 
-def test_concurrent_read_and_write_transactions_all_succeed(context: Context) -> None:
+def test_concurrent_read_and_write_transactions_all_succeed(resources: Resources) -> None:
     """Deferred SQLite transactions that read first and then write fail here, whatever the busy timeout."""
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.add(Vendor(id="ven_1", name="0", created_at=START))
     failures: list[Exception] = []
 
     def increment() -> None:
         for _ in range(10):
             try:
-                with context.database.write() as session:
+                with resources.database.write() as session:
                     vendor = session.scalars(select(Vendor).with_for_update()).one()
                     vendor.name = str(int(vendor.name) + 1)
             except IntegrityError as error:
@@ -198,12 +198,12 @@ def test_concurrent_read_and_write_transactions_all_succeed(context: Context) ->
         thread.start()
     for thread in threads:
         thread.join()
-    with context.database.read() as session:
+    with resources.database.read() as session:
         assert session.get_one(Vendor, "ven_1").name == "80"
     assert failures == []
 
 
-def test_one_transfer_may_be_mined_twice_in_different_blocks(context: Context) -> None:
+def test_one_transfer_may_be_mined_twice_in_different_blocks(resources: Resources) -> None:
     fields = {
         "chain_id": 1,
         "tx_hash": "0xaa",
@@ -214,9 +214,9 @@ def test_one_transfer_may_be_mined_twice_in_different_blocks(context: Context) -
         "recipient": "0xr",
         "amount": 1,
     }
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.add_all(SimulatedTransfer(block_hash=block, **fields) for block in ("0xb1", "0xb2"))
-    with context.database.read() as session:
+    with resources.database.read() as session:
         assert len(session.scalars(select(SimulatedTransfer)).all()) == 2
 
 

@@ -12,8 +12,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from api import stream
-from api.context import Context
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
+from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.stream import MAX_SECONDS, stream_routes
 from routing_engine import RouteRequest
@@ -105,14 +105,14 @@ def test_a_key_has_the_higher_limit(make_app: Callable[..., Flask], merchant: Me
             check_answer(ask(connection, BODY))
 
 
-def test_a_slow_search_ends_with_the_best_so_far(context: Context) -> None:
-    snapshot = context.market.snapshot
+def test_a_slow_search_ends_with_the_best_so_far(resources: Resources) -> None:
+    snapshot = resources.market.snapshot
     request = RouteRequest(token_in=snapshot.token("USDC@137"), token_out=snapshot.token("CRV@137"), amount=10**12)
     query = RouteQuery(request=request, slippage_bps=50)
     ticks = iter((0, MAX_SECONDS))
-    route, done = stream_routes(context, query, stopwatch=lambda: next(ticks))
+    route, done = stream_routes(resources, query, stopwatch=lambda: next(ticks))
     assert done["best"] == route["route"]["id"]
-    assert len(list(stream_routes(context, query))) > 2
+    assert len(list(stream_routes(resources, query))) > 2
 
 
 def test_the_example_of_the_documentation_works(address: str) -> None:

@@ -18,9 +18,9 @@ from websockets.sync.client import connect
 
 from api import stream
 from api.app import build_app
-from api.context import Context
 from api.server import MESSAGE_BYTES
 from api.services.market.market import MarketService
+from api.services.resources import Resources
 from api.storage.db import Database
 from routing_engine import RouteRequest
 from tests.api.conftest import Merchant
@@ -147,11 +147,11 @@ class BrokenRouter:
         raise ZeroDivisionError("secret detail")
 
 
-def test_a_failure_half_way_tells_nothing_of_the_inside(context: Context, market: MarketService) -> None:
+def test_a_failure_half_way_tells_nothing_of_the_inside(resources: Resources, market: MarketService) -> None:
     class BrokenMarket(MarketService):
         router = BrokenRouter(market.router)
 
-    broken = build_app(replace(context, market=BrokenMarket(None, context.clock)))
+    broken = build_app(replace(resources, market=BrokenMarket(None, resources.clock)))
     with served(broken) as address:
         with connect(f"ws://{address}{PATH}") as connection:
             route, error = ask(connection, BODY)
@@ -162,8 +162,8 @@ def test_a_failure_half_way_tells_nothing_of_the_inside(context: Context, market
         assert secret not in json.dumps(error)
 
 
-def test_a_key_is_not_called_wrong_while_the_database_is_away(context: Context, merchant: Merchant) -> None:
-    gone = replace(context, database=Database(f"sqlite:///{context.config.data_dir / 'empty.db'}"))
+def test_a_key_is_not_called_wrong_while_the_database_is_away(resources: Resources, merchant: Merchant) -> None:
+    gone = replace(resources, database=Database(f"sqlite:///{resources.config.data_dir / 'empty.db'}"))
     with (
         served(build_app(gone)) as address,
         connect(f"ws://{address}{PATH}", additional_headers=merchant.headers()) as connection,

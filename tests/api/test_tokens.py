@@ -10,10 +10,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.app import build_app
-from api.context import Context
 from api.domain.clock import iso
 from api.services.market.market import MarketService
 from api.services.market.supply import offline
+from api.services.resources import Resources
 from routing_engine import Router, Snapshot
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
@@ -110,11 +110,11 @@ def test_an_unchanged_list_is_not_sent_again(client: FlaskClient) -> None:
     assert client.get("/v1/tokens?limit=4", headers={"If-None-Match": tag}).status_code == 200
 
 
-def test_tokens_of_the_market_come_after_the_listed_ones(context: Context) -> None:
+def test_tokens_of_the_market_come_after_the_listed_ones(resources: Resources) -> None:
     class OtherMarket(MarketService):
         router = Router(Snapshot(market_of("ab: A@1 B@1 1000 1000 30bps\nfar: C@56 D@56 1000 1000 30bps")))
 
-    client = build_app(replace(context, market=OtherMarket(offline(None), context.clock))).test_client()
+    client = build_app(replace(resources, market=OtherMarket(offline(None), resources.clock))).test_client()
     body = client.get("/v1/tokens").get_json()
     unlisted = body["tokens"][len(token_registry.tokens()) :]
     assert sorted(token["symbol"] for token in unlisted) == ["A", "B"]

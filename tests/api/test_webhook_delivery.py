@@ -22,7 +22,7 @@ from tests.support.webhooks import Desk, Sent, verify
 
 
 def add_orders(desk: Desk, merchant: Merchant, *order_ids: str) -> None:
-    with desk.context.database.write() as session:
+    with desk.resources.database.write() as session:
         session.add_all(order_of(merchant, order_id) for order_id in order_ids)
 
 
@@ -73,7 +73,7 @@ def test_nothing_is_sent_of_a_transaction_that_fails(desk: Desk, merchant: Merch
     desk.subscribe(merchant)
 
     def fail() -> None:
-        with desk.context.database.write() as session:
+        with desk.resources.database.write() as session:
             event = NewEvent(
                 vendor_id=merchant.id,
                 env_mode=EnvMode.TEST,
@@ -88,7 +88,7 @@ def test_nothing_is_sent_of_a_transaction_that_fails(desk: Desk, merchant: Merch
     with pytest.raises(KeyError):
         fail()
     assert desk.work() == []
-    with desk.context.database.read() as session:
+    with desk.resources.database.read() as session:
         assert session.scalars(select(Event)).all() == []
 
 
@@ -132,12 +132,12 @@ def test_a_slow_receiver_holds_up_nobody_else(desk: Desk, merchant: Merchant) ->
     desk.subscribe(merchant, url="https://slow.example/")
     for _ in range(40):
         desk.publish(merchant)
-    desk.dispatcher.run(desk.context)
+    desk.dispatcher.run(desk.resources)
     for _ in range(4):
         assert started.acquire(timeout=10)
     quick = desk.subscribe(merchant, url="https://quick.example/")["webhook_id"]
     events = [desk.publish(merchant) for _ in range(10)]
-    desk.dispatcher.run(desk.context)
+    desk.dispatcher.run(desk.resources)
     try:
         assert all(served.acquire(timeout=10) for _ in events)
         assert sum("slow" in sent.url for sent in desk.transport.sent) == 4
@@ -151,7 +151,7 @@ def test_two_workers_never_send_the_same_delivery(desk: Desk, merchant: Merchant
     desk.subscribe(merchant)
     events = [desk.publish(merchant) for _ in range(30)]
     second = Dispatcher(desk.transport)
-    both = [threading.Thread(target=one.run, args=(desk.context,)) for one in (desk.dispatcher, second)]
+    both = [threading.Thread(target=one.run, args=(desk.resources,)) for one in (desk.dispatcher, second)]
     for thread in both:
         thread.start()
     for thread in both:
@@ -165,7 +165,7 @@ def test_two_workers_never_send_the_same_delivery(desk: Desk, merchant: Merchant
 def test_a_lease_that_a_dead_worker_left_ends(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     desk.subscribe(merchant)
     event_id = desk.publish(merchant)
-    with desk.context.database.write() as session:
+    with desk.resources.database.write() as session:
         session.scalars(select(WebhookDelivery)).one().lease_until = clock.now() + timedelta(seconds=45)
     assert desk.work() == []
     clock.advance(seconds=45)
@@ -183,7 +183,7 @@ def test_an_ended_dispatcher_starts_nothing_more_and_can_run_again(desk: Desk, m
 
     desk.transport.answer = answer
     events = [desk.publish(merchant) for _ in range(8)]
-    desk.dispatcher.run(desk.context)
+    desk.dispatcher.run(desk.resources)
     assert holding.wait(10)
     ending = threading.Thread(target=desk.dispatcher.end)
     ending.start()
@@ -200,7 +200,7 @@ def test_metrics(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     desk.work()
     desk.publish(merchant)
     clock.advance(seconds=90)
-    text = build_app(desk.context).test_client().get("/metrics").get_data(as_text=True)
+    text = build_app(desk.resources).test_client().get("/metrics").get_data(as_text=True)
     assert 'checkout_webhook_deliveries{status="delivered"} 1.0' in text
     assert 'checkout_webhook_deliveries{status="pending"} 1.0' in text
     assert 'checkout_webhook_deliveries{status="failed"} 0.0' in text

@@ -15,10 +15,10 @@ from standardwebhooks import Webhook
 from werkzeug import Request, Response
 
 from api.app import build_app
-from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.duties import Duty
 from api.net.client import SafeClient
+from api.services.resources import Resources
 from api.services.webhooks.dispatcher import Dispatcher
 from api.worker.jobs import JOBS, Job
 from api.worker.leases import Leases
@@ -35,12 +35,12 @@ def resolver() -> StaticResolver:
 
 @pytest.fixture
 def desk(
-    context: Context, clock: SettableClock, resolver: StaticResolver, standing: Callable[..., Flask]
+    resources: Resources, clock: SettableClock, resolver: StaticResolver, standing: Callable[..., Flask]
 ) -> Iterator[Desk]:
     clock.set(datetime.now(UTC))  # receivers compare the signature's time with their own
-    config = replace(context.config, allow_local_webhooks=True)
-    context = replace(context, config=config, resolver=resolver)
-    made = Desk.of(context, standing("desk", context).test_client())
+    config = replace(resources.config, allow_local_webhooks=True)
+    resources = replace(resources, config=config, resolver=resolver)
+    made = Desk.of(resources, standing("desk", resources).test_client())
     made.dispatcher = Dispatcher(SafeClient(resolver, timeout_s=5))
     yield made
     made.dispatcher.end()
@@ -74,12 +74,12 @@ def test_a_receiver_verifies_with_the_standard_library(
 
 
 def test_a_name_that_turns_inward_after_registration_is_not_followed(
-    context: Context, merchant: Merchant, httpserver: HTTPServer
+    resources: Resources, merchant: Merchant, httpserver: HTTPServer
 ) -> None:
     resolver = StaticResolver(("93.184.216.34",), ("127.0.0.1",))
     httpserver.expect_request("/hook").respond_with_data("secrets")
-    context = replace(context, resolver=resolver)
-    desk = Desk.of(context, build_app(context).test_client())
+    resources = replace(resources, resolver=resolver)
+    desk = Desk.of(resources, build_app(resources).test_client())
     desk.dispatcher = Dispatcher(SafeClient(resolver))
     made = desk.subscribe(merchant, url="http://rebind.example:8080/hook")
     desk.publish(merchant)
@@ -98,7 +98,7 @@ def test_local_targets_are_refused_at_delivery_once_the_operator_forbids_them(
 ) -> None:
     made = desk.subscribe(merchant, url=hook(httpserver))
     desk.publish(merchant)
-    desk.context = replace(desk.context, config=replace(desk.context.config, allow_local_webhooks=False))
+    desk.resources = replace(desk.resources, config=replace(desk.resources.config, allow_local_webhooks=False))
     desk.work()
     assert httpserver.log == []
     (entry,) = desk.log(merchant, made["webhook_id"])
@@ -113,7 +113,7 @@ def test_the_workers_loop_delivers_at_once(
     desk.subscribe(merchant, url=hook(httpserver, "localhost"))
     (webhooks,) = (job for job in JOBS if job.duty == Duty.WEBHOOKS)
     job = Job(duty=webhooks.duty, every_s=webhooks.every_s, run=desk.dispatcher.run, end=desk.dispatcher.end)
-    worker = Worker(desk.context, Leases(desk.context.database), [job])
+    worker = Worker(desk.resources, Leases(desk.resources.database), [job])
     thread = threading.Thread(target=worker.run)
     thread.start()
     try:

@@ -20,7 +20,7 @@ Check = Callable[..., None]
 
 @pytest.fixture
 def order(desk: Desk, merchant: Merchant) -> str:
-    with desk.context.database.write() as session:
+    with desk.resources.database.write() as session:
         session.add(order_of(merchant, "po_1"))
     return "po_1"
 
@@ -212,7 +212,7 @@ def test_a_cursor_never_passes_an_event_that_is_not_committed_yet(desk: Desk, me
     ids: list[str] = []
 
     def slow() -> None:
-        with desk.context.database.write() as session:
+        with desk.resources.database.write() as session:
             ids.append(publish(session, event))
             published.set()
             finish.wait(10)

@@ -21,8 +21,8 @@ def create(desk: Desk, merchant: Merchant, key: str = "test", **body: Any) -> An
 
 
 def with_local_targets(desk: Desk) -> Desk:
-    context = replace(desk.context, config=replace(desk.context.config, allow_local_webhooks=True))
-    return Desk.of(context, build_app(context).test_client())
+    resources = replace(desk.resources, config=replace(desk.resources.config, allow_local_webhooks=True))
+    return Desk.of(resources, build_app(resources).test_client())
 
 
 @pytest.mark.parametrize("env_mode", ["test", "live"])
@@ -163,19 +163,19 @@ def test_local_and_odd_targets_are_refused(desk: Desk, merchant: Merchant, asser
 
 
 def test_a_name_that_leads_inside_is_refused(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
-    desk.context.resolver.answers = [("93.184.216.34", "192.168.1.1")]
+    desk.resources.resolver.answers = [("93.184.216.34", "192.168.1.1")]
     answer = create(desk, merchant, webhook_url=HOOK, env_mode="test")
     assert_error(answer, 400, {"webhook_url": "192.168.1.1 is not a public address; webhooks go to public addresses"})
 
 
 def test_a_name_that_nobody_knows_yet_is_taken(desk: Desk, merchant: Merchant) -> None:
-    desk.context.resolver.answers = [None]
+    desk.resources.resolver.answers = [None]
     assert create(desk, merchant, webhook_url=HOOK, env_mode="test").status_code == 200
 
 
 def test_local_targets_where_the_operator_allows_them(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
     local = with_local_targets(desk)
-    local.context.resolver.answers = [("127.0.0.1",)]
+    local.resources.resolver.answers = [("127.0.0.1",)]
     for url in ("http://127.0.0.1:5001/hook", "http://localhost:3000", "http://192.168.0.7:8000/"):
         assert create(local, merchant, webhook_url=url, env_mode="test").status_code == 200
         assert_error(create(local, merchant, "live", webhook_url=url.replace("http", "https")), 400)

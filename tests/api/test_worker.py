@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.duties import Duty
+from api.services.resources import Resources
 from api.storage.tables import IdempotencyKey, JobSlot, Lease, StoredQuote
 from api.worker import process
 from api.worker.jobs import JOBS, Job
@@ -27,8 +27,8 @@ HANDED_OVER_S = 3
 
 
 @pytest.fixture
-def leases(context: Context) -> Iterator[tuple[Leases, Leases]]:
-    pair = Leases(context.database), Leases(context.database)
+def leases(resources: Resources) -> Iterator[tuple[Leases, Leases]]:
+    pair = Leases(resources.database), Leases(resources.database)
     yield pair
     for each in pair:
         each.close()
@@ -48,7 +48,7 @@ def stop(*workers: tuple[Worker, threading.Thread]) -> None:
         assert not thread.is_alive()
 
 
-def tick(run: Callable[[Context], object], **options: Any) -> Job:
+def tick(run: Callable[[Resources], object], **options: Any) -> Job:
     return Job(**{"duty": Duty.EXPIRY, "every_s": 0.05, "run": run} | options)
 
 
@@ -56,9 +56,11 @@ def test_every_duty_has_its_job() -> None:
     assert {job.duty for job in JOBS} == set(Duty)
 
 
-def test_a_worker_runs_its_jobs_and_hands_over_when_it_stops(context: Context, leases: tuple[Leases, Leases]) -> None:
+def test_a_worker_runs_its_jobs_and_hands_over_when_it_stops(
+    resources: Resources, leases: tuple[Leases, Leases]
+) -> None:
     ran = threading.Semaphore(0)
-    worker = Worker(context, leases[0], [tick(lambda _: ran.release())])
+    worker = Worker(resources, leases[0], [tick(lambda _: ran.release())])
     thread = running(worker)
     try:
         assert all(ran.acquire(timeout=PATIENCE_S) for _ in range(3))
@@ -68,10 +70,10 @@ def test_a_worker_runs_its_jobs_and_hands_over_when_it_stops(context: Context, l
     assert leases[1].keep([Duty.EXPIRY]) == {Duty.EXPIRY: 2}
 
 
-def test_a_second_worker_takes_over_at_once(context: Context, leases: tuple[Leases, Leases]) -> None:
+def test_a_second_worker_takes_over_at_once(resources: Resources, leases: tuple[Leases, Leases]) -> None:
     ran = [threading.Event(), threading.Event()]
     workers = [
-        Worker(context, each, [tick(lambda _, event=event: event.set())])
+        Worker(resources, each, [tick(lambda _, event=event: event.set())])
         for each, event in zip(leases, ran, strict=True)
     ]
     first = running(workers[0])
@@ -88,11 +90,11 @@ def test_a_second_worker_takes_over_at_once(context: Context, leases: tuple[Leas
 
 
 def test_one_whose_duty_was_taken_away_writes_nothing_and_begins_anew_later(
-    context: Context, leases: tuple[Leases, Leases]
+    resources: Resources, leases: tuple[Leases, Leases]
 ) -> None:
     inside, go_on, ended, again = threading.Event(), threading.Event(), threading.Event(), threading.Event()
 
-    def write(fenced: Context) -> None:
+    def write(fenced: Resources) -> None:
         if not inside.is_set():
             inside.set()
             assert go_on.wait(PATIENCE_S)
@@ -102,38 +104,38 @@ def test_one_whose_duty_was_taken_away_writes_nothing_and_begins_anew_later(
         again.set()
 
     again_slots: list[int] = []
-    worker = Worker(context, leases[0], [tick(write, every_s=60, end=ended.set)])
+    worker = Worker(resources, leases[0], [tick(write, every_s=60, end=ended.set)])
     thread = running(worker)
     try:
         assert inside.wait(PATIENCE_S)
-        with context.database.write() as session:  # what taking over an expired lease does
+        with resources.database.write() as session:  # what taking over an expired lease does
             session.get_one(Lease, Duty.EXPIRY).token += 1
         go_on.set()
         assert ended.wait(PATIENCE_S)
-        with context.database.read() as session:
+        with resources.database.read() as session:
             assert session.scalars(select(JobSlot.job)).all() == []
         leases[1].release(Duty.EXPIRY)
-        with context.database.write() as session:
+        with resources.database.write() as session:
             session.get_one(Lease, Duty.EXPIRY).expires_at = START
         assert again.wait(PATIENCE_S)
     finally:
         go_on.set()
         stop((worker, thread))
-    with context.database.read() as session:
+    with resources.database.read() as session:
         assert session.scalars(select(JobSlot.job)).all() == ["written"]
 
 
 def test_a_run_that_hangs_costs_the_duty(
-    context: Context, leases: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch
+    resources: Resources, leases: tuple[Leases, Leases], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "STUCK_S", 0.2)
     hanging, released = threading.Event(), threading.Event()
 
-    def hang(_: Context) -> None:
+    def hang(_: Resources) -> None:
         hanging.set()
         released.wait(PATIENCE_S)
 
-    worker = Worker(context, leases[0], [tick(hang)])
+    worker = Worker(resources, leases[0], [tick(hang)])
     thread = running(worker)
     try:
         assert hanging.wait(PATIENCE_S)
@@ -146,10 +148,10 @@ def test_a_run_that_hangs_costs_the_duty(
         stop((worker, thread))
 
 
-def test_a_slot_is_taken_once_by_whoever_asks(context: Context, leases: tuple[Leases, Leases]) -> None:
+def test_a_slot_is_taken_once_by_whoever_asks(resources: Resources, leases: tuple[Leases, Leases]) -> None:
     ran: list[int] = []
     job = Job(duty=Duty.HOUSEKEEPING, every_s=3600, run=lambda _: ran.append(1), once_per_slot=True)
-    worker = Worker(context, leases[0], [job])
+    worker = Worker(resources, leases[0], [job])
 
     def run_as(each: Leases) -> bool:
         (token,) = each.keep([job.duty]).values()
@@ -159,31 +161,31 @@ def test_a_slot_is_taken_once_by_whoever_asks(context: Context, leases: tuple[Le
             each.release(job.duty)
 
     assert [run_as(each) for each in leases] == [True, False]
-    assert isinstance(context.clock, SettableClock)
-    context.clock.set(START + timedelta(hours=1))
+    assert isinstance(resources.clock, SettableClock)
+    resources.clock.set(START + timedelta(hours=1))
     assert [run_as(each) for each in reversed(leases)] == [True, False]
     assert len(ran) == 2
 
 
-def test_a_job_survives_a_database_that_is_away(context: Context, leases: tuple[Leases, Leases]) -> None:
-    def fail(_: Context) -> None:
+def test_a_job_survives_a_database_that_is_away(resources: Resources, leases: tuple[Leases, Leases]) -> None:
+    def fail(_: Resources) -> None:
         raise OperationalError("SELECT 1", {}, ConnectionError("gone"))
 
     job = tick(fail)
-    assert not Worker(context, leases[0], [job]).run_job(job, 1)
+    assert not Worker(resources, leases[0], [job]).run_job(job, 1)
 
 
-def test_housekeeping_forgets_only_what_has_served(context: Context, merchant: Merchant) -> None:
+def test_housekeeping_forgets_only_what_has_served(resources: Resources, merchant: Merchant) -> None:
     (job,) = [job for job in JOBS if job.duty == Duty.HOUSEKEEPING]
     keys: dict[str, Any] = {"vendor_id": merchant.id, "env_mode": "test", "body_hash": "", "response_body": "{}"}
-    with context.database.write() as session:
+    with resources.database.write() as session:
         for days in (-10, 10):
             then = START + timedelta(days=days)
             session.add(IdempotencyKey(key=str(days), created_at=START, expires_at=then, **keys))
             session.add(JobSlot(job="x", slot=days, taken_at=then))
             session.add(StoredQuote(id=f"qt_{days}", body={}, created_at=START, expires_at=then))
-    job.run(context)
-    with context.database.read() as session:
+    job.run(resources)
+    with resources.database.read() as session:
         assert session.scalars(select(IdempotencyKey.key)).all() == ["10"]
         assert session.scalars(select(JobSlot.slot)).all() == [10]
         assert session.scalars(select(StoredQuote.id)).all() == ["qt_10"]

@@ -16,7 +16,7 @@ from adapters.base import Declined, FirmQuote
 from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.domain.env import EnvMode
-from api.services.chains.chain_access import PaymentWorld
+from api.services.chains.chain_access import ChainAccess
 from api.services.ledger.chain_ledger import ChainLedger
 from api.storage.tables import PaymentHint
 from routing_engine import Hop, Snapshot
@@ -51,10 +51,10 @@ def open_net() -> Iterator[MainNet]:
 def open_chain_shop(net: MainNet, folder: Path) -> Iterator[Shop]:
     """The service, whose test orders are paid on that chain."""
     chains = {CHAIN: PaymentChain(net.rpc())}
-    world = PaymentWorld(chains=chains, builders=PaymentBuilders.deployed(), firm=NoBridge())
+    world = ChainAccess(chains=chains, builders=PaymentBuilders.deployed(), firm=NoBridge())
     start = datetime.fromtimestamp(net.chain.now(), UTC)
     real = {
-        "worlds": {EnvMode.TEST: world},
+        "chain_access": {EnvMode.TEST: world},
         "ledgers": {EnvMode.TEST: ChainLedger({CHAIN: net.rpc()}, is_rehearsal=True)},
     }
     with open_shop(folder, start=start, snapshot=Snapshot(net.markets()), **real) as shop:
@@ -98,11 +98,11 @@ def merchants_balance(tab: Tab, net: MainNet) -> int:
 
 def forget_reports(tab: Tab) -> None:
     """Forget what was reported for other orders; a hint does not say for which one it is."""
-    with tab.shop.context.database.write() as session:
+    with tab.shop.resources.database.write() as session:
         session.execute(delete(PaymentHint))
 
 
 def reported(tab: Tab) -> list[tuple[int, str]]:
     query = select(PaymentHint).order_by(PaymentHint.tx_hash)
-    with tab.shop.context.database.read() as session:
+    with tab.shop.resources.database.read() as session:
         return [(row.chain_id, row.tx_hash) for row in session.scalars(query)]

@@ -18,17 +18,18 @@ from sqlalchemy import delete
 from api.app import build_app
 from api.asgi import compose
 from api.config import Config
-from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
-from api.services.chains.chain_access import Worlds
+from api.services.chains.chain_access import ChainAccess
 from api.services.market.market import MarketService
 from api.services.market.supply import offline
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.expiry import expire_orders
 from api.services.orders.views import PublicOrder, public_order
+from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
+from api.services.simulator.ledger import SimulatedLedger
 from api.services.vendors.vendors import Account, NewVendor, create_vendor, set_account
 from api.storage.db import Database
 from api.storage.migrations import upgrade
@@ -50,10 +51,10 @@ START_S = 30
 class Shop:
     """One running service.
 
-    `context` is what its requests and its worker share.
+    `resources` is what its requests and its worker share.
     """
 
-    context: Context
+    resources: Resources
     clock: SettableClock
     market_file: Path
     merchants: int = 0
@@ -63,7 +64,7 @@ class Shop:
         """Make an order and return its id; `changes` replace parts of the link."""
         return self._link(self._merchant(merchant).vendor_id, **changes)
 
-    def _link(self, vendor_id: str, shared: Context | None = None, **changes: Any) -> str:
+    def _link(self, vendor_id: str, shared: Resources | None = None, **changes: Any) -> str:
         link = {
             "line_items": (TEA, POT),
             "order_price": {"currency": "USDC", "amount": 42_500_000, "decimals": 6},
@@ -73,40 +74,40 @@ class Shop:
             "failure_callback_url": f"{SHOP}/failed#top",
             "metadata": {"secret": "cart-4711"},
         }
-        return create_link(shared or self.context, vendor_id, NewLink(**{**link, **changes}))["payment_order_id"]
+        return create_link(shared or self.resources, vendor_id, NewLink(**{**link, **changes}))["payment_order_id"]
 
     def real_order(self, env_mode: EnvMode = EnvMode.LIVE, address: str = f"0x{'ab' * 20}", **changes: Any) -> str:
         """Make an order of a vendor who has said where on a real chain it receives."""
         account = Account(currency="USDC", chain_id=8453, token_address=USDC_ON_BASE, token_decimals=6, address=address)
         vendor = self.owners[address] = self.owners.get(address) or self._merchant("Tea & Co")
-        with self.context.database.write() as session:
+        with self.resources.database.write() as session:
             set_account(session, vendor.vendor_id, env_mode, account, self.clock.now())
-        shared = self.context if env_mode in self.context.ledgers else connected(self.context, env_mode)
+        shared = self.resources if env_mode in self.resources.ledgers else connected(self.resources, env_mode)
         return self._link(vendor.vendor_id, shared, env_mode=env_mode, **changes)
 
     def order_without_account(self) -> str:
         """Make an order that nobody can pay: of a vendor who receives nowhere, on the simulated ledger."""
         vendor = self._merchant("Tea & Co")
-        with self.context.database.write() as session:
+        with self.resources.database.write() as session:
             session.execute(delete(SettlementAccount).where(SettlementAccount.vendor_id == vendor.vendor_id))
         return self._link(vendor.vendor_id)
 
     def url(self, order_id: str) -> str:
-        return f"{self.context.config.base_url}/payment/{order_id}"
+        return f"{self.resources.config.base_url}/payment/{order_id}"
 
     def state(self, order_id: str) -> PublicOrder:
-        return public_order(self.context, order_id)
+        return public_order(self.resources, order_id)
 
     def work(self, seconds: float = 1, *, rounds: int = 1) -> None:
         """Let time pass, and the worker look at the chains and the orders."""
         for _ in range(rounds):
             self.clock.advance(seconds=seconds)
-            watch(self.context)
-            expire_orders(self.context)
+            watch(self.resources)
+            expire_orders(self.resources)
 
     def move_price(self, chain_id: int, *, selling: int) -> None:
         """Sell so much of a chain's coin in each of its pools, so that the coin is worth less."""
-        snapshot = self.context.market.snapshot
+        snapshot = self.resources.market.snapshot
         coins = {"WETH", "ETH"}
         moved = []
         for market in snapshot.markets.values():
@@ -116,17 +117,17 @@ class Shop:
                 if sold.chain_id == chain_id and sold.symbol in coins and bought.symbol not in coins:
                     moved.append(market.swap_exact_in(sold, bought, selling)[1])
         snapshot.apply(moved).save(self.market_file)
-        self.context.market.refresh()
+        self.resources.market.refresh()
 
     def restore_price(self) -> None:
         """Go back to the sandbox market."""
         Snapshot.sandbox().save(self.market_file)
-        self.context.market.refresh()
+        self.resources.market.refresh()
 
     def _merchant(self, name: str) -> NewVendor:
         """Make a vendor of this name; the names of vendors are unique, so earlier ones get another."""
         self.merchants += 1
-        with self.context.database.write() as session:
+        with self.resources.database.write() as session:
             return create_vendor(session, f"{name} {self.merchants}", self.clock.now())
 
 
@@ -136,7 +137,7 @@ def open_shop(
     *,
     start: datetime = START,
     snapshot: Snapshot | None = None,
-    worlds: Worlds | None = None,
+    chain_access: Mapping[EnvMode, ChainAccess] | None = None,
     ledgers: Mapping[EnvMode, Ledger] | None = None,
     **settings: Any,
 ) -> Iterator[Shop]:
@@ -159,10 +160,16 @@ def open_shop(
         market.load()
         if snapshot is None:
             _compile_kernels(market)
-        real = {"worlds": worlds or {}, "ledgers": ledgers or {}}
-        context = Context(config=config, clock=clock, database=database, market=market, **real)
-        with _serving(context, listener):
-            yield Shop(context=context, clock=clock, market_file=market_file)
+        resources = Resources(
+            config=config,
+            clock=clock,
+            database=database,
+            market=market,
+            chain_access=chain_access or {},
+            ledgers={EnvMode.TEST: SimulatedLedger(database, clock), **(ledgers or {})},
+        )
+        with _serving(resources, listener):
+            yield Shop(resources=resources, clock=clock, market_file=market_file)
         database.close()
 
 
@@ -173,8 +180,8 @@ def _compile_kernels(market: MarketService) -> None:
 
 
 @contextmanager
-def _serving(context: Context, listener: socket.socket) -> Iterator[None]:
-    app = compose(build_app(context), threads=8)
+def _serving(resources: Resources, listener: socket.socket) -> Iterator[None]:
+    app = compose(build_app(resources), threads=8)
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="websockets-sansio", lifespan="off"))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()

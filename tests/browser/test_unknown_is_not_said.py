@@ -71,7 +71,7 @@ def mine(tab: Tab, net: MainNet) -> None:
 def cancel_order(tab: Tab) -> None:
     """Let the merchant close the order."""
     order = tab.shop.state(tab.order_id)
-    cancel(tab.shop.context, order.vendor_id, EnvMode.TEST, tab.order_id)
+    cancel(tab.shop.resources, order.vendor_id, EnvMode.TEST, tab.order_id)
 
 
 def credit(tab: Tab, tx_hash: str, amount: int) -> None:
@@ -85,7 +85,7 @@ def credit(tab: Tab, tx_hash: str, amount: int) -> None:
         "state": PaymentState.FINAL, "seen_at": now, "updated_at": now, "is_after_close": is_after_close,
         "unmatched_reason": "", "bridge_id": "", "is_overdue": False, "is_rejected": False, "confirmations": 99,
     }  # fmt: skip
-    with tab.shop.context.database.write() as session:
+    with tab.shop.resources.database.write() as session:
         seen = session.scalars(select(Payment).where(Payment.tx_hash == tx_hash)).all()
         for each in seen:
             each.order_id, each.is_after_close = order.order_id, is_after_close
@@ -160,7 +160,7 @@ def test_a_late_success_does_not_warn_to_pay_again(tab: Tab, net: MainNet, walle
     page.get_by_role("button", name="I have paid").click()
     expect(page.get_by_text("Then do not pay again.")).to_be_visible()
     tab.inspect("expired-says-paid")
-    with tab.shop.context.database.write() as session:
+    with tab.shop.resources.database.write() as session:
         row = session.get_one(PaymentOrder, tab.order_id)
         row.status, row.status_reason = OrderStatus.SUCCESS, "paid_late"
     credit(tab, f"0x{9:064x}", PRICE)

@@ -14,7 +14,7 @@ import uvicorn
 from api import create_app
 from api.asgi import compose
 from api.config import Config
-from api.context import build_context
+from api.context import build_resources
 from api.logs import configure_logging
 from api.start_checks import check_start
 from api.worker.process import run_worker
@@ -31,9 +31,9 @@ def main() -> None:
     """Fork until the input ends."""
     config = Config.from_env()
     configure_logging(config.log_level)
-    context = build_context(config)
-    check_start(context)
-    context.database.close()
+    resources = build_resources(config)
+    check_start(resources)
+    resources.database.close()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system forgets the dead by itself
     for line in sys.stdin:
         child = os.fork()
@@ -42,7 +42,7 @@ def main() -> None:
             if line.strip() == "serve":
                 serve(config)
             else:
-                run_worker(build_context(config))
+                run_worker(build_resources(config))
             os._exit(0)
         print(child, flush=True)
 

@@ -9,7 +9,7 @@ import threading
 from datetime import timedelta
 
 from api.config import Config
-from api.context import build_context
+from api.context import build_resources
 from api.net.client import SafeClient
 from api.services.webhooks.dispatcher import Dispatcher
 
@@ -19,11 +19,11 @@ TICK_S = 0.05
 
 
 def main() -> None:
-    context = build_context(Config.from_env())
+    resources = build_resources(Config.from_env())
     dispatcher = Dispatcher(SafeClient(timeout_s=TIMEOUT_S), lease=LEASE)
     forever = threading.Event()
     while not forever.wait(TICK_S):
-        dispatcher.run(context)
+        dispatcher.run(resources)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from adapters.rpc.multicall import MULTICALL3
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.services.ledger import reading
-from api.services.ledger.chain_ledger import connect
+from api.services.ledger.chain_ledger import connect_ledger
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.settlement.watching.watcher import watch
 from tests.support.main_net import MainNet, _mock_token, running_main_net
@@ -129,7 +129,7 @@ def test_one_transaction_counts_for_one_order_whoever_reports_it(shop: ChainShop
     (first, reference), (second, _) = shop.order(), shop.order()
     customer = shop.customer(BASE)
     tx_hash = customer.pay(shop.token(BASE), shop.address, PRICE, reference)
-    report_payment(shop.shop.context, second, chain_id=BASE, tx_hash=tx_hash)
+    report_payment(shop.shop.resources, second, chain_id=BASE, tx_hash=tx_hash)
     shop.look()
     assert (shop.outcome(first), shop.outcome(second)) == ("success/", "created/")
     assert shop.unmatched() == []
@@ -154,7 +154,7 @@ def test_a_report_of_somebody_elses_payment_is_no_payment(shop: ChainShop) -> No
     order_id = shop.order()[0]
     shop.order()
     tx_hash = shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE)
-    report_payment(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash)
+    report_payment(shop.shop.resources, order_id, chain_id=BASE, tx_hash=tx_hash)
     shop.look()
     assert shop.outcome(order_id) == "created/"
     assert shop.unmatched() == [("no_order", "")]
@@ -251,7 +251,7 @@ def test_a_replaced_transaction_is_found_under_its_new_hash(shop: ChainShop) -> 
     customer = shop.customer(BASE)
     nonce = shop.nets[BASE].chain.rpc("eth_getTransactionCount", customer.address, "latest")
     slow = customer.pay(shop.token(BASE), shop.address, PRICE, reference, mine=False, nonce=nonce, gasPrice="0x1")
-    report_payment(shop.shop.context, order_id, chain_id=BASE, tx_hash=slow)
+    report_payment(shop.shop.resources, order_id, chain_id=BASE, tx_hash=slow)
     fast = customer.pay(shop.token(BASE), shop.address, PRICE, reference, nonce=nonce, gasPrice="0x10")
     shop.look()
     assert shop.nets[BASE].chain.rpc("eth_getTransactionReceipt", slow) is None
@@ -335,7 +335,7 @@ def test_a_chain_that_does_not_answer_is_waited_for(shop: ChainShop, nets: Mappi
     order_id, reference = shop.order()
     shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
     urls = {BASE: (nets[BASE].chain.url,), ETHEREUM: ("http://127.0.0.1:9",)}
-    half = replace(shop.shop.context, ledgers={EnvMode.TEST: connect(urls, EnvMode.TEST, shop.clock)})
+    half = replace(shop.shop.resources, ledgers={EnvMode.TEST: connect_ledger(urls, EnvMode.TEST, shop.clock)})
     shop.pass_time(2)
     watch(half)
     shop.pass_time(2)

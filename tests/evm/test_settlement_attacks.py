@@ -73,7 +73,7 @@ def test_a_report_takes_nobody_elses_payment(shop: ChainShop) -> None:
     shop.look()
     order_id, _ = shop.order()
     for payer in (victim, thief):
-        report_payment(shop.shop.context, order_id, chain_id=BASE, tx_hash=sent)
+        report_payment(shop.shop.resources, order_id, chain_id=BASE, tx_hash=sent)
         assert shop.shop.client.post(
             f"/payment/{order_id}/report", json={"chainId": BASE, "hash": sent, "payer": payer.address}
         ).status_code == 400  # fmt: skip
@@ -120,7 +120,7 @@ def test_one_chain_in_both_environments_keeps_them_apart(shop: ChainShop) -> Non
     }
     token = shop.token(BASE)
     account = Account(currency="USDC", chain_id=BASE, token_address=token, token_decimals=6, address=live.address)
-    with pytest.raises(InvalidData, match="Invalid request data"), shop.shop.context.database.write() as session:
+    with pytest.raises(InvalidData, match="Invalid request data"), shop.shop.resources.database.write() as session:
         set_account(session, shop.shop.merchant.id, EnvMode.TEST, account, shop.clock.now())
 
 
@@ -191,7 +191,7 @@ def test_a_wrong_token_leaves_the_order_payable(shop: ChainShop, amount: int) ->
     order_id, reference = shop.order()
     shop.customer(BASE, "stranger", DAI=10**18).pay(shop.token(BASE, "DAI"), shop.address, amount, reference)
     shop.look(3)
-    _, due = require_due(shop.shop.context, public_order(shop.shop.context, order_id))
+    _, due = require_due(shop.shop.resources, public_order(shop.shop.resources, order_id))
     assert due == PRICE
     shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
     shop.look()
@@ -221,7 +221,7 @@ def test_a_deposit_on_its_way_blocks_neither_paying_nor_cancelling(shop: ChainSh
     Crossing(shop, reference)
     late = Crossing(shop, other)
     shop.look()
-    assert require_due(shop.shop.context, public_order(shop.shop.context, paid))[1] == PRICE
+    assert require_due(shop.shop.resources, public_order(shop.shop.resources, paid))[1] == PRICE
     shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
     assert shop.shop.post(f"/api/v1/payment/{cancelled}/cancel").status_code == 200
     late.fill()
@@ -256,7 +256,7 @@ def test_nobody_with_the_link_cancels(shop: ChainShop) -> None:
 def test_junk_reports_block_no_payment(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     for number in range(60):
-        report_payment(shop.shop.context, order_id, chain_id=BASE, tx_hash=f"0x{number:064x}")
+        report_payment(shop.shop.resources, order_id, chain_id=BASE, tx_hash=f"0x{number:064x}")
     shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
     shop.look()
     assert shop.outcome(order_id) == "success/"
@@ -400,7 +400,7 @@ def test_a_payment_in_time_is_not_late_because_another_chain_was_read_first(shop
     shop.pass_time(24 * 3600 - 30)
     shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE // 2, reference)
     shop.clock.advance(seconds=40)
-    watch(shop.shop.context)
+    watch(shop.shop.resources)
     assert shop.outcome(order_id) == "processing/"
-    watch(shop.shop.context)
+    watch(shop.shop.resources)
     assert shop.outcome(order_id) == "success/"

@@ -75,7 +75,7 @@ def seen(shop: ChainShop) -> list[str]:
 
 
 def cursor_of(shop: ChainShop) -> int:
-    with shop.shop.context.database.read() as session:
+    with shop.shop.resources.database.read() as session:
         return session.get_one(WatchCursor, ("test", BASE)).block_number
 
 
@@ -83,8 +83,8 @@ def test_a_hint_finds_what_was_passed_over(shop: ChainShop, liar: LyingRpc) -> N
     order_id, _ = shop.order()
     tx_hash = lose(shop, liar, lambda: pay(shop))
     assert seen(shop) == []
-    assert report_payment(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash)
-    assert not report_payment(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash)
+    assert report_payment(shop.shop.resources, order_id, chain_id=BASE, tx_hash=tx_hash)
+    assert not report_payment(shop.shop.resources, order_id, chain_id=BASE, tx_hash=tx_hash)
     shop.look(4)
     assert seen(shop) == [tx_hash]
 
@@ -95,14 +95,14 @@ def test_hints_that_lead_nowhere_cost_the_order_nothing(shop: ChainShop) -> None
     elsewhere = shop.customer(BASE).send("0x" + "12" * 20, value=1)
     junk = [f"0x{number:064x}" for number in range(100)]
     for tx_hash in [*junk, elsewhere]:
-        report_payment(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash)
+        report_payment(shop.shop.resources, order_id, chain_id=BASE, tx_hash=tx_hash)
     shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
     shop.look(2)
     assert shop.outcome(order_id) == "success/"
     shop.look(6)
     shop.pass_time(3700)
     shop.look(8)
-    with shop.shop.context.database.read() as session:
+    with shop.shop.resources.database.read() as session:
         assert session.query(PaymentHint).count() == 0
         assert session.query(DoubtfulBlock).count() == 0
 
@@ -111,11 +111,11 @@ def test_the_operator_reads_blocks_again(shop: ChainShop, liar: LyingRpc) -> Non
     before = shop.nets[BASE].chain.number
     tx_hash = lose(shop, liar, lambda: pay(shop))
     reached = cursor_of(shop)
-    pieces = list(rescan(shop.shop.context, EnvMode.TEST, BASE, max(0, before - 45), reached))
+    pieces = list(rescan(shop.shop.resources, EnvMode.TEST, BASE, max(0, before - 45), reached))
     assert len(pieces) > 1
     assert [each for piece in pieces for each in piece.found] == [tx_hash]
     assert cursor_of(shop) == reached
-    assert [piece.found for piece in rescan(shop.shop.context, EnvMode.TEST, BASE, before, before + 1)] == [()]
+    assert [piece.found for piece in rescan(shop.shop.resources, EnvMode.TEST, BASE, before, before + 1)] == [()]
     assert seen(shop) == [tx_hash]
 
 
@@ -124,7 +124,7 @@ def test_the_operator_reads_a_transactions_block_again_though_events_are_kept_ba
 ) -> None:
     tx_hash = lose(shop, liar, lambda: pay(shop))
     liar.lies.append(hide_logs)
-    assert rescan_transaction(shop.shop.context, EnvMode.TEST, BASE, tx_hash).found == (tx_hash,)
+    assert rescan_transaction(shop.shop.resources, EnvMode.TEST, BASE, tx_hash).found == (tx_hash,)
     assert seen(shop) == [tx_hash]
 
 
@@ -140,10 +140,10 @@ def test_ranges_that_cannot_be_read_are_refused(
     shop: ChainShop, chain_id: int, first: int, last: int, message: str
 ) -> None:
     with pytest.raises(InvalidData) as refused:
-        list(rescan(shop.shop.context, EnvMode.TEST, chain_id, first, last))
+        list(rescan(shop.shop.resources, EnvMode.TEST, chain_id, first, last))
     assert message in refused.value.problems[0].message
     with pytest.raises(InvalidData) as refused:
-        rescan_transaction(shop.shop.context, EnvMode.TEST, BASE, "0x" + "00" * 32)
+        rescan_transaction(shop.shop.resources, EnvMode.TEST, BASE, "0x" + "00" * 32)
     assert "has no such transaction" in refused.value.problems[0].message
 
 

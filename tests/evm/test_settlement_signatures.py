@@ -53,7 +53,7 @@ def pay(shop: ChainShop, payer: Wallet, amount: int = PRICE) -> str:
 
 
 def offer(shop: ChainShop, order_id: str, tx_hash: str, account: str) -> Any:
-    (found,) = prepare_claims(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash, account=account)
+    (found,) = prepare_claims(shop.shop.resources, order_id, chain_id=BASE, tx_hash=tx_hash, account=account)
     return found
 
 
@@ -63,7 +63,7 @@ def signed(data: Mapping[str, Any], signer: LocalAccount) -> bytes:
 
 def submit(shop: ChainShop, order_id: str, tx_hash: str, log_index: int, account: str, signature: bytes) -> None:
     submit_claim(
-        shop.shop.context,
+        shop.shop.resources,
         order_id,
         chain_id=BASE,
         tx_hash=tx_hash,
@@ -99,7 +99,7 @@ def test_a_strangers_signature_takes_nothing(shop: ChainShop) -> None:
         submit(shop, order_id, tx_hash, made.log_index, payer.address, signed(made.typed_data, THIEF))
     assert refused.value.problems[0].path == "signature"
     thief = THIEF.address.lower()
-    assert prepare_claims(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash, account=thief) == ()
+    assert prepare_claims(shop.shop.resources, order_id, chain_id=BASE, tx_hash=tx_hash, account=thief) == ()
     with pytest.raises(ClaimRefused, match="another address"):
         submit(shop, order_id, tx_hash, made.log_index, thief, signed(made.typed_data, THIEF))
     assert shop.outcome(order_id) == "created/"
@@ -146,7 +146,7 @@ def test_a_transfer_from_before_the_order_pays_nothing(shop: ChainShop) -> None:
     payer = wallet(shop)
     tx_hash = pay(shop, payer)
     order_id = shop.order()[0]
-    assert prepare_claims(shop.shop.context, order_id, chain_id=BASE, tx_hash=tx_hash, account=payer.address) == ()
+    assert prepare_claims(shop.shop.resources, order_id, chain_id=BASE, tx_hash=tx_hash, account=payer.address) == ()
     with pytest.raises(ClaimRefused, match="older than the order"):
         submit(shop, order_id, tx_hash, shop.shop.payments()[0].log_index, payer.address, b"\x01" * 65)
 
@@ -224,8 +224,8 @@ def test_a_contract_that_burns_gas_signs_nothing(shop: ChainShop) -> None:
 def test_a_signature_of_another_installation_is_of_no_use(shop: ChainShop) -> None:
     order_id, payer = shop.order()[0], wallet(shop)
     tx_hash = pay(shop, payer)
-    context = shop.shop.context
-    elsewhere = replace(context, config=replace(context.config, base_url="https://other.example"))
+    resources = shop.shop.resources
+    elsewhere = replace(resources, config=replace(resources.config, base_url="https://other.example"))
     (made,) = prepare_claims(elsewhere, order_id, chain_id=BASE, tx_hash=tx_hash, account=payer.address)
     with pytest.raises(ClaimRefused, match="no signature"):
         submit(shop, order_id, tx_hash, made.log_index, payer.address, signed(made.typed_data, CUSTOMER))

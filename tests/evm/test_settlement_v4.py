@@ -152,7 +152,9 @@ def test_the_managers_own_coin_pays_though_no_event_tells_who_got_it(
 
 
 def test_pools_with_hooks_are_not_offered(shop: ChainShop) -> None:
-    pairs = [{token.symbol for token in market.tokens} for market in shop.shop.context.market.snapshot.markets.values()]
+    pairs = [
+        {token.symbol for token in market.tokens} for market in shop.shop.resources.market.snapshot.markets.values()
+    ]
     assert {"WETH", "USDC"} in pairs, "the pool with hooks can be routed over, but not paid with"
     order_id = shop.order()[0]
     weth = {"chainId": BASE, "token": shop.token(BASE, "WETH")}

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from api.context import Context
 from api.domain.clock import SystemClock
 from api.domain.env import EnvMode
-from api.services.ledger.chain_ledger import connect
+from api.services.ledger.chain_ledger import connect_ledger
+from api.services.resources import Resources
 from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.watch_tasks import REQUESTS_A_MINUTE, ChainTasks, Look
 from api.services.settlement.watching.watcher import look
@@ -63,9 +63,9 @@ def mining(net: MainNet, block_s: float) -> Iterator[None]:
         thread.join()
 
 
-def in_real_time(shop: ChainShop, urls: dict[int, tuple[str, ...]]) -> Context:
+def in_real_time(shop: ChainShop, urls: dict[int, tuple[str, ...]]) -> Resources:
     clock = SystemClock()
-    return replace(shop.shop.context, clock=clock, ledgers={EnvMode.TEST: connect(urls, EnvMode.TEST, clock)})
+    return replace(shop.shop.resources, clock=clock, ledgers={EnvMode.TEST: connect_ledger(urls, EnvMode.TEST, clock)})
 
 
 def wait_until(condition: Callable[[], bool]) -> float:
@@ -80,11 +80,11 @@ def test_a_chain_that_hangs_delays_no_other(shop: ChainShop, net: MainNet) -> No
     customer = shop.customer(BASE)
     with never_answering() as url, mining(net, BLOCK_S):
         shop.clock.set(datetime.now(UTC))
-        context = in_real_time(shop, {BASE: (net.chain.url,), HUNG: (url,)})
+        resources = in_real_time(shop, {BASE: (net.chain.url,), HUNG: (url,)})
         tasks = ChainTasks()
-        tasks.run(context)
+        tasks.run(resources)
         try:
-            wait_until(lambda: has_cursor(context))
+            wait_until(lambda: has_cursor(resources))
             for _ in range(3):
                 shop.clock.set(datetime.now(UTC))
                 order_id, reference = shop.order()
@@ -95,8 +95,8 @@ def test_a_chain_that_hangs_delays_no_other(shop: ChainShop, net: MainNet) -> No
             tasks.end()
 
 
-def has_cursor(context: Context) -> bool:
-    with context.database.read() as session:
+def has_cursor(resources: Resources) -> bool:
+    with resources.database.read() as session:
         return session.get(WatchCursor, ("test", BASE)) is not None
 
 
@@ -104,15 +104,15 @@ def has_cursor(context: Context) -> bool:
 def test_an_idle_chain_costs_at_most_sixty_requests_a_minute(shop: ChainShop, net: MainNet, block_s: float) -> None:
     """The looks of a minute, with the time between them skipped: each mines what the pause before it would have."""
     shop.order()
-    (context,) = [shop.shop.context]
-    ledger, progress = context.ledgers[EnvMode.TEST], Progress()
+    (resources,) = [shop.shop.resources]
+    ledger, progress = resources.ledgers[EnvMode.TEST], Progress()
     shop.pass_time(1)
-    look(context, EnvMode.TEST, ledger, BASE, progress)
+    look(resources, EnvMode.TEST, ledger, BASE, progress)
     begun, passed, mined = ledger.requests(BASE), 0.0, 0
     while passed < MINUTE_S:
         before = ledger.requests(BASE)
         progress.begin()
-        assert look(context, EnvMode.TEST, ledger, BASE, progress)
+        assert look(resources, EnvMode.TEST, ledger, BASE, progress)
         passed += Look(cost=ledger.requests(BASE) - before, took_s=0, has_found=progress.has_found).pause_s
         blocks = int(passed / block_s) - mined
         mined += blocks

@@ -109,7 +109,7 @@ class Crossing:
             fill_deadline=self.deadline,
         )
         now = self.shop.clock.now()
-        with self.shop.shop.context.database.write() as session:
+        with self.shop.shop.resources.database.write() as session:
             query = select(PaymentOrder.id).where(PaymentOrder.payment_reference == reference)
             order_id = session.scalar(query)
             quote_id = new_id(IdPrefix.QUOTE, now)

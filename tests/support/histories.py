@@ -156,7 +156,7 @@ def pay_without_reference_and_let_a_thief_report_it(history: History) -> None:
     victim, thiefs = history.pick(), history.pick()
     sent = _customer(history).pay(victim.shop.token(BASE), victim.shop.address, PRICE)
     history.note(BASE, sent, None)
-    report_payment(thiefs.shop.shop.context, thiefs.order_id, chain_id=BASE, tx_hash=sent)
+    report_payment(thiefs.shop.shop.resources, thiefs.order_id, chain_id=BASE, tx_hash=sent)
 
 
 def name_another_vendors_order(history: History) -> None:
@@ -222,7 +222,7 @@ def junk_reports(history: History) -> None:
     order = history.pick()
     for _ in range(5):
         made_up = "0x" + history.rng.randbytes(32).hex()
-        report_payment(order.shop.shop.context, order.order_id, chain_id=BASE, tx_hash=made_up)
+        report_payment(order.shop.shop.resources, order.order_id, chain_id=BASE, tx_hash=made_up)
 
 
 def cancel(history: History) -> None:
@@ -291,7 +291,7 @@ ACTS: Mapping[str, Callable[[History], None]] = {
 
 def find_wrongs(history: History) -> list[str]:
     """Return what does not hold: nothing, if the service did right."""
-    with history.shops[0].shop.context.database.read() as session:
+    with history.shops[0].shop.resources.database.read() as session:
         addresses = {shop.address for shop in history.shops}
         query = select(Payment).where(Payment.state.not_in(GONE), Payment.kind == TransferKind.PAYMENT)
         payments = list(session.scalars(query.where(Payment.recipient.in_(addresses))))

@@ -16,15 +16,15 @@ from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
 from api.config import Config
-from api.context import Context
 from api.domain.clock import SettableClock
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
-from api.services.chains.chain_access import Firm, PaymentWorld, Worlds
-from api.services.ledger.chain_ledger import connect
+from api.services.chains.chain_access import ChainAccess, Firm
+from api.services.ledger.chain_ledger import connect_ledger
 from api.services.market.market import MarketService
 from api.services.market.supply import offline
 from api.services.orders.expiry import expire_orders
+from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import list_unmatched
 from api.services.settlement.watching.watcher import watch
 from api.services.vendors.vendors import Account, create_vendor, set_account
@@ -138,15 +138,15 @@ class ChainShop:
         callbacks = {f"{name}_callback_url": "https://shop.example/" for name in ("success", "cancel", "failure")}
         changes = changes if self.env_mode == EnvMode.TEST else {**callbacks, **changes}
         order_id = self.shop.create(env_mode=self.env_mode, **changes)
-        with self.shop.context.database.read() as session:
+        with self.shop.resources.database.read() as session:
             return order_id, session.get_one(PaymentOrder, order_id).payment_reference
 
     def look(self, times: int = 2) -> None:
         """Let blocks be mined a few seconds apart on every chain, and the worker look at each."""
         for _ in range(times):
             self.pass_time(2)
-            watch(self.shop.context)
-            expire_orders(self.shop.context)
+            watch(self.shop.resources)
+            expire_orders(self.shop.resources)
 
     def pass_time(self, seconds: float, blocks: int = 1) -> None:
         """Let time pass on the chains and on the clock."""
@@ -176,7 +176,7 @@ class ChainShop:
 
     def unmatched(self) -> list[tuple[str, str]]:
         """Return why payments are on the operator's list, and for which order they were meant."""
-        with self.shop.context.database.read() as session:
+        with self.shop.resources.database.read() as session:
             return [(row["reason"], row["claimed_order_id"]) for row in list_unmatched(session, EnvMode.TEST)]
 
 
@@ -207,28 +207,28 @@ def chain_shop(
         test_rpc_urls=urls,
         confirmations=Confirmations.parse("*:100=1,1000=6;1:100=2,1000=6"),
     )
-    context = Context(
+    resources = Resources(
         config=config,
         clock=clock,
         database=Database(config.database_url),
         market=MarketService(offline(_market_file(folder, markets)), clock),
-        worlds=_worlds(nets, firm),
-        ledgers={each: connect(urls, EnvMode.TEST, clock) for each in env_modes},
+        chain_access=_access(nets, firm),
+        ledgers={each: connect_ledger(urls, EnvMode.TEST, clock) for each in env_modes},
     )
-    upgrade(context.database.engine)
+    upgrade(resources.database.engine)
     try:
-        yield open_account(context, nets, build_app(context).test_client(), clock, f"merchant of {name}")
+        yield open_account(resources, nets, build_app(resources).test_client(), clock, f"merchant of {name}")
     finally:
-        context.database.close()
+        resources.database.close()
 
 
 def open_another(shop: ChainShop, name: str, env_mode: EnvMode = EnvMode.TEST) -> ChainShop:
     """Open the shop of another merchant beside one, with the same service and on the same chains."""
-    return open_account(shop.shop.context, shop.nets, shop.shop.client, shop.clock, name, env_mode)
+    return open_account(shop.shop.resources, shop.nets, shop.shop.client, shop.clock, name, env_mode)
 
 
 def open_account(
-    context: Context,
+    resources: Resources,
     nets: Mapping[int, MainNet],
     client: FlaskClient,
     clock: SettableClock,
@@ -237,7 +237,7 @@ def open_account(
 ) -> ChainShop:
     """Make a merchant who receives USDC and coin on Base."""
     address = somebody(name)
-    with context.database.write() as session:
+    with resources.database.write() as session:
         vendor = create_vendor(session, f"Tea & {name}", clock.now())
         for symbol in ("USDC", "ETH"):
             token = token_registry.token(symbol, 8453)
@@ -249,7 +249,7 @@ def open_account(
                 address=address,
             )
             set_account(session, vendor.vendor_id, env_mode, account, clock.now())
-    shop = Shop(client=client, context=context, clock=clock, merchant=Merchant(vendor))
+    shop = Shop(client=client, resources=resources, clock=clock, merchant=Merchant(vendor))
     return ChainShop(shop=shop, nets=nets, address=address, env_mode=env_mode)
 
 
@@ -261,8 +261,8 @@ def _market_file(folder: Path, markets: Iterable[Market]) -> Path | None:
     return file
 
 
-def _worlds(nets: Mapping[int, MainNet], firm: Firm | None) -> Worlds:
+def _access(nets: Mapping[int, MainNet], firm: Firm | None) -> Mapping[EnvMode, ChainAccess]:
     if firm is None:
         return {}
     chains = {chain_id: PaymentChain(net.rpc()) for chain_id, net in nets.items()}
-    return {EnvMode.TEST: PaymentWorld(chains=chains, builders=PaymentBuilders.deployed(), firm=firm)}
+    return {EnvMode.TEST: ChainAccess(chains=chains, builders=PaymentBuilders.deployed(), firm=firm)}

@@ -11,11 +11,12 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from api.context import Context, attach
+from api.context import attach_resources
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
-from api.services.ledger.chain_ledger import connect
+from api.services.ledger.chain_ledger import connect_ledger
 from api.services.orders.expiry import expire_orders
+from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.services.vendors.vendors import Account, set_account
 from api.storage.tables import Event, Payment, SimulatedTransfer
@@ -35,10 +36,10 @@ LINK: dict[str, Any] = {
 }
 
 
-def connected(context: Context, env_mode: EnvMode = EnvMode.LIVE, *chain_ids: int) -> Context:
-    """Return a context with real chains, Base unless told otherwise, behind an endpoint that is down."""
+def connected(resources: Resources, env_mode: EnvMode = EnvMode.LIVE, *chain_ids: int) -> Resources:
+    """Return resources with real chains, Base unless told otherwise, behind an endpoint that is down."""
     urls = dict.fromkeys(chain_ids or (8453,), ("http://127.0.0.1:9/",))
-    return replace(context, ledgers={**context.ledgers, env_mode: connect(urls, env_mode, context.clock)})
+    return replace(resources, ledgers={**resources.ledgers, env_mode: connect_ledger(urls, env_mode, resources.clock)})
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Shop:
     """One merchant, the service, and its worker."""
 
     client: FlaskClient
-    context: Context
+    resources: Resources
     clock: SettableClock
     merchant: Merchant
 
@@ -72,9 +73,9 @@ class Shop:
         account = Account(
             currency="USDC", chain_id=8453, token_address=token.address, token_decimals=6, address=address
         )
-        with self.context.database.write() as session:
+        with self.resources.database.write() as session:
             set_account(session, self.merchant.id, EnvMode.LIVE, account, self.clock.now())
-        attach(self.client.application, connected(self.context))
+        attach_resources(self.client.application, connected(self.resources))
         try:
             urls = {name: "https://shop.example/back" for name in LINK if name.endswith("_callback_url")}
             body = {**LINK, **urls, **changes, "env_mode": "live"}
@@ -82,7 +83,7 @@ class Shop:
             assert answer.status_code == 200, answer.get_json()
             return str(answer.get_json()["payment_order_id"])
         finally:
-            attach(self.client.application, self.context)
+            attach_resources(self.client.application, self.resources)
 
     def order(self, order_id: str, *, env_mode: str = "test") -> dict[str, Any]:
         """Read an order back."""
@@ -106,8 +107,8 @@ class Shop:
         """Let the worker run once a second."""
         for _ in range(seconds):
             self.clock.advance(seconds=1)
-            watch(self.context)
-            expire_orders(self.context)
+            watch(self.resources)
+            expire_orders(self.resources)
 
     def history(self, order_id: str) -> list[str]:
         """Return the timeline as short words."""
@@ -115,17 +116,17 @@ class Shop:
 
     def events(self, order_id: str) -> list[dict[str, Any]]:
         """Return the events of an order, oldest first."""
-        with self.context.database.read() as session:
+        with self.resources.database.read() as session:
             query = select(Event.payload).where(Event.order_id == order_id).order_by(Event.seq)
             return [self.client.application.json.loads(text)["event"] for text in session.scalars(query)]
 
     def payments(self) -> list[Payment]:
         """Return all payments that the watcher wrote down."""
-        with self.context.database.read() as session:
+        with self.resources.database.read() as session:
             return list(session.scalars(select(Payment).order_by(Payment.id)))
 
     def transfers(self) -> list[SimulatedTransfer]:
         """Return what moved on the simulated chains, and still does so."""
         query = select(SimulatedTransfer).where(SimulatedTransfer.is_canonical)
-        with self.context.database.read() as session:
+        with self.resources.database.read() as session:
             return list(session.scalars(query.order_by(SimulatedTransfer.block_number)))

@@ -12,10 +12,10 @@ from typing import Any
 from flask.testing import FlaskClient
 from standardwebhooks import Webhook
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.net.addresses import Reach
 from api.net.client import Reply
+from api.services.resources import Resources
 from api.services.webhooks.dispatcher import Dispatcher
 from api.services.webhooks.outbox import NewEvent, publish
 from api.storage.tables import WebhookDelivery, WebhookSubscription
@@ -64,15 +64,15 @@ class FakeTransport:
 class Desk:
     """A vendor's application and the worker, side by side."""
 
-    context: Context
+    resources: Resources
     client: FlaskClient
     transport: FakeTransport
     dispatcher: Dispatcher
 
     @classmethod
-    def of(cls, context: Context, client: FlaskClient) -> Desk:
-        transport = FakeTransport(context.clock.now)
-        return cls(context, client, transport, Dispatcher(transport, rng=Random(7)))
+    def of(cls, resources: Resources, client: FlaskClient) -> Desk:
+        transport = FakeTransport(resources.clock.now)
+        return cls(resources, client, transport, Dispatcher(transport, rng=Random(7)))
 
     def subscribe(self, merchant: Any, env_mode: str = "test", url: str = HOOK) -> dict[str, Any]:
         body = {"webhook_url": url, "env_mode": env_mode}
@@ -86,25 +86,25 @@ class Desk:
             env_mode=EnvMode(env_mode),
             order_id=order_id,
             type="payment_success",
-            created_at=self.context.clock.now(),
+            created_at=self.resources.clock.now(),
             data={"payment_order_id": order_id, **data},
         )
-        with self.context.database.write() as session:
+        with self.resources.database.write() as session:
             return publish(session, event)
 
     def work(self) -> list[Sent]:
         """Let the worker send what is due; return that."""
         before = len(self.transport.sent)
-        self.dispatcher.run(self.context)
+        self.dispatcher.run(self.resources)
         self.dispatcher.wait_idle()
         return self.transport.sent[before:]
 
     def delivery(self, event_id: str) -> WebhookDelivery:
-        with self.context.database.read() as session:
+        with self.resources.database.read() as session:
             return session.query(WebhookDelivery).filter_by(event_id=event_id).one()
 
     def subscription(self, webhook_id: str) -> WebhookSubscription:
-        with self.context.database.read() as session:
+        with self.resources.database.read() as session:
             return session.get_one(WebhookSubscription, webhook_id)
 
     def log(self, merchant: Any, webhook_id: str, env_mode: str = "test") -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What building a payment on real chains takes: chains to try it on, builders of calldata, bridges to ask again."""
+"""Access to real chains for building payments: chains to try them on, builders of calldata, bridges to ask again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from adapters.transactions.simulation import PaymentChain
 from api.config import Config
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
-from api.services.ledger.chain_ledger import pools
+from api.services.ledger.chain_ledger import connect_pools
 from routing_engine import Hop
 
 
@@ -29,7 +29,7 @@ class Firm(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaymentWorld:
+class ChainAccess:
     """The real chains of one environment, and who knows what on them.
 
     Parameters
@@ -47,10 +47,6 @@ class PaymentWorld:
     firm: Firm
 
 
-Worlds = Mapping[EnvMode, PaymentWorld]
-"""By environment; one with simulated chains, or with none, has no world."""
-
-
 class _LazyFirmQuoter:
     """Makes the adapters of bridges at the first question: most processes never ask one."""
 
@@ -65,15 +61,14 @@ class _LazyFirmQuoter:
         return self._quoter.firm(hop, sender=sender, recipient=recipient)
 
 
-def worlds_for(config: Config, clock: Clock) -> Worlds:
-    """Return the world of each environment that endpoints are configured for."""
-    urls = {EnvMode.TEST: config.test_rpc_urls, EnvMode.LIVE: config.market.rpc_urls}
+def connect_chains(config: Config, clock: Clock) -> Mapping[EnvMode, ChainAccess]:
+    """Return the access to the real chains of each environment that endpoints are configured for."""
     return {
-        env_mode: PaymentWorld(
-            chains={chain_id: PaymentChain(pool) for chain_id, pool in pools(each, env_mode, clock).items()},
+        env_mode: ChainAccess(
+            chains={chain_id: PaymentChain(pool) for chain_id, pool in connect_pools(urls, env_mode, clock).items()},
             builders=PaymentBuilders.deployed(),
             firm=_LazyFirmQuoter(config.market),
         )
-        for env_mode, each in urls.items()
-        if each
+        for env_mode in EnvMode
+        if (urls := config.rpc_urls(env_mode))
     }

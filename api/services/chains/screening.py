@@ -34,7 +34,7 @@ def nobody(addresses: Collection[str]) -> Collection[str]:
 
 
 @lru_cache(maxsize=8)
-def screen_named(name: str | None) -> Screen:
+def find_screen(name: str | None) -> Screen:
     """Return the installed screen of this name; without a name the one that rejects nobody.
 
     Raises

@@ -9,12 +9,11 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import TransferKind
-from api.services.ledger.environments import ledger_for
 from api.services.orders.store import GONE
 from api.services.orders.views import PublicOrder
+from api.services.resources import Resources
 from api.storage.tables import DoubtfulBlock, Payment, WatchCursor
 
 STALE = timedelta(minutes=2)
@@ -82,11 +81,11 @@ class MoneySeen:
         return tuple(row for row in self.transfers if row.is_waiting)
 
 
-def money_seen(context: Context, order: PublicOrder) -> MoneySeen:
+def money_seen(resources: Resources, order: PublicOrder) -> MoneySeen:
     """Return what is known of an order's money."""
-    ledger = ledger_for(context, order.env_mode)
+    ledger = resources.ledgers.get(order.env_mode)
     chain_ids = ledger.chain_ids if ledger is not None else frozenset()
-    with context.database.read() as session:
+    with resources.database.read() as session:
         query = select(Payment).where(Payment.order_id == order.order_id, Payment.state.not_in(GONE))
         rows = session.scalars(query.order_by(Payment.mined_at, Payment.id)).all()
         answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}

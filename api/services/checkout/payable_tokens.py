@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from api.context import Context
 from api.services.orders.views import PublicOrder, public_order
+from api.services.resources import Resources
 from api.services.routing.token_serializers import chain_json, is_stable
 from routing_engine import Token
 from routing_engine.reference import token_registry
@@ -41,7 +41,7 @@ class PayableChain:
     tokens: tuple[PayableToken, ...]
 
 
-def payable_tokens(context: Context, order_id: str) -> tuple[PayableChain, ...]:
+def payable_tokens(resources: Resources, order_id: str) -> tuple[PayableChain, ...]:
     """Return the chains and tokens that an order may be paid with; none where it can't be paid.
 
     The settlement token's chain and, on it, the settlement token come first. Then the chain's own coin, the great
@@ -54,13 +54,13 @@ def payable_tokens(context: Context, order_id: str) -> tuple[PayableChain, ...]:
     NotFound
         If there is no such order.
     """
-    order = public_order(context, order_id)
+    order = public_order(resources, order_id)
     settled = settlement_token(order)
     if not order.payable or settled is None:
         return ()
-    by_chain = _listed(context.market.snapshot)
-    world = context.worlds.get(order.env_mode)
-    reachable = CHAINS if world is None else CHAINS.keys() & world.chains.keys()
+    by_chain = _listed(resources.market.snapshot)
+    access = resources.chain_access.get(order.env_mode)
+    reachable = CHAINS if access is None else CHAINS.keys() & access.chains.keys()
     chains = sorted(reachable, key=lambda chain_id: (chain_id != settled.chain_id, list(CHAINS).index(chain_id)))
     grouped = (
         PayableChain(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from api.context import Context
 from api.domain.errors import Conflict, InvalidData, NotFound, Problem
 from api.domain.ids import IdPrefix, new_id
 from api.domain.orders import OrderStatus
@@ -13,6 +12,7 @@ from api.services.checkout.payable_routes import find_payable
 from api.services.checkout.payable_tokens import PayableChain, PayableToken, payable_tokens, settlement_token
 from api.services.checkout.quote import OrderQuote
 from api.services.orders.views import PublicOrder, public_order
+from api.services.resources import Resources
 from api.services.routing.query import BPS, RouteQuery, default_slippage_bps
 from api.services.routing.routes import RouteNotFound, require_routes, route_writer
 from api.services.routing.serializers import VALID_FOR
@@ -21,7 +21,7 @@ from routing_engine import RouteRequest, Side, Token
 from routing_engine.reference.chains import CHAINS, block_time_s
 
 if TYPE_CHECKING:
-    from api.services.chains.chain_access import PaymentWorld
+    from api.services.chains.chain_access import ChainAccess
     from routing_engine import Route, Router
 
 __all__ = [
@@ -56,7 +56,7 @@ class OrderQuoteRefused(Conflict):
         self.reason = reason
 
 
-def quote_order(context: Context, order_id: str, chain_id: int, token_address: str) -> OrderQuote:
+def quote_order(resources: Resources, order_id: str, chain_id: int, token_address: str) -> OrderQuote:
     """Quote what is due on an order in one token, store the quote for a minute and return it.
 
     The settlement token itself is transferred without any route; anything else is routed so that exactly what is due
@@ -76,18 +76,18 @@ def quote_order(context: Context, order_id: str, chain_id: int, token_address: s
     OrderQuoteRefused
         If the order can't be paid, is not waiting for a payment, or no route leads to its settlement token.
     """
-    order = public_order(context, order_id)
-    settled, due = require_due(context, order)
-    token = _payment_token(context, chain_id, token_address)
-    world = context.worlds.get(order.env_mode)
+    order = public_order(resources, order_id)
+    settled, due = require_due(resources, order)
+    token = _payment_token(resources, chain_id, token_address)
+    access = resources.chain_access.get(order.env_mode)
     if token == settled:
         details = _transfer(settled, due)
-    elif world is None:
-        details = _route(context, token, settled, due)
+    elif access is None:
+        details = _route(resources, token, settled, due)
     else:
-        details = _payable_route(context, world, token, settled, due)
-    quote = _quote(context, order_id, token, settled, due, details)
-    with context.database.write() as session:
+        details = _payable_route(resources, access, token, settled, due)
+    quote = _quote(resources, order_id, token, settled, due, details)
+    with resources.database.write() as session:
         session.add(
             StoredQuote(
                 id=quote.quote_id,
@@ -101,7 +101,7 @@ def quote_order(context: Context, order_id: str, chain_id: int, token_address: s
     return quote
 
 
-def get_order_quote(context: Context, order_id: str, quote_id: str) -> OrderQuote:
+def get_order_quote(resources: Resources, order_id: str, quote_id: str) -> OrderQuote:
     """Return a quote that was given for this very order and still holds.
 
     Raises
@@ -111,16 +111,16 @@ def get_order_quote(context: Context, order_id: str, quote_id: str) -> OrderQuot
     OrderQuoteRefused
         If it has expired.
     """
-    with context.database.read() as session:
+    with resources.database.read() as session:
         row = session.get(StoredQuote, quote_id)
     if row is None or row.order_id != order_id:
         raise NotFound("There is no such quote for this payment order")
-    if context.clock.now() >= row.expires_at:
+    if resources.clock.now() >= row.expires_at:
         raise OrderQuoteRefused(Refusal.EXPIRED, "The quote has expired; ask for a new one")
     return OrderQuote.from_body(row.body)
 
 
-def require_due(context: Context, order: PublicOrder) -> tuple[Token, int]:
+def require_due(resources: Resources, order: PublicOrder) -> tuple[Token, int]:
     """Return the token that settles an order, and how much of it is still missing.
 
     Raises
@@ -132,7 +132,7 @@ def require_due(context: Context, order: PublicOrder) -> tuple[Token, int]:
     if not order.payable or settled is None:
         message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
         raise OrderQuoteRefused(Refusal.NOT_PAYABLE, message, Problem(path="order", message=order.not_payable_reason))
-    is_waiting = order.status == OrderStatus.CREATED and context.clock.now() < order.expires_at
+    is_waiting = order.status == OrderStatus.CREATED and resources.clock.now() < order.expires_at
     is_short = order.status == OrderStatus.PROCESSING  # what is on its way over a bridge may be a stranger's
     if not (is_waiting or is_short) or not order.amount_due:
         status = OrderStatus.EXPIRED if order.status == OrderStatus.CREATED else order.status
@@ -140,10 +140,10 @@ def require_due(context: Context, order: PublicOrder) -> tuple[Token, int]:
     return settled, order.amount_due
 
 
-def _payment_token(context: Context, chain_id: int, address: str) -> Token:
+def _payment_token(resources: Resources, chain_id: int, address: str) -> Token:
     if chain_id not in CHAINS:
         raise InvalidData.at("chain_id", f"Unsupported chain; use one of {', '.join(map(str, CHAINS))}")
-    token = context.market.token(chain_id, address.lower())
+    token = resources.market.token(chain_id, address.lower())
     if token is None:
         raise InvalidData.at("token_address", f"Unknown token on chain {chain_id}; choose one of the order's tokens")
     return token
@@ -153,34 +153,34 @@ def _transfer(token: Token, due: int) -> dict[str, Any]:
     return {"amount_in": due, "amount_in_max": due, "fill_time_s": block_time_s(token.chain_id)}
 
 
-def _route(context: Context, token: Token, settled: Token, due: int) -> dict[str, Any]:
+def _route(resources: Resources, token: Token, settled: Token, due: int) -> dict[str, Any]:
     # A customer waits for it at the checkout, so time counts as well as money.
     # One path, so that the customer signs as little as possible.
     request = RouteRequest(
         token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT, order="balanced", max_splits=1
     )
     query = RouteQuery(request=request, slippage_bps=default_slippage_bps(token, settled))
-    router = context.market.router
+    router = resources.market.router
     try:
         route = require_routes(router.find_routes(request))[0]
     except RouteNotFound as error:
         raise OrderQuoteRefused(Refusal.NO_ROUTE, error.message, *error.problems) from error
-    return _described(context, router, query, route)
+    return _described(resources, router, query, route)
 
 
-def _payable_route(context: Context, world: PaymentWorld, token: Token, settled: Token, due: int) -> dict[str, Any]:
-    router = context.market.router
-    found = find_payable(router, world.builders, token, settled, due) if token.chain_id in world.chains else None
+def _payable_route(resources: Resources, access: ChainAccess, token: Token, settled: Token, due: int) -> dict[str, Any]:
+    router = resources.market.router
+    found = find_payable(router, access.builders, token, settled, due) if token.chain_id in access.chains else None
     if found is None:
         message = f"No single transaction turns {token} into {settled} for the merchant"
         raise OrderQuoteRefused(Refusal.NO_ROUTE, message)
     request = RouteRequest(token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT)
     query = RouteQuery(request=request, slippage_bps=default_slippage_bps(token, settled))
-    return {**_described(context, router, query, found.route), "hops": found.hops}
+    return {**_described(resources, router, query, found.route), "hops": found.hops}
 
 
-def _described(context: Context, router: Router, query: RouteQuery, route: Route) -> dict[str, Any]:
-    writer = route_writer(context, router, query)
+def _described(resources: Resources, router: Router, query: RouteQuery, route: Route) -> dict[str, Any]:
+    writer = route_writer(resources, router, query)
     return {
         "amount_in": route.amount_in,
         "amount_in_max": query.most_in(route.amount_in),
@@ -194,9 +194,9 @@ def _described(context: Context, router: Router, query: RouteQuery, route: Route
 
 
 def _quote(
-    context: Context, order_id: str, token: Token, settled: Token, due: int, details: dict[str, Any]
+    resources: Resources, order_id: str, token: Token, settled: Token, due: int, details: dict[str, Any]
 ) -> OrderQuote:
-    now = context.clock.now()
+    now = resources.clock.now()
     return OrderQuote(
         quote_id=new_id(IdPrefix.QUOTE, now),
         order_id=order_id,

@@ -12,13 +12,13 @@ from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Ter
 from adapters.transactions.paths import WRAP
 from adapters.transactions.payment_builders import transactions, with_reference
 from adapters.transactions.simulation import PaymentChain, Refused, Simulation
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import Unavailable
-from api.services.chains.chain_access import PaymentWorld
+from api.services.chains.chain_access import ChainAccess
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.quotes import OrderQuoteRefused, Refusal, get_order_quote, require_due
 from api.services.orders.views import PublicOrder, public_order
+from api.services.resources import Resources
 from api.services.settlement.crediting.built_deposits import describe_build, remember_build
 from routing_engine import Token
 from routing_engine.fixed_point import mul_div_up
@@ -68,7 +68,7 @@ class Shortage(OrderQuoteRefused):
         self.token, self.held, self.needed = token, held, needed
 
 
-def build_payment(context: Context, order_id: str, quote_id: str, payer: str) -> Payment:
+def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str) -> Payment:
     """Return the transactions that pay an order as a quote of it says.
 
     Bridges are asked once more, for the very amount and addresses; what they confirm is what is built.
@@ -88,23 +88,23 @@ def build_payment(context: Context, order_id: str, quote_id: str, payer: str) ->
     Unavailable
         If the chain or the bridge does not answer.
     """
-    order = public_order(context, order_id)
-    quote = get_order_quote(context, order_id, quote_id)
-    world = context.worlds.get(order.env_mode)
-    if world is None or quote.chain_id not in world.chains:
+    order = public_order(resources, order_id)
+    quote = get_order_quote(resources, order_id, quote_id)
+    access = resources.chain_access.get(order.env_mode)
+    if access is None or quote.chain_id not in access.chains:
         raise OrderQuoteRefused(Refusal.NOT_PAYABLE, "This order is not paid from a wallet: its chains are simulated")
-    _, due = require_due(context, order)
+    _, due = require_due(resources, order)
     if due != quote.amount_out:
         raise OrderQuoteRefused(Refusal.EXPIRED, "Another amount is due by now; ask for a new quote")
-    _require_accepted(context, payer)
-    terms = _terms(context, order, quote, payer)
+    _require_accepted(resources, payer)
+    terms = _terms(resources, order, quote, payer)
     try:
-        hops, terms = _confirmed(world, quote, terms)
-        token, chain = _token(quote), world.chains[quote.chain_id]
-        call = world.builders.call(hops, token, terms)
+        hops, terms = _confirmed(access, quote, terms)
+        token, chain = _token(quote), access.chains[quote.chain_id]
+        call = access.builders.call(hops, token, terms)
         _require_funds(chain, call, token, terms)
         payment = _tried(chain, order, quote, call, terms)
-        _remember(context, hops, quote, terms)
+        _remember(resources, hops, quote, terms)
         return payment
     except CannotBuild as error:
         raise OrderQuoteRefused(Refusal.NO_ROUTE, f"The payment can't be built: {error}") from error
@@ -114,18 +114,18 @@ def build_payment(context: Context, order_id: str, quote_id: str, payer: str) ->
         raise Unavailable("The chain or the bridge does not answer; try again", retry_after_s=RETRY_S) from error
 
 
-def _require_accepted(context: Context, payer: str) -> None:
+def _require_accepted(resources: Resources, payer: str) -> None:
     """Refuse a wallet that the operator's screen rejects, before it has sent anything."""
     try:
-        rejected = context.screen([payer])
+        rejected = resources.screen([payer])
     except Exception as error:  # whatever an installed screen raises: nothing is built until it can say
         raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error
     if rejected:
         raise OrderQuoteRefused(Refusal.REJECTED, "Payments from this wallet are not accepted")
 
 
-def _terms(context: Context, order: PublicOrder, quote: OrderQuote, payer: str) -> Terms:
-    deadline = min(context.clock.now() + SIGNING_TIME, order.expires_at)
+def _terms(resources: Resources, order: PublicOrder, quote: OrderQuote, payer: str) -> Terms:
+    deadline = min(resources.clock.now() + SIGNING_TIME, order.expires_at)
     return Terms(
         payer=payer,
         recipient=order.settlement_address or "",
@@ -142,7 +142,7 @@ def _token(quote: OrderQuote) -> Token:
     )
 
 
-def _confirmed(world: PaymentWorld, quote: OrderQuote, terms: Terms) -> tuple[tuple[PlannedHop, ...], Terms]:
+def _confirmed(access: ChainAccess, quote: OrderQuote, terms: Terms) -> tuple[tuple[PlannedHop, ...], Terms]:
     """Ask the bridge of a payment for its present terms; the deposit grows as far as the quote allows.
 
     It is the input itself, or what swaps make of the input, which then may need all that the quote allows.
@@ -156,7 +156,7 @@ def _confirmed(world: PaymentWorld, quote: OrderQuote, terms: Terms) -> tuple[tu
     amount = bridge.hop.amount_in
     for is_first in (True, False, False):
         asked = replace(bridge.hop, amount_in=amount)
-        firm = world.firm.firm(asked, sender=terms.payer, recipient=terms.recipient)
+        firm = access.firm.firm(asked, sender=terms.payer, recipient=terms.recipient)
         if firm.hop.amount_out >= quote.amount_out:
             hops = tuple(replace(each, hop=firm.hop) if each is bridge else each for each in quote.hops)
             most = quote.amount_in_max if is_swapped else amount
@@ -168,7 +168,7 @@ def _confirmed(world: PaymentWorld, quote: OrderQuote, terms: Terms) -> tuple[tu
     raise OrderQuoteRefused(Refusal.EXPIRED, "The bridge asks for more than quoted by now; ask for a new quote")
 
 
-def _remember(context: Context, hops: tuple[PlannedHop, ...], quote: OrderQuote, terms: Terms) -> None:
+def _remember(resources: Resources, hops: tuple[PlannedHop, ...], quote: OrderQuote, terms: Terms) -> None:
     """Write down which deposit was built, so that it is known again: only such a one counts as on its way."""
     bridge = next((planned.hop for planned in hops if planned.hop.is_bridge), None)
     if bridge is None:
@@ -184,7 +184,7 @@ def _remember(context: Context, hops: tuple[PlannedHop, ...], quote: OrderQuote,
         fill_deadline=deadline if isinstance(deadline, int) else None,
         only="" if relayer == ZERO_ADDRESS else relayer,
     )
-    with context.database.write() as session:
+    with resources.database.write() as session:
         remember_build(session, quote.quote_id, build)
 
 

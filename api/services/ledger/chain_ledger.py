@@ -73,7 +73,7 @@ class ChainLedger:
     """
 
     span = 20
-    is_remote = True
+    is_simulated = False
 
     def __init__(
         self,
@@ -146,16 +146,16 @@ class ChainLedger:
         return find_places(self._readers[chain_id], hashes, frozenset(recipients))
 
 
-def connect(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> ChainLedger:
+def connect_ledger(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> ChainLedger:
     """Return the ledger of the chains that endpoints are configured for."""
     return ChainLedger(
-        pools(urls, env_mode, clock),
+        connect_pools(urls, env_mode, clock),
         is_rehearsal=env_mode == EnvMode.TEST,
         clock=lambda: clock.now().timestamp(),
     )
 
 
-def pools(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> dict[int, RpcPool]:
+def connect_pools(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> dict[int, RpcPool]:
     """Return the endpoints of an environment's chains, of which a test chain may stand still."""
     oldest_s = QUIET_CHAIN_S if env_mode == EnvMode.TEST else MAX_HEAD_AGE_S
     return {

@@ -10,9 +10,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy import select
 
-from api.context import Context
 from api.domain.duties import Duty
-from api.services.ledger.environments import ledgers
+from api.services.resources import Resources
 from api.storage.db import database_now
 from api.storage.tables import Lease, WatchCursor
 
@@ -61,7 +60,7 @@ class WorkerHealth:
         return (*undone, *unread)
 
 
-def worker_health(context: Context) -> WorkerHealth:
+def worker_health(resources: Resources) -> WorkerHealth:
     """Ask the database who does what, and how far the chains are read.
 
     Raises
@@ -69,15 +68,15 @@ def worker_health(context: Context) -> WorkerHealth:
     sqlalchemy.exc.OperationalError
         If it does not answer.
     """
-    now = context.clock.now()
-    with context.database.read() as session:
+    now = resources.clock.now()
+    with resources.database.read() as session:
         leases = {row.duty: row.expires_at for row in session.scalars(select(Lease))}
         cursors = {(row.env_mode, row.chain_id): row.updated_at for row in session.scalars(select(WatchCursor))}
         database_time = database_now(session)
     none = timedelta()
     chains = [
         (str(env_mode), chain_id)
-        for env_mode, ledger in ledgers(context).items()
+        for env_mode, ledger in resources.ledgers.items()
         for chain_id in sorted(ledger.chain_ids)
     ]
     return WorkerHealth(
@@ -89,8 +88,8 @@ def worker_health(context: Context) -> WorkerHealth:
 class DutyCollector(Collector):
     """How long each duty has been nobody's, at each look."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """Name the series without asking the database."""
@@ -98,7 +97,7 @@ class DutyCollector(Collector):
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Ask; what never was is infinitely long ago."""
-        health, lapsed, unread = worker_health(self._context), self._lapsed(), self._unread()
+        health, lapsed, unread = worker_health(self._resources), self._lapsed(), self._unread()
         for duty, since in health.duties.items():
             lapsed.add_metric([duty], _seconds(since))
         for (env_mode, chain_id), since in health.chains.items():

@@ -8,14 +8,14 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from api.context import Context
+from api.services.resources import Resources
 
 
 class MarketCollector(Collector):
     """One series for each source; none before this process has looked at its market."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
 
     def describe(self) -> Iterable[Metric]:
         """Name the series."""
@@ -24,8 +24,8 @@ class MarketCollector(Collector):
     def collect(self) -> Iterable[Metric]:
         """Write down what the sources' reports say."""
         families = up, remaining, seconds, readings, failures, refused = self._families()
-        now = self._context.clock.now().timestamp()
-        for source in self._context.market.sources:
+        now = self._resources.clock.now().timestamp()
+        for source in self._resources.market.sources:
             labels = [source.name]
             up.add_metric(labels, not source.trouble)
             remaining.add_metric(labels, source.expires_at - now)

@@ -10,9 +10,9 @@ from prometheus_client.registry import Collector
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.services.orders.store import CHECKED, PaymentState
+from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import count_unmatched
 from api.services.settlement.watching.doubtful_blocks import count_doubts
 from api.storage.tables import Payment, WatchCursor
@@ -24,8 +24,8 @@ PROVEN_WITHIN = timedelta(minutes=2)
 class PaymentCollector(Collector):
     """What needs the operator, and how far behind each chain is, at each look."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """Name the series without asking the database."""
@@ -34,8 +34,8 @@ class PaymentCollector(Collector):
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Count."""
         unmatched, lost, unproven, behind, doubtful, traces = self._families()
-        now = self._context.clock.now()
-        with self._context.database.read() as session:
+        now = self._resources.clock.now()
+        with self._resources.database.read() as session:
             counts = count_unmatched(session)
             losses = _count(session, Payment.state == PaymentState.LOST)
             waiting = _count(session, *_is_unproven(now))

@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from api.config import Config
-from api.secrets.box import KEY_ID_FROM, SecretBox, box_for
+from api.secrets.box import KEY_ID_FROM, SecretBox, open_box
 from api.secrets.keys import FILE_NAME, KEY_ID_LENGTH, KeyFile, SecretKeyFault, new_key, parse_keys
 from api.services.idempotency import answer_purpose
 from api.services.webhooks.secrets import add_secret, secret_purpose
@@ -37,7 +37,7 @@ def require_keys(session: Session, config: Config) -> None:
     SecretKeyFault
         If a key is missing, malformed or readable by others; it says what to do.
     """
-    box = box_for(config)
+    box = _box(config)
     used = _key_ids(session)
     keys = box.keyring.read()  # afterwards: whoever rotates adds the key first, then uses it
     missing = sorted(used - {key.id for key in keys})
@@ -57,7 +57,7 @@ def rotate_keys(database: Database, config: Config) -> Rotated:
 
     The key file keeps the key before, for what other processes are writing at this moment.
     """
-    box, ring = box_for(config), box_for(config).keyring
+    box, ring = _box(config), _box(config).keyring
     if not isinstance(ring, KeyFile):
         _require_keys_now(database, config)
         return _reseal(database, box)
@@ -79,7 +79,7 @@ def reset_secrets(database: Database, config: Config, at: datetime) -> int:
     int
         How many webhooks have a new secret, which nobody was told.
     """
-    box = box_for(config)
+    box = _box(config)
     if not box.keyring.read():
         _make_key(box)
     known = {key.id for key in box.keyring.read()}
@@ -104,6 +104,10 @@ def reset_secrets(database: Database, config: Config, at: datetime) -> int:
 def _require_keys_now(database: Database, config: Config) -> None:
     with database.read() as session:
         require_keys(session, config)
+
+
+def _box(config: Config) -> SecretBox:
+    return open_box(config.secret_keys, config.data_dir)
 
 
 def _make_key(box: SecretBox) -> None:

@@ -8,7 +8,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 
-from api.context import Context
+from api.services.resources import Resources
 from api.services.webhooks.outbox import DeliveryStatus
 from api.storage.tables import WebhookDelivery
 
@@ -16,8 +16,8 @@ from api.storage.tables import WebhookDelivery
 class DeliveryCollector(Collector):
     """Deliveries by status, and how long the oldest one has been waiting, at each look."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
         """Name the series without asking the database."""
@@ -26,7 +26,7 @@ class DeliveryCollector(Collector):
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Count."""
         deliveries, oldest = self._families()
-        with self._context.database.read() as session:
+        with self._resources.database.read() as session:
             query = select(WebhookDelivery.status, func.count()).group_by(WebhookDelivery.status)
             counts = dict.fromkeys(DeliveryStatus, 0)
             counts |= {DeliveryStatus(status): count for status, count in session.execute(query)}
@@ -38,7 +38,7 @@ class DeliveryCollector(Collector):
             )
         for status in DeliveryStatus:
             deliveries.add_metric([status], counts[status])
-        age = (self._context.clock.now() - waiting_since).total_seconds() if waiting_since else 0
+        age = (self._resources.clock.now() - waiting_since).total_seconds() if waiting_since else 0
         oldest.add_metric([], max(age, 0))
         return deliveries, oldest
 

@@ -9,23 +9,21 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
 from api.domain.orders import cancel as cancelled
-from api.services.ledger.environments import is_simulated
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.payers import require_accepted, require_reachable
 from api.services.orders.refunds import RefundRequest, find_source, request_refund
 from api.services.orders.store import NO_MONEY, Money, apply, find, funds_of, money_of, state_of
 from api.services.orders.views import PublicOrder, describe, public_order
-from api.services.simulator.wallet import sign_refund
+from api.services.resources import Resources
 from api.storage.tables import PaymentOrder
 
 __all__ = ["NewLink", "PublicOrder", "cancel", "create_link", "get_order", "list_orders", "public_order", "refund"]
 
 
-def get_order(context: Context, vendor_id: str, env_mode: EnvMode, order_id: str) -> Mapping[str, Any]:
+def get_order(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str) -> Mapping[str, Any]:
     """Return one order as the interface shows it.
 
     Raises
@@ -33,12 +31,12 @@ def get_order(context: Context, vendor_id: str, env_mode: EnvMode, order_id: str
     NotFound
         If there is none, or it is another vendor's, or of the other environment.
     """
-    with context.database.read() as session:
-        return describe(context, session, [find(session, vendor_id, env_mode, order_id)])[0]
+    with resources.database.read() as session:
+        return describe(resources, session, [find(session, vendor_id, env_mode, order_id)])[0]
 
 
 def list_orders(
-    context: Context,
+    resources: Resources,
     vendor_id: str,
     env_mode: EnvMode,
     *,
@@ -65,16 +63,16 @@ def list_orders(
         if not cursor.startswith("po_") or not cursor.isascii():
             raise InvalidData.at("cursor", "Expected the next_cursor of an earlier page")
         query = query.where(PaymentOrder.id < cursor)
-    with context.database.read() as session:
+    with resources.database.read() as session:
         rows = session.scalars(query.order_by(PaymentOrder.id.desc()).limit(limit + 1)).all()
         page = rows[:limit]
         return {
-            "data": describe(context, session, page),
+            "data": describe(resources, session, page),
             "next_cursor": page[-1].id if len(rows) > limit else None,
         }
 
 
-def cancel(context: Context, vendor_id: str, env_mode: EnvMode, order_id: str) -> Mapping[str, Any]:
+def cancel(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str) -> Mapping[str, Any]:
     """Take back an order that has not been paid in full; what comes for it later can be sent back.
 
     Raises
@@ -86,16 +84,15 @@ def cancel(context: Context, vendor_id: str, env_mode: EnvMode, order_id: str) -
     def end(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
         apply(session, order, cancelled(state_of(order), funds_of(order, money)), money, now)
 
-    return _act(context, vendor_id, env_mode, order_id, end)
+    return _act(resources, vendor_id, env_mode, order_id, end)
 
 
 def refund(
-    context: Context, vendor_id: str, env_mode: EnvMode, order_id: str, request: RefundRequest
+    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, request: RefundRequest
 ) -> Mapping[str, Any]:
     """Send back some or all of what reached the merchant for an order, whatever its status.
 
-    `refunds` of the answer has the transactions for the merchant's own wallet. On the simulated ledger that wallet
-    signs at once.
+    `refunds` of the answer has the transactions for the merchant's own wallet. A simulated chain signs them itself.
 
     Raises
     ------
@@ -106,30 +103,28 @@ def refund(
     Unavailable
         If a chain or the check of addresses does not answer.
     """
-    with context.database.read() as session:
+    with resources.database.read() as session:
         order = find(session, vendor_id, env_mode, order_id)
         source = find_source(order, money_of(session, [order_id]).get(order_id, NO_MONEY), request)
-    source = require_reachable(context, env_mode, source)
-    require_accepted(context, request.to or source.payer)
+    source = require_reachable(resources, env_mode, source)
+    require_accepted(resources, request.to or source.payer)
 
     def give_back(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
-        made = request_refund(session, order, money, request, source, now)
-        if is_simulated(context, env_mode):
-            sign_refund(session, made, now)
+        request_refund(session, order, money, request, source, now)
 
-    return _act(context, vendor_id, env_mode, order_id, give_back)
+    return _act(resources, vendor_id, env_mode, order_id, give_back)
 
 
 def _act(
-    context: Context,
+    resources: Resources,
     vendor_id: str,
     env_mode: EnvMode,
     order_id: str,
     action: Callable[[Session, PaymentOrder, Money, datetime], None],
 ) -> Mapping[str, Any]:
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         order = find(session, vendor_id, env_mode, order_id, lock=True)
         action(session, order, money_of(session, [order_id]).get(order_id, NO_MONEY), now)
         session.flush()
-        return describe(context, session, [order])[0]
+        return describe(resources, session, [order])[0]

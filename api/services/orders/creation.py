@@ -10,16 +10,15 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
 from api.domain.ids import IdPrefix, new_id, new_reference
 from api.domain.money import UINT256_MAX, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
-from api.secrets.box import box_for
 from api.services.idempotency import Repeatable, first_answer
 from api.services.orders import store
+from api.services.resources import Resources
 from api.services.vendors.settlement_choice import choose_account
 from api.services.vendors.vendors import Account
 from api.storage.tables import PaymentOrder, WatchCursor
@@ -41,7 +40,7 @@ class NewLink:
 
 
 def create_link(
-    context: Context, vendor_id: str, link: NewLink, *, repeatable: Repeatable | None = None
+    resources: Resources, vendor_id: str, link: NewLink, *, repeatable: Repeatable | None = None
 ) -> Mapping[str, str]:
     """Make an order and say where the customer pays; the vendor's receivers are told in the same transaction.
 
@@ -62,24 +61,26 @@ def create_link(
     Conflict
         If the vendor receives this currency on a chain that is not connected.
     """
-    now = context.clock.now()
+    now = resources.clock.now()
     order_id = new_id(IdPrefix.ORDER, now)
-    answer = {"payment_order_id": order_id, "payment_url": f"{context.config.base_url}/payment/{order_id}"}
-    with context.database.write() as session:
+    answer = {"payment_order_id": order_id, "payment_url": f"{resources.config.base_url}/payment/{order_id}"}
+    with resources.database.write() as session:
         if repeatable is not None:
-            box, env_mode = box_for(context.config), link.env_mode
+            box, env_mode = resources.box, link.env_mode
             earlier = first_answer(
                 session, repeatable, box=box, vendor_id=vendor_id, env_mode=env_mode, answer=answer, now=now
             )
             if earlier is not None:
                 return earlier
-        _create(context, session, vendor_id, order_id, link, now)
+        _create(resources, session, vendor_id, order_id, link, now)
     return answer
 
 
-def _create(context: Context, session: Session, vendor_id: str, order_id: str, link: NewLink, now: datetime) -> None:
+def _create(
+    resources: Resources, session: Session, vendor_id: str, order_id: str, link: NewLink, now: datetime
+) -> None:
     given = link.order_price["currency"]
-    currency, account = choose_account(context, session, vendor_id, link.env_mode, given)
+    currency, account = choose_account(resources, session, vendor_id, link.env_mode, given)
     order = PaymentOrder(
         id=order_id,
         vendor_id=vendor_id,

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
 from api.services.orders.store import NO_MONEY, lock_all, money_of, settle
+from api.services.resources import Resources
 from api.storage.tables import PaymentOrder, WatchCursor
 
 GRACE = timedelta(seconds=60)
@@ -18,38 +18,38 @@ GRACE = timedelta(seconds=60)
 BATCH = 200
 
 
-def expire_orders(context: Context) -> None:
+def expire_orders(resources: Resources) -> None:
     """End the orders whose time is over: unpaid ones expire, those paid short fail."""
     for env_mode in EnvMode:
-        before = _horizon(context, env_mode)
+        before = _horizon(resources, env_mode)
         after = ""
-        while ids := _due(context, env_mode, before, after):
+        while ids := _due(resources, env_mode, before, after):
             for order_id in ids:
-                _expire(context, order_id)
+                _expire(resources, order_id)
             after = ids[-1]
 
 
-def _horizon(context: Context, env_mode: EnvMode) -> datetime:
+def _horizon(resources: Resources, env_mode: EnvMode) -> datetime:
     """Return the moment up to which all payments of an environment are known, or are waited for no longer."""
     query = select(func.min(WatchCursor.mined_at)).where(WatchCursor.env_mode == env_mode)
-    with context.database.read() as session:
+    with resources.database.read() as session:
         read_up_to = session.scalar(query)
-    now = context.clock.now()
+    now = resources.clock.now()
     return now - GRACE if read_up_to is None else min(now, max(read_up_to, now - GRACE))
 
 
-def _due(context: Context, env_mode: EnvMode, before: datetime, after: str) -> list[str]:
+def _due(resources: Resources, env_mode: EnvMode, before: datetime, after: str) -> list[str]:
     query = select(PaymentOrder.id).where(
         PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
         PaymentOrder.expires_at <= before,
         PaymentOrder.env_mode == env_mode,
         PaymentOrder.id > after,
     )
-    with context.database.read() as session:
+    with resources.database.read() as session:
         return list(session.scalars(query.order_by(PaymentOrder.id).limit(BATCH)))
 
 
-def _expire(context: Context, order_id: str) -> None:
-    with context.database.write() as session:
+def _expire(resources: Resources, order_id: str) -> None:
+    with resources.database.write() as session:
         order = lock_all(session, [order_id])[order_id]
-        settle(session, order, money_of(session, [order_id]).get(order_id, NO_MONEY), context.clock.now())
+        settle(session, order, money_of(session, [order_id]).get(order_id, NO_MONEY), resources.clock.now())

@@ -7,17 +7,17 @@ from dataclasses import replace
 from adapters.base import AdapterError
 from adapters.chain.deployments import contracts_on
 from adapters.rpc.multicall import MULTICALL3
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, Unavailable
 from api.services.orders.refunds import RefundSource
+from api.services.resources import Resources
 
 RETRY_S = 5
 DELEGATION = bytes.fromhex("ef0100")
 """What the code of an account begins with that has delegated itself (EIP-7702): its key still works on every chain."""
 
 
-def require_reachable(context: Context, env_mode: EnvMode, source: RefundSource) -> RefundSource:
+def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSource) -> RefundSource:
     """Return the source without its payer where money sent there would be lost.
 
     A contract that paid on another chain need not exist on this one, and what is sent to a contract that serves
@@ -30,20 +30,20 @@ def require_reachable(context: Context, env_mode: EnvMode, source: RefundSource)
     """
     if source.payer in contracts_on(source.arrived_on) | {MULTICALL3}:
         return replace(source, payer="")
-    world = context.worlds.get(env_mode)
-    if not source.payer or source.paid_on == source.arrived_on or world is None:
+    access = resources.chain_access.get(env_mode)
+    if not source.payer or source.paid_on == source.arrived_on or access is None:
         return source
-    if not {source.paid_on, source.arrived_on} <= world.chains.keys():
+    if not {source.paid_on, source.arrived_on} <= access.chains.keys():
         return replace(source, payer="")
     try:
-        there, here = (world.chains[chain].code(source.payer) for chain in (source.paid_on, source.arrived_on))
+        there, here = (access.chains[chain].code(source.payer) for chain in (source.paid_on, source.arrived_on))
     except AdapterError as error:
         raise Unavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
     is_wallet = not there or there.startswith(DELEGATION)
     return source if is_wallet or there == here else replace(source, payer="")
 
 
-def require_accepted(context: Context, recipient: str) -> None:
+def require_accepted(resources: Resources, recipient: str) -> None:
     """Refuse to send money to an address that the operator's screen rejects.
 
     Raises
@@ -54,7 +54,7 @@ def require_accepted(context: Context, recipient: str) -> None:
         If the screen does not answer.
     """
     try:
-        rejected = context.screen([recipient]) if recipient else ()
+        rejected = resources.screen([recipient]) if recipient else ()
     except Exception as error:  # whatever an installed screen raises: nothing is sent until it can say
         raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error
     if rejected:

@@ -11,15 +11,14 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.ledger.environments import is_simulated, ledger_for
 from api.services.orders.refunds import describe_refunds, describe_transfers
 from api.services.orders.store import NO_MONEY, Money, money_of, transactions
 from api.services.orders.stranded_deposits import stranded
+from api.services.resources import Resources
 from api.services.vendors.vendors import simulated_address
 from api.storage.tables import PaymentOrder, TimelineEntry, Vendor
 
@@ -87,7 +86,7 @@ class PublicOrder:
     expires_at: datetime
 
 
-def public_order(context: Context, order_id: str) -> PublicOrder:
+def public_order(resources: Resources, order_id: str) -> PublicOrder:
     """Return what the payment page shows of an order.
 
     Raises
@@ -95,22 +94,22 @@ def public_order(context: Context, order_id: str) -> PublicOrder:
     NotFound
         If there is none.
     """
-    with context.database.read() as session:
+    with resources.database.read() as session:
         order = session.get(PaymentOrder, order_id)
         if order is None:
             raise NotFound("There is no such payment order")
         vendor = session.get_one(Vendor, order.vendor_id)
         money = money_of(session, [order.id]).get(order.id, NO_MONEY)
         timeline = timelines(session, [order.id])[order.id]
-        return _public(context, order, vendor, money, timeline)
+        return _public(resources, order, vendor, money, timeline)
 
 
-def describe(context: Context, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
+def describe(resources: Resources, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
     """Describe orders to their vendor, with three more queries however many they are."""
     rows = list(orders)
     ids = [row.id for row in rows]
     money, entries = money_of(session, ids), timelines(session, ids)
-    return [_private(context, row, money.get(row.id, NO_MONEY), entries[row.id]) for row in rows]
+    return [_private(resources, row, money.get(row.id, NO_MONEY), entries[row.id]) for row in rows]
 
 
 def timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
@@ -129,19 +128,19 @@ def timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[d
     return found
 
 
-def not_payable_reason(context: Context, order: PaymentOrder) -> str:
+def not_payable_reason(resources: Resources, order: PaymentOrder) -> str:
     """Say why nobody can pay an order, whatever its status; empty if one could."""
     if order.settlement_chain_id is None:
         return NO_ACCOUNT
     env_mode = EnvMode(order.env_mode)
-    if not is_simulated(context, env_mode) and order.settlement_address == simulated_address(order.vendor_id):
+    if not resources.is_simulated(env_mode) and order.settlement_address == simulated_address(order.vendor_id):
         return NO_ACCOUNT  # an address that was made up for the simulated ledger: nobody has its key
-    ledger = ledger_for(context, env_mode)
+    ledger = resources.ledgers.get(env_mode)
     return "" if ledger is not None and order.settlement_chain_id in ledger.chain_ids else NO_CHAIN
 
 
-def _private(context: Context, order: PaymentOrder, money: Money, timeline: list[dict[str, str]]) -> dict[str, Any]:
-    reason = not_payable_reason(context, order)
+def _private(resources: Resources, order: PaymentOrder, money: Money, timeline: list[dict[str, str]]) -> dict[str, Any]:
+    reason = not_payable_reason(resources, order)
     return {
         "payment_order_id": order.id,
         "payment_order_status": order.status,
@@ -159,7 +158,7 @@ def _private(context: Context, order: PaymentOrder, money: Money, timeline: list
         "transaction_hash": order.transaction_hash,
         "metadata": order.merchant_metadata,
         "status_reason": order.status_reason,
-        "payment_url": f"{context.config.base_url}/payment/{order.id}",
+        "payment_url": f"{resources.config.base_url}/payment/{order.id}",
         "payable": not reason,
         "not_payable_reason": reason,
         "amount_due": None if order.amount_due is None else str(order.amount_due),
@@ -191,9 +190,9 @@ def _settlement(order: PaymentOrder) -> dict[str, Any] | None:
 
 
 def _public(
-    context: Context, order: PaymentOrder, vendor: Vendor, money: Money, timeline: list[dict[str, str]]
+    resources: Resources, order: PaymentOrder, vendor: Vendor, money: Money, timeline: list[dict[str, str]]
 ) -> PublicOrder:
-    reason = not_payable_reason(context, order)
+    reason = not_payable_reason(resources, order)
     return PublicOrder(
         order_id=order.id,
         vendor_id=vendor.id,
@@ -206,7 +205,7 @@ def _public(
         price_amount=order.price_amount,
         price_decimals=order.price_decimals,
         price_rounded_up=order.price_rounded_up,
-        is_simulated=is_simulated(context, EnvMode(order.env_mode)),
+        is_simulated=resources.is_simulated(EnvMode(order.env_mode)),
         payable=not reason,
         not_payable_reason=reason,
         settlement_chain_id=order.settlement_chain_id,

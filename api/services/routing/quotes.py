@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from api.context import Context
 from api.domain.clock import iso
 from api.domain.ids import IdPrefix, new_id
 from api.services.market.source_problems import left_out
+from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.routes import require_routes, route_writer
 from api.services.routing.serializers import VALID_FOR
@@ -14,7 +14,7 @@ from api.storage.tables import StoredQuote
 from routing_engine import Route, Side
 
 
-def make_quote(context: Context, query: RouteQuery, vendor_id: str | None) -> dict[str, str]:
+def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -> dict[str, str]:
     """Quote the best route and store the quote with the route that it rests on.
 
     Parameters
@@ -27,14 +27,14 @@ def make_quote(context: Context, query: RouteQuery, vendor_id: str | None) -> di
     RouteNotFound
         If there is no route.
     """
-    router, sources = context.market.current()
+    router, sources = resources.market.current()
     missing = left_out(sources)
     best = require_routes(router.find_routes(query.request), missing)[0]
-    writer = route_writer(context, router, query)
+    writer = route_writer(resources, router, query)
     quote_id = new_id(IdPrefix.QUOTE, writer.at)
     expires_at = writer.at + VALID_FOR
     answer = _amounts(query, best) | {"quoteId": quote_id, "expiresAt": iso(expires_at)}
-    with context.database.write() as session:
+    with resources.database.write() as session:
         session.add(
             StoredQuote(
                 id=quote_id,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from api.context import Context
 from api.domain.errors import NotFound, Problem
 from api.services.market.source_problems import left_out
+from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.serializers import RouteWriter
 from routing_engine import Route, RouteRequest, RouteResult, Status, Unavailable
@@ -20,7 +20,7 @@ class RouteNotFound(NotFound):
     """No route serves the request; one problem for each protocol: its name, and why it could not."""
 
 
-def find_routes(context: Context, query: RouteQuery) -> dict[str, Any]:
+def find_routes(resources: Resources, query: RouteQuery) -> dict[str, Any]:
     """Return the best route, with `alternatives` if they were asked for.
 
     Raises
@@ -28,19 +28,19 @@ def find_routes(context: Context, query: RouteQuery) -> dict[str, Any]:
     RouteNotFound
         If there is none.
     """
-    router, sources = context.market.current()
+    router, sources = resources.market.current()
     missing = left_out(sources)
     result = router.find_routes(query.request)
     require_routes(result, missing)
-    body = write_routes(route_writer(context, router, query), result)
+    body = write_routes(route_writer(resources, router, query), result)
     return {**body, "unavailable": missing} if missing else body
 
 
-def route_writer(context: Context, router: Router, query: RouteQuery) -> RouteWriter:
+def route_writer(resources: Resources, router: Router, query: RouteQuery) -> RouteWriter:
     """Prepare to write what `router` answers to `query`."""
     snapshot = router.snapshot
     return RouteWriter(
-        query=query, snapshot_id=snapshot.id, gas_prices=snapshot.gas_prices, at=context.clock.now()
+        query=query, snapshot_id=snapshot.id, gas_prices=snapshot.gas_prices, at=resources.clock.now()
     )  # fmt: skip
 
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from api.context import Context
 from api.services.market.source_problems import left_out
+from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.routes import require_routes, route_writer, write_routes
 
@@ -15,7 +15,7 @@ MAX_SECONDS = 30
 
 
 def stream_routes(
-    context: Context, query: RouteQuery, *, stopwatch: Callable[[], float] = time.monotonic
+    resources: Resources, query: RouteQuery, *, stopwatch: Callable[[], float] = time.monotonic
 ) -> Iterator[dict[str, Any]]:
     """Yield a message for each better route, then one that says which is the best.
 
@@ -29,12 +29,12 @@ def stream_routes(
     RouteNotFound
         If there is no route.
     """
-    router, sources = context.market.current()
+    router, sources = resources.market.current()
     missing = left_out(sources)
     deadline = stopwatch() + MAX_SECONDS
     best = ""
     for seq, result in enumerate(router.stream(query.request)):
-        writer = route_writer(context, router, query)
+        writer = route_writer(resources, router, query)
         require_routes(result, missing)
         route = write_routes(writer, result)
         best = route["id"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from api.context import Context
 from api.domain.clock import iso
 from api.domain.errors import InvalidData
+from api.services.resources import Resources
 from api.services.routing.token_serializers import Asset, chain_json
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
@@ -27,7 +27,9 @@ class TokenPage:
     etag: str
 
 
-def list_tokens(context: Context, *, limit: int, cursor: str = "", search: str = "", chain_id: int = 0) -> TokenPage:
+def list_tokens(
+    resources: Resources, *, limit: int, cursor: str = "", search: str = "", chain_id: int = 0
+) -> TokenPage:
     """Return the tokens that match, with the described chains.
 
     Parameters
@@ -46,7 +48,7 @@ def list_tokens(context: Context, *, limit: int, cursor: str = "", search: str =
     InvalidData
         If no token has the key `cursor`.
     """
-    assets = _assets(context.market.snapshot)
+    assets = _assets(resources.market.snapshot)
     start = _after(assets, cursor) if cursor else 0
     matching = [asset for asset in assets[start:] if _matches(asset, search.casefold(), chain_id)]
     page = matching[:limit]
@@ -56,7 +58,7 @@ def list_tokens(context: Context, *, limit: int, cursor: str = "", search: str =
         "next_cursor": page[-1].key if len(matching) > limit else None,
     }
     etag = hashlib.blake2b(json.dumps(listed).encode(), digest_size=16).hexdigest()
-    return TokenPage(body=listed | {"updated_at": iso(context.market.updated_at)}, etag=etag)
+    return TokenPage(body=listed | {"updated_at": iso(resources.market.updated_at)}, etag=etag)
 
 
 @lru_cache(maxsize=1)

@@ -10,14 +10,13 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound, Problem
 from api.domain.money import UINT256_MAX
 from api.domain.orders import LATE_WINDOW, OrderStatus
-from api.services.ledger.environments import is_simulated
 from api.services.orders.store import NO_MONEY, Money, find, lock_all, money_of, settle
 from api.services.orders.views import describe
+from api.services.resources import Resources
 from api.services.simulator import wallet as wallet
 from api.services.simulator.actions import FITS, Action
 from api.services.simulator.chain import FINALITY_BLOCKS, hold
@@ -41,7 +40,7 @@ class _Scene:
         return self.order.amount_due or 0
 
 
-def simulate(context: Context, order_id: str, action: Action, quote_id: str | None = None) -> None:
+def simulate(resources: Resources, order_id: str, action: Action, quote_id: str | None = None) -> None:
     """Let `action` happen to a test order.
 
     Parameters
@@ -56,28 +55,28 @@ def simulate(context: Context, order_id: str, action: Action, quote_id: str | No
     Conflict
         If it is a live order, or its present state does not allow the action.
     """
-    _require_simulated(context)
-    with context.database.write() as session:
+    _require_simulated(resources)
+    with resources.database.write() as session:
         order = lock_all(session, [order_id]).get(order_id)
         if order is None:
             raise NotFound(f"There is no payment order {order_id!r}")
-        _run(session, order, action, quote_id, context.clock.now())
+        _run(session, order, action, quote_id, resources.clock.now())
 
 
 def simulate_for(
-    context: Context, vendor_id: str, env_mode: EnvMode, order_id: str, action: Action, quote_id: str | None
+    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, action: Action, quote_id: str | None
 ) -> Mapping[str, Any]:
     """Let `action` happen to a vendor's order, and return the order as it is then; the worker moves it on."""
-    _require_simulated(context)
-    with context.database.write() as session:
+    _require_simulated(resources)
+    with resources.database.write() as session:
         order = find(session, vendor_id, env_mode, order_id, lock=True)
-        _run(session, order, action, quote_id, context.clock.now())
+        _run(session, order, action, quote_id, resources.clock.now())
         session.flush()
-        return describe(context, session, [order])[0]
+        return describe(resources, session, [order])[0]
 
 
-def _require_simulated(context: Context) -> None:
-    if not is_simulated(context, EnvMode.TEST):
+def _require_simulated(resources: Resources) -> None:
+    if not resources.is_simulated(EnvMode.TEST):
         raise Conflict("Test orders are paid on real chains here (TEST_RPC_URLS); send a transaction instead")
 
 

@@ -70,7 +70,7 @@ def append(session: Session, transfer: NewTransfer, now: datetime, *, delay: tim
     Parameters
     ----------
     now : datetime
-        The clock's time.
+        Moment after whose block it is mined.
     delay : timedelta
         How much later it is mined.
     """

@@ -27,6 +27,7 @@ from api.domain.ledger import (
 from api.services.orders.store import COUNTED
 from api.services.settlement.crediting.built_deposits import SIMULATED_BRIDGE
 from api.services.simulator.chain import (
+    BLOCK_TIME,
     FINALITY_BLOCKS,
     blocks,
     hold,
@@ -35,6 +36,7 @@ from api.services.simulator.chain import (
     reorganise,
     take_back,
 )
+from api.services.simulator.wallet import sign_refunds
 from api.storage.db import Database
 from api.storage.tables import Payment, SimulatedChain, SimulatedTransfer
 from routing_engine.reference.chains import CHAINS
@@ -52,7 +54,7 @@ class SimulatedLedger:
     """
 
     span = 10_000_000
-    is_remote = False
+    is_simulated = True
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -64,7 +66,7 @@ class SimulatedLedger:
         return frozenset(CHAINS)
 
     def head(self, chain_id: int) -> Head:
-        """Close the blocks up to now, and reorganise the chain if that was asked for."""
+        """Sign what merchants send back, close the blocks up to now, and reorganise the chain if that was asked for."""
         with self._database.write() as session:
             return self._close(session, hold(session, chain_id)[chain_id])
 
@@ -142,6 +144,7 @@ class SimulatedLedger:
 
     def _close(self, session: Session, chain: SimulatedChain) -> Head:
         now = self._clock.now()
+        sign_refunds(session, chain.chain_id, now - BLOCK_TIME)  # into the newest block, if nobody has read it yet
         doomed = _doomed(session, chain.chain_id)
         shown = [row for row in doomed if row.block_number <= chain.head_number]
         if shown:

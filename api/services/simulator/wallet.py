@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from api.domain.errors import Conflict
 from api.domain.ledger import TransferKind
 from api.services.simulator.chain import NewTransfer, append, hold
-from api.storage.tables import PaymentOrder, Refund, SimulatedTransfer
+from api.storage.tables import Payment, PaymentOrder, Refund, SimulatedTransfer
 from routing_engine.model import Token
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
@@ -97,21 +97,32 @@ def fail_by_bridge(session: Session, order: PaymentOrder, source: Source, now: d
     append(session, refund, now, delay=BRIDGE_REFUND_TIME)
 
 
-def sign_refund(session: Session, refund: Refund, now: datetime) -> None:
-    """Send what a merchant wants to send back, as its own wallet does on real chains; the same again does nothing."""
-    query = select(SimulatedTransfer.tx_hash).where(SimulatedTransfer.reference == refund.reference)
-    if session.scalar(query.limit(1)) is not None:
-        return
-    back = NewTransfer(
-        kind=TransferKind.PAYMENT,
-        chain_id=refund.chain_id,
-        token_address=refund.token_address,
-        sender=refund.sender,
-        recipient=refund.recipient,
-        amount=refund.amount,
-        reference=refund.reference,
+def sign_refunds(session: Session, chain_id: int, now: datetime) -> None:
+    """Send back what merchants want to send back of simulated payments, as their own wallets do on real chains.
+
+    What was sent before is not sent again: its reference is on the chain.
+    """
+    is_sent = select(SimulatedTransfer.tx_hash).where(SimulatedTransfer.reference == Refund.reference)
+    is_simulated = select(SimulatedTransfer.tx_hash).where(
+        SimulatedTransfer.chain_id == Payment.chain_id, SimulatedTransfer.tx_hash == Payment.tx_hash
     )
-    append(session, back, now)
+    query = (
+        select(Refund)
+        .join(Payment, Payment.id == Refund.payment_id)
+        .where(Refund.chain_id == chain_id, is_simulated.exists(), ~is_sent.exists())
+        .order_by(Refund.id)
+    )
+    for refund in session.scalars(query).all():
+        back = NewTransfer(
+            kind=TransferKind.PAYMENT,
+            chain_id=refund.chain_id,
+            token_address=refund.token_address,
+            sender=refund.sender,
+            recipient=refund.recipient,
+            amount=refund.amount,
+            reference=refund.reference,
+        )
+        append(session, back, now)
 
 
 def source_elsewhere(order: PaymentOrder) -> Source:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain import currencies
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem
-from api.services.ledger.environments import is_simulated, ledger_for
+from api.services.resources import Resources
 from api.services.vendors.vendors import Account, list_accounts, simulated_address
 
 FIELD = "order_price.currency"
@@ -16,7 +15,7 @@ SETTING = {EnvMode.LIVE: "RPC_URLS", EnvMode.TEST: "TEST_RPC_URLS"}
 
 
 def choose_account(
-    context: Context, session: Session, vendor_id: str, env_mode: EnvMode, given: str
+    resources: Resources, session: Session, vendor_id: str, env_mode: EnvMode, given: str
 ) -> tuple[str, Account | None]:
     """Return the canonical currency and the account that settles it.
 
@@ -30,7 +29,7 @@ def choose_account(
     Conflict
         If the account's chain is not connected.
     """
-    currency, simulated = currencies.canonical(given), is_simulated(context, env_mode)
+    currency, simulated = currencies.canonical(given), resources.is_simulated(env_mode)
     accounts = {
         account.currency: account
         for account in list_accounts(session, vendor_id, env_mode)
@@ -47,11 +46,11 @@ def choose_account(
         raise InvalidData.at(FIELD, f"{message}{there}; the operator adds one with `checkout settlement set`")
     if simulated:
         return currency, settling[0] if settling else None
-    return currency, _connected(context, env_mode, settling)
+    return currency, _connected(resources, env_mode, settling)
 
 
-def _connected(context: Context, env_mode: EnvMode, settling: list[Account]) -> Account:
-    ledger = ledger_for(context, env_mode)
+def _connected(resources: Resources, env_mode: EnvMode, settling: list[Account]) -> Account:
+    ledger = resources.ledgers.get(env_mode)
     chain_ids = ledger.chain_ids if ledger is not None else frozenset()
     found = next((account for account in settling if account.chain_id in chain_ids), None)
     if found is None:

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, NotFound
+from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.webhooks.outbox import DeliveryStatus, settle_cursor
 from api.services.webhooks.subscriptions import find_subscription, require_active
@@ -49,10 +49,10 @@ class EventPage:
 
 
 def list_deliveries(
-    context: Context, key: ApiKey, subscription_id: str, *, limit: int, cursor: str | None
+    resources: Resources, key: ApiKey, subscription_id: str, *, limit: int, cursor: str | None
 ) -> DeliveryPage:
     """Return the log of one subscription."""
-    with context.database.read() as session:
+    with resources.database.read() as session:
         find_subscription(session, key, subscription_id)
         wanted = [WebhookDelivery.subscription_id == subscription_id]
         if cursor is not None:
@@ -63,7 +63,7 @@ def list_deliveries(
     return DeliveryPage(deliveries=page, next_cursor=page[-1].delivery.id if len(rows) > limit else None)
 
 
-def redeliver(context: Context, key: ApiKey, delivery_id: str) -> LoggedDelivery:
+def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDelivery:
     """Send an event to a subscription again, with the same id and a fresh schedule of retries.
 
     Raises
@@ -73,8 +73,8 @@ def redeliver(context: Context, key: ApiKey, delivery_id: str) -> LoggedDelivery
     Conflict
         If it is being sent at this moment, or the subscription is disabled.
     """
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         owner = (
             select(WebhookDelivery.subscription_id)
             .join(WebhookSubscription)
@@ -95,7 +95,9 @@ def redeliver(context: Context, key: ApiKey, delivery_id: str) -> LoggedDelivery
     return LoggedDelivery(delivery=delivery, event=event, attempts=attempts)
 
 
-def list_events(context: Context, key: ApiKey, *, since: str | None, limit: int, env_mode: EnvMode | None) -> EventPage:
+def list_events(
+    resources: Resources, key: ApiKey, *, since: str | None, limit: int, env_mode: EnvMode | None
+) -> EventPage:
     """Return events of the vendor in the key's environment, whether or not a webhook heard of them.
 
     Parameters
@@ -105,7 +107,7 @@ def list_events(context: Context, key: ApiKey, *, since: str | None, limit: int,
     """
     if env_mode is not None:
         key.require_env(env_mode)
-    with context.database.read() as session:
+    with resources.database.read() as session:
         settle_cursor(session, key.vendor_id, key.env_mode)
         mine: list[ColumnElement[bool]] = [
             Event.vendor_id == key.vendor_id,

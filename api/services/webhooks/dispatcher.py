@@ -14,11 +14,10 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from standardwebhooks import Webhook
 
-from api.context import Context
 from api.net.addresses import Reach
 from api.net.client import TIMEOUT_S, Reply, SafeClient, Transport
-from api.secrets.box import box_for
 from api.secrets.keys import SecretKeyFault
+from api.services.resources import Resources
 from api.services.webhooks.leases import Claim, Lanes, claim_due, is_any_due
 from api.services.webhooks.outcomes import record
 from api.services.webhooks.secrets import secret_purpose
@@ -77,12 +76,12 @@ class Dispatcher:
         self._busy = self._wanted = False
         self._pool: ThreadPoolExecutor | None = None
 
-    def run(self, context: Context) -> None:
+    def run(self, resources: Resources) -> None:
         """Start sending what is due."""
         with self._changed:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(self._threads, "webhook")
-        self._turn(context)
+        self._turn(resources)
 
     def end(self) -> None:
         """Start nothing more, and wait until everything under way has ended."""
@@ -96,24 +95,24 @@ class Dispatcher:
         with self._changed:
             self._changed.wait_for(lambda: self._lanes.in_flight == 0 and not self._busy)
 
-    def _deliver(self, context: Context, claim: Claim) -> None:
+    def _deliver(self, resources: Resources, claim: Claim) -> None:
         reply = None
         try:
-            reply = self._send(context, claim)
+            reply = self._send(resources, claim)
         finally:
-            self._turn(context, Ended(claim=claim, reply=reply))
+            self._turn(resources, Ended(claim=claim, reply=reply))
 
-    def _send(self, context: Context, claim: Claim) -> Reply:
-        transport = self._transport or SafeClient(context.resolver)
-        reach = Reach.of(context.config, claim.env_mode)
-        box, purpose = box_for(context.config), secret_purpose(claim.subscription_id)
+    def _send(self, resources: Resources, claim: Claim) -> Reply:
+        transport = self._transport or SafeClient(resources.resolver)
+        reach = Reach.of(resources.config, claim.env_mode)
+        box, purpose = resources.box, secret_purpose(claim.subscription_id)
         secrets = [box.open(ciphertext, purpose) for ciphertext in claim.secrets]
         if not secrets:
             raise SecretKeyFault(f"There is no secret to sign for {claim.subscription_id}")
-        headers = signed_headers(claim, secrets, context.clock.now())
+        headers = signed_headers(claim, secrets, resources.clock.now())
         return transport.post(claim.url, claim.payload.encode(), headers, reach)
 
-    def _turn(self, context: Context, ended: Ended | None = None) -> None:
+    def _turn(self, resources: Resources, ended: Ended | None = None) -> None:
         """Write down what ended and start what is due, unless a thread is at it: then that one goes round again.
 
         So one thread writes, and the busier it is, the more it writes in one transaction.
@@ -128,7 +127,7 @@ class Dispatcher:
         completed = False
         try:
             while self._another_round():
-                self._round(context)
+                self._round(resources)
             completed = True
         finally:
             if not completed:
@@ -143,29 +142,29 @@ class Dispatcher:
             self._changed.notify_all()
             return wanted
 
-    def _round(self, context: Context) -> None:
+    def _round(self, resources: Resources) -> None:
         with self._changed:
             ended, self._ended = self._ended, []
             lanes = self._lanes.without(one.claim for one in ended)
             free = 0 if self._pool is None else self._threads - lanes.in_flight
         claims: list[Claim] = []
         try:
-            claims = self._write(context, ended, lanes, free)
+            claims = self._write(resources, ended, lanes, free)
         finally:
             with self._changed:
                 self._lanes = self._lanes.without(one.claim for one in ended)
                 if self._pool is not None:  # or else the leases of the claims run out
                     for claim in claims:
                         self._lanes.enter(claim.subscription_id, claim.order_id)
-                        self._pool.submit(self._deliver, context, claim).add_done_callback(_report)
+                        self._pool.submit(self._deliver, resources, claim).add_done_callback(_report)
 
-    def _write(self, context: Context, ended: Sequence[Ended], lanes: Lanes, free: int) -> list[Claim]:
-        now = context.clock.now()
+    def _write(self, resources: Resources, ended: Sequence[Ended], lanes: Lanes, free: int) -> list[Claim]:
+        now = resources.clock.now()
         if not ended:
-            with context.database.read() as session:
+            with resources.database.read() as session:
                 if free <= 0 or not is_any_due(session, now):
                     return []
-        with context.database.write() as session:
+        with resources.database.write() as session:
             # In the order of their locks, so that two workers cannot wait for each other.
             for one in sorted(ended, key=lambda one: one.claim.subscription_id):
                 if one.reply is not None:

@@ -10,14 +10,13 @@ from typing import Self
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, Forbidden, InvalidData, NotFound, Problem
 from api.domain.ids import IdPrefix, new_id
 from api.net.addresses import Reach
 from api.net.resolver import ResolutionFailed
 from api.net.targets import TargetRefused, parse_target, require_reachable
-from api.secrets.box import box_for
+from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.webhooks.outbox import NewEvent, publish_to
 from api.services.webhooks.outcomes import DISABLED_BECAUSE, cancel_pending
@@ -57,7 +56,7 @@ class WithSecret:
         )
 
 
-def register(context: Context, key: ApiKey, url: str, env_mode: EnvMode | None) -> WithSecret:
+def register(resources: Resources, key: ApiKey, url: str, env_mode: EnvMode | None) -> WithSecret:
     """Make a subscription; the environment is `live` unless another is given.
 
     Raises
@@ -70,8 +69,8 @@ def register(context: Context, key: ApiKey, url: str, env_mode: EnvMode | None) 
         If the vendor has too many.
     """
     _require_env(key, env_mode)
-    check_url(context, url, key.env_mode)
-    now = context.clock.now()
+    check_url(resources, url, key.env_mode)
+    now = resources.clock.now()
     subscription = WebhookSubscription(
         id=new_id(IdPrefix.SUBSCRIPTION, now),
         vendor_id=key.vendor_id,
@@ -80,28 +79,28 @@ def register(context: Context, key: ApiKey, url: str, env_mode: EnvMode | None) 
         created_at=now,
         updated_at=now,
     )
-    with context.database.write() as session:
+    with resources.database.write() as session:
         count = session.scalar(select(func.count()).where(*_of(key)).select_from(WebhookSubscription))
         if (count or 0) >= MAX_SUBSCRIPTIONS:
             raise Conflict(f"There are {count} webhooks in {key.env_mode} mode already; delete one first")
         session.add(subscription)
         session.flush()
-        secret = add_secret(session, box_for(context.config), subscription.id, now)
+        secret = add_secret(session, resources.box, subscription.id, now)
     return WithSecret.of(subscription, secret)
 
 
-def list_subscriptions(context: Context, key: ApiKey, env_mode: EnvMode | None) -> Sequence[WebhookSubscription]:
+def list_subscriptions(resources: Resources, key: ApiKey, env_mode: EnvMode | None) -> Sequence[WebhookSubscription]:
     """Return the vendor's subscriptions in the key's environment, oldest first."""
     if env_mode is not None:
         key.require_env(env_mode)
-    with context.database.read() as session:
+    with resources.database.read() as session:
         return session.scalars(select(WebhookSubscription).where(*_of(key)).order_by(WebhookSubscription.id)).all()
 
 
-def delete_subscription(context: Context, key: ApiKey, subscription_id: str) -> WebhookSubscription:
+def delete_subscription(resources: Resources, key: ApiKey, subscription_id: str) -> WebhookSubscription:
     """Send nothing more to a subscription, not even what is waiting."""
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)
         subscription.deleted_at = subscription.updated_at = now
         session.flush()
@@ -110,27 +109,27 @@ def delete_subscription(context: Context, key: ApiKey, subscription_id: str) -> 
     return subscription
 
 
-def rotate_secret(context: Context, key: ApiKey, subscription_id: str) -> WithSecret:
+def rotate_secret(resources: Resources, key: ApiKey, subscription_id: str) -> WithSecret:
     """Make a new secret; each one before it signs too, for a day after it was replaced."""
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)
         subscription.updated_at = now
-        secret = add_secret(session, box_for(context.config), subscription.id, now)
+        secret = add_secret(session, resources.box, subscription.id, now)
     return WithSecret.of(subscription, secret)
 
 
-def enable(context: Context, key: ApiKey, subscription_id: str) -> WebhookSubscription:
+def enable(resources: Resources, key: ApiKey, subscription_id: str) -> WebhookSubscription:
     """Send new events to a disabled subscription again; what was given up can be redelivered."""
-    now = context.clock.now()
-    with context.database.write() as session:
+    now = resources.clock.now()
+    with resources.database.write() as session:
         subscription = find_subscription(session, key, subscription_id, lock=True)
         subscription.disabled_at = subscription.disabled_reason = subscription.failing_since = None
         subscription.updated_at = now
     return subscription
 
 
-def send_test_event(context: Context, key: ApiKey, subscription_id: str, event_type: str) -> str:
+def send_test_event(resources: Resources, key: ApiKey, subscription_id: str, event_type: str) -> str:
     """Put an event about an order that does not exist into the outbox, for one subscription; return its id."""
     data = {
         "payment_order_id": SAMPLE_ORDER,
@@ -140,7 +139,7 @@ def send_test_event(context: Context, key: ApiKey, subscription_id: str, event_t
         "status_reason": "",
         "transactions": [],
     }
-    with context.database.write() as session:
+    with resources.database.write() as session:
         subscription = find_subscription(session, key, subscription_id)
         require_active(subscription)
         event = NewEvent(
@@ -148,7 +147,7 @@ def send_test_event(context: Context, key: ApiKey, subscription_id: str, event_t
             env_mode=key.env_mode,
             order_id=None,
             type=event_type,
-            created_at=context.clock.now(),
+            created_at=resources.clock.now(),
             data=data,
         )
         return publish_to(session, event, [subscription.id])
@@ -191,7 +190,7 @@ def require_active(subscription: WebhookSubscription) -> None:
         raise Conflict(f"This webhook is disabled because {reason}; POST to its /enable address first")
 
 
-def check_url(context: Context, url: str, env_mode: EnvMode) -> None:
+def check_url(resources: Resources, url: str, env_mode: EnvMode) -> None:
     """Refuse a URL to which no event of the environment may be sent.
 
     A host that cannot be looked up now is taken: every delivery looks it up again, and checks what it finds.
@@ -203,11 +202,11 @@ def check_url(context: Context, url: str, env_mode: EnvMode) -> None:
     """
     if env_mode == EnvMode.LIVE and url.lower().startswith("http://"):
         raise InvalidData.at("webhook_url", "Plain http is for env_mode test only; use https")
-    reach = Reach.of(context.config, env_mode)
+    reach = Reach.of(resources.config, env_mode)
     try:
         target = parse_target(url, reach)
         if target.address is None:
-            for address in context.resolver.resolve(target.host, LOOKUP_S):
+            for address in resources.resolver.resolve(target.host, LOOKUP_S):
                 require_reachable(address, reach)
     except TargetRefused as refusal:
         raise InvalidData.at("webhook_url", str(refusal)) from None

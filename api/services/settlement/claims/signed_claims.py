@@ -13,12 +13,11 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound, Problem, Unavailable
 from api.domain.ledger import ChainUnavailable, TransferKind
-from api.services.ledger.environments import ledger_for
 from api.services.orders.store import GONE
+from api.services.resources import Resources
 from api.services.settlement.claims.claim_digest import digest_of, typed_data
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentClaim, PaymentOrder
@@ -71,7 +70,7 @@ class ClaimOffer:
 
 
 def prepare_claims(
-    context: Context, order_id: str, *, chain_id: int, tx_hash: str, account: str
+    resources: Resources, order_id: str, *, chain_id: int, tx_hash: str, account: str
 ) -> tuple[ClaimOffer, ...]:
     """Return what an account may claim of a transaction; nothing where none of its money reached the merchant in it.
 
@@ -85,14 +84,14 @@ def prepare_claims(
     NotFound
         If there is no such order.
     """
-    with context.database.read() as session:
+    with resources.database.read() as session:
         order = _order(session, order_id)
         rows = session.scalars(_query(order, chain_id, tx_hash).where(Payment.sender == account)).all()
-        return tuple(_offer(context, order, row) for row in rows if row.order_id is None and not is_older(order, row))
+        return tuple(_offer(resources, order, row) for row in rows if row.order_id is None and not is_older(order, row))
 
 
 def submit_claim(
-    context: Context, order_id: str, *, chain_id: int, tx_hash: str, log_index: int, account: str, signature: bytes
+    resources: Resources, order_id: str, *, chain_id: int, tx_hash: str, log_index: int, account: str, signature: bytes
 ) -> None:
     """Keep a claim whose signature is good; the next look at the chain credits it. The same again changes nothing.
 
@@ -106,14 +105,14 @@ def submit_claim(
     Unavailable
         If the chain does not answer.
     """
-    with context.database.read() as session:
+    with resources.database.read() as session:
         order = _order(session, order_id)
         row = session.scalar(_query(order, chain_id, tx_hash).where(Payment.log_index == log_index))
         _require_claimable(order, row, account)
     if row is None or row.order_id == order.id:
         return
-    digest = digest_of(typed_data(context.config.base_url, order, row))
-    if not _is_signed(context, order, row, digest, signature):
+    digest = digest_of(typed_data(resources.config.base_url, order, row))
+    if not _is_signed(resources, order, row, digest, signature):
         problem = Problem(path="signature", message="Sign what was asked, with this account")
         raise ClaimRefused(ClaimRefusal.BAD_SIGNATURE, "This is no signature of this account", problem)
     values = {
@@ -124,9 +123,9 @@ def submit_claim(
         "log_index": log_index,
         "account": account,
         "signature": "0x" + signature.hex(),
-        "made_at": context.clock.now(),
+        "made_at": resources.clock.now(),
     }
-    with context.database.write() as session:
+    with resources.database.write() as session:
         insert_new(session, PaymentClaim, values)
 
 
@@ -197,8 +196,8 @@ def _require_claimable(order: PaymentOrder, row: Payment | None, account: str) -
         raise ClaimRefused(ClaimRefusal.TOO_OLD, message)
 
 
-def _is_signed(context: Context, order: PaymentOrder, row: Payment, digest: bytes, signature: bytes) -> bool:
-    ledger = ledger_for(context, EnvMode(order.env_mode))
+def _is_signed(resources: Resources, order: PaymentOrder, row: Payment, digest: bytes, signature: bytes) -> bool:
+    ledger = resources.ledgers.get(EnvMode(order.env_mode))
     if ledger is None or row.chain_id not in ledger.chain_ids:
         raise ClaimRefused(ClaimRefusal.UNAVAILABLE, "The chain is not connected here")
     try:
@@ -207,7 +206,7 @@ def _is_signed(context: Context, order: PaymentOrder, row: Payment, digest: byte
         raise Unavailable("The chain does not answer; try again", retry_after_s=RETRY_S) from error
 
 
-def _offer(context: Context, order: PaymentOrder, row: Payment) -> ClaimOffer:
+def _offer(resources: Resources, order: PaymentOrder, row: Payment) -> ClaimOffer:
     info = token_registry.info_of(row.chain_id, row.token_address)
     return ClaimOffer(
         log_index=row.log_index,
@@ -215,5 +214,5 @@ def _offer(context: Context, order: PaymentOrder, row: Payment) -> ClaimOffer:
         token_symbol=info.symbol if info else "",
         decimals=info.on(row.chain_id).decimals if info else 0,
         amount=row.amount,
-        typed_data=typed_data(context.config.base_url, order, row),
+        typed_data=typed_data(resources.config.base_url, order, row),
     )

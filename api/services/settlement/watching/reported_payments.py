@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
-from api.services.ledger.environments import ledger_for
 from api.services.orders.views import public_order
+from api.services.resources import Resources
 from api.services.settlement.watching.hints import add_hint
 
 
-def report_payment(context: Context, order_id: str, *, chain_id: int, tx_hash: str) -> bool:
+def report_payment(resources: Resources, order_id: str, *, chain_id: int, tx_hash: str) -> bool:
     """Note that somebody says to have sent a transaction; the same hint again changes nothing.
 
     Parameters
@@ -32,9 +31,9 @@ def report_payment(context: Context, order_id: str, *, chain_id: int, tx_hash: s
     InvalidData
         If the order's environment has no such chain.
     """
-    env_mode = EnvMode(public_order(context, order_id).env_mode)
-    ledger = ledger_for(context, env_mode)
+    env_mode = EnvMode(public_order(resources, order_id).env_mode)
+    ledger = resources.ledgers.get(env_mode)
     if ledger is None or chain_id not in ledger.chain_ids:
         raise InvalidData.at("chain_id", "The order can't be paid on this chain; use the chain of its quote")
-    with context.database.write() as session:
-        return add_hint(session, env_mode, chain_id, tx_hash, context.clock.now())
+    with resources.database.write() as session:
+        return add_hint(session, env_mode, chain_id, tx_hash, resources.clock.now())

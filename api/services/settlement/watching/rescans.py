@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, Unavailable
 from api.domain.ledger import ChainUnavailable, Doubt, Ledger
 from api.services.ledger.doubts import HINT
-from api.services.ledger.environments import ledger_for
+from api.services.resources import Resources
 from api.services.settlement.watching.second_looks import credit_again
 from api.services.settlement.watching.watched_chain import Chain, chain_of
 from api.storage.tables import Payment, WatchCursor
@@ -35,7 +34,7 @@ class Rescanned:
     doubtful: int
 
 
-def rescan(context: Context, env_mode: EnvMode, chain_id: int, first: int, last: int) -> Iterator[Rescanned]:
+def rescan(resources: Resources, env_mode: EnvMode, chain_id: int, first: int, last: int) -> Iterator[Rescanned]:
     """Read these blocks again, piece by piece, and credit what is missing; the worker may run beside it.
 
     Raises
@@ -45,7 +44,7 @@ def rescan(context: Context, env_mode: EnvMode, chain_id: int, first: int, last:
     Unavailable
         If the chain can't be read just now.
     """
-    chain, reached = _open(context, env_mode, chain_id)
+    chain, reached = _open(resources, env_mode, chain_id)
     if first < 0 or first > last:
         raise InvalidData.at("from", f"Must be at least 0 and at most --to, which is {last}")
     if last > reached:
@@ -54,7 +53,7 @@ def rescan(context: Context, env_mode: EnvMode, chain_id: int, first: int, last:
         yield _again(chain, start, min(last, start + chain.ledger.span - 1))
 
 
-def rescan_transaction(context: Context, env_mode: EnvMode, chain_id: int, tx_hash: str) -> Rescanned:
+def rescan_transaction(resources: Resources, env_mode: EnvMode, chain_id: int, tx_hash: str) -> Rescanned:
     """Read the block of a transaction again, whatever the transaction looks like.
 
     Raises
@@ -64,7 +63,7 @@ def rescan_transaction(context: Context, env_mode: EnvMode, chain_id: int, tx_ha
     Unavailable
         If the chain can't be read just now.
     """
-    chain, reached = _open(context, env_mode, chain_id)
+    chain, reached = _open(resources, env_mode, chain_id)
     try:
         place = chain.ledger.places(chain_id, [tx_hash], chain.wanted).get(tx_hash)
     except ChainUnavailable as fault:
@@ -76,21 +75,21 @@ def rescan_transaction(context: Context, env_mode: EnvMode, chain_id: int, tx_ha
     return _again(chain, place.block.number, place.block.number, Doubt(block=place.block, told_by=HINT))
 
 
-def _open(context: Context, env_mode: EnvMode, chain_id: int) -> tuple[Chain, int]:
-    ledger = ledger_for(context, env_mode)
+def _open(resources: Resources, env_mode: EnvMode, chain_id: int) -> tuple[Chain, int]:
+    ledger = resources.ledgers.get(env_mode)
     if ledger is None or chain_id not in ledger.chain_ids:
         known = ", ".join(map(str, sorted(ledger.chain_ids))) if ledger is not None else "none"
         raise InvalidData.at("chain", f"Chain {chain_id} is not connected in {env_mode}; connected are: {known}")
-    with context.database.read() as session:
+    with resources.database.read() as session:
         cursor = session.get(WatchCursor, (env_mode, chain_id))
     if cursor is None:
         raise InvalidData.at("chain", f"The worker has not read chain {chain_id} yet; start it first")
-    return _chain(context, env_mode, ledger, chain_id), cursor.block_number
+    return _chain(resources, env_mode, ledger, chain_id), cursor.block_number
 
 
-def _chain(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
+def _chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
     try:
-        return chain_of(context, env_mode, ledger, chain_id)
+        return chain_of(resources, env_mode, ledger, chain_id)
     except ChainUnavailable as fault:
         raise Unavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
 
@@ -122,5 +121,5 @@ def _payments(chain: Chain, first: int, last: int) -> set[tuple[str, int]]:
         Payment.chain_id == chain.chain_id,
         Payment.block_number.between(first, last),
     )
-    with chain.context.database.read() as session:
+    with chain.resources.database.read() as session:
         return {(row[0], row[1]) for row in session.execute(query)}

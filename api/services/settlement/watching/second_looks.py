@@ -19,28 +19,28 @@ MOST_SEARCHES = 50
 
 def settle_doubts(chain: Chain) -> None:
     """Find out what doubtful blocks hold, and credit what was passed over."""
-    now, key = chain.context.clock.now(), (chain.env_mode, chain.chain_id)
-    with chain.context.database.read() as session:
+    now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
+    with chain.resources.database.read() as session:
         asked = due_doubts(session, *key, now)
     if not asked:
         return
     settlement = chain.ledger.settle(chain.chain_id, asked, chain.wanted)
     sighting = sighting_of(chain, settlement.transfers)
-    with chain.context.database.write() as session:
+    with chain.resources.database.write() as session:
         hold_cursor(chain, session)
-        credit(session, sighting, chain.context.config.confirmations, now)
+        credit(session, sighting, chain.resources.config.confirmations, now)
         close_doubts(session, *key, asked, settlement, now)
 
 
 def follow_reports(chain: Chain) -> None:
     """Look where wallets say that they paid, and list the blocks in which that was passed over."""
-    now, key = chain.context.clock.now(), (chain.env_mode, chain.chain_id)
-    with chain.context.database.read() as session:
+    now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
+    with chain.resources.database.read() as session:
         asked = due_hints(session, *key, now)
     if not asked:
         return
     places = chain.ledger.places(chain.chain_id, asked, chain.wanted)
-    with chain.context.database.write() as session:
+    with chain.resources.database.write() as session:
         reached = hold_cursor(chain, session).block_number
         follow_hints(session, *key, asked, places, reached, now)
 
@@ -50,8 +50,8 @@ def reread(chain: Chain) -> None:
 
     Only then a deposit's deadline has passed for certain.
     """
-    now, key = chain.context.clock.now(), (chain.env_mode, chain.chain_id)
-    with chain.context.database.read() as session:
+    now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
+    with chain.resources.database.read() as session:
         cursor = session.get(WatchCursor, key)
         oldest = oldest_doubt(session, *key)
         if cursor is None or not awaits_delivery(session, *key, now):
@@ -63,16 +63,16 @@ def reread(chain: Chain) -> None:
         found = chain.ledger.search(chain.chain_id, first, final, chain.wanted)
         block = chain.ledger.blocks(chain.chain_id, [final])[final]
         sighting = sighting_of(chain, found, reached_at=block.mined_at)
-        with chain.context.database.write() as session:
+        with chain.resources.database.write() as session:
             held = hold_cursor(chain, session)
-            credit(session, sighting, chain.context.config.confirmations, now)
+            credit(session, sighting, chain.resources.config.confirmations, now)
             held.reread_number = max(held.reread_number, final)
 
 
 def credit_again(chain: Chain, transfers: tuple[Transfer, ...], doubts: Sequence[Doubt]) -> None:
     """Credit what blocks hold that were read before, and list those that are in doubt; the cursor stays."""
-    sighting, now = sighting_of(chain, transfers), chain.context.clock.now()
-    with chain.context.database.write() as session:
+    sighting, now = sighting_of(chain, transfers), chain.resources.clock.now()
+    with chain.resources.database.write() as session:
         hold_cursor(chain, session)
-        credit(session, sighting, chain.context.config.confirmations, now)
+        credit(session, sighting, chain.resources.config.confirmations, now)
         note_doubts(session, chain.env_mode, chain.chain_id, doubts, now)

@@ -11,12 +11,12 @@ import structlog
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
-from api.services.ledger.environments import groups, ledgers
 from api.services.orders.store import PaymentState
+from api.services.resources import Resources
 from api.services.settlement.watching.progress import Progress
+from api.services.settlement.watching.watched_chain import group_chains
 from api.services.settlement.watching.watcher import look
 from api.storage.fencing import LeaseLost
 from api.storage.tables import Payment
@@ -45,7 +45,7 @@ class ChainTasks:
         self._tasks: tuple[_Task, ...] = ()
         self._stopping = threading.Event()
 
-    def run(self, context: Context) -> None:
+    def run(self, resources: Resources) -> None:
         """Start the tasks of the present duty, or one anew that ended.
 
         Raises
@@ -56,9 +56,9 @@ class ChainTasks:
         if not self._tasks:
             self._stopping = threading.Event()
             self._tasks = tuple(
-                _Task(context, env_mode, ledger, group, self._stopping)
-                for env_mode, ledger in ledgers(context).items()
-                for group in groups(ledger)
+                _Task(resources, env_mode, ledger, group, self._stopping)
+                for env_mode, ledger in resources.ledgers.items()
+                for group in group_chains(ledger)
             )
         for task in self._tasks:
             if task.lost is not None:
@@ -112,10 +112,15 @@ class _Task:
     """Looks at some chains, one after the other, again and again."""
 
     def __init__(
-        self, context: Context, env_mode: EnvMode, ledger: Ledger, chain_ids: Sequence[int], stopping: threading.Event
+        self,
+        resources: Resources,
+        env_mode: EnvMode,
+        ledger: Ledger,
+        chain_ids: Sequence[int],
+        stopping: threading.Event,
     ) -> None:
         self.lost: LeaseLost | None = None
-        self._context, self._env_mode, self._ledger, self._stopping = context, env_mode, ledger, stopping
+        self._resources, self._env_mode, self._ledger, self._stopping = resources, env_mode, ledger, stopping
         self._progress = {chain_id: Progress() for chain_id in chain_ids}
         self._cost = dict.fromkeys(chain_ids, USUAL_COST)
         self._thread: threading.Thread | None = None
@@ -153,7 +158,7 @@ class _Task:
         past = self._cost[chain_id]
         is_hurried = progress.has_found
         progress.begin()
-        is_read = look(self._context, self._env_mode, self._ledger, chain_id, progress)
+        is_read = look(self._resources, self._env_mode, self._ledger, chain_id, progress)
         requests = self._ledger.requests(chain_id) - sent
         if progress.has_found or progress.is_behind:
             cost = past  # what an idle look costs can't be seen in this one
@@ -172,5 +177,5 @@ class _Task:
         seen = select(Payment.id).where(
             Payment.state == PaymentState.SEEN, Payment.chain_id == chain_id, Payment.env_mode == self._env_mode
         )
-        with self._context.database.read() as session:
+        with self._resources.database.read() as session:
             return session.scalar(seen.limit(1)) is not None

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import ColumnElement, and_, select, union
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Proof, Transfer, TransferKey
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.services.orders.store import PaymentState
+from api.services.resources import Resources
 from api.services.settlement.crediting.sighting import Sighting
 from api.services.vendors.owned_addresses import recipients_of
 from api.storage.db import insert_new
@@ -38,7 +38,7 @@ class Chain:
         Who else may be sent something that matters: payers who are to get money back.
     """
 
-    context: Context
+    resources: Resources
     ledger: Ledger
     env_mode: EnvMode
     chain_id: int
@@ -52,7 +52,13 @@ class Chain:
         return self.recipients | self.others
 
 
-def chain_of(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
+def group_chains(ledger: Ledger) -> tuple[tuple[int, ...], ...]:
+    """Return a ledger's chains; those that can't hang are one group, whose chains are looked at in turn."""
+    chain_ids = tuple(sorted(ledger.chain_ids))
+    return (chain_ids,) if ledger.is_simulated else tuple((chain_id,) for chain_id in chain_ids)
+
+
+def chain_of(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
     """Return a chain as it is now.
 
     Raises
@@ -61,15 +67,15 @@ def chain_of(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int)
         If it can't be read just now.
     """
     head = ledger.head(chain_id)
-    with context.database.read() as session:
+    with resources.database.read() as session:
         return Chain(
-            context=context,
+            resources=resources,
             ledger=ledger,
             env_mode=env_mode,
             chain_id=chain_id,
             head=head,
             recipients=recipients_of(session, env_mode, [chain_id])[chain_id],
-            others=awaiting_money_back(context, session, env_mode),
+            others=awaiting_money_back(resources, session, env_mode),
         )
 
 
@@ -100,7 +106,7 @@ def _rejected(chain: Chain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
     """Return the senders from whom nothing must be taken; without an answer the blocks are read again later."""
     senders = {row.sender for row in transfers}
     try:
-        return frozenset(chain.context.screen(senders)) if senders else frozenset()
+        return frozenset(chain.resources.screen(senders)) if senders else frozenset()
     except Exception as fault:  # a stranger's code: whatever goes wrong in it, no payment is taken unchecked
         raise ChainUnavailable(f"screening does not answer: {fault!r}") from fault
 
@@ -112,22 +118,22 @@ def hold_cursor(chain: Chain, session: Session) -> WatchCursor:
     cursor = session.scalar(query)
     if cursor is not None:
         return cursor
-    block, now = chain.head.block, chain.context.clock.now()
+    block, now = chain.head.block, chain.resources.clock.now()
     start = {"block_number": 0, "block_hash": "", "final_number": 0, "mined_at": block.mined_at, "updated_at": now}
     insert_new(session, WatchCursor, key | start)
     return session.scalars(query).one()
 
 
-def open_conditions(context: Context) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+def open_conditions(resources: Resources) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     """Return what holds for orders that wait for a payment, and for those that still take a late one."""
-    late = context.clock.now() - LATE_WINDOW
+    late = resources.clock.now() - LATE_WINDOW
     return (
         PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
         and_(PaymentOrder.status == OrderStatus.EXPIRED, PaymentOrder.expires_at >= late),
     )
 
 
-def awaiting_money_back(context: Context, session: Session, env_mode: EnvMode) -> frozenset[str]:
+def awaiting_money_back(resources: Resources, session: Session, env_mode: EnvMode) -> frozenset[str]:
     """Return the payers whom a merchant is to refund, and those whose deposits a bridge is to give back."""
     is_done = select(Payment.id).where(Payment.refund_id == Refund.id, Payment.state == PaymentState.FINAL)
     refunded = (
@@ -138,6 +144,6 @@ def awaiting_money_back(context: Context, session: Session, env_mode: EnvMode) -
     stranded = select(Payment.sender).where(
         Payment.env_mode == env_mode,
         Payment.is_overdue,
-        Payment.fill_deadline >= context.clock.now() - GIVEN_BACK_WITHIN,
+        Payment.fill_deadline >= resources.clock.now() - GIVEN_BACK_WITHIN,
     )
     return frozenset(session.scalars(union(refunded, stranded)))

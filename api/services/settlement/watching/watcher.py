@@ -15,11 +15,10 @@ import structlog
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from api.context import Context
 from api.domain.env import EnvMode
 from api.domain.ledger import Block, ChainUnavailable, Ledger, Proof, Reading, TransferKey
-from api.services.ledger.environments import groups, ledgers
 from api.services.orders.store import CHECKED, PaymentState
+from api.services.resources import Resources
 from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.crediting.unproven import unproven
 from api.services.settlement.watching.at_once import run_at_once
@@ -28,7 +27,14 @@ from api.services.settlement.watching.doubtful_blocks import note_doubts
 from api.services.settlement.watching.hints import add_hint
 from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.second_looks import follow_reports, reread, settle_doubts
-from api.services.settlement.watching.watched_chain import Chain, chain_of, hold_cursor, open_conditions, sighting_of
+from api.services.settlement.watching.watched_chain import (
+    Chain,
+    chain_of,
+    group_chains,
+    hold_cursor,
+    open_conditions,
+    sighting_of,
+)
 from api.storage.tables import Payment, PaymentOrder, WatchCursor
 
 CURSOR_EVERY = timedelta(seconds=10)
@@ -44,7 +50,7 @@ FRESH = timedelta(hours=1)
 log = structlog.get_logger(__name__)
 
 
-def watch(context: Context) -> None:
+def watch(resources: Resources) -> None:
     """Look at every chain of every environment once, all at the same time; one that can't be read is left out.
 
     Waits for all of them, but not forever for one that hangs. What a look raises beyond that is raised here.
@@ -52,22 +58,22 @@ def watch(context: Context) -> None:
 
     def look_at(env_mode: EnvMode, ledger: Ledger, group: Sequence[int]) -> None:
         for chain_id in group:
-            look(context, env_mode, ledger, chain_id, Progress())
+            look(resources, env_mode, ledger, chain_id, Progress())
 
     run_at_once(
         [
             partial(look_at, env_mode, ledger, group)
-            for env_mode, ledger in ledgers(context).items()
-            for group in groups(ledger)
+            for env_mode, ledger in resources.ledgers.items()
+            for group in group_chains(ledger)
         ],
         WATCH_S,
     )
 
 
-def look(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int, progress: Progress) -> bool:
+def look(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int, progress: Progress) -> bool:
     """Look at one chain once; return whether it could be read."""
     try:
-        _watch_chain(chain_of(context, env_mode, ledger, chain_id), progress)
+        _watch_chain(chain_of(resources, env_mode, ledger, chain_id), progress)
     except ChainUnavailable as fault:
         log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
         return False
@@ -75,7 +81,7 @@ def look(context: Context, env_mode: EnvMode, ledger: Ledger, chain_id: int, pro
 
 
 def _watch_chain(chain: Chain, progress: Progress) -> None:
-    with chain.context.database.read() as session:
+    with chain.resources.database.read() as session:
         cursor = session.get(WatchCursor, (chain.env_mode, chain.chain_id))
         due, checked = _due_and_checked(chain, session)
         first = _first_unknown(chain, session) if cursor is None else 0
@@ -91,7 +97,7 @@ def _watch_chain(chain: Chain, progress: Progress) -> None:
             first, canonical = cursor.final_number + 1, chain.ledger.blocks(chain.chain_id, checked)
     else:
         canonical = chain.ledger.blocks(chain.chain_id, checked)
-    is_quiet = cursor is not None and not checked and chain.context.clock.now() - cursor.updated_at < CURSOR_EVERY
+    is_quiet = cursor is not None and not checked and chain.resources.clock.now() - cursor.updated_at < CURSOR_EVERY
     proofs = _prove(chain, canonical)
     for reached, reading in _read(chain, first):
         has_found = bool(reading.transfers or reading.doubts or reading.untraced)
@@ -114,7 +120,7 @@ def _due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set[int]
     query = select(Payment.block_number, Payment.confirmations, Payment.state, is_proven).where(
         Payment.state.in_(CHECKED), Payment.chain_id == chain.chain_id, Payment.env_mode == chain.env_mode
     )
-    deepest, final = chain.context.config.confirmations.deepest, chain.head.final_number
+    deepest, final = chain.resources.config.confirmations.deepest, chain.head.final_number
     due, checked = set(), set()
     for number, depth, state, has_proof in session.execute(query.distinct()):
         if number is not None:
@@ -126,9 +132,9 @@ def _due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set[int]
 
 def _first_unknown(chain: Chain, session: Session) -> int:
     """Return where to begin on a chain that was never read: when the oldest order that may have been paid was made."""
-    is_fresh = PaymentOrder.created_at >= chain.context.clock.now() - FRESH
+    is_fresh = PaymentOrder.created_at >= chain.resources.clock.now() - FRESH
     query = select(func.min(PaymentOrder.created_at)).where(
-        PaymentOrder.env_mode == chain.env_mode, or_(*open_conditions(chain.context), is_fresh)
+        PaymentOrder.env_mode == chain.env_mode, or_(*open_conditions(chain.resources), is_fresh)
     )
     oldest, head = session.scalar(query), chain.head.block.number
     return head if oldest is None else min(head, chain.ledger.block_at(chain.chain_id, oldest))
@@ -157,7 +163,7 @@ def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
 def _prove(chain: Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey, Proof]:
     """Look for proofs of the payments whose blocks are checked now."""
     endpoints = chain.ledger.endpoint_count(chain.chain_id)
-    with chain.context.database.read() as session:
+    with chain.resources.database.read() as session:
         asked = unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
     return chain.ledger.prove(chain.chain_id, asked, chain.wanted) if asked else {}
 
@@ -170,11 +176,11 @@ def _write(
     proofs: Mapping[TransferKey, Proof],
 ) -> None:
     sighting = sighting_of(chain, reading.transfers, canonical=canonical, proofs=proofs)
-    now, final = chain.context.clock.now(), min(reached.number, chain.head.final_number)
+    now, final = chain.resources.clock.now(), min(reached.number, chain.head.final_number)
     can_trace = chain.ledger.can_trace(chain.chain_id)
-    with chain.context.database.write() as session:
+    with chain.resources.database.write() as session:
         cursor = hold_cursor(chain, session)
-        credit(session, sighting, chain.context.config.confirmations, now)
+        credit(session, sighting, chain.resources.config.confirmations, now)
         note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
         for tx_hash in reading.untraced:
             add_hint(session, chain.env_mode, chain.chain_id, tx_hash, now, is_untraced=True)

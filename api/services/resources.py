@@ -1,0 +1,51 @@
+"""What every use case is given: settings, clock, database, market and chains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from api.config import Config
+from api.domain.clock import Clock
+from api.domain.env import EnvMode
+from api.domain.ledger import Ledger
+from api.net.resolver import Resolver, SystemResolver
+from api.secrets.box import SecretBox, open_box
+from api.services.chains.chain_access import ChainAccess
+from api.services.chains.screening import Screen, nobody
+from api.services.market.market import MarketService
+from api.storage.db import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """The world outside the use cases; `api.context` makes it once for each process.
+
+    Parameters
+    ----------
+    chain_access : mapping of EnvMode to ChainAccess
+        The real chains that payers' transactions are built for; none for an environment with simulated chains.
+    ledgers : mapping of EnvMode to Ledger
+        The chains that are watched for payments, real or simulated; none for an environment without chains.
+    screen : Screen
+        Says with which addresses nothing must be exchanged.
+    """
+
+    config: Config
+    clock: Clock
+    database: Database
+    resolver: Resolver = field(default_factory=SystemResolver)
+    market: MarketService
+    chain_access: Mapping[EnvMode, ChainAccess] = field(default_factory=dict)
+    ledgers: Mapping[EnvMode, Ledger] = field(default_factory=dict)
+    screen: Screen = nobody
+
+    @property
+    def box(self) -> SecretBox:
+        """Encrypts what the database keeps secret."""
+        return open_box(self.config.secret_keys, self.config.data_dir)
+
+    def is_simulated(self, env_mode: EnvMode) -> bool:
+        """Return whether an environment's payments move on simulated chains."""
+        ledger = self.ledgers.get(env_mode)
+        return ledger is not None and ledger.is_simulated
