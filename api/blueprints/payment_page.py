@@ -14,6 +14,7 @@ from api.checkout_page.payments import payment_json, shortage_json
 from api.checkout_page.quotes import choices_json, quote_json
 from api.checkout_page.state import PageState, page_state
 from api.context import get_resources
+from api.domain.simulation import Action
 from api.errors import refusal_envelope
 from api.schemas.payments import SimulateSchema
 from api.services.checkout.money_seen import money_seen
@@ -24,8 +25,7 @@ from api.services.orders.views import public_order
 from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_claims, submit_claim
 from api.services.settlement.traces import chains_without_traces
 from api.services.settlement.watching.reported_payments import report_payment
-from api.services.simulator.actions import Action
-from api.services.simulator.actions_run import simulate
+from api.services.simulator.actions import simulate
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:{http}; "

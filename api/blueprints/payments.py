@@ -7,13 +7,13 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
+from api.domain.simulation import Action
 from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
 from api.schemas.refunds import RefundSchema
 from api.security import caller_key, key_required
 from api.services.orders import commands
 from api.services.orders.refunds import RefundRequest
-from api.services.simulator.actions import Action
-from api.services.simulator.actions_run import simulate_for
+from api.services.simulator.actions import simulate_for
 
 blueprint = Blueprint("payments", __name__, url_prefix="/api/v1/payment", description="Payment orders")
 NOT_NOW = "The order's present state does not allow it"

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from api.checkout_page.redirects import with_outcome
+from api.checkout_page.simulation import describe_actions
 from api.checkout_page.stranded import is_out, stranded_words
 from api.checkout_page.strings import Strings, fill, isolated
 from api.checkout_page.transfers import on_its_way_text, transaction_rows
@@ -18,7 +19,6 @@ from api.domain.clock import iso
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.views import PublicOrder
-from api.services.simulator.actions import Action, allowed_actions
 
 
 class Panel(StrEnum):
@@ -60,23 +60,6 @@ _STEPS: Mapping[OrderStatus, tuple[str, str, str]] = MappingProxyType(
     {
         _S.PROCESSING: ("done", "now", "todo"),
         _S.SUCCESS: ("done", "done", "done"),
-    }
-)
-_FIRST_ACTIONS = (
-    Action.UNDERPAY,
-    Action.OVERPAY,
-    Action.PAY_LATE,
-    Action.WRONG_TOKEN,
-    Action.REORG,
-    Action.BRIDGE_DELAY,
-    Action.BRIDGE_FAIL,
-    Action.EXPIRE,
-)
-_ACTIONS: Mapping[OrderStatus, tuple[Action, ...]] = MappingProxyType(
-    {
-        _S.CREATED: _FIRST_ACTIONS,
-        _S.PROCESSING: (Action.REORG, Action.EXPIRE),
-        _S.EXPIRED: (Action.PAY_LATE,),
     }
 )
 """What the page offers of it; paying is what its own button does."""
@@ -176,7 +159,7 @@ def page_state(order: PublicOrder, seen: MoneySeen, now: datetime, strings: Stri
         redirect_after_s=None if is_out(order) else _REDIRECT_AFTER_S.get(status),
         asks_if_paid=status == _S.EXPIRED and order.payable and not seen.transfers,
         can_pay_anyway=panel is Panel.PROGRESS and bool(seen.on_its_way) and _takes_more(order),
-        test_actions=tuple(_test_actions(order, status, strings)),
+        test_actions=tuple(describe_actions(order, status, strings)),
         changes=len(order.timeline) + len(seen.transfers),
         now=iso(now),
         looked_at=iso(seen.looked_at) if seen.looked_at else None,
@@ -232,10 +215,3 @@ def _callback(order: PublicOrder, status: OrderStatus) -> str:
         case _S.FAILED | _S.EXPIRED | _S.REFUNDED:
             return order.failure_callback_url
     return ""
-
-
-def _test_actions(order: PublicOrder, status: OrderStatus, strings: Strings) -> Iterator[Mapping[str, str]]:
-    possible = allowed_actions(order)
-    for action in _ACTIONS.get(status, ()):
-        if action in possible:
-            yield {"action": action, **strings.simulate[action]}

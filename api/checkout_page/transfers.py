@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from api.checkout_page.amounts import money
 from api.checkout_page.strings import Strings
-from api.domain.ledger import TransferKind
+from api.domain.transfers import TransferKind
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer
 from api.services.orders.views import PublicOrder
 from routing_engine.reference import token_registry

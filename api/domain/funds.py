@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.domain.ledger import TransferKind
+from api.domain.transfers import TransferKind
 
 NOTABLE_SHARE = 100
 """Money under the price's hundredth part changes no status: anybody who has the link can send that."""

@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import EXCLUDE, ValidationError, fields, validate
 
 from api.domain.orders import OrderStatus
+from api.domain.simulation import Action
 from api.schemas.base import BaseSchema, HttpsInLive
 from api.schemas.fields import (
     AmountField,
@@ -24,7 +25,6 @@ from api.schemas.fields import (
 from api.schemas.refunds import RefundAnswer, TransferAnswer
 from api.schemas.routing_fields import ChoiceField, CountField
 from api.services.idempotency import HEADER
-from api.services.simulator.actions import Action
 
 MAX_DECIMALS = 36
 MAX_PAGE = 100

@@ -15,7 +15,8 @@ from adapters.rpc.abi import Log
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.stargate import SEND
 from api.domain.confirmations import finality_blocks
-from api.domain.ledger import ChainUnavailable, Naming, Promise
+from api.domain.ledger import ChainUnavailable
+from api.domain.transfers import Naming, Promise
 from api.services.ledger.bridges.across import Across
 from api.services.ledger.bridges.cctp import Cctp
 from api.services.ledger.bridges.deployed import bridges_on

@@ -10,7 +10,8 @@ from click.testing import CliRunner
 
 from api.cli.commands import main
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, Doubt, Settlement
+from api.domain.ledger import Doubt, Settlement
+from api.domain.transfers import Block
 from api.services.ledger.blooms import bloom_of
 from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
 from api.services.resources import Resources

@@ -17,7 +17,8 @@ from api.cli.commands import main
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound
-from api.domain.ledger import Block, Head, TransferKind
+from api.domain.ledger import Head
+from api.domain.transfers import Block, TransferKind
 from api.services.orders import expiry
 from api.services.orders.expiry import expire_orders
 from api.services.settlement.crediting.crediting import credit

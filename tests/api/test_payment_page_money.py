@@ -15,8 +15,8 @@ from api.checkout_page import strings
 from api.checkout_page.state import PageState, page_state
 from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
-from api.domain.ledger import TransferKind
 from api.domain.orders import OrderStatus, StatusReason
+from api.domain.transfers import TransferKind
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer, money_seen
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.expiry import expire_orders

@@ -17,11 +17,11 @@ from api.checkout_page.claims import offers_json
 from api.checkout_page.page import qr_svg
 from api.checkout_page.redirects import with_outcome
 from api.checkout_page.words import ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED
-from api.domain.ledger import TransferKind
 from api.domain.money import UINT256_MAX
 from api.domain.orders import OrderStatus, StatusReason
+from api.domain.simulation import Action
+from api.domain.transfers import TransferKind
 from api.services.settlement.claims.signed_claims import ClaimOffer, ClaimRefusal
-from api.services.simulator.actions import Action
 
 amounts = st.integers(0, UINT256_MAX)
 decimals = st.integers(0, 36)

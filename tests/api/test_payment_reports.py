@@ -10,7 +10,8 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, Place
+from api.domain.ledger import Place
+from api.domain.transfers import Block
 from api.services.resources import Resources
 from api.services.settlement.watching import hints
 from api.services.settlement.watching.doubtful_blocks import due_doubts

@@ -11,10 +11,10 @@ from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
 from api.domain.env import EnvMode
-from api.domain.ledger import TransferKind
 from api.domain.orders import OrderStatus
+from api.domain.payments import PaymentState
+from api.domain.transfers import TransferKind
 from api.services.orders.commands import cancel
-from api.services.orders.store import PaymentState
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder
 from tests.browser.chain_shop import (

@@ -22,7 +22,7 @@ from sqlalchemy import func, select
 
 from api.domain.env import EnvMode
 from api.domain.orders import TRANSITIONS, OrderStatus, StatusReason
-from api.services.orders.store import GONE
+from api.domain.payments import GONE
 from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade

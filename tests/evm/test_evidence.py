@@ -10,7 +10,7 @@ from eth_abi import encode
 from eth_keys import keys
 from eth_utils import keccak
 
-from api.domain.ledger import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
+from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 from tests.support.evidence import (

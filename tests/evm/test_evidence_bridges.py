@@ -12,7 +12,7 @@ from eth_keys import keys
 from eth_utils import keccak
 
 from adapters.chain.deployments import deployments_of
-from api.domain.ledger import Promise, Transfer, TransferKind
+from api.domain.transfers import Promise, Transfer, TransferKind
 from routing_engine.amm.stargate_fee import FeeTerms
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from eth_abi import encode
 
-from api.domain.ledger import FIRST_INNER_TRANSFER
+from api.domain.transfers import FIRST_INNER_TRANSFER
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 from tests.support.evidence import (

@@ -10,7 +10,7 @@ from eth_abi import encode
 
 from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
-from api.domain.ledger import Transfer
+from api.domain.transfers import Transfer
 from api.services.ledger.bridges.deployed import bridges_on
 from api.services.ledger.chain_reader import ChainReader
 from tests.support.chain import Chain

@@ -18,8 +18,8 @@ from sqlalchemy import select
 
 from adapters.rpc.multicall import MULTICALL3
 from api.domain.clock import iso
-from api.domain.ledger import TransferKind
-from api.services.orders.store import GONE
+from api.domain.payments import GONE
+from api.domain.transfers import TransferKind
 from api.services.settlement.watching.reported_payments import report_payment
 from api.storage.tables import Payment, PaymentOrder
 from routing_engine.model import NATIVE_ADDRESS

@@ -17,7 +17,7 @@ from adapters.rpc.abi import Log
 from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.decoding import LONGEST, decode_payment
 from adapters.transactions.payment_builders import PaymentBuilders
-from api.domain.ledger import FIRST_INNER_TRANSFER, Naming
+from api.domain.transfers import FIRST_INNER_TRANSFER, Naming
 from api.services.ledger.candidates import AddressSearch
 from api.services.ledger.evidence.evidence import MOST_NAMINGS, TracedEvidence
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, coin_movements, token_movements

@@ -10,8 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.ledger import TransferKind
-from api.services.orders.store import GONE
+from api.domain.payments import GONE
+from api.domain.transfers import TransferKind
 from api.services.orders.views import PublicOrder
 from api.services.resources import Resources
 from api.storage.tables import DoubtfulBlock, Payment, WatchCursor

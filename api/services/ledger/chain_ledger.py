@@ -12,17 +12,8 @@ from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
-from api.domain.ledger import (
-    Block,
-    Doubt,
-    Head,
-    Place,
-    Proof,
-    Reading,
-    Settlement,
-    Transfer,
-    TransferKey,
-)
+from api.domain.ledger import Doubt, Head, Place, Proof, Reading, Settlement
+from api.domain.transfers import Block, Transfer, TransferKey
 from api.services.ledger.bridges.deployed import bridges_on
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.doubts import DoubtSettler

@@ -18,7 +18,8 @@ from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.confirmations import finality_blocks
-from api.domain.ledger import Block, ChainUnavailable, Doubt, Head, Reading, Transfer
+from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
+from api.domain.transfers import Block, Transfer
 from api.services.ledger.bridges.events import Bridge
 from api.services.ledger.candidates import paying_or_naming
 from api.services.ledger.event_searches import bloom_searches, event_searches, is_transfer

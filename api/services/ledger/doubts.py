@@ -11,7 +11,8 @@ import structlog
 
 from adapters.base import BadPayload
 from adapters.rpc.endpoint import Answer, Question
-from api.domain.ledger import Block, ChainUnavailable, Doubt, Settlement, Transfer
+from api.domain.ledger import ChainUnavailable, Doubt, Settlement
+from api.domain.transfers import Block, Transfer
 from api.services.ledger.bridges.events import Bridge
 from api.services.ledger.candidates import AddressSearch
 from api.services.ledger.chain_reader import ChainReader

@@ -11,7 +11,7 @@ from adapters.base import AdapterError
 from adapters.rpc.endpoint import Answer
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
-from api.domain.ledger import FIRST_INNER_TRANSFER, Block, Transfer
+from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer
 from api.services.ledger.bridges.events import Bridge, BridgeEvents
 from api.services.ledger.evidence.calldata import CalldataEvidence, decoded_coin, is_simple
 from api.services.ledger.evidence.evidence import Evidence, TracedEvidence

@@ -12,7 +12,7 @@ from adapters.rpc.abi import Log, hex_data, quantity
 from adapters.rpc.endpoint import RpcRefused
 from adapters.rpc.heads import parse_block
 from adapters.rpc.logs import parse_log
-from api.domain.ledger import Block
+from api.domain.transfers import Block
 from api.services.ledger.blooms import BLOOM_BYTES
 
 REFERENCE_BYTES = 16

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.rpc.abi import Log
-from api.domain.ledger import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
+from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
 from api.services.ledger.bridges.events import Bridge, BridgeEvents, Delivery, Deposit, GivenBack
 from api.services.ledger.evidence.evidence import Evidence, Proof
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, wrapped_coin

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.services.orders.store import CHECKED, PaymentState
+from api.domain.payments import CHECKED, PaymentState
 from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import count_unmatched
 from api.services.settlement.watching.doubtful_blocks import count_doubts

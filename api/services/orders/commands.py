@@ -13,9 +13,10 @@ from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
 from api.domain.orders import cancel as cancelled
 from api.services.orders.creation import NewLink, create_link
+from api.services.orders.money import NO_MONEY, Money, funds_of, money_of
 from api.services.orders.payers import require_accepted, require_reachable
 from api.services.orders.refunds import RefundRequest, find_source, request_refund
-from api.services.orders.store import NO_MONEY, Money, apply, find, funds_of, money_of, state_of
+from api.services.orders.store import apply, find, state_of
 from api.services.orders.views import PublicOrder, describe, public_order
 from api.services.resources import Resources
 from api.storage.tables import PaymentOrder

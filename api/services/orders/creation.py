@@ -17,7 +17,8 @@ from api.domain.ids import IdPrefix, new_id, new_reference
 from api.domain.money import UINT256_MAX, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
 from api.services.idempotency import Repeatable, first_answer
-from api.services.orders import store
+from api.services.orders.money import NO_MONEY
+from api.services.orders.store import record
 from api.services.resources import Resources
 from api.services.vendors.settlement_choice import choose_account
 from api.services.vendors.vendors import Account
@@ -106,7 +107,7 @@ def _create(
         _settle_to(order, account)
     session.add(order)
     session.flush()
-    store.record(session, order, store.NO_MONEY, now)
+    record(session, order, NO_MONEY, now)
 
 
 def _heights(session: Session, env_mode: EnvMode) -> dict[str, int]:

@@ -8,7 +8,8 @@ from sqlalchemy import func, select
 
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
-from api.services.orders.store import NO_MONEY, lock_all, money_of, settle
+from api.services.orders.money import NO_MONEY, money_of
+from api.services.orders.store import lock_all, settle
 from api.services.resources import Resources
 from api.storage.tables import PaymentOrder, WatchCursor
 

@@ -7,32 +7,19 @@ of its order, once its chain can't lose it any more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
-from typing import Any
 
 from sqlalchemy.orm import Session
 
-from adapters.transactions.erc20 import transfer
-from adapters.transactions.payment_builders import with_reference
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.domain.ids import new_reference
-from api.domain.ledger import TransferKind
-from api.services.orders.store import Money, PaymentState
+from api.domain.payments import Evidence, PaymentState
+from api.domain.transfers import TransferKind
+from api.services.orders.money import Money
 from api.services.orders.worth import is_notable
-from api.services.settlement.crediting.matching import Evidence
 from api.storage.tables import Payment, PaymentOrder, Refund
-from routing_engine.model import ZERO_ADDRESS, Token
-
-
-class RefundStatus(StrEnum):
-    """Where a refund stands: the merchant's wallet has to sign it, its chain has it, its chain keeps it."""
-
-    REQUESTED = "requested"
-    SENT = "sent"
-    FINAL = "final"
+from routing_engine.model import ZERO_ADDRESS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,36 +137,6 @@ def request_refund(
     return made
 
 
-def describe_refunds(money: Money) -> list[dict[str, Any]]:
-    """Describe what a vendor wants to send back, oldest first.
-
-    Returns
-    -------
-    list of dict
-        For each ``transfer`` that brought it, ``chain_id``, ``token``, ``amount``, ``to``, ``hash`` and ``status``; and
-        ``transaction``, what the wallet at the settlement address has to sign; None once it is sent.
-    """
-    return [_describe(money, each) for each in money.refunds]
-
-
-def describe_transfers(money: Money) -> list[dict[str, Any]]:
-    """Describe what reached the merchant for an order, oldest first, with what is left to send back of each."""
-    return [
-        {
-            "id": row.public_id,
-            "chain_id": row.chain_id,
-            "hash": row.tx_hash,
-            "token": row.token_address,
-            "amount": str(row.amount),
-            "amount_left": str(row.amount - money.asked_back(row.id)),
-            "from": row.sender,
-            "evidence": row.evidence,
-            "status": row.state,
-        }
-        for row in money.received
-    ]
-
-
 def _chosen(order: PaymentOrder, money: Money, request: RefundRequest) -> Payment:
     """Return the transfer that is meant; a stranger's dust makes no request ambiguous."""
     rows = money.received
@@ -215,43 +172,5 @@ def _find_same(money: Money, row: Payment, recipient: str, amount: int | None) -
     mine = [each for each in money.refunds if each.payment_id == row.id and each.recipient == recipient]
     if amount is None and money.asked_back(row.id) < row.amount:
         return None  # it is about the rest, whatever was asked for before
-    fits = (each for each in reversed(mine) if amount in (None, each.amount) and not _is_final(money, each))
+    fits = (each for each in reversed(mine) if amount in (None, each.amount) and not money.is_final(each))
     return next(fits, None)
-
-
-def _sent(money: Money, refund: Refund) -> list[Payment]:
-    return [row for row in money.payments if row.refund_id == refund.id]
-
-
-def _is_final(money: Money, refund: Refund) -> bool:
-    return any(row.state == PaymentState.FINAL for row in _sent(money, refund))
-
-
-def _describe(money: Money, refund: Refund) -> dict[str, Any]:
-    sent = _sent(money, refund)
-    status = RefundStatus.REQUESTED
-    if sent:
-        status = RefundStatus.FINAL if _is_final(money, refund) else RefundStatus.SENT
-    transfer_ids = {row.id: row.public_id for row in money.received}
-    return {
-        "transfer": transfer_ids.get(refund.payment_id, ""),
-        "chain_id": refund.chain_id,
-        "token": refund.token_address,
-        "amount": str(refund.amount),
-        "to": refund.recipient,
-        "hash": sent[0].tx_hash if sent else "",
-        "status": status,
-        "transaction": None if sent else _transaction(refund),
-    }
-
-
-def _transaction(refund: Refund) -> Mapping[str, Any]:
-    token = Token(chain_id=refund.chain_id, address=refund.token_address, symbol="", decimals=0)
-    call = with_reference(transfer(token, refund.recipient, refund.amount), refund.reference)
-    return {
-        "chain_id": call.chain_id,
-        "from": refund.sender,
-        "to": call.to,
-        "value": hex(call.value),
-        "data": "0x" + call.data.hex(),
-    }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from api.domain.clock import iso
-from api.domain.ledger import TransferKind
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.orders.store import Money
+from api.domain.transfers import TransferKind
+from api.services.orders.money import Money
 from api.storage.tables import Payment, PaymentOrder
 
 

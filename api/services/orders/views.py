@@ -15,8 +15,8 @@ from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.orders.refunds import describe_refunds, describe_transfers
-from api.services.orders.store import NO_MONEY, Money, money_of, transactions
+from api.services.orders.money import NO_MONEY, Money, money_of, transactions
+from api.services.orders.refund_views import describe_refunds, describe_transfers
 from api.services.orders.stranded_deposits import stranded
 from api.services.resources import Resources
 from api.services.vendors.vendors import simulated_address

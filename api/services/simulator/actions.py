@@ -1,51 +1,213 @@
-"""What can be made to happen to a test order, and when."""
+"""Make things happen to a test order on the simulated chains; the worker sees them there, as it does on real ones."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import StrEnum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from types import MappingProxyType
+from typing import Any
 
-from api.domain.orders import OrderStatus
-from api.services.orders.views import PublicOrder
+from sqlalchemy.orm import Session
+
+from api.domain.env import EnvMode
+from api.domain.errors import Conflict, NotFound, Problem
+from api.domain.money import UINT256_MAX
+from api.domain.orders import LATE_WINDOW, OrderStatus
+from api.domain.simulation import FITS, Action
+from api.services.orders.money import NO_MONEY, Money, money_of
+from api.services.orders.store import find, lock_all, settle
+from api.services.orders.views import describe
+from api.services.resources import Resources
+from api.services.simulator import wallet as wallet
+from api.services.simulator.chain import FINALITY_BLOCKS, hold
+from api.services.simulator.order_state import outstanding, quoted_source, unfinal
+from api.services.simulator.wallet import Source
+from api.storage.tables import PaymentOrder
 
 
-class Action(StrEnum):
-    """What can happen."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scene:
+    """A locked test order and everything an action needs."""
 
-    PAY = "pay"
-    UNDERPAY = "underpay"
-    OVERPAY = "overpay"
-    PAY_LATE = "pay_late"
-    WRONG_TOKEN = "wrong_token"  # noqa: S105 - a word of the interface
-    REORG = "reorg"
-    BRIDGE_DELAY = "bridge_delay"
-    BRIDGE_FAIL = "bridge_fail"
-    EXPIRE = "expire"
+    session: Session
+    order: PaymentOrder
+    money: Money
+    source: Source | None
+    now: datetime
+
+    @property
+    def due(self) -> int:
+        return self.order.amount_due or 0
 
 
-_WAITING = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
-FITS: Mapping[Action, frozenset[OrderStatus]] = MappingProxyType(
+def simulate(resources: Resources, order_id: str, action: Action, quote_id: str | None = None) -> None:
+    """Let `action` happen to a test order.
+
+    Parameters
+    ----------
+    quote_id : str, optional
+        Quote of this order: the payer pays from its chain, with its token.
+
+    Raises
+    ------
+    NotFound
+        If there is no such order.
+    Conflict
+        If it is a live order, or its present state does not allow the action.
+    """
+    _require_simulated(resources)
+    with resources.database.write() as session:
+        order = lock_all(session, [order_id]).get(order_id)
+        if order is None:
+            raise NotFound(f"There is no payment order {order_id!r}")
+        _run(session, order, action, quote_id, resources.clock.now())
+
+
+def simulate_for(
+    resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str, action: Action, quote_id: str | None
+) -> Mapping[str, Any]:
+    """Let `action` happen to a vendor's order, and return the order as it is then; the worker moves it on."""
+    _require_simulated(resources)
+    with resources.database.write() as session:
+        order = find(session, vendor_id, env_mode, order_id, lock=True)
+        _run(session, order, action, quote_id, resources.clock.now())
+        session.flush()
+        return describe(resources, session, [order])[0]
+
+
+def _require_simulated(resources: Resources) -> None:
+    if not resources.is_simulated(EnvMode.TEST):
+        raise Conflict("Test orders are paid on real chains here (TEST_RPC_URLS); send a transaction instead")
+
+
+def _run(session: Session, order: PaymentOrder, action: Action, quote_id: str | None, now: datetime) -> None:
+    if order.env_mode != EnvMode.TEST:
+        problem = Problem(path="env_mode", message="Create the payment link with env_mode test to simulate payments")
+        raise Conflict("Nothing can be simulated on a live order", problem)
+    if order.status not in FITS[action]:
+        wanted = " or ".join(sorted(FITS[action]))
+        raise _refusal(f"The order is {order.status}; {action} is for an order that is {wanted}")
+    if action != Action.EXPIRE:
+        wallet.settlement_token(order)
+    source = None if quote_id is None else quoted_source(session, order, quote_id, now)
+    money = money_of(session, [order.id]).get(order.id, NO_MONEY)
+    _ACTIONS[action](_Scene(session=session, order=order, money=money, source=source, now=now))
+
+
+def _pay(scene: _Scene) -> None:
+    _require_due(scene)
+    _send(scene, scene.due)
+
+
+def _underpay(scene: _Scene) -> None:
+    _require_due(scene)
+    if scene.due == 1:
+        raise _refusal("The amount due is a single unit, which can't be underpaid")
+    _send(scene, scene.due // 2)
+
+
+def _overpay(scene: _Scene) -> None:
+    _require_due(scene)
+    if scene.due == UINT256_MAX:
+        raise _refusal("The amount due is the largest there is, which can't be overpaid")
+    _send(scene, min(UINT256_MAX, scene.due + max(1, scene.due // 10)))
+
+
+def _pay_late(scene: _Scene) -> None:
+    order = scene.order
+    if scene.now > order.expires_at + LATE_WINDOW:
+        raise _refusal("The order expired more than 24 hours ago and takes no payment any more")
+    _refuse_outstanding(scene)
+    order.expires_at = min(order.expires_at, scene.now)
+    settle(scene.session, order, scene.money, scene.now)
+    _send(scene, scene.due)
+
+
+def _wrong_token(scene: _Scene) -> None:
+    _require_due(scene)
+    wallet.pay_foreign(scene.session, scene.order, scene.now)
+
+
+def _reorg(scene: _Scene) -> None:
+    """Let the chain lose the payment that is on its way, or else one that is made now."""
+    session, order = scene.session, scene.order
+    rows = outstanding(session, order, scene.money) + unfinal(session, order, scene.money)
+    if not rows and order.status == OrderStatus.CREATED:
+        wallet.pay_direct(session, order, scene.due, scene.now, dooms=True)
+        return
+    held = hold(session, *{row.chain_id for row in rows})
+    rows = [row for row in rows if row.block_number > held[row.chain_id].head_number - FINALITY_BLOCKS]
+    if not rows:
+        raise _refusal("The order's payment is final, and no chain loses it any more")
+    for row in rows:
+        row.reorg_when_seen = True
+
+
+def _bridge_delay(scene: _Scene) -> None:
+    _refuse_outstanding(scene)
+    source, fill_time = _other_chain(scene), wallet.DELAYED_FILL_TIME
+    wallet.pay_by_bridge(scene.session, scene.order, source, scene.due, scene.now, fill_time=fill_time)
+
+
+def _bridge_fail(scene: _Scene) -> None:
+    _refuse_outstanding(scene)
+    wallet.fail_by_bridge(scene.session, scene.order, _other_chain(scene), scene.now)
+
+
+def _expire(scene: _Scene) -> None:
+    scene.order.expires_at = min(scene.order.expires_at, scene.now)
+    settle(scene.session, scene.order, scene.money, scene.now)
+
+
+_ACTIONS: Mapping[Action, Callable[[_Scene], None]] = MappingProxyType(
     {
-        Action.PAY: _WAITING,
-        Action.UNDERPAY: _WAITING,
-        Action.OVERPAY: _WAITING,
-        Action.PAY_LATE: frozenset({OrderStatus.CREATED, OrderStatus.EXPIRED}),
-        Action.WRONG_TOKEN: _WAITING,
-        Action.REORG: _WAITING,
-        Action.BRIDGE_DELAY: frozenset({OrderStatus.CREATED}),
-        Action.BRIDGE_FAIL: frozenset({OrderStatus.CREATED}),
-        Action.EXPIRE: _WAITING,
+        Action.PAY: _pay,
+        Action.UNDERPAY: _underpay,
+        Action.OVERPAY: _overpay,
+        Action.PAY_LATE: _pay_late,
+        Action.WRONG_TOKEN: _wrong_token,
+        Action.REORG: _reorg,
+        Action.BRIDGE_DELAY: _bridge_delay,
+        Action.BRIDGE_FAIL: _bridge_fail,
+        Action.EXPIRE: _expire,
     }
 )
-"""In which statuses each action makes sense."""
-
-_NEEDS_DUE = frozenset({Action.PAY, Action.UNDERPAY, Action.OVERPAY, Action.WRONG_TOKEN})
 
 
-def allowed_actions(order: PublicOrder) -> tuple[Action, ...]:
-    """Return what can happen to an order in its present status; none for a live one or one that nobody can pay."""
-    if not order.is_simulated or not order.payable:
-        return ()
-    fitting = (action for action in Action if order.status in FITS[action])
-    return tuple(action for action in fitting if order.amount_due or action not in _NEEDS_DUE)
+def _send(scene: _Scene, amount: int) -> None:
+    """Pay the merchant `amount`, from where the quote says."""
+    source = scene.source
+    if source is None or source.chain_id == scene.order.settlement_chain_id:
+        wallet.pay_direct(scene.session, scene.order, amount, scene.now)
+        return
+    share = Source(
+        chain_id=source.chain_id,
+        token_address=source.token_address,
+        amount=min(UINT256_MAX, -(-source.amount * amount // scene.due)),
+    )
+    wallet.pay_by_bridge(scene.session, scene.order, share, amount, scene.now, fill_time=wallet.FILL_TIME)
+
+
+def _other_chain(scene: _Scene) -> Source:
+    source = scene.source or wallet.source_elsewhere(scene.order)
+    if source.chain_id == scene.order.settlement_chain_id:
+        problem = Problem(path="quote_id", message="Give a quote from another chain, or none")
+        raise Conflict("A payment on the settlement chain crosses no bridge", problem)
+    return source
+
+
+def _require_due(scene: _Scene) -> None:
+    if not scene.due:
+        raise _refusal("The whole amount has been paid already")
+    _refuse_outstanding(scene)
+
+
+def _refuse_outstanding(scene: _Scene) -> None:
+    if outstanding(scene.session, scene.order, scene.money):
+        remedy = Problem(path="action", message="Wait until the worker has seen it, and look at the order again")
+        raise Conflict("A simulated payment is on its way to this order", remedy)
+
+
+def _refusal(message: str) -> Conflict:
+    return Conflict(message, Problem(path="action", message="Create a new payment link to try it"))

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.domain.ledger import Block, TransferKind
+from api.domain.transfers import Block, TransferKind
 from api.storage.db import insert_new
 from api.storage.tables import SimulatedChain, SimulatedReorg, SimulatedTransfer
 

@@ -10,21 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import Clock
-from api.domain.ledger import (
-    Block,
-    Doubt,
-    Head,
-    Naming,
-    Place,
-    Proof,
-    Reading,
-    Settlement,
-    Transfer,
-    TransferKey,
-    TransferKind,
-    key_of,
-)
-from api.services.orders.store import COUNTED
+from api.domain.ledger import Doubt, Head, Place, Proof, Reading, Settlement
+from api.domain.payments import COUNTED
+from api.domain.transfers import Block, Naming, Transfer, TransferKey, TransferKind, key_of
 from api.services.settlement.crediting.built_deposits import SIMULATED_BRIDGE
 from api.services.simulator.chain import (
     BLOCK_TIME,

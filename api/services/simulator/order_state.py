@@ -8,8 +8,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.errors import Conflict, NotFound, Problem
+from api.domain.payments import PaymentState
 from api.services.checkout.quote import OrderQuote
-from api.services.orders.store import Money, PaymentState
+from api.services.orders.money import Money
 from api.services.simulator.wallet import Source
 from api.storage.tables import PaymentOrder, SimulatedTransfer, StoredQuote
 

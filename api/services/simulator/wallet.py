@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.errors import Conflict
-from api.domain.ledger import TransferKind
+from api.domain.transfers import TransferKind
 from api.services.simulator.chain import NewTransfer, append, hold
 from api.storage.tables import Payment, PaymentOrder, Refund, SimulatedTransfer
 from routing_engine.model import Token

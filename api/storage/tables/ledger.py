@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Index, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from api.domain.ledger import TransferKind
+from api.domain.transfers import TransferKind
 from api.storage.base import Base
 from api.storage.types import BigKey, Uint256
 

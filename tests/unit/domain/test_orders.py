@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from api.domain.errors import Conflict
 from api.domain.events import EVENT_OF, EventType, event_of
 from api.domain.funds import NO_FUNDS, Credit, Funds, add_up
-from api.domain.ledger import TransferKind
 from api.domain.orders import (
     LATE_WINDOW,
     OPEN,
@@ -25,6 +24,7 @@ from api.domain.orders import (
     cancel,
     takes_payment,
 )
+from api.domain.transfers import TransferKind
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EXPIRY = START + timedelta(hours=24)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from eth_utils.crypto import keccak
 
 from adapters.rpc.abi import WORD, Log
-from api.domain.ledger import Promise
+from api.domain.transfers import Promise
 from api.services.ledger.bridges.events import (
     BridgeEvent,
     Delivery,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from adapters.bridges.cctp import domain_of
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import WORD, Log
-from api.domain.ledger import Promise
+from api.domain.transfers import Promise
 from api.services.ledger.bridges.events import (
     BridgeEvent,
     Delivery,

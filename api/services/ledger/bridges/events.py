@@ -16,7 +16,7 @@ from eth_utils.crypto import keccak
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import WORD, Log
-from api.domain.ledger import Promise
+from api.domain.transfers import Promise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

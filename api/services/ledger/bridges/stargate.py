@@ -9,7 +9,7 @@ from adapters.bridges.stargate import endpoint_id
 from adapters.bridges.stargate_abi import ORDER
 from adapters.rpc.abi import Function, Log
 from adapters.transactions.stargate import SEND
-from api.domain.ledger import Promise
+from api.domain.transfers import Promise
 from api.services.ledger.bridges.events import BridgeEvent, Delivery, Deposit, address, number, topic, topic_bytes
 from routing_engine.fixed_point import rescale
 from routing_engine.reference import token_registry

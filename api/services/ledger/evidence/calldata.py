@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from adapters.transactions.base import REFERENCE_BYTES
 from adapters.transactions.decoding import DecodedPayment, decode_payment
 from adapters.transactions.erc20 import TRANSFER
-from api.domain.ledger import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
+from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
 from api.services.ledger.bridges.events import BridgeEvents, Deposit
 from api.services.ledger.evidence.evidence import Proof
 from api.services.ledger.evidence.movements import Movement, is_transfer, token_movements, wrapped_coin

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from api.domain.ledger import Naming
+from api.domain.transfers import Naming
 from api.services.ledger.bridges.events import BridgeEvents, Deposit
 from api.services.ledger.evidence.movements import Movement, losers_of
 from api.services.ledger.evidence.traces import CALL, CallTree, Frame

@@ -10,7 +10,7 @@ from itertools import islice
 from eth_utils.crypto import keccak
 
 from adapters.rpc.abi import WORD, Log
-from api.domain.ledger import COIN_TRANSFER, FIRST_INNER_TRANSFER
+from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER
 from api.services.ledger.evidence.traces import CallTree
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 from routing_engine.reference.chains import CHAINS

@@ -11,7 +11,7 @@ import structlog
 from adapters.base import BadPayload
 from adapters.rpc.abi import hex_data
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
-from api.domain.ledger import Block
+from api.domain.transfers import Block
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.proofs.receipts import NotProven, check_header, check_receipts
 from api.services.ledger.proofs.transactions import check_sender, check_transactions, is_known

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from api.domain.ledger import Block, ChainUnavailable, Proof, Transfer, TransferKey, key_of
+from api.domain.ledger import ChainUnavailable, Proof
+from api.domain.transfers import Block, Transfer, TransferKey, key_of
 from api.services.ledger.proofs.blocks import prove_blocks
 from api.services.ledger.proofs.receipts import NotProven
 from api.services.ledger.witnesses import Witness

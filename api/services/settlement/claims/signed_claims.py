@@ -15,8 +15,9 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound, Problem, Unavailable
-from api.domain.ledger import ChainUnavailable, TransferKind
-from api.services.orders.store import GONE
+from api.domain.ledger import ChainUnavailable
+from api.domain.payments import GONE
+from api.domain.transfers import TransferKind
 from api.services.resources import Resources
 from api.services.settlement.claims.claim_digest import digest_of, typed_data
 from api.storage.db import insert_new

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.domain.ledger import Promise, Transfer, TransferKind
+from api.domain.transfers import Promise, Transfer, TransferKind
 from api.storage.tables import PaymentOrder, StoredQuote
 
 SIMULATED_BRIDGE = "simulated"

@@ -8,8 +8,9 @@ from datetime import datetime
 import structlog
 
 from api.domain.confirmations import Confirmations
-from api.domain.ledger import Proof, Transfer
-from api.services.orders.store import COUNTED, PaymentState
+from api.domain.ledger import Proof
+from api.domain.payments import COUNTED, PaymentState
+from api.domain.transfers import Transfer
 from api.services.orders.worth import dollars_of, is_notable, price_in_dollars
 from api.services.settlement.claims.proofs import is_proven
 from api.services.settlement.crediting.sighting import Sighting

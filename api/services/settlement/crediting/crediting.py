@@ -11,23 +11,15 @@ from sqlalchemy.exc import DataError
 from sqlalchemy.orm import Session
 
 from api.domain.confirmations import Confirmations
-from api.domain.ledger import TransferKey, TransferKind, key_of
 from api.domain.orders import StatusReason, takes_payment
-from api.services.orders.store import (
-    CHECKED,
-    COUNTED,
-    NO_MONEY,
-    PaymentState,
-    lock_all,
-    money_of,
-    record,
-    settle,
-    state_of,
-)
+from api.domain.payments import CHECKED, COUNTED, Evidence, PaymentState
+from api.domain.transfers import TransferKey, TransferKind, key_of
+from api.services.orders.money import NO_MONEY, money_of
+from api.services.orders.store import lock_all, record, settle, state_of
 from api.services.settlement.claims.signed_claims import find_signed
 from api.services.settlement.crediting.checking import check_payment, move_payment
 from api.services.settlement.crediting.intake import add_transfer
-from api.services.settlement.crediting.matching import Evidence, Match, find_waiting_deliveries, match_transfers
+from api.services.settlement.crediting.matching import Match, find_waiting_deliveries, match_transfers
 from api.services.settlement.crediting.revising import apply_revision, find_revisions
 from api.services.settlement.crediting.sighting import Sighting
 from api.storage.tables import Payment, PaymentOrder

@@ -7,11 +7,12 @@ from datetime import datetime
 import structlog
 from sqlalchemy.orm import Session
 
-from api.domain.ledger import TransferKind
 from api.domain.orders import takes_payment
-from api.services.orders.store import PaymentState, state_of
+from api.domain.payments import Evidence, PaymentState, Unmatched
+from api.domain.transfers import TransferKind
+from api.services.orders.store import state_of
 from api.services.settlement.crediting.built_deposits import is_built
-from api.services.settlement.crediting.matching import Evidence, Match, Unmatched, is_listed
+from api.services.settlement.crediting.matching import Match, is_listed
 from api.services.settlement.crediting.sighting import Sighting
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder

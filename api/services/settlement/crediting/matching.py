@@ -7,39 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.ledger import Transfer, TransferKind
+from api.domain.payments import Evidence
+from api.domain.transfers import Transfer, TransferKind
 from api.services.settlement.crediting.open_deposits import OpenDeposits
 from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount
 from routing_engine.reference import token_registry
-
-
-class Evidence(StrEnum):
-    """Why a transfer counts for its order.
-
-    ``reference``: the order's reference ends the calldata of the call that moved the money, and whose money it was
-    made that call. ``signature``: the address whose money left signed for it. ``bridge``: a bridge answered a deposit
-    that counts. ``assigned``: vendor or operator said so.
-    """
-
-    NONE = ""
-    REFERENCE = "reference"
-    SIGNATURE = "signature"
-    BRIDGE = "bridge"
-    ASSIGNED = "assigned"
-
-
-class Unmatched(StrEnum):
-    """Why a transfer belongs to no order."""
-
-    NO_ORDER = "no_order"
-    OTHER_PAYER = "other_payer"
-    OTHER_RECIPIENT = "other_recipient"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.ledger import Transfer, TransferKind
-from api.services.orders.store import GONE
+from api.domain.payments import GONE
+from api.domain.transfers import Transfer, TransferKind
 from api.storage.tables import Payment
 
 

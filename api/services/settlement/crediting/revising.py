@@ -9,9 +9,10 @@ from datetime import datetime
 import structlog
 from sqlalchemy.orm import Session
 
-from api.domain.ledger import Transfer, TransferKind, key_of
+from api.domain.payments import Evidence, Unmatched
+from api.domain.transfers import Transfer, TransferKind, key_of
 from api.services.settlement.crediting.built_deposits import is_built
-from api.services.settlement.crediting.matching import Evidence, Match, Unmatched, match_transfers
+from api.services.settlement.crediting.matching import Match, match_transfers
 from api.services.settlement.crediting.sighting import Sighting
 from api.storage.tables import Payment, PaymentOrder
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, Head, Proof, Transfer, TransferKey
+from api.domain.ledger import Head, Proof
+from api.domain.transfers import Block, Transfer, TransferKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

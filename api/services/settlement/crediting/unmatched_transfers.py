@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from api.domain.clock import iso
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound
-from api.domain.ledger import TransferKind
-from api.services.orders.store import GONE, PaymentState, lock_all
+from api.domain.payments import GONE, Evidence, PaymentState
+from api.domain.transfers import TransferKind
+from api.services.orders.store import lock_all
 from api.services.settlement.crediting.crediting import give, settle_all
-from api.services.settlement.crediting.matching import Evidence
 from api.storage.tables import Payment
 
 LOST = "lost"

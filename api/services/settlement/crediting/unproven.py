@@ -8,8 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, Transfer, TransferKind
-from api.services.orders.store import CHECKED
+from api.domain.payments import CHECKED
+from api.domain.transfers import Block, Transfer, TransferKind
 from api.storage.tables import Payment
 
 MOST_AT_ONCE = 500

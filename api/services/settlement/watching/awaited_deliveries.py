@@ -8,9 +8,9 @@ from sqlalchemy import and_, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from api.domain.env import EnvMode
-from api.domain.ledger import TransferKind
 from api.domain.orders import OrderStatus
-from api.services.orders.store import GONE
+from api.domain.payments import GONE
+from api.domain.transfers import TransferKind
 from api.storage.tables import Payment, PaymentOrder
 
 AFTER_DEADLINE = timedelta(days=1)

@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, Doubt, Settlement
+from api.domain.ledger import Doubt, Settlement
+from api.domain.transfers import Block
 from api.storage.tables import DoubtfulBlock
 
 SETTLE_AFTER = timedelta(seconds=10)

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, Place
+from api.domain.payments import GONE
 from api.services.ledger.doubts import HINT
-from api.services.orders.store import GONE
 from api.services.settlement.watching.doubtful_blocks import note_doubts
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentHint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.domain.ledger import Block
+from api.domain.transfers import Block
 
 Place = tuple[int, str]
 """Number and hash of a block."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.domain.ledger import Doubt, Transfer
+from api.domain.ledger import Doubt
+from api.domain.transfers import Transfer
 from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.watching.awaited_deliveries import awaits_delivery
 from api.services.settlement.watching.doubtful_blocks import close_doubts, due_doubts, note_doubts, oldest_doubt

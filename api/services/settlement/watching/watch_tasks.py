@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
-from api.services.orders.store import PaymentState
+from api.domain.payments import PaymentState
 from api.services.resources import Resources
 from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.watched_chain import group_chains

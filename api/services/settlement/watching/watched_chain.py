@@ -10,9 +10,10 @@ from sqlalchemy import ColumnElement, and_, select, union
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, ChainUnavailable, Head, Ledger, Proof, Transfer, TransferKey
+from api.domain.ledger import ChainUnavailable, Head, Ledger, Proof
 from api.domain.orders import LATE_WINDOW, OrderStatus
-from api.services.orders.store import PaymentState
+from api.domain.payments import PaymentState
+from api.domain.transfers import Block, Transfer, TransferKey
 from api.services.resources import Resources
 from api.services.settlement.crediting.sighting import Sighting
 from api.services.vendors.owned_addresses import recipients_of

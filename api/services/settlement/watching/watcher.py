@@ -16,8 +16,9 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.ledger import Block, ChainUnavailable, Ledger, Proof, Reading, TransferKey
-from api.services.orders.store import CHECKED, PaymentState
+from api.domain.ledger import ChainUnavailable, Ledger, Proof, Reading
+from api.domain.payments import CHECKED, PaymentState
+from api.domain.transfers import Block, TransferKey
 from api.services.resources import Resources
 from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.crediting.unproven import unproven

@@ -1,0 +1,119 @@
+"""What moved for an order: its transfers and refunds as stored, and what they add up to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from api.domain.clock import iso
+from api.domain.funds import Credit, Funds, add_up
+from api.domain.payments import COUNTED, GONE, PaymentState
+from api.domain.transfers import TransferKind
+from api.services.orders.worth import is_notable
+from api.storage.tables import Payment, PaymentOrder, Refund
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Money:
+    """What moved for one order, and what its merchant wants to send back.
+
+    Parameters
+    ----------
+    payments : sequence of Payment
+        Those in a canonical block, of all kinds, oldest first.
+    refunds : sequence of Refund
+        What was asked for, oldest first.
+    """
+
+    payments: Sequence[Payment] = ()
+    refunds: Sequence[Refund] = ()
+
+    @property
+    def received(self) -> list[Payment]:
+        """What reached the merchant, whichever token it is."""
+        return [row for row in self.payments if row.kind == TransferKind.PAYMENT]
+
+    def asked_back(self, payment_id: int) -> int:
+        """Return how much of a payment the merchant wants to send back, smallest units."""
+        return sum(row.amount for row in self.refunds if row.payment_id == payment_id)
+
+    def sent_back(self, payment_id: int) -> int:
+        """Return how much of a payment the merchant has sent back for good, smallest units."""
+        asked = {row.id for row in self.refunds if row.payment_id == payment_id}
+        return sum(row.amount for row in self.payments if row.refund_id in asked and row.state in COUNTED)
+
+    def list_sent(self, refund: Refund) -> list[Payment]:
+        """Return the transfers by which the merchant has sent a refund."""
+        return [row for row in self.payments if row.refund_id == refund.id]
+
+    def is_final(self, refund: Refund) -> bool:
+        """Whether a refund was sent for good."""
+        return any(row.state == PaymentState.FINAL for row in self.list_sent(refund))
+
+
+NO_MONEY = Money()
+
+
+def money_of(session: Session, order_ids: Collection[str]) -> Mapping[str, Money]:
+    """Return what moved for each of these orders."""
+    if not order_ids:
+        return {}
+    query = select(Payment).where(Payment.order_id.in_(order_ids), Payment.state.not_in(GONE))
+    payments: dict[str, list[Payment]] = defaultdict(list)
+    for row in session.scalars(query.order_by(Payment.mined_at, Payment.id)):
+        payments[row.order_id or ""].append(row)
+    refunds: dict[str, list[Refund]] = defaultdict(list)
+    if payments:  # nothing is sent back of nothing
+        for refund in session.scalars(select(Refund).where(Refund.order_id.in_(payments)).order_by(Refund.id)):
+            refunds[refund.order_id].append(refund)
+    return {
+        order_id: Money(payments=payments.get(order_id, ()), refunds=refunds.get(order_id, ()))
+        for order_id in order_ids
+    }
+
+
+def transactions(money: Money) -> list[dict[str, Any]]:
+    """Describe every transaction of an order once."""
+    found: dict[tuple[int, str], datetime] = {}
+    for row in money.payments:
+        found.setdefault((row.chain_id, row.tx_hash), row.mined_at)
+    return [{"chain_id": chain, "hash": text, "timestamp": iso(at)} for (chain, text), at in found.items()]
+
+
+def funds_of(order: PaymentOrder, money: Money) -> Funds:
+    """Add up what moved for an order."""
+    return add_up((_credit(order, row, money) for row in money.payments), order.settlement_amount)
+
+
+def is_credited(order: PaymentOrder, payment: Payment) -> bool:
+    """Whether a payment's amount counts towards the price: the token asked for, on the chain asked for."""
+    return (
+        payment.kind == TransferKind.PAYMENT
+        and payment.chain_id == order.settlement_chain_id
+        and payment.token_address == order.settlement_token_address
+    )
+
+
+def _credit(order: PaymentOrder, row: Payment, money: Money) -> Credit:
+    is_wanted = is_credited(order, row)
+    return Credit(
+        kind=TransferKind(row.kind),
+        amount=row.amount,
+        is_settlement_token=is_wanted,
+        is_final=row.state in COUNTED,
+        mined_at=row.mined_at,
+        bridge_key=row.bridge_id or row.source_tx_hash or row.tx_hash,
+        is_built=row.is_built,
+        is_overdue=row.is_overdue,
+        is_rejected=row.is_rejected,
+        is_after_close=row.is_after_close,
+        is_notable=is_wanted or row.kind != TransferKind.PAYMENT or is_notable(order, row),
+        asked_back=money.asked_back(row.id),
+        sent_back=money.sent_back(row.id),
+    )

@@ -1,0 +1,81 @@
+"""Describe to a vendor what reached it for an order, and what of that it sends back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from adapters.transactions.payment_builders import with_reference
+from adapters.transactions.erc20 import transfer
+from api.services.orders.money import Money
+from api.storage.tables import Refund
+from routing_engine.model import Token
+
+
+class RefundStatus(StrEnum):
+    """Where a refund stands: the merchant's wallet has to sign it, its chain has it, its chain keeps it."""
+
+    REQUESTED = "requested"
+    SENT = "sent"
+    FINAL = "final"
+
+
+def describe_refunds(money: Money) -> list[dict[str, Any]]:
+    """Describe what a vendor wants to send back, oldest first.
+
+    Returns
+    -------
+    list of dict
+        For each ``transfer`` that brought it, ``chain_id``, ``token``, ``amount``, ``to``, ``hash`` and ``status``; and
+        ``transaction``, what the wallet at the settlement address has to sign; None once it is sent.
+    """
+    return [_describe(money, each) for each in money.refunds]
+
+
+def describe_transfers(money: Money) -> list[dict[str, Any]]:
+    """Describe what reached the merchant for an order, oldest first, with what is left to send back of each."""
+    return [
+        {
+            "id": row.public_id,
+            "chain_id": row.chain_id,
+            "hash": row.tx_hash,
+            "token": row.token_address,
+            "amount": str(row.amount),
+            "amount_left": str(row.amount - money.asked_back(row.id)),
+            "from": row.sender,
+            "evidence": row.evidence,
+            "status": row.state,
+        }
+        for row in money.received
+    ]
+
+
+def _describe(money: Money, refund: Refund) -> dict[str, Any]:
+    sent = money.list_sent(refund)
+    status = RefundStatus.REQUESTED
+    if sent:
+        status = RefundStatus.FINAL if money.is_final(refund) else RefundStatus.SENT
+    transfer_ids = {row.id: row.public_id for row in money.received}
+    return {
+        "transfer": transfer_ids.get(refund.payment_id, ""),
+        "chain_id": refund.chain_id,
+        "token": refund.token_address,
+        "amount": str(refund.amount),
+        "to": refund.recipient,
+        "hash": sent[0].tx_hash if sent else "",
+        "status": status,
+        "transaction": None if sent else _transaction(refund),
+    }
+
+
+def _transaction(refund: Refund) -> Mapping[str, Any]:
+    token = Token(chain_id=refund.chain_id, address=refund.token_address, symbol="", decimals=0)
+    call = with_reference(transfer(token, refund.recipient, refund.amount), refund.reference)
+    return {
+        "chain_id": call.chain_id,
+        "from": refund.sender,
+        "to": call.to,
+        "value": hex(call.value),
+        "data": "0x" + call.data.hex(),
+    }
