@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from adapters.transactions.payment_builders import with_reference
 from adapters.transactions.erc20 import transfer
+from adapters.transactions.payment_builders import with_reference
 from api.services.orders.money import Money
 from api.storage.tables import Refund
 from routing_engine.model import Token
