@@ -13,6 +13,9 @@ from pathlib import Path
 from tests.support.npm import Package, fetch
 
 VERSION = "1.7.1"
+STATES = 500
+"""Of the newest blocks, in memory. By default anvil writes older ones to the disk and leaves them there: in one day of
+random histories, 66 GB."""
 _SYSTEMS = {"Linux": "linux", "Darwin": "darwin"}
 _MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 _INTEGRITY = {
@@ -52,7 +55,10 @@ def running_anvil(chain_id: int, *options: str) -> Iterator[str]:
     *options : str
         Further command-line options.
     """
-    command = [anvil_binary(), "--host", "127.0.0.1", "--port", "0", "--chain-id", str(chain_id), *options]
+    command = [
+        anvil_binary(), "--host", "127.0.0.1", "--port", "0", "--chain-id", str(chain_id),
+        "--prune-history", str(STATES), *options,
+    ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     drained = None
     try:
