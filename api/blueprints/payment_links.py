@@ -12,7 +12,7 @@ from api.context import get_resources
 from api.schemas.payments import IdempotencySchema, PaymentLinkAnswer, PaymentLinkSchema
 from api.security import caller_key, key_required
 from api.services.idempotency import Repeatable
-from api.services.orders.commands import NewLink, create_link
+from api.services.orders.creation import NewLink, create_link
 
 blueprint = Blueprint(
     "payment_links", __name__, url_prefix="/api/v1/payment_link", description="Ask a customer for money"

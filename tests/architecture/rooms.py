@@ -8,6 +8,7 @@ from, however deep inside. A *floor* is a level of the building: the number of r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -43,6 +44,7 @@ def draw_plans(root: Path = ROOT) -> list[FloorPlan]:
     return [draw_plan(graph, package) for package in sorted(packages)]
 
 
+@cache
 def join_modules(root: Path = ROOT) -> nx.DiGraph:
     """Return all modules, with an arrow from each to every module of the tree that it imports."""
     modules = read_modules(root)
