@@ -13,10 +13,7 @@ from api.context import attach_resources
 from api.metrics import Metrics
 from api.rate_limits import RateLimits
 from api.request_body import MAX_BODY_BYTES
-from api.services.operations.duty_health import DutyCollector
-from api.services.operations.market_metrics import MarketCollector
-from api.services.operations.payment_metrics import PaymentCollector
-from api.services.operations.webhook_metrics import DeliveryCollector
+from api.services.operations.metrics import MetricsCollector
 from api.services.resources import Resources
 
 
@@ -44,10 +41,7 @@ def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
     logs.install(app)
     metrics = Metrics()
     metrics.install(app)
-    metrics.registry.register(DeliveryCollector(shared))
-    metrics.registry.register(PaymentCollector(shared))
-    metrics.registry.register(DutyCollector(shared))
-    metrics.registry.register(MarketCollector(shared))
+    metrics.registry.register(MetricsCollector(shared))
     limits = RateLimits(shared.config)
     security.install(app, limits.install)
     api = Api(app)

@@ -112,7 +112,7 @@ def welcome(config: Config, key: str, payment_url: str) -> list[str]:
 
 def _start(command: str) -> subprocess.Popen[bytes]:
     # In a session of its own, so that Ctrl-C reaches this process alone, which then ends the others in order.
-    return subprocess.Popen([sys.executable, "-m", "api.cli.commands", command], start_new_session=True)  # noqa: S603 - fixed words
+    return subprocess.Popen([sys.executable, "-m", "api.cli", command], start_new_session=True)  # noqa: S603 - fixed words
 
 
 def _answers(config: Config, children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> bool:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         QuoteRefused,
         Refusal,
         RoutingError,
-        StaleSnapshot,
         UnknownToken,
         Unroutable,
     )
@@ -46,7 +45,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "errors": (
         "AmbiguousToken", "BadMarketFile", "BadRequestFile", "InsufficientLiquidity", "InvalidMarket", "InvalidRequest",
-        "NoRoute", "PriceImpactTooHigh", "QuoteRefused", "Refusal", "RoutingError", "StaleSnapshot", "UnknownToken",
+        "NoRoute", "PriceImpactTooHigh", "QuoteRefused", "Refusal", "RoutingError", "UnknownToken",
         "Unroutable",
     ),
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
@@ -85,7 +84,6 @@ __all__ = [
     "RoutingError",
     "Side",
     "Snapshot",
-    "StaleSnapshot",
     "Status",
     "Token",
     "Unavailable",

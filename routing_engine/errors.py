@@ -69,12 +69,6 @@ class PriceImpactTooHigh(Unroutable):
     code = "price_impact_too_high"
 
 
-class StaleSnapshot(RoutingError):
-    """The snapshot is older than the caller allows."""
-
-    code = "stale_snapshot"
-
-
 class InvalidMarket(RoutingError):
     """A market's state contradicts itself or the protocol's bounds.
 

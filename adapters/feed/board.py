@@ -40,23 +40,6 @@ class Board(Protocol):
         ...
 
 
-class MemoryBoard:
-    """A board within one process."""
-
-    def __init__(self) -> None:
-        self._state: State | None = None
-
-    def publish(self, state: State) -> None:
-        """Hang up a state."""
-        self._state = state
-
-    def latest(self) -> State:
-        """Return the newest state; raises `VenueUnavailable` if there is none."""
-        if self._state is None:
-            raise VenueUnavailable("no market has been published yet")
-        return self._state
-
-
 class RedisBoard:
     """A board in Redis: the whole market now and then, what changed since, and a head that says what is newest.
 

@@ -205,7 +205,3 @@ def up(port: int | None, data_dir: str | None) -> None:
         from api.up import run_all
 
         raise SystemExit(run_all(resources))
-
-
-if __name__ == "__main__":
-    main()

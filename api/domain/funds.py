@@ -97,9 +97,6 @@ class Funds:
     all_sent_back: bool = False
 
 
-NO_FUNDS = Funds()
-
-
 def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
     """Sum up an order's transfers.
 

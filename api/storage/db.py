@@ -89,17 +89,6 @@ class Database:
             with self.read() as session:
                 self._fence.check(session)
 
-    def ping(self) -> None:
-        """Ask the database for one row.
-
-        Raises
-        ------
-        sqlalchemy.exc.OperationalError
-            If it does not answer.
-        """
-        with self.engine.connect() as connection:
-            connection.execute(select(1))
-
     def close(self) -> None:
         """Close every pooled connection."""
         self.engine.dispose()

@@ -13,12 +13,13 @@ import pytest
 from redis import Redis
 
 from adapters.base import BadPayload, VenueUnavailable
-from adapters.feed.board import MAX_DELTAS, MemoryBoard, RedisBoard
+from adapters.feed.board import MAX_DELTAS, RedisBoard
 from adapters.feed.codec import MAGIC, Head, pack_delta, pack_head, pack_whole, unpack_delta, unpack_head, unpack_whole
 from adapters.feed.state import SourceReport, State
 from routing_engine import Snapshot
 from routing_engine.model import Market
 from tests.support.markets import market_of
+from tests.support.memory_board import MemoryBoard
 from tests.support.redis_server import redis_server
 
 SOURCES = (

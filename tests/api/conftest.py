@@ -25,7 +25,6 @@ from sqlalchemy import create_engine, text
 from api.app import build_app
 from api.config import Config
 from api.context import attach_resources
-from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.market.market import MarketService
 from api.services.market.supply import offline
@@ -35,6 +34,7 @@ from api.services.vendors.vendors import NewVendor, create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import Base
+from tests.support.clock import SettableClock
 from tests.support.receiver import StaticResolver
 from tests.support.shop import Shop
 from tests.support.webhooks import Desk

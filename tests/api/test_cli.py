@@ -212,7 +212,7 @@ def free_port() -> int:
 
 
 def up(port: int, data_dir: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "api.cli.commands", "up", "--port", str(port), "--data-dir", str(data_dir)]
+    command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(data_dir)]
     environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BASE_URL"}}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -297,8 +297,8 @@ def test_the_demo_key_is_fresh_each_time(resources: Resources) -> None:
     assert {key.vendor_id for key in found if key} == {found[0].vendor_id if found[0] else None}
 
 
-def test_a_context_takes_the_system_clock(config: Config) -> None:
+def test_a_process_takes_the_system_clock(config: Config) -> None:
     built = build_resources(config)
-    built.database.ping()
+    built.database.engine.connect().close()
     built.database.close()
     assert built.clock.now().utcoffset() is not None

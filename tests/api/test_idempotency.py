@@ -11,12 +11,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
-from api.domain.clock import SettableClock
 from api.domain.errors import Conflict
 from api.services.idempotency import Repeatable, first_answer
 from api.services.resources import Resources
 from api.storage.tables import Event, IdempotencyKey, PaymentOrder
 from tests.api.conftest import Merchant
+from tests.support.clock import SettableClock
 from tests.support.shop import LINK, Shop
 
 PATH = "/api/v1/payment_link"

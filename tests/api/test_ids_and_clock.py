@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from api.domain.clock import SettableClock, SystemClock, iso
+from api.domain.clock import SystemClock, iso
 from api.domain.ids import IdPrefix, new_id, new_reference
+from tests.support.clock import SettableClock
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

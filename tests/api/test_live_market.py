@@ -18,7 +18,6 @@ from adapters.feed.state import State
 from adapters.testing import ReplayClient
 from api.app import build_app
 from api.config import Config, ConfigError
-from api.domain.clock import SettableClock
 from api.services.market.market import MarketService, NoMarket
 from api.services.market.supply import FeedSupply, open_board, supply_for
 from api.services.resources import Resources
@@ -26,6 +25,7 @@ from api.worker.process import run_worker
 from api.worker.sources import SourceReader
 from routing_engine import Snapshot
 from tests.adapters_offline.sources import Told, failing
+from tests.support.clock import SettableClock
 from tests.support.redis_server import redis_server
 from tests.support.routes import BODY, asker
 

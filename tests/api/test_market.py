@@ -13,11 +13,11 @@ import pytest
 
 from api.asgi import from_environment
 from api.config import ConfigError
-from api.domain.clock import SettableClock
 from api.services.market.market import MarketService, NoMarket
 from api.services.market.supply import offline
 from routing_engine import NATIVE_ADDRESS, Router, Snapshot
 from tests.api.conftest import START
+from tests.support.clock import SettableClock
 from tests.support.markets import market_of
 
 POOLS = "ab: A B 1000 1000 30bps"

@@ -8,14 +8,14 @@ from datetime import timedelta
 import pytest
 
 from adapters.base import BadPayload, VenueUnavailable
-from adapters.feed.board import MemoryBoard
 from adapters.feed.feed import Feed
 from adapters.feed.state import State
-from api.domain.clock import SettableClock
 from api.services.market.market import MarketService, NoMarket
 from api.services.market.supply import BoardSupply, FeedSupply
 from tests.adapters_offline.sources import Gate, Told, failing
 from tests.api.conftest import START
+from tests.support.clock import SettableClock
+from tests.support.memory_board import MemoryBoard
 
 WAIT_S = 60.0
 POOL, MOVED, OTHER = "x: A B 1000 1000 30bps", "x: A B 1000 2000 30bps", "y: A B 5 5 0bps"

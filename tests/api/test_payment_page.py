@@ -15,7 +15,6 @@ from flask.testing import FlaskClient
 from api.checkout_page import strings
 from api.checkout_page.quotes import quote_json
 from api.checkout_page.state import page_state
-from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.checkout.money_seen import MoneySeen
 from api.services.checkout.quotes import quote_order
@@ -26,6 +25,7 @@ from api.services.settlement.watching.watcher import watch
 from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
 from tests.api.test_payment_page_money import transfer
+from tests.support.clock import SettableClock
 from tests.support.shop import Shop
 
 USDC = token_registry.token("USDC", 8453)

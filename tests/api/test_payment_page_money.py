@@ -13,7 +13,6 @@ from flask.testing import FlaskClient
 
 from api.checkout_page import strings
 from api.checkout_page.state import PageState, page_state
-from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.transfers import TransferKind
@@ -26,6 +25,7 @@ from api.services.settlement.watching.watcher import watch
 from api.storage.tables import DoubtfulBlock
 from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
+from tests.support.clock import SettableClock
 
 USDC = token_registry.token("USDC", 8453)
 DAI = token_registry.token("DAI", 8453)

@@ -18,7 +18,6 @@ from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
-from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.chains.chain_access import ChainAccess
 from api.services.market.market import MarketService
@@ -31,6 +30,7 @@ from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import Merchant
+from tests.support.clock import SettableClock
 from tests.support.main_net import MainNet, fact, running_main_net
 from tests.support.shop import Shop
 

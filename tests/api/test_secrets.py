@@ -19,7 +19,6 @@ from standardwebhooks import WebhookVerificationError
 from api.cli.commands import main
 from api.config import Config, ConfigError
 from api.context import attach_resources, build_resources
-from api.domain.clock import SettableClock
 from api.secrets.box import SecretBox, open_box
 from api.secrets.keys import FixedKeys, KeyFile, SecretKeyFault, new_key, parse_keys
 from api.services.operations.stored_secrets import require_keys, reset_secrets, rotate_keys
@@ -28,6 +27,7 @@ from api.services.webhooks.secrets import MOST, secret_purpose
 from api.storage.db import Database
 from api.storage.tables import Base, IdempotencyKey, WebhookSecret
 from tests.api.conftest import Merchant
+from tests.support.clock import SettableClock
 from tests.support.shop import LINK
 from tests.support.webhooks import SUBSCRIPTIONS, Desk, Sent, verify
 

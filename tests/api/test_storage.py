@@ -74,7 +74,7 @@ def test_two_processes_can_migrate_at_once(
     dialect: str, make_database_url: Callable[[str], str], tmp_path: Path
 ) -> None:
     environment = {**os.environ, "DATABASE_URL": make_database_url(dialect), "DATA_DIR": str(tmp_path)}
-    command = [sys.executable, "-m", "api.cli.commands", "db", "upgrade"]
+    command = [sys.executable, "-m", "api.cli", "db", "upgrade"]
     processes = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     printed = {process.communicate(timeout=60)[0] for process in processes}
     assert printed == {b"The database is at revision 0002.\n"}
@@ -228,7 +228,7 @@ def test_a_command_beside_the_service_takes_its_log_away_from_nobody(tmp_path: P
     upgrade(service.engine)
     with service.engine.connect() as held:
         held.exec_driver_sql("SELECT count(*) FROM vendors")
-        Database(url).ping()  # a second one in the same process, such as that of the leases
+        Database(url).engine.connect().close()  # a second one in the same process, such as that of the leases
         code = "import sqlite3, sys; base = sqlite3.connect(sys.argv[1]); base.execute(sys.argv[2]); base.close()"
         subprocess.run([sys.executable, "-c", code, str(file), "SELECT 1 FROM vendors"], check=True)
         assert file.with_name("checkout.db-wal").exists()

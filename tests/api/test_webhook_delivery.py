@@ -10,7 +10,6 @@ from sqlalchemy import select
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from api.app import build_app
-from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.net.client import Reply
 from api.services.webhooks.dispatcher import Dispatcher
@@ -18,6 +17,7 @@ from api.services.webhooks.outbox import NewEvent, publish
 from api.storage.tables import Event, WebhookDelivery
 from tests.api.conftest import START, Merchant
 from tests.api.test_storage import order_of
+from tests.support.clock import SettableClock
 from tests.support.webhooks import Desk, Sent, verify
 
 

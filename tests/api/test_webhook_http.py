@@ -15,7 +15,6 @@ from standardwebhooks import Webhook
 from werkzeug import Request, Response
 
 from api.app import build_app
-from api.domain.clock import SettableClock
 from api.domain.duties import Duty
 from api.net.client import SafeClient
 from api.services.resources import Resources
@@ -24,6 +23,7 @@ from api.worker.jobs import JOBS, Job
 from api.worker.leases import Leases
 from api.worker.process import Worker
 from tests.api.conftest import Merchant
+from tests.support.clock import SettableClock
 from tests.support.receiver import StaticResolver
 from tests.support.webhooks import Desk
 

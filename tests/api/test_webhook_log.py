@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.webhooks.outbox import NewEvent, publish
 from tests.api.conftest import START, Merchant
 from tests.api.test_storage import order_of
+from tests.support.clock import SettableClock
 from tests.support.webhooks import SUBSCRIPTIONS, Desk, verify
 
 Check = Callable[..., None]

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from standardwebhooks import WebhookVerificationError
 
-from api.domain.clock import SettableClock
 from tests.api.conftest import START, Merchant
+from tests.support.clock import SettableClock
 from tests.support.webhooks import SUBSCRIPTIONS, Desk, verify
 
 LIVE_DELAYS = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)

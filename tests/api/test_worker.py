@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from api.domain.clock import SettableClock
 from api.domain.duties import Duty
 from api.services.resources import Resources
 from api.storage.tables import IdempotencyKey, JobSlot, Lease, StoredQuote
@@ -21,6 +20,7 @@ from api.worker.jobs import JOBS, Job
 from api.worker.leases import Leases
 from api.worker.process import Worker
 from tests.api.conftest import START, Merchant
+from tests.support.clock import SettableClock
 
 PATIENCE_S = 20
 HANDED_OVER_S = 3

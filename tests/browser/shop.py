@@ -18,7 +18,6 @@ from sqlalchemy import delete
 from api.app import build_app
 from api.asgi import compose
 from api.config import Config
-from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
 from api.services.chains.chain_access import ChainAccess
@@ -37,6 +36,7 @@ from api.storage.tables import SettlementAccount
 from routing_engine import RouteRequest, Snapshot
 from routing_engine.markets import ConcentratedPool, ConstantProductPool
 from routing_engine.reference import token_registry
+from tests.support.clock import SettableClock
 from tests.support.shop import connected
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -16,7 +16,6 @@ from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
 from api.config import Config
-from api.domain.clock import SettableClock
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
 from api.services.chains.chain_access import ChainAccess, Firm
@@ -36,6 +35,7 @@ from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
 from tests.support.chain import GAS, Chain
+from tests.support.clock import SettableClock
 from tests.support.main_net import MainNet
 from tests.support.shop import Shop
 

@@ -12,7 +12,6 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from api.context import attach_resources
-from api.domain.clock import SettableClock
 from api.domain.env import EnvMode
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.orders.expiry import expire_orders
@@ -21,6 +20,7 @@ from api.services.settlement.watching.watcher import watch
 from api.services.vendors.vendors import Account, set_account
 from api.storage.tables import Event, Payment, SimulatedTransfer
 from routing_engine.reference import token_registry
+from tests.support.clock import SettableClock
 
 if TYPE_CHECKING:
     from tests.api.conftest import Merchant

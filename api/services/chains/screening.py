@@ -11,7 +11,10 @@ from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Protocol
 
+from api.domain.errors import Unavailable
+
 ENTRY_POINTS = "checkout.screening"
+RETRY_S = 5
 
 
 class Screen(Protocol):
@@ -49,3 +52,17 @@ def find_screen(name: str | None) -> Screen:
         raise ValueError(f"SCREENING: {name!r} is not installed; there is {', '.join(sorted(installed)) or 'none'}")
     screen: Screen = installed[name].load()
     return screen
+
+
+def is_rejected(screen: Screen, address: str) -> bool:
+    """Return whether nothing must be exchanged with an address.
+
+    Raises
+    ------
+    Unavailable
+        If the screen can't say now: nothing is built or sent until it can.
+    """
+    try:
+        return bool(screen([address]))
+    except Exception as error:  # an installed screen may raise anything
+        raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error

@@ -15,6 +15,7 @@ from adapters.transactions.simulation import PaymentChain, Refused, Simulation
 from api.domain.env import EnvMode
 from api.domain.errors import Unavailable
 from api.services.chains.chain_access import ChainAccess
+from api.services.chains.screening import is_rejected
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.quotes import OrderQuoteRefused, Refusal, get_order_quote, require_due
 from api.services.orders.views import PublicOrder, public_order
@@ -116,11 +117,7 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
 
 def _require_accepted(resources: Resources, payer: str) -> None:
     """Refuse a wallet that the operator's screen rejects, before it has sent anything."""
-    try:
-        rejected = resources.screen([payer])
-    except Exception as error:  # whatever an installed screen raises: nothing is built until it can say
-        raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error
-    if rejected:
+    if is_rejected(resources.screen, payer):
         raise OrderQuoteRefused(Refusal.REJECTED, "Payments from this wallet are not accepted")
 
 

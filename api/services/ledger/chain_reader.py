@@ -7,7 +7,7 @@ the bridges, and one for the receipts of the transactions that were found.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from typing import TypeAlias, TypeVar
@@ -29,11 +29,14 @@ from api.services.ledger.rpc_records import (
     FoundLog,
     FullBlock,
     Receipt,
-    read_found_logs,
+    ask_for_blocks,
     read_full_blocks,
-    read_header,
+    read_headers,
+    read_known_blocks,
     read_receipt,
+    read_searches,
     read_transaction,
+    to_block,
 )
 from api.services.ledger.transfers import Mined
 
@@ -83,16 +86,16 @@ class ChainReader:
         newest = self._at = self._guarded(lambda: pool.head(beside=last))
         deep = newest.number - finality_blocks(self._rpc.chain_id)
         return Head(
-            block=_block(newest),
+            block=to_block(newest),
             final_number=deep if newest.final is None else min(newest.final, newest.number),
         )
 
     def blocks(self, numbers: Collection[int]) -> dict[int, Block]:
         """Return the canonical blocks with these numbers; one beyond the head is left out."""
-        told = {each.number: _block(each) for each in (self._at, self._at and self._at.beside) if each}
+        told = {each.number: to_block(each) for each in (self._at, self._at and self._at.beside) if each}
         asked = sorted(number for number in numbers if number >= 0 and number not in told)
         questions = [("eth_getBlockByNumber", [hex(number), False]) for number in asked]
-        found = self.ask(questions, _read_headers) if questions else []
+        found = self.ask(questions, read_headers) if questions else []
         return {block.number: block for block in (*told.values(), *found) if block.number in numbers}
 
     def block_at(self, moment: datetime, newest: int) -> int:
@@ -125,7 +128,7 @@ class ChainReader:
         """
         wanted = frozenset(recipients)
         searches = event_searches(first, last, wanted, self._bridges)
-        found = self.ask(searches, _read_searches)
+        found = self.ask(searches, read_searches)
         relevant = [each for each in found if is_transfer(each) or each.names(wanted)]
         return self.located(relevant, wanted)
 
@@ -138,13 +141,13 @@ class ChainReader:
     def full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
         """Return whole blocks."""
         blocks: list[FullBlock] = []
-        for portion in _portions(sorted(numbers), AT_ONCE):
-            blocks += self.ask(block_questions(portion), partial(read_full_blocks, numbers=portion))
+        for portion in _split_into_portions(sorted(numbers), AT_ONCE):
+            blocks += self.ask(ask_for_blocks(portion), partial(read_full_blocks, numbers=portion))
         return blocks
 
     def known_blocks(self, numbers: Collection[int]) -> dict[int, FullBlock]:
         """Return whole blocks, as far as there are such."""
-        found = self.ask(block_questions(sorted(numbers)), _read_known)
+        found = self.ask(ask_for_blocks(sorted(numbers)), read_known_blocks)
         return {block.block.number: block for block in found}
 
     def chosen(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
@@ -184,12 +187,12 @@ class ChainReader:
         Blocks are large: of a long range, those that do not fit follow in requests of their own.
         """
         asked = event_searches(first, last, wanted, self._bridges)
-        numbers, *later = _portions(range(first, last + 1), AT_ONCE)
+        numbers, *later = _split_into_portions(range(first, last + 1), AT_ONCE)
 
         def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog]]:
-            return read_full_blocks(answers[len(asked) :], numbers), _read_searches(answers[: len(asked)])
+            return read_full_blocks(answers[len(asked) :], numbers), read_searches(answers[: len(asked)])
 
-        blocks, found = self.ask([*asked, *block_questions(numbers)], parse)
+        blocks, found = self.ask([*asked, *ask_for_blocks(numbers)], parse)
         blocks += self.full_blocks([number for portion in later for number in portion])
         for before, after in pairwise(blocks):
             if before.block.hash != after.parent_hash:
@@ -235,29 +238,6 @@ class ChainReader:
             raise ChainUnavailable(str(fault)) from fault
 
 
-def _block(header: Header) -> Block:
-    mined_at = datetime.fromtimestamp(header.timestamp, UTC)
-    return Block(number=header.number, hash=header.hash, mined_at=mined_at)
-
-
-def _read_headers(answers: list[Answer]) -> list[Block]:
-    return [read_header(answer) for answer in answers if answer is not None]
-
-
-def block_questions(numbers: Sequence[int]) -> list[Question]:
-    """Return the questions for whole blocks."""
-    return [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
-
-
-def _read_known(answers: list[Answer]) -> list[FullBlock]:
-    known = [answer for answer in answers if answer is not None]
-    return read_full_blocks(known, [read_header(answer).number for answer in known])
-
-
-def _read_searches(answers: list[Answer]) -> list[FoundLog]:
-    return [found for answer in answers for found in read_found_logs(answer)]
-
-
-def _portions(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+def _split_into_portions(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]

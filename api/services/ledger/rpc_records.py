@@ -9,7 +9,8 @@ from typing import Any
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import Log, hex_data, quantity
-from adapters.rpc.endpoint import RpcRefused
+from adapters.rpc.endpoint import Answer, Question, RpcRefused
+from adapters.rpc.heads import Block as Header
 from adapters.rpc.heads import parse_block
 from adapters.rpc.logs import parse_log
 from api.domain.transfers import Block
@@ -164,3 +165,30 @@ def _hash(record: Mapping[str, Any], field: str) -> str:
 
 def _address(text: object, field: str) -> str:
     return "0x" + hex_data(text, field, 20).hex()
+
+
+def to_block(header: Header) -> Block:
+    """Return the domain's block of an endpoint's header."""
+    mined_at = datetime.fromtimestamp(header.timestamp, UTC)
+    return Block(number=header.number, hash=header.hash, mined_at=mined_at)
+
+
+def read_headers(answers: list[Answer]) -> list[Block]:
+    """Read the headers of the blocks that there are."""
+    return [read_header(answer) for answer in answers if answer is not None]
+
+
+def ask_for_blocks(numbers: Sequence[int]) -> list[Question]:
+    """Return the questions for whole blocks."""
+    return [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
+
+
+def read_known_blocks(answers: list[Answer]) -> list[FullBlock]:
+    """Read the whole blocks that there are."""
+    known = [answer for answer in answers if answer is not None]
+    return read_full_blocks(known, [read_header(answer).number for answer in known])
+
+
+def read_searches(answers: list[Answer]) -> list[FoundLog]:
+    """Read the logs that several searches found."""
+    return [found for answer in answers for found in read_found_logs(answer)]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 from sqlalchemy import select
 
 from api.domain.duties import Duty
@@ -83,41 +80,3 @@ def worker_health(resources: Resources) -> WorkerHealth:
         duties={duty: max(database_time - leases[duty], none) if duty in leases else None for duty in Duty},
         chains={chain: max(now - cursors[chain], none) if chain in cursors else None for chain in chains},
     )
-
-
-class DutyCollector(Collector):
-    """How long each duty has been nobody's, at each look."""
-
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
-
-    def describe(self) -> Iterable[GaugeMetricFamily]:
-        """Name the series without asking the database."""
-        return (self._lapsed(), self._unread())
-
-    def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Ask; what never was is infinitely long ago."""
-        health, lapsed, unread = worker_health(self._resources), self._lapsed(), self._unread()
-        for duty, since in health.duties.items():
-            lapsed.add_metric([duty], _seconds(since))
-        for (env_mode, chain_id), since in health.chains.items():
-            unread.add_metric([env_mode, str(chain_id)], _seconds(since))
-        return lapsed, unread
-
-    @staticmethod
-    def _lapsed() -> GaugeMetricFamily:
-        return GaugeMetricFamily(
-            "checkout_duty_lapsed_seconds",
-            "Since when nobody does a duty; 0 if a worker does",
-            labels=["duty"],
-        )
-
-    @staticmethod
-    def _unread() -> GaugeMetricFamily:
-        return GaugeMetricFamily(
-            "checkout_chain_unread_seconds", "Since when a chain was not read", labels=["env_mode", "chain_id"]
-        )
-
-
-def _seconds(since: timedelta | None) -> float:
-    return float("inf") if since is None else since.total_seconds()

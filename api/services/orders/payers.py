@@ -9,6 +9,7 @@ from adapters.chain.deployments import contracts_on
 from adapters.rpc.multicall import MULTICALL3
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, Unavailable
+from api.services.chains.screening import is_rejected
 from api.services.orders.refunds import RefundSource
 from api.services.resources import Resources
 
@@ -53,9 +54,5 @@ def require_accepted(resources: Resources, recipient: str) -> None:
     Unavailable
         If the screen does not answer.
     """
-    try:
-        rejected = resources.screen([recipient]) if recipient else ()
-    except Exception as error:  # whatever an installed screen raises: nothing is sent until it can say
-        raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error
-    if rejected:
+    if recipient and is_rejected(resources.screen, recipient):
         raise InvalidData.at("to", "Rejected by the check of addresses")

@@ -67,11 +67,6 @@ class PaymentOrder(Base):
         Index(None, "settlement_chain_id", "settlement_address", "amount_due"),
     )
 
-    @property
-    def is_payable(self) -> bool:
-        """Whether a settlement account stood behind the order when it was made."""
-        return self.settlement_address is not None
-
 
 class TimelineEntry(Base):
     """One change of an order's status."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from api.domain.errors import Conflict
 from api.domain.events import EVENT_OF, EventType, event_of
-from api.domain.funds import NO_FUNDS, Credit, Funds, add_up
+from api.domain.funds import Credit, Funds, add_up
 from api.domain.orders import (
     LATE_WINDOW,
     OPEN,
@@ -31,6 +31,7 @@ EXPIRY = START + timedelta(hours=24)
 SOON = START + timedelta(minutes=5)
 LATE = EXPIRY + timedelta(hours=1)
 CLOSED = frozenset(OrderStatus) - OPEN
+NO_FUNDS = Funds()
 
 
 REASON_CHANGES = CLOSED | {OrderStatus.PROCESSING, OrderStatus.EXPIRED}

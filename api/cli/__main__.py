@@ -1,0 +1,5 @@
+"""``python -m api.cli`` is ``checkout``."""
+
+from api.cli import main
+
+main()

@@ -1,0 +1,176 @@
+"""What an operator measures: how webhooks, payments, duties, chains and sources fare at each look.
+
+Most of it is read from the database, since the worker has no address to ask. The sources of the market are those of
+this process: none before it has looked at its market.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session
+
+from api.domain.env import EnvMode
+from api.domain.payments import CHECKED, PaymentState
+from api.services.operations.duty_health import worker_health
+from api.services.resources import Resources
+from api.services.settlement.crediting.unmatched_transfers import count_unmatched
+from api.services.settlement.watching.doubtful_blocks import count_doubts
+from api.services.webhooks.outbox import DeliveryStatus
+from api.storage.tables import Payment, WatchCursor, WebhookDelivery
+
+PROVEN_WITHIN = timedelta(minutes=2)
+"""How long a proof may take before the operator should know."""
+
+_BY_ENV, _BY_CHAIN, _BY_SOURCE = ("env_mode",), ("env_mode", "chain_id"), ("source",)
+
+GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
+    "checkout_webhook_deliveries": ("Webhook deliveries", ("status",)),
+    "checkout_webhook_oldest_pending_seconds": ("Age of the oldest undelivered event", ()),
+    "checkout_payments_unmatched": ("Payments that belong to no order", _BY_ENV),
+    "checkout_payments_lost": ("Payments that counted, and that their chain has lost", _BY_ENV),
+    "checkout_payments_unproven": ("Payments of orders that no proof was found for in two minutes", _BY_ENV),
+    "checkout_chain_read_seconds": ("Age of the last block read", _BY_CHAIN),
+    "checkout_blocks_doubtful": ("Blocks that may hold more than was said of them", _BY_CHAIN),
+    "checkout_chain_traces": ("Whether an endpoint traces transactions", _BY_CHAIN),
+    "checkout_duty_lapsed_seconds": ("Since when nobody does a duty; 0 if a worker does", ("duty",)),
+    "checkout_chain_unread_seconds": ("Since when a chain was not read", _BY_CHAIN),
+    "checkout_source_up": ("Whether nothing is wrong with a source of rates", _BY_SOURCE),
+    "checkout_source_fresh_seconds": ("Until its rates are left out", _BY_SOURCE),
+    "checkout_source_reading_seconds": ("What its last reading took", _BY_SOURCE),
+    "checkout_source_refused_pools": ("Pools left out, by protocol and reason", (*_BY_SOURCE, "reason")),
+}
+COUNTERS: Mapping[str, tuple[str, Sequence[str]]] = {
+    "checkout_source_readings": ("Readings", _BY_SOURCE),
+    "checkout_source_failures": ("Readings in vain", _BY_SOURCE),
+}
+
+Family = GaugeMetricFamily | CounterMetricFamily
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One value of a series; its labels in the order in which the series names them."""
+
+    name: str
+    labels: tuple[str, ...] = ()
+    value: float
+
+
+class MetricsCollector(Collector):
+    """Asks for all of it at each look."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    def describe(self) -> Iterable[Family]:
+        """Name the series without asking the database."""
+        return _make_families().values()
+
+    def collect(self) -> Iterable[Family]:
+        """Ask, and write down what is found."""
+        families = _make_families()
+        for read in READERS:
+            for sample in read(self._resources):
+                families[sample.name].add_metric(sample.labels, sample.value)
+        return families.values()
+
+
+def _make_families() -> dict[str, Family]:
+    gauges = {name: GaugeMetricFamily(name, said, labels=labels) for name, (said, labels) in GAUGES.items()}
+    return gauges | {name: CounterMetricFamily(name, said, labels=labels) for name, (said, labels) in COUNTERS.items()}
+
+
+def _read_webhooks(resources: Resources) -> Iterator[Sample]:
+    """Count deliveries by status, and say how long the oldest one has been waiting."""
+    with resources.database.read() as session:
+        query = select(WebhookDelivery.status, func.count()).group_by(WebhookDelivery.status)
+        counts = {DeliveryStatus(status): count for status, count in session.execute(query)}
+        waiting_since = session.scalar(
+            select(func.min(WebhookDelivery.created_at)).where(WebhookDelivery.status == DeliveryStatus.PENDING)
+        )
+    for status in DeliveryStatus:
+        yield Sample(name="checkout_webhook_deliveries", labels=(status,), value=counts.get(status, 0))
+    age_s = (resources.clock.now() - waiting_since).total_seconds() if waiting_since else 0
+    yield Sample(name="checkout_webhook_oldest_pending_seconds", value=max(age_s, 0))
+
+
+def _read_payments(resources: Resources) -> Iterator[Sample]:
+    """Count the payments that need the operator."""
+    with resources.database.read() as session:
+        counts = {
+            "checkout_payments_unmatched": count_unmatched(session),
+            "checkout_payments_lost": _count(session, Payment.state == PaymentState.LOST),
+            "checkout_payments_unproven": _count(session, *_is_unproven(resources.clock.now())),
+        }
+    for name, by_env in counts.items():
+        for env_mode in EnvMode:
+            yield Sample(name=name, labels=(env_mode,), value=by_env.get(env_mode, 0))
+
+
+def _read_chains(resources: Resources) -> Iterator[Sample]:
+    """Say how far behind each chain is, and what is in doubt on it."""
+    now = resources.clock.now()
+    with resources.database.read() as session:
+        doubts = count_doubts(session)
+        cursors = session.scalars(select(WatchCursor)).all()
+    for cursor in cursors:
+        labels = (cursor.env_mode, str(cursor.chain_id))
+        age_s = max((now - cursor.mined_at).total_seconds(), 0)
+        yield Sample(name="checkout_chain_read_seconds", labels=labels, value=age_s)
+        doubtful = doubts.get((cursor.env_mode, cursor.chain_id), 0)
+        yield Sample(name="checkout_blocks_doubtful", labels=labels, value=doubtful)
+        if cursor.can_trace is not None:
+            yield Sample(name="checkout_chain_traces", labels=labels, value=cursor.can_trace)
+
+
+def _read_duties(resources: Resources) -> Iterator[Sample]:
+    """Say since when duties and chains are neglected; what never was is infinitely long ago."""
+    health = worker_health(resources)
+    for duty, since in health.duties.items():
+        yield Sample(name="checkout_duty_lapsed_seconds", labels=(duty,), value=_count_seconds(since))
+    for (env_mode, chain_id), since in health.chains.items():
+        labels = (env_mode, str(chain_id))
+        yield Sample(name="checkout_chain_unread_seconds", labels=labels, value=_count_seconds(since))
+
+
+def _read_sources(resources: Resources) -> Iterator[Sample]:
+    """Say what the reports of the market's sources say."""
+    now = resources.clock.now().timestamp()
+    for source in resources.market.sources:
+        labels = (source.name,)
+        yield Sample(name="checkout_source_up", labels=labels, value=not source.trouble)
+        yield Sample(name="checkout_source_fresh_seconds", labels=labels, value=source.expires_at - now)
+        yield Sample(name="checkout_source_reading_seconds", labels=labels, value=source.seconds)
+        yield Sample(name="checkout_source_readings", labels=labels, value=source.readings)
+        yield Sample(name="checkout_source_failures", labels=labels, value=source.failures)
+        for reason, count in source.refused.items():
+            yield Sample(name="checkout_source_refused_pools", labels=(*labels, reason), value=count)
+
+
+READERS: tuple[Callable[[Resources], Iterator[Sample]], ...] = (
+    _read_webhooks,
+    _read_payments,
+    _read_chains,
+    _read_duties,
+    _read_sources,
+)
+
+
+def _count(session: Session, *conditions: ColumnElement[bool]) -> dict[str, int]:
+    query = select(Payment.env_mode, func.count()).where(*conditions).group_by(Payment.env_mode)
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def _is_unproven(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    is_bare = ~Payment.has_receipt_proof & ~Payment.has_second_opinion
+    return Payment.state.in_(CHECKED), Payment.order_id.is_not(None), is_bare, Payment.seen_at < now - PROVEN_WITHIN
+
+
+def _count_seconds(since: timedelta | None) -> float:
+    return float("inf") if since is None else since.total_seconds()
