@@ -31,7 +31,7 @@ from routing_engine.markets import (
     Vault,
     WeightedPool,
 )
-from routing_engine.markets.lanes import across_lane
+from routing_engine.markets.bridges import across_lane
 from routing_engine.model import Market, Token
 from routing_engine.reference.chains import CHAINS
 

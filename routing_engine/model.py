@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 if TYPE_CHECKING:
     from routing_engine.curves.curve import Curve
@@ -154,7 +154,20 @@ class Market(Protocol):
     """A pool, or one lane of a bridge: an immutable value that quotes exactly and returns its next state.
 
     Every amount is an exact integer and equals what the contract would do. A market that cannot serve an amount
-    raises `QuoteRefused` with a reason; it never returns a smaller fill.
+    raises `QuoteRefused` with a reason; it never returns a smaller fill. `BaseMarket` in `markets.common.base` has what
+    every kind needs.
+    """
+
+    kind: ClassVar[str]
+    """What reads its record again: the name of an installed kind."""
+
+    is_wrap: ClassVar[bool]
+    """Whether it only turns a chain's coin into its wrapped token and back, one for one."""
+
+    is_constant_product: ClassVar[bool]
+    """Whether `reserve0`, `reserve1`, `fee_pips` and `gas` give its whole curve, by the rules of a Uniswap v2 pair.
+
+    The curves of many such markets are computed at once.
     """
 
     @property

@@ -14,7 +14,7 @@ from adapters.bridges.common import MAX_RATE_E18, Direction, ask_each, check_tok
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
-from routing_engine.markets.lanes import across_lane
+from routing_engine.markets.bridges import across_lane
 from routing_engine.model import Hop, Token
 
 URL = "https://app.across.to/api"

@@ -10,8 +10,8 @@ from adapters.base import FirmQuote, Source, Venues
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
+from routing_engine.markets.bridges import canonical_lane
 from routing_engine.markets.bridges.fill_times import canonical_fill_time
-from routing_engine.markets.lanes import canonical_lane
 from routing_engine.model import Hop, Token
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS, bridge_facts

@@ -14,8 +14,8 @@ from adapters.bridges.common import Direction, ask_each, confirmed, same_asset, 
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
+from routing_engine.markets.bridges import Finality, cctp_lane
 from routing_engine.markets.bridges.fill_times import cctp_fast_fill_time, cctp_standard_fill_time
-from routing_engine.markets.lanes import Finality, cctp_lane
 from routing_engine.model import Hop, Token
 from routing_engine.reference.chains import CHAINS, bridge_facts
 

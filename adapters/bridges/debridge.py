@@ -15,8 +15,8 @@ from adapters.http.json_fields import Field
 from routing_engine.fixed_point import BPS, WAD, mul_div_up, rescale
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
+from routing_engine.markets.bridges import debridge_lane
 from routing_engine.markets.bridges.terms import rate_of_bps
-from routing_engine.markets.lanes import debridge_lane
 from routing_engine.model import ZERO_ADDRESS, Hop, Token
 from routing_engine.reference.chains import bridge_facts
 

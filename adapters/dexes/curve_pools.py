@@ -14,9 +14,9 @@ from adapters.rpc.reading import Reading, ask_each
 from routing_engine.amm.cryptoswap import Method, Profit
 from routing_engine.amm.stableswap import Product
 from routing_engine.errors import InvalidMarket, QuoteRefused
-from routing_engine.formats.neutral_pools.curve import PROTOCOL
-from routing_engine.formats.neutral_pools.curve_templates import FIRST_LENDING, OPTIMISED, STETH, Template, template_of
 from routing_engine.markets import CryptoSwapPool, StableSwapPool
+from routing_engine.markets.stableswap.readers import PROTOCOL
+from routing_engine.markets.stableswap.templates import FIRST_LENDING, OPTIMISED, STETH, Template, template_of
 
 CurveMarket: TypeAlias = StableSwapPool | CryptoSwapPool
 Asked: TypeAlias = tuple[tuple[Call, Outcome], ...]

@@ -18,8 +18,8 @@ from adapters.rpc.reading import Reading, ask, ask_each, ask_logs
 from adapters.rpc.scan_program import scan
 from routing_engine.amm.concentrated import MAX_AMOUNT_V4
 from routing_engine.fixed_point import PIPS
-from routing_engine.formats.neutral_pools.pool_key import pool_id
 from routing_engine.markets import ConcentratedPool
+from routing_engine.markets.concentrated.pool_key import pool_id
 from routing_engine.model import Token
 
 SLOT0 = Function("getSlot0(bytes32)", "uint160", "int24", "uint24", "uint24")

@@ -11,7 +11,7 @@ from eth_abi.abi import encode
 from adapters.chain.deployments import deployments_of
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.universal_router import Command, execute, sweep
-from routing_engine.formats.neutral_pools.pool_key import pool_id
+from routing_engine.markets.concentrated.pool_key import pool_id
 from routing_engine.model import ZERO_ADDRESS, Token
 from routing_engine.reference.chains import CHAINS
 

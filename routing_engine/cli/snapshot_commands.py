@@ -102,10 +102,7 @@ def info(file: Path | None, market: Path | None, output_format: str) -> None:
 
 def describe(market: Snapshot) -> dict[str, Any]:
     """Return the JSON document about a snapshot: identity, moment, and counts."""
-    from routing_engine.markets import KINDS
-
-    kind_of = {kind: name for name, kind in KINDS.items()}
-    markets = Counter((entry.protocol, kind_of[type(entry)]) for entry in market.markets.values())
+    markets = Counter((entry.protocol, entry.kind) for entry in market.markets.values())
     tokens = Counter(token.chain_id for token in market.tokens)
     return {
         "snapshot_id": market.id,
@@ -159,9 +156,7 @@ def _check_block(market: Snapshot, step: Contents, field: str, path: str) -> Non
 
 def _count_wraps(market: Snapshot) -> int:
     """Return the wrapping contracts in a market: no source lists them as pools, the import adds them."""
-    from routing_engine.markets import NativeWrap
-
-    return sum(isinstance(entry, NativeWrap) for entry in market.markets.values())
+    return sum(entry.is_wrap for entry in market.markets.values())
 
 
 def _save(market: Snapshot, out: Path) -> None:

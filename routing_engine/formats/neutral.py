@@ -14,10 +14,10 @@ from typing import Any
 
 from routing_engine.errors import BadMarketFile, InvalidMarket
 from routing_engine.formats.contents import Contents
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
 from routing_engine.formats.screening import screen
 from routing_engine.formats.wraps import wraps_of
+from routing_engine.markets import pool_readers
+from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.markets.common.record import read_text
 from routing_engine.model import Market, Transfers
 
@@ -82,9 +82,9 @@ def _contents(pools: Any, field: str, path: str, blocks: Mapping[int, int]) -> C
         try:
             market = _market(pool)
             if market.id in markets:
-                raise Refused("duplicate_id")
+                raise PoolRefused("duplicate_id")
             markets[market.id] = market
-        except Refused as reason:
+        except PoolRefused as reason:
             refused[str(reason)] += 1
             withdrawn.append(str(pool.get("id")))
         except InvalidMarket as error:
@@ -96,8 +96,8 @@ def _market(pool: Any) -> Market:
     if not isinstance(pool, dict):
         raise InvalidMarket("", "expected an object that describes a pool")
     if pool.get("type") is None:
-        raise Refused("type_unknown")
-    build = BUILDERS.get(read_text(pool, "type"))
+        raise PoolRefused("type_unknown")
+    build = pool_readers().get(read_text(pool, "type"))
     if build is None:
-        raise Refused(f"unsupported_type:{pool['type']}")
+        raise PoolRefused(f"unsupported_type:{pool['type']}")
     return build(pool, read_text(pool, "id"), read_tokens(pool))

@@ -88,7 +88,7 @@ def _constant_product(
     markets: Sequence[Market],
 ) -> tuple[npt.NDArray[np.int64], tuple[dict[str, npt.NDArray[np.float64]], dict[str, npt.NDArray[np.float64]]]]:
     """Return the numbers of constant-product pools that are open both ways, and their columns for each direction."""
-    found = [number for number, market in enumerate(markets) if type(market) is ConstantProductPool]
+    found = [number for number, market in enumerate(markets) if market.is_constant_product]
     pools = cast(list[ConstantProductPool], [markets[number] for number in found])
     reserve0 = np.array([pool.reserve0 for pool in pools], np.float64)
     reserve1 = np.array([pool.reserve1 for pool in pools], np.float64)

@@ -15,7 +15,6 @@ from routing_engine.graph.csr import Layout, Memory, lay_out, written
 from routing_engine.graph.edge_rows import EdgeRows, Ends, edge_rows
 from routing_engine.graph.reference_prices import mid_rates, native_tokens, reference_prices
 from routing_engine.kernels.arrays import Adjacency, Board, Tables
-from routing_engine.markets.wrap import NativeWrap
 from routing_engine.model import Market, Token
 
 _PROTOCOL = attrgetter("protocol")
@@ -100,7 +99,7 @@ class Graph:
             tables=tables,
             source=reverse.edges["other"][forward.edges["twin"]],
             mid_rate=mid_rates(forward.edges, layout.opposite, np.arange(forward.edges.size)),
-            wraps=np.array([isinstance(market, NativeWrap) for market in markets], np.bool_),
+            wraps=np.array([market.is_wrap for market in markets], np.bool_),
             native=native_tokens(index, chains),
             layout=layout,
         )

@@ -13,10 +13,14 @@ from routing_engine.errors import Refusal
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt
+from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pair import PairMarket, check_fee
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_fee_pips, read_reserves, require_two
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
 from routing_engine.model import Fee, Hop, Limits, Token
+
+BNT = "0x1f573d6fb3f13d689ff844b4ce37794d79a7ff1c"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -115,3 +119,23 @@ class BancorPool(PairMarket):
     def _reserves(self, zero_for_one: bool) -> tuple[int, int]:
         """Give (reserve in, reserve out)."""
         return (self.reserve0, self.reserve1) if zero_for_one else (self.reserve1, self.reserve0)
+
+
+def build(pool: Pool, market_id: str, tokens: list[Token]) -> BancorPool:
+    """Build a pool of BNT and one other token."""
+    token0, token1 = require_two(tokens)
+    if BNT not in (token0.address, token1.address):
+        raise PoolRefused("without_bnt")
+    reserve0, reserve1 = read_reserves(pool, 2)
+    return BancorPool(
+        id=market_id,
+        protocol="bancor_v2",
+        token0=token0,
+        token1=token1,
+        reserve0=reserve0,
+        reserve1=reserve1,
+        fee_pips=read_fee_pips(pool),
+    )
+
+
+KIND = MarketKind(market=BancorPool, pool_readers={"cpmm_bancor": build})

@@ -14,7 +14,15 @@ from routing_engine.errors import InvalidMarket, Refusal
 from routing_engine.fixed_point import PIPS, mul_div_up
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt
+from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pair import PairMarket, check_fee
+from routing_engine.markets.common.pool_fields import (
+    Pool,
+    protocol_name,
+    read_fee_pips,
+    read_reserves,
+    require_two,
+)
 from routing_engine.markets.common.state import advance
 from routing_engine.model import Fee, Hop, Limits, Token
 
@@ -43,6 +51,7 @@ class ConstantProductPool(PairMarket):
     """
 
     kind: ClassVar[str] = "constant_product"
+    is_constant_product: ClassVar[bool] = True
 
     id: str
     protocol: str
@@ -144,3 +153,26 @@ def _spot_price(reserve_in: int, reserve_out: int, fee_pips: int) -> float:
 
 def _is_open(limits: Limits) -> bool:
     return limits.min_amount_in <= limits.max_amount_in
+
+
+def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConstantProductPool:
+    """Build a Uniswap v2 pair or a fork of it."""
+    token0, token1 = require_two(tokens)
+    reserve0, reserve1 = read_reserves(pool, 2)
+    return ConstantProductPool(
+        id=market_id,
+        protocol=protocol_name(pool, "cpmm"),
+        token0=token0,
+        token1=token1,
+        reserve0=reserve0,
+        reserve1=reserve1,
+        fee_pips=read_fee_pips(pool),
+    )
+
+
+def build_kyber(pool: Pool, market_id: str, tokens: list[Token]) -> ConstantProductPool:
+    """Build a pair from Kyber's record, which names the fee as its source does."""
+    return build({**pool, "fee": pool.get("kyber_swapFee")}, market_id, tokens)
+
+
+KIND = MarketKind(market=ConstantProductPool, pool_readers={"cpmm": build, "uniswap": build_kyber})

@@ -13,6 +13,7 @@ from routing_engine.errors import Refusal
 from routing_engine.fixed_point import mul_div, mul_div_up
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, row_codec
+from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket
 from routing_engine.markets.common.record import require, to_int
 from routing_engine.markets.common.state import advance
@@ -171,3 +172,6 @@ class LadderMarket(OneWayMarket):
     @property
     def _total(self) -> int:
         return sum(level.amount_in for level in self.levels)
+
+
+KIND = MarketKind(market=LadderMarket)

@@ -12,8 +12,11 @@ from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import div_up, mul_div
 from routing_engine.markets.common.codecs import BigInt
+from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pair import PairMarket
-from routing_engine.markets.common.record import require
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, require_two
+from routing_engine.markets.common.pool_numbers import read_number, read_object
+from routing_engine.markets.common.record import read_text, require
 from routing_engine.markets.common.state import advance
 from routing_engine.model import UNLIMITED, Hop, Limits, Token
 
@@ -131,3 +134,31 @@ class Vault(PairMarket):
         if deposits:
             return best_rate(self.asset_price, asset, self.share_price, share)
         return best_rate(self.share_price, share, self.asset_price, asset)
+
+
+def build(pool: Pool, market_id: str, tokens: list[Token]) -> Vault:
+    """Build a vault from the prices and limits in ``raw_state``; answers for a few amounts only do not suffice."""
+    if "raw_state" not in pool:
+        raise PoolRefused("prices_unknown")
+    state = read_object(pool, "raw_state")
+    address = read_text(state, "pool_address").lower()
+    pair = require_two(tokens)
+    if address not in (token.address for token in pair):
+        raise PoolRefused("share_token_unknown")
+    asset, share = pair if pair[1].address == address else pair[::-1]
+    market = Vault(
+        id=market_id,
+        protocol="erc4626",
+        asset=asset,
+        share=share,
+        asset_price=read_number(state, "asset_price"),
+        share_price=read_number(state, "share_price"),
+        max_deposit=read_number(state, "max_deposit"),
+        max_redeem=read_number(state, "max_redeem"),
+    )
+    if not market.edges():
+        raise PoolRefused("closed")
+    return market
+
+
+KIND = MarketKind(market=Vault, pool_readers={"erc4626": build})

@@ -9,6 +9,7 @@ import numpy as np
 
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
+from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pair import PairMarket
 from routing_engine.markets.common.record import require
 from routing_engine.model import UNLIMITED, Hop, Limits, Token
@@ -35,6 +36,7 @@ class NativeWrap(PairMarket):
     """
 
     kind: ClassVar[str] = "wrap"
+    is_wrap: ClassVar[bool] = True
 
     id: str
     protocol: str = "wrap"
@@ -104,3 +106,6 @@ class NativeWrap(PairMarket):
 
     def _gas(self, token_in: Token, token_out: Token) -> int:
         return self.gas_deposit if self.is_zero_for_one(token_in, token_out) else self.gas_withdraw
+
+
+KIND = MarketKind(market=NativeWrap)

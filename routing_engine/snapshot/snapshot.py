@@ -20,9 +20,14 @@ from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
 if TYPE_CHECKING:
     import networkx as nx
 
+ID_SHOWN = 8
+"""Digits of the id in the `repr` of a snapshot."""
+
 
 class Snapshot:
     """Markets, gas prices and block numbers that belong together.
+
+    Snapshots are equal when their `id` is: when markets and gas prices are, which is all that routes depend on.
 
     Parameters
     ----------
@@ -201,8 +206,18 @@ class Snapshot:
         state = (dict(self.gas_prices), dict(self.blocks), self.taken_at, dict(self.refused))
         return _arrived, (self._markets, self._hash.known, *state)
 
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return self.id == other.id if isinstance(other, Snapshot) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def __repr__(self) -> str:
-        return f"Snapshot({len(self.markets)} markets, {len(self.tokens)} tokens, id {self.id})"
+        chains = sorted({token.chain_id for market in self.markets.values() for token in market.tokens})
+        parts = [f"{len(self.markets)} markets", f"chains {chains}", f"id {self.id[:ID_SHOWN]}"]
+        return f"Snapshot({', '.join(parts + [f'taken at {self.taken_at!r}'] * bool(self.taken_at))})"
 
 
 def _arrived(

@@ -11,7 +11,7 @@ from adapters.dexes.uniswap_v4 import INITIALIZE, LIQUIDITY, SLOT0, TICK_BITMAP,
 from adapters.rpc.abi import Log
 from adapters.rpc.reading import run
 from adapters.rpc.recording import ReplayResponder
-from routing_engine.formats.neutral_pools.pool_key import pool_id
+from routing_engine.markets.concentrated.pool_key import pool_id
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
 from tests.support.scripts import Script, adapter_of
 

@@ -9,7 +9,7 @@ from adapters.bridges.firm_quotes import FirmQuoter
 from adapters.feed.plan import Plan
 from adapters.testing import ReplayClient
 from routing_engine.markets import ConstantProductPool
-from routing_engine.markets.lanes import canonical_lane
+from routing_engine.markets.bridges import canonical_lane
 from routing_engine.model import Hop
 from routing_engine.reference import token_registry
 from tests.support.strategies import TOKEN0, TOKEN1

@@ -25,7 +25,7 @@ from api.services.market.supply import offline
 from api.services.orders.views import PublicOrder, public_order
 from api.services.resources import Resources
 from routing_engine import Hop, Market, Snapshot
-from routing_engine.markets.lanes import across_lane
+from routing_engine.markets.bridges import across_lane
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS

@@ -10,9 +10,8 @@ from math import log
 import pytest
 
 from adapters.testing import check_market
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.fields import read_tokens
-from routing_engine.markets import BancorPool
+from routing_engine.markets import BancorPool, pool_readers
+from routing_engine.markets.common.pool_fields import read_tokens
 from routing_engine.model import Transfers
 from routing_engine.snapshot.snapshot import Snapshot
 from tests.support.tolerances import tolerances
@@ -55,7 +54,7 @@ def test_the_recorded_vault_gains_the_same_with_every_block(shared_data):
     with gzip.open(shared_data / "markets" / f"{VAULT}_block_deltas.json.gz") as file:
         blocks = json.load(file)["blocks"]
     records += [record for block in blocks for record in block["changed"] if record["type"] == "erc4626"]
-    vaults = [BUILDERS["erc4626"](record, record["id"], read_tokens(record)) for record in records]
+    vaults = [pool_readers()["erc4626"](record, record["id"], read_tokens(record)) for record in records]
     prices = [vault.spot_price(vault.share, vault.asset) for vault in vaults]
     steps = [after / before - 1 for before, after in pairwise(prices)]
     assert len(steps) == 7

@@ -12,8 +12,8 @@ from adapters.testing import check_market
 from routing_engine.amm.ekubo import amount0_delta, next_ratio_from_amount0, next_ratio_from_amount1
 from routing_engine.amm.ekubo_ticks import Q128
 from routing_engine.fixed_point import div_up
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
+from routing_engine.markets import pool_readers
+from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from tests.support.tolerances import tolerances
 
 pytestmark = pytest.mark.shared_data
@@ -27,8 +27,8 @@ def build(records):
     for record in records:
         if record["type"] in TYPES:
             try:
-                found.append(BUILDERS[record["type"]](record, record["id"], read_tokens(record)))
-            except Refused as reason:
+                found.append(pool_readers()[record["type"]](record, record["id"], read_tokens(record)))
+            except PoolRefused as reason:
                 refused[str(reason)] += 1
     return found, refused
 

@@ -10,9 +10,8 @@ from math import log
 import pytest
 
 from adapters.testing import check_market
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
-from routing_engine.markets import ConcentratedPool, ConstantProductPool
+from routing_engine.markets import ConcentratedPool, ConstantProductPool, pool_readers
+from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.snapshot.snapshot import Snapshot
 from tests.support.tolerances import tolerances
 
@@ -29,8 +28,8 @@ def load(shared_data, name):
     for record in records:
         if record["type"] in ("fluid_dex", "fluid-dex-t1"):
             try:
-                found.append(BUILDERS[record["type"]](record, record["id"], read_tokens(record)))
-            except Refused as reason:
+                found.append(pool_readers()[record["type"]](record, record["id"], read_tokens(record)))
+            except PoolRefused as reason:
                 refused[str(reason)] += 1
     return found, refused
 

@@ -11,7 +11,7 @@ from adapters.chain.tokens import ChainTokens
 from adapters.dexes.uniswap_v4 import UniswapV4
 from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine.formats import Contents
-from routing_engine.formats.neutral_pools.pool_key import pool_id
+from routing_engine.markets.concentrated.pool_key import pool_id
 from tests.support.capture import ONE_TO_ONE, Counting, quoted
 from tests.support.chain import Chain, running_chain
 from tests.support.evm import Reverted

@@ -9,7 +9,7 @@ import pytest
 from eth_utils import keccak
 
 from api.services.ledger import reading
-from routing_engine.markets.lanes import across_lane
+from routing_engine.markets.bridges import across_lane
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 from tests.support.across import Relayers, fill

@@ -7,8 +7,8 @@ from typing import Any
 
 from routing_engine.amm.concentrated import MAX_AMOUNT_V4
 from routing_engine.amm.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO
-from routing_engine.formats.neutral_pools.pool_key import pool_id
 from routing_engine.markets import ConcentratedPool
+from routing_engine.markets.concentrated.pool_key import pool_id
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
 from tests.support.evm import ACTOR, Contract, Evm
 from tests.support.npm import V4_CORE, V4_PERIPHERY, artifact

@@ -1,1 +1,22 @@
-"""Lanes: one direction of a bridge each, with its fees, limits and fill times."""
+"""Bridges by protocol: each turns what its contracts or its service say into lanes.
+
+Most charge flat and proportional fees, and are a `BridgeLane`; Stargate, whose fee depends on the amount, is a kind of
+its own. Hop is three markets in a row: the exchange into its bridged token, the lane, and the exchange out of it.
+"""
+
+from routing_engine.markets.bridges.across import across_lane
+from routing_engine.markets.bridges.canonical import canonical_lane
+from routing_engine.markets.bridges.cctp import Finality, cctp_lane
+from routing_engine.markets.bridges.debridge import debridge_lane
+from routing_engine.markets.bridges.hop import hop_lanes
+from routing_engine.markets.bridges.stargate import StargateLane
+
+__all__ = [
+    "Finality",
+    "StargateLane",
+    "across_lane",
+    "canonical_lane",
+    "cctp_lane",
+    "debridge_lane",
+    "hop_lanes",
+]

@@ -12,6 +12,7 @@ from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up, rescale, rescale_up
 from routing_engine.markets.common.codecs import BigInt, row_codec
+from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.record import require, to_int
 from routing_engine.markets.common.state import advance
@@ -179,3 +180,6 @@ class BridgeLane(OneWayMarket):
         """Invert exactly: with one rounding, ``x - ceil(x * r) >= n`` just when ``x >= ceil(n / (1 - r))``."""
         received = rescale_up(amount_out, self.token_out.decimals, self.token_in.decimals)
         return max(self.min_amount_in, div_up((received + self._flat) * WAD, WAD - self._rate_e18))
+
+
+KIND = MarketKind(market=BridgeLane)

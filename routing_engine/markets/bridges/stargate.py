@@ -14,6 +14,7 @@ from routing_engine.errors import Refusal
 from routing_engine.fixed_point import div_up
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, codec_of
+from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.pair import check_fee
 from routing_engine.markets.common.record import Record, read_list, require, to_int
@@ -191,3 +192,6 @@ class StargateLane(OneWayMarket):
         guess = int(arrives / stretch.slope) - first
         step = least_input(lambda step: self._arrives(first + step), arrives, guess, most - first)
         return None if step is None or self._arrives(first + step) > self.credit else first + step
+
+
+KIND = MarketKind(market=StargateLane)

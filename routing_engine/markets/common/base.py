@@ -35,7 +35,7 @@ class BaseMarket(ABC):
     """Whether it only turns a chain's coin into its wrapped token and back, one for one."""
 
     is_constant_product: ClassVar[bool] = False
-    """Whether `reserve0`, `reserve1`, `fee_pips` and `gas` give its whole curve: ``x * y``, the fee on the input."""
+    """Whether `reserve0`, `reserve1`, `fee_pips` and `gas` give its whole curve, by the rules of a Uniswap v2 pair."""
 
     if TYPE_CHECKING:
 

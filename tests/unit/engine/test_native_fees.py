@@ -8,7 +8,7 @@ import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.markets import ConstantProductPool
-from routing_engine.markets.lanes import debridge_lane
+from routing_engine.markets.bridges import debridge_lane
 from routing_engine.reference.chains import CHAINS
 from tests.support.strategies import make_token
 

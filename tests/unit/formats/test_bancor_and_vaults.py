@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.bancor import BNT
-from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
+from routing_engine.markets import pool_readers
+from routing_engine.markets.bancor import BNT
+from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from tests.unit.formats.test_fluid import changed
 
 OTHER = {"address": "0x" + "f5" * 20, "symbol": "AXS", "decimals": 18}
@@ -41,7 +41,7 @@ VAULT = {
 
 
 def build(pool):
-    return BUILDERS[pool["type"]](pool, pool["id"], read_tokens(pool))
+    return pool_readers()[pool["type"]](pool, pool["id"], read_tokens(pool))
 
 
 def test_a_bancor_pool():
@@ -69,7 +69,7 @@ def test_a_vault_in_either_order_of_tokens(turned):
     ],
 )
 def test_what_is_incomplete_is_refused_with_a_reason(pool, reason):
-    with pytest.raises(Refused, match=f"^{reason}$"):
+    with pytest.raises(PoolRefused, match=f"^{reason}$"):
         build(pool)
 
 

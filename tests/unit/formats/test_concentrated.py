@@ -10,9 +10,9 @@ from eth_utils import keccak
 from routing_engine.amm.concentrated import MAX_AMOUNT, MAX_AMOUNT_V4
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import Q96
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
-from routing_engine.formats.neutral_pools.pool_key import NO_HOOKS, keccak256, pool_id
+from routing_engine.markets import pool_readers
+from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
+from routing_engine.markets.concentrated.pool_key import NO_HOOKS, keccak256, pool_id
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 
 ETH = {"address": ZERO_ADDRESS, "symbol": "ETH", "decimals": 18}
@@ -37,7 +37,7 @@ V4 = {**POOL, "protocol": "uniswap-v4", "tokens": [ETH, USDC], "pool_id": ETH_US
 
 
 def build(pool):
-    return BUILDERS[pool["type"]](pool, pool["id"], read_tokens(pool))
+    return pool_readers()[pool["type"]](pool, pool["id"], read_tokens(pool))
 
 
 @pytest.mark.parametrize("length", [0, 1, 135, 136, 137, 160, 272, 300])
@@ -86,7 +86,7 @@ def test_hooks_that_leave_swaps_alone_are_served():
     ],
 )
 def test_refusals(pool, reason):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(PoolRefused) as refused:
         build(pool)
     assert str(refused.value) == reason
 

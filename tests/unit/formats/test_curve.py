@@ -12,8 +12,8 @@ from adapters.testing import check_market
 from routing_engine.amm.cryptoswap import Method, Profit
 from routing_engine.amm.stableswap import FEE_SCALE, Product
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
+from routing_engine.markets import pool_readers
+from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from routing_engine.markets.stableswap.pool import Accounting
 from routing_engine.model import NATIVE_ADDRESS
@@ -61,7 +61,7 @@ READ = {
 
 
 def build(pool):
-    return BUILDERS[pool["type"]](pool, pool["id"], read_tokens(pool))
+    return pool_readers()[pool["type"]](pool, pool["id"], read_tokens(pool))
 
 
 def changed(pool, field, **changes):
@@ -152,7 +152,7 @@ def test_the_chains_own_coin_replaces_the_wrapped_one_that_sources_write():
     ],
 )
 def test_what_is_not_known_is_refused_by_reason(pool, reason):
-    with pytest.raises(Refused, match=f"^{reason}$"):
+    with pytest.raises(PoolRefused, match=f"^{reason}$"):
         build(pool)
 
 
@@ -242,7 +242,7 @@ def test_crypto_pools_of_both_notations():
     ],
 )
 def test_crypto_pools_whose_mathematics_is_not_known_are_refused(pool, reason):
-    with pytest.raises(Refused, match=f"^{reason}$"):
+    with pytest.raises(PoolRefused, match=f"^{reason}$"):
         build(pool)
 
 
@@ -252,10 +252,10 @@ def test_recorded_pools_load_and_conform(shared_data):
     for name in ("multi_kyber_fixtures.json.gz", "degenbot_fixtures.json"):
         raw = (shared_data / "markets" / name).read_bytes()
         for pool in json.loads(gzip.decompress(raw) if name.endswith("gz") else raw)["pools"]:
-            if str(pool["type"]).startswith("curve") and BUILDERS.get(pool["type"], None) is not None:
+            if str(pool["type"]).startswith("curve") and pool_readers().get(pool["type"], None) is not None:
                 try:
                     loaded[pool["id"], pool["type"]] = build(pool)
-                except Refused as reason:
+                except PoolRefused as reason:
                     refused[str(reason)] += 1
     assert Counter(kind for _, kind in loaded) == {
         "curve-tricrypto-ng": 3,

@@ -6,8 +6,8 @@ import pytest
 
 from routing_engine.amm.ekubo_ticks import Q128
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
+from routing_engine.markets import pool_readers
+from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 from tests.unit.formats.test_fluid import changed
 
@@ -69,7 +69,7 @@ KYBER = {
 
 
 def build(pool):
-    return BUILDERS[pool["type"]](pool, pool["id"], read_tokens(pool))
+    return pool_readers()[pool["type"]](pool, pool["id"], read_tokens(pool))
 
 
 @pytest.mark.parametrize(("pool", "protocol"), [(TYCHO, "ekubo_v2"), (KYBER, "ekubo_v3")])
@@ -108,7 +108,7 @@ def test_a_pool_of_two_contracts_keeps_its_tokens():
     ],
 )
 def test_what_is_incomplete_is_refused_with_a_reason(pool, reason):
-    with pytest.raises(Refused, match=f"^{reason}$"):
+    with pytest.raises(PoolRefused, match=f"^{reason}$"):
         build(pool)
 
 

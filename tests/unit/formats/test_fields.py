@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.curve_crypto import build_read
-from routing_engine.formats.neutral_pools.fields import Refused, read_fee, read_reserves, read_tokens
-from routing_engine.markets import ConstantProductPool
+from routing_engine.markets import ConstantProductPool, pool_readers
+from routing_engine.markets.common.pool_fields import PoolRefused, read_fee, read_reserves, read_tokens
+from routing_engine.markets.cryptoswap.readers import build_read
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 
 OWN = "0x" + "f" * 40
@@ -27,9 +26,9 @@ def pool(*tokens: dict[str, Any], **fields: Any) -> dict[str, Any]:
 def test_a_pools_own_token_has_eighteen_decimals_whether_the_source_says_so_or_not() -> None:
     own = row(3, address=OWN.upper().replace("0X", "0x"), decimals=None)
     assert [token.decimals for token in read_tokens(pool(row(1, decimals=6), own))] == [6, 18]
-    with pytest.raises(Refused, match="unknown_decimals"):
+    with pytest.raises(PoolRefused, match="unknown_decimals"):
         read_tokens(pool(row(1), row(2, decimals=None)))
-    with pytest.raises(Refused, match="unknown_decimals"):
+    with pytest.raises(PoolRefused, match="unknown_decimals"):
         read_tokens(pool(row(1), row(2, address=ZERO_ADDRESS, decimals=None), address=""))
 
 
@@ -48,7 +47,7 @@ def test_the_native_coin_has_one_address_and_its_symbol(address: str) -> None:
     ],
 )
 def test_pools_of_impossible_tokens_are_refused(tokens: tuple[dict[str, Any], ...], reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(PoolRefused, match=reason):
         read_tokens(pool(*tokens))
 
 
@@ -71,17 +70,17 @@ def test_reserves_and_fees_are_exact_or_refused() -> None:
     assert read_reserves({"reserves": ["1", str(10**40)]}, 2) == [1, 10**40]
     assert read_fee({"fee": "0.000123456"}, 10**9) == 123_456
     for fee, reason in ((None, "fee_unknown"), ("1", "fee_out_of_range"), ("0.0000001", "fee_out_of_range")):
-        with pytest.raises(Refused, match=reason):
+        with pytest.raises(PoolRefused, match=reason):
             read_fee({"fee": fee}, 10**6)
 
 
 def test_kybers_name_of_a_pairs_fee_is_read() -> None:
     record = pool(row(1), row(2), reserves=["5000", "7000"], fee=None, kyber_swapFee=0.003)
-    market = BUILDERS["uniswap"](record, record["id"], read_tokens(record))
+    market = pool_readers()["uniswap"](record, record["id"], read_tokens(record))
     assert isinstance(market, ConstantProductPool)
     assert (market.reserve0, market.reserve1, market.fee_pips) == (5_000, 7_000, 3_000)
-    with pytest.raises(Refused, match="fee_unknown"):
-        BUILDERS["uniswap"](record | {"kyber_swapFee": None}, record["id"], read_tokens(record))
+    with pytest.raises(PoolRefused, match="fee_unknown"):
+        pool_readers()["uniswap"](record | {"kyber_swapFee": None}, record["id"], read_tokens(record))
 
 
 @pytest.mark.parametrize("count", [4, 8])
@@ -94,5 +93,5 @@ def test_crypto_pools_have_two_or_three_coins(count: int) -> None:
             "out_fee": 2, "fee_gamma": 3,
         },
     )  # fmt: skip
-    with pytest.raises(Refused, match="not_two_or_three_tokens"):
+    with pytest.raises(PoolRefused, match="not_two_or_three_tokens"):
         build_read(record, record["id"], read_tokens(record))

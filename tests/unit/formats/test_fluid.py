@@ -7,8 +7,8 @@ import copy
 import pytest
 
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools import BUILDERS
-from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
+from routing_engine.markets import pool_readers
+from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.model import NATIVE_ADDRESS
 
 NONE = {"available": "0x0", "expands_to": "0x0", "expand_duration": "0x0"}
@@ -70,7 +70,7 @@ KYBER = {
 
 
 def build(pool):
-    return BUILDERS[pool["type"]](pool, pool["id"], read_tokens(pool))
+    return pool_readers()[pool["type"]](pool, pool["id"], read_tokens(pool))
 
 
 def changed(pool, value, *path):
@@ -112,7 +112,7 @@ def test_the_other_notation():
     ],
 )
 def test_what_is_incomplete_is_refused_with_a_reason(pool, reason):
-    with pytest.raises(Refused, match=f"^{reason}$"):
+    with pytest.raises(PoolRefused, match=f"^{reason}$"):
         build(pool)
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from adapters.testing import check_market
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools import BUILDERS, solidly
-from routing_engine.formats.neutral_pools.fields import Refused, read_tokens
-from routing_engine.markets import Fork
+from routing_engine.markets import Fork, pool_readers
+from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
+from routing_engine.markets.solidly import readers as solidly
 
 TOKENS = [
     {"address": "0x" + "1" * 40, "symbol": "DOLA", "decimals": 18},
@@ -39,7 +39,7 @@ KYBER = {
 
 
 def build(pool):
-    return BUILDERS[pool["type"]](pool, pool["id"], read_tokens(pool))
+    return pool_readers()[pool["type"]](pool, pool["id"], read_tokens(pool))
 
 
 @pytest.mark.parametrize("pool", [POOL, KYBER, {**KYBER, "type": "solidly-v2"}], ids=["neutral", "kyber", "kyber v2"])
@@ -75,7 +75,7 @@ def test_the_protocol_says_whose_contract_it_is(protocol, fork):
     ],
 )
 def test_refusals(pool, reason):
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(PoolRefused) as refused:
         build(pool)
     assert str(refused.value) == reason
 
@@ -99,11 +99,11 @@ def test_recorded_pools(shared_data, file, loaded, refused):
     pools = json.loads(gzip.decompress(content) if file.endswith(".gz") else content)["pools"]
     counted = Counter()
     for pool in pools:
-        if BUILDERS.get(pool["type"]) in (solidly.build, solidly.build_kyber):
+        if pool_readers().get(pool["type"]) in (solidly.build, solidly.build_kyber):
             try:
                 check_market(build(pool), split_units=2)
                 counted["loaded"] += 1
-            except Refused as reason:
+            except PoolRefused as reason:
                 counted[str(reason)] += 1
     assert counted.pop("loaded", 0) == loaded
     assert counted == refused

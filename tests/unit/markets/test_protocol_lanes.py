@@ -7,8 +7,8 @@ import json
 import pytest
 
 from routing_engine.errors import InvalidMarket, QuoteRefused
+from routing_engine.markets.bridges import Finality, across_lane, canonical_lane, cctp_lane, debridge_lane, hop_lanes
 from routing_engine.markets.bridges.canonical import CHALLENGE_PERIOD_S
-from routing_engine.markets.lanes import Finality, across_lane, canonical_lane, cctp_lane, debridge_lane, hop_lanes
 from routing_engine.model import NATIVE_ADDRESS, UNLIMITED, Limits
 from tests.support.strategies import make_token
 

@@ -9,12 +9,12 @@ import pytest
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import Q96
 from routing_engine.markets import (
-    KINDS,
     BridgeLane,
     ConcentratedPool,
     ConstantProductPool,
     LaneFee,
     NativeWrap,
+    installed_kinds,
     market_from_record,
 )
 from routing_engine.model import NATIVE_ADDRESS, UNLIMITED, Token
@@ -48,7 +48,7 @@ MARKETS = [
 def test_a_record_survives_json(market):
     record = json.loads(json.dumps(market.to_record()))
     assert market_from_record(record, TOKENS) == market
-    assert KINDS[record["kind"]] is type(market)
+    assert installed_kinds()[record["kind"]].market is type(market)
 
 
 @pytest.mark.parametrize("market", MARKETS, ids=lambda market: market.kind)

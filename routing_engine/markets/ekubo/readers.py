@@ -9,8 +9,9 @@ from typing import Any
 from routing_engine.amm.ekubo import Tick
 from routing_engine.amm.ekubo_ticks import tick_at_sqrt_ratio
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools.fields import Pool, Refused, protocol_name, require_two
-from routing_engine.formats.neutral_pools.numbers import read_hex, read_object
+from routing_engine.markets.common.kind import MarketKind
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, protocol_name, require_two
+from routing_engine.markets.common.pool_numbers import read_hex, read_object
 from routing_engine.markets.common.record import read, read_int, to_int
 from routing_engine.markets.ekubo.pool import EkuboPool
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
@@ -29,12 +30,12 @@ def build_tycho(pool: Pool, market_id: str, tokens: list[Token]) -> EkuboPool:
     token0, token1 = require_two(tokens)
     state = read_object(pool, "raw_state")
     if "Base" not in state:
-        raise Refused(f"unsupported_extension:{next(iter(state), 'none')}")
+        raise PoolRefused(f"unsupported_extension:{next(iter(state), 'none')}")
     base = read_object(state, "Base")
     now, contents = read_object(base, "state"), read_object(base, "imp")
     config = read_object(read_object(contents, "key"), "config")
     if read_hex(read(config, "extension"), "extension"):
-        raise Refused("unsupported_extension:unknown")
+        raise PoolRefused("unsupported_extension:unknown")
     return _check(
         EkuboPool(
             id=market_id,
@@ -56,7 +57,7 @@ def build_kyber(pool: Pool, market_id: str, tokens: list[Token]) -> EkuboPool:
     state, fixed = read_object(pool, "extra"), read_object(pool, "static_extra")
     extension = read_int(fixed, "extensionType")
     if extension not in (BASE, ORACLE):
-        raise Refused(f"unsupported_extension:{extension}")
+        raise PoolRefused(f"unsupported_extension:{extension}")
     key = read_object(fixed, "poolKey")
     config = read_object(key, "config")
     token0, token1 = require_two(tokens)
@@ -95,7 +96,10 @@ def _check(market: EkuboPool) -> EkuboPool:
     try:
         market.validate()
     except InvalidMarket as error:
-        raise Refused(f"inconsistent_state:{error.field}") from error
+        raise PoolRefused(f"inconsistent_state:{error.field}") from error
     if not market.edges():
-        raise Refused("empty")
+        raise PoolRefused("empty")
     return market
+
+
+KIND = MarketKind(market=EkuboPool, pool_readers={"ekubo": build, "ekubov3": build_kyber})

@@ -7,11 +7,12 @@ from typing import Any
 
 from routing_engine.amm.stableswap import Product, amplification
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools.curve_templates import FIRST_LENDING, HOLD_NATIVE, Template, template_of
-from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_reserves
-from routing_engine.formats.neutral_pools.numbers import read_number, read_object
+from routing_engine.markets.common.kind import MarketKind
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_reserves
+from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read, read_int, to_int
 from routing_engine.markets.stableswap.pool import StableSwapPool
+from routing_engine.markets.stableswap.templates import FIRST_LENDING, HOLD_NATIVE, Template, template_of
 from routing_engine.model import NATIVE_ADDRESS, Token
 
 State = Mapping[str, Any]
@@ -49,14 +50,14 @@ def build_lending(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwap
 
 def build_meta(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPool:
     """Refuse a metapool whose source did not read the base pool's virtual price."""
-    raise Refused("base_virtual_price_unknown")
+    raise PoolRefused("base_virtual_price_unknown")
 
 
 def build_read(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPool:
     """Build a pool whose parameters stand in ``params`` under the names of the contract's getters."""
     params = read_object(pool, "params")
     if params.get("initial_a") is None:
-        raise Refused("parameters_unknown")
+        raise PoolRefused("parameters_unknown")
     renamed = {
         "initialA": params["initial_a"],
         "futureA": read(params, "future_a"),
@@ -77,12 +78,12 @@ def build_read(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPoo
 def amp_of(state: State, timestamp: object) -> int:
     """Return the stored coefficient at the time of the recording."""
     if state.get("futureA") is None:
-        raise Refused("parameters_unknown")
+        raise PoolRefused("parameters_unknown")
     end = read_int({"futureATime": 0, **state}, "futureATime")
     if end == 0:
         return read_number(state, "futureA")
     if not isinstance(timestamp, int):
-        raise Refused("time_unknown")
+        raise PoolRefused("time_unknown")
     initial, future = read_number(state, "initialA"), read_number(state, "futureA")
     return amplification(initial, future, read_int(state, "initialATime"), end, timestamp)
 
@@ -126,7 +127,7 @@ def _rates(state: State, constants: State, tokens: list[Token]) -> list[int]:
         rates = read_numbers(state, "rates", len(tokens))
         return [rate * scale for rate, scale in zip(rates, scales, strict=True)]
     if max(token.decimals for token in tokens) > 18:
-        raise Refused("decimals_out_of_range")
+        raise PoolRefused("decimals_out_of_range")
     return [10 ** (36 - token.decimals) for token in tokens]
 
 
@@ -149,7 +150,7 @@ def _pool(
     multiplier: int | None = None,
 ) -> StableSwapPool:
     if state.get("swapFee") is None or state.get("adminFee") is None:
-        raise Refused("parameters_unknown")
+        raise PoolRefused("parameters_unknown")
     flags = constants.get("isNativeCoins", constants.get("isNativeCoin"))
     return StableSwapPool(
         id=market_id,
@@ -167,3 +168,19 @@ def _pool(
         multiplier_e10=multiplier or 0,
         oracle=multiplier is not None,
     )
+
+
+KIND = MarketKind(
+    market=StableSwapPool,
+    pool_readers={
+        "curve_stable": build_read,
+        "curve_meta": build_read,
+        "curve-base": build_plain,
+        "curve-stable-plain": build_plain,
+        "curve-plain-oracle": build_plain,
+        "curve-stable-ng": build_ng,
+        "curve-stable-meta-ng": build_ng,
+        "curve-compound": build_lending,
+        "curve-meta": build_meta,
+    },
+)

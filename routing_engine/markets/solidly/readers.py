@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import PIPS
-from routing_engine.formats.neutral_pools.fields import (
+from routing_engine.markets.common.kind import MarketKind
+from routing_engine.markets.common.pool_fields import (
     Pool,
-    Refused,
+    PoolRefused,
     protocol_name,
     read_fee_pips,
     read_reserves,
     require_two,
     squeeze,
 )
-from routing_engine.formats.neutral_pools.numbers import read_number, read_object
-from routing_engine.markets import Fork, SolidlyPool
+from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read
+from routing_engine.markets.solidly.direction import Fork
+from routing_engine.markets.solidly.pool import SolidlyPool
 from routing_engine.model import Token
 
 FORKS = {
@@ -32,10 +34,10 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> SolidlyPool:
     name = squeeze(str(read(pool, "protocol")))
     fork = next((fork for start, fork in FORKS.items() if name.startswith(start)), None)
     if fork is None:
-        raise Refused(f"unsupported_protocol:{pool['protocol']}")
+        raise PoolRefused(f"unsupported_protocol:{pool['protocol']}")
     stable = pool.get("stable")
     if stable is None:
-        raise Refused("stable_flag_unknown")
+        raise PoolRefused("stable_flag_unknown")
     if not isinstance(stable, bool):
         raise InvalidMarket("stable", f"expected true or false, not {stable!r}")
     return _pool(pool, market_id, tokens, fork=fork, stable=stable, fee_pips=read_fee_pips(pool))
@@ -45,13 +47,13 @@ def build_kyber(pool: Pool, market_id: str, tokens: list[Token]) -> SolidlyPool:
     """Build a pool whose state is in Kyber's ``extra`` and ``static_extra``."""
     state, constants = read_object(pool, "extra"), read_object(pool, "static_extra")
     if state.get("isPaused"):
-        raise Refused("paused")
+        raise PoolRefused("paused")
     scales = [read_number(constants, "decimal0"), read_number(constants, "decimal1")]
     if scales != [10**token.decimals for token in tokens]:
-        raise Refused("inconsistent_state:decimals")
+        raise PoolRefused("inconsistent_state:decimals")
     fee, remainder = divmod(read_number(state, "fee") * PIPS, max(1, read_number(constants, "feePrecision")))
     if remainder:
-        raise Refused("fee_out_of_range")
+        raise PoolRefused("fee_out_of_range")
     return _pool(pool, market_id, tokens, fork=Fork.VELODROME_V2, stable=bool(read(constants, "stable")), fee_pips=fee)
 
 
@@ -70,3 +72,9 @@ def _pool(pool: Pool, market_id: str, tokens: list[Token], *, fork: Fork, stable
         fee0_pips=fee_pips,
         fee1_pips=fee_pips,
     )
+
+
+KIND = MarketKind(
+    market=SolidlyPool,
+    pool_readers={"solidly": build, "solidly-v2": build_kyber, "velodrome-v2": build_kyber},
+)

@@ -9,9 +9,12 @@ from typing import Any
 from routing_engine.amm.balancer_stable import AMP_PRECISION, Invariant
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import WAD
-from routing_engine.formats.neutral_pools.fields import Pool, Refused, protocol_name, read_fee, read_reserves
-from routing_engine.formats.neutral_pools.numbers import read_number, read_object
-from routing_engine.markets import BalancerStablePool, BalancerV1Pool, WeightedPool
+from routing_engine.markets.balancer.stable import BalancerStablePool
+from routing_engine.markets.balancer.v1 import BalancerV1Pool
+from routing_engine.markets.balancer.weighted import WeightedPool
+from routing_engine.markets.common.kind import MarketKind
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, protocol_name, read_fee, read_reserves
+from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read, read_text
 from routing_engine.model import Token
 
@@ -34,11 +37,11 @@ def build_weighted(pool: Pool, market_id: str, tokens: list[Token]) -> WeightedP
     it is assumed: for a later pool whose weights stand as 1, 2 or 4 to one the quote may be 1e-14 of the balance low.
     """
     if pool.get("source_pool_type") in MOVING_WEIGHTS:
-        raise Refused(f"weights_may_move:{pool['source_pool_type']}")
+        raise PoolRefused(f"weights_may_move:{pool['source_pool_type']}")
     reserves = read_reserves(pool, len(tokens))
     weights = [to_wad(row.get("weight"), f"tokens.{number}.weight") for number, row in enumerate(pool["tokens"])]
     if sum(weights) != WAD:
-        raise Refused("weights_do_not_add_up")
+        raise PoolRefused("weights_do_not_add_up")
     return WeightedPool(
         id=market_id,
         protocol=protocol_name(pool, "balancer_v2"),
@@ -54,7 +57,7 @@ def build_kyber_weighted(pool: Pool, market_id: str, tokens: list[Token]) -> Wei
     """Build a weighted pool from Kyber's record, which knows the pool's version."""
     extra, static = _open_objects(pool)
     if static.get("poolType") != "Weighted":
-        raise Refused(f"weights_may_move:{static.get('poolType')}")
+        raise PoolRefused(f"weights_may_move:{static.get('poolType')}")
     return WeightedPool(
         id=market_id,
         protocol="balancer_v2",
@@ -70,14 +73,14 @@ def build_kyber_v1(pool: Pool, market_id: str, tokens: list[Token]) -> BalancerV
     """Build a pool of Balancer v1 from Kyber's record of its bound tokens."""
     extra = read_object(pool, "extra")
     if extra.get("publicSwap") is not True:
-        raise Refused("paused")
+        raise PoolRefused("paused")
     bound = read_object(extra, "records")
     rows = [read_object(bound, token.address) for token in tokens]
     if not all(row.get("bound") is True for row in rows) or len(bound) != len(rows):
-        raise Refused("tokens_not_bound")
+        raise PoolRefused("tokens_not_bound")
     balances = tuple(read_number(row, "balance") for row in rows)
     if min(balances) <= 0:
-        raise Refused("empty")
+        raise PoolRefused("empty")
     return BalancerV1Pool(
         id=market_id,
         protocol="balancer_v1",
@@ -107,7 +110,7 @@ def build_kyber_stable(pool: Pool, market_id: str, tokens: list[Token]) -> Balan
         scales = [scale * WAD for scale in scales]
     rounding = Invariant.DOWN if kind == "ComposableStable" else INVARIANTS.get((kind, version))
     if rounding is None:
-        raise Refused(f"unsupported_version:{kind}_{version}")
+        raise PoolRefused(f"unsupported_version:{kind}_{version}")
     reserves, fee = read_reserves(pool, len(tokens)), read_number(extra, "swapFeePercentage")
     return _stable(pool, market_id, tokens, (reserves, scales), read_number(extra, "amp"), fee, rounding)
 
@@ -124,7 +127,7 @@ def _stable(
     own = str(pool.get("address", "")).lower()
     kept = [row for row in zip(tokens, *amounts, strict=True) if row[0].address != own]
     if len(kept) < 2:
-        raise Refused("tokens_not_distinct")
+        raise PoolRefused("tokens_not_distinct")
     return BalancerStablePool(
         id=market_id,
         protocol="balancer_v2",
@@ -145,7 +148,7 @@ def _amp(pool: Pool) -> int:
         raise InvalidMarket("amp", f"expected a number, not {pool['amp']!r}") from None
     amp = amp if "raw" in str(pool.get("amp_note", "")) else amp * AMP_PRECISION
     if not amp.is_finite() or amp != int(amp):
-        raise Refused("amplification_not_whole")
+        raise PoolRefused("amplification_not_whole")
     return int(amp)
 
 
@@ -153,10 +156,10 @@ def _scales(pool: Pool, tokens: list[Token]) -> list[int]:
     """Return the scaling factors from whichever of three forms the source has."""
     units = [10 ** (18 - token.decimals) if token.decimals <= 18 else 0 for token in tokens]
     if min(units) == 0:
-        raise Refused("decimals_out_of_range")
+        raise PoolRefused("decimals_out_of_range")
     if pool.get("scaling_factors") is not None:
         if max(units) > 1:
-            raise Refused("scaling_unclear")
+            raise PoolRefused("scaling_unclear")
         return _numbers(pool, "scaling_factors", len(tokens))
     if pool.get("scaling_rates") is not None:
         rates = _numbers(pool, "scaling_rates", len(tokens))
@@ -175,18 +178,18 @@ def _inverse_rate(inverse: int, unit: int) -> int:
         raise InvalidMarket("scaling_rates", "must be positive")
     low, high = WAD * WAD // (inverse + 1) + 1, WAD * WAD // inverse
     if low != high:
-        raise Refused("rate_not_exact")
+        raise PoolRefused("rate_not_exact")
     return high
 
 
 def to_wad(value: object, field: str) -> int:
-    """Return a decimal string with 18 decimals; `Refused` where it has more."""
+    """Return a decimal string with 18 decimals; `PoolRefused` where it has more."""
     try:
         number = Decimal(str(value)) * WAD
     except InvalidOperation:
         raise InvalidMarket(field, f"expected a decimal number, not {value!r}") from None
     if not number.is_finite() or number != int(number):
-        raise Refused("more_than_18_decimals")
+        raise PoolRefused("more_than_18_decimals")
     return int(number)
 
 
@@ -194,7 +197,7 @@ def _open_objects(pool: Pool) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return Kyber's two objects of state, what changes and what does not, of a pool that is not paused."""
     extra, static = read_object(pool, "extra"), read_object(pool, "static_extra")
     if extra.get("paused"):
-        raise Refused("paused")
+        raise PoolRefused("paused")
     return extra, static
 
 
@@ -208,3 +211,19 @@ def _numbers(record: Mapping[str, Any], field: str, count: int) -> list[int]:
     if not isinstance(values, list) or len(values) != count:
         raise InvalidMarket(field, f"expected a list of {count} integers")
     return [read_number({f"{field}.{place}": value}, f"{field}.{place}") for place, value in enumerate(values)]
+
+
+WEIGHTED = MarketKind(
+    market=WeightedPool,
+    pool_readers={"weighted": build_weighted, "balancer-v2-weighted": build_kyber_weighted},
+)
+V1 = MarketKind(market=BalancerV1Pool, pool_readers={"balancer-v1": build_kyber_v1})
+STABLE = MarketKind(
+    market=BalancerStablePool,
+    pool_readers={
+        "stable": build_stable,
+        "composable_stable": build_stable,
+        "balancer-v2-stable": build_kyber_stable,
+        "balancer-v2-composable-stable": build_kyber_stable,
+    },
+)

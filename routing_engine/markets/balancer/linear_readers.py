@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NoReturn
 
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools.balancer import to_wad
-from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_fee
-from routing_engine.formats.neutral_pools.numbers import read_number, read_object
-from routing_engine.markets import BalancerLinearPool
-from routing_engine.markets.balancer.linear import PREMINTED
+from routing_engine.markets.balancer.linear import PREMINTED, BalancerLinearPool
+from routing_engine.markets.balancer.readers import to_wad
+from routing_engine.markets.common.kind import MarketKind
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_fee
+from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read
 from routing_engine.model import Token
 
@@ -23,12 +23,12 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> BalancerLinearPool
     held = [read_number({f"reserves.{place}": reserves[place]}, f"reserves.{place}") for place in places]
     supply = PREMINTED - held[2]
     if to_wad(params.get("totalShares"), "params.totalShares") != supply:
-        raise Refused("inconsistent_state:totalShares")
+        raise PoolRefused("inconsistent_state:totalShares")
     if supply <= 0 or held[0] + held[1] == 0:
-        raise Refused("empty")
+        raise PoolRefused("empty")
     rate = pool["tokens"][places[1]].get("price_rate")
     if rate is None:
-        raise Refused("rate_unknown")
+        raise PoolRefused("rate_unknown")
     return BalancerLinearPool(
         id=market_id,
         protocol="balancer_v2",
@@ -43,7 +43,7 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> BalancerLinearPool
 
 def refuse_element(pool: Pool, market_id: str, tokens: list[Token]) -> NoReturn:
     """Refuse a pool of principal tokens: its price depends on the time left until they expire."""
-    raise Refused("price_moves_with_time")
+    raise PoolRefused("price_moves_with_time")
 
 
 def _places(pool: Pool, tokens: list[Token]) -> tuple[int, int, int]:
@@ -52,5 +52,8 @@ def _places(pool: Pool, tokens: list[Token]) -> tuple[int, int, int]:
     places = read_number(params, "mainIndex"), read_number(params, "wrappedIndex")
     share = next((place for place, token in enumerate(tokens) if token.address == own), -1)
     if sorted((*places, share)) != [0, 1, 2] or len(tokens) != 3:
-        raise Refused("indexes_unknown")
+        raise PoolRefused("indexes_unknown")
     return (*places, share)
+
+
+LINEAR = MarketKind(market=BalancerLinearPool, pool_readers={"linear": build, "element": refuse_element})

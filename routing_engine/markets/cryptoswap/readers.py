@@ -7,11 +7,12 @@ from typing import Any
 
 from routing_engine.amm.cryptoswap import Method, Profit
 from routing_engine.amm.cryptoswap_curves import A_SCALE
-from routing_engine.formats.neutral_pools.curve import PROTOCOL, kyber_state, read_numbers, with_native
-from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_reserves
-from routing_engine.formats.neutral_pools.numbers import read_number, read_object
+from routing_engine.markets.common.kind import MarketKind
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_reserves
+from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read_int
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
+from routing_engine.markets.stableswap.readers import PROTOCOL, kyber_state, read_numbers, with_native
 from routing_engine.model import Token
 
 State = Mapping[str, Any]
@@ -24,9 +25,9 @@ def build_kyber(pool: Pool, market_id: str, tokens: list[Token]) -> CryptoSwapPo
     state, constants = kyber_state(pool)
     end, now = read_int({"futureAGammaTime": 0, **state}, "futureAGammaTime"), pool.get("timestamp")
     if end and not isinstance(now, int):
-        raise Refused("time_unknown")
+        raise PoolRefused("time_unknown")
     if isinstance(now, int) and end > now:
-        raise Refused("parameters_changing")
+        raise PoolRefused("parameters_changing")
     stable = bool(state.get("useCustomMath"))
     method = Method.STABLE if stable else Method.CLOSED_FORM
     state = {**state, "ann": state.get("futureA"), "gamma": state.get("futureGamma")}
@@ -60,9 +61,9 @@ def _pool(
     pool: Pool, market_id: str, tokens: list[Token], state: State, method: Method, profit: Profit | None
 ) -> CryptoSwapPool:
     if any(state.get(field) is None for field in ("ann", "gamma", "d", "priceScale", "midFee", "outFee", "feeGamma")):
-        raise Refused("parameters_unknown")
+        raise PoolRefused("parameters_unknown")
     if not 2 <= len(tokens) <= 3:
-        raise Refused("not_two_or_three_tokens")
+        raise PoolRefused("not_two_or_three_tokens")
     return CryptoSwapPool(
         id=market_id,
         protocol=PROTOCOL,
@@ -78,3 +79,13 @@ def _pool(
         method=method,
         profit=profit,
     )
+
+
+KIND = MarketKind(
+    market=CryptoSwapPool,
+    pool_readers={
+        "curve_crypto": build_read,
+        "curve-tricrypto-ng": build_kyber,
+        "curve-twocrypto-ng": build_kyber,
+    },
+)

@@ -18,7 +18,7 @@ OWN_DECIMALS = 18
 """Decimals of a Balancer pool's own token: ``BalancerPoolToken`` fixes them, so a source may leave them out."""
 
 
-class Refused(Exception):
+class PoolRefused(Exception):
     """One pool is left out; the text is the reason it is counted under."""
 
 
@@ -27,7 +27,7 @@ def read_tokens(pool: Pool) -> list[Token]:
 
     Raises
     ------
-    Refused
+    PoolRefused
         If a token's decimals are unknown or impossible, or a token stands there twice.
     """
     rows = read(pool, "tokens")
@@ -47,7 +47,7 @@ def read_tokens(pool: Pool) -> list[Token]:
         token = Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals, transfers=transfers)
         found.append(token)
     if len(set(found)) < max(2, len(found)):
-        raise Refused("tokens_not_distinct")
+        raise PoolRefused("tokens_not_distinct")
     return found
 
 
@@ -55,10 +55,10 @@ def _read_decimals(row: Mapping[str, Any], field: str, *, is_own: bool) -> int:
     if row.get("decimals") is None:
         if is_own:
             return OWN_DECIMALS
-        raise Refused("unknown_decimals")
+        raise PoolRefused("unknown_decimals")
     decimals = to_int(row["decimals"], field)
     if not 0 <= decimals <= MAX_DECIMALS:
-        raise Refused("decimals_out_of_range")
+        raise PoolRefused("decimals_out_of_range")
     return decimals
 
 
@@ -78,7 +78,7 @@ def _read_symbol(row: Mapping[str, Any], chain_id: int, address: str) -> str:
 def require_two(tokens: list[Token]) -> tuple[Token, Token]:
     """Return the tokens of a pair."""
     if len(tokens) != 2:
-        raise Refused("not_two_tokens")
+        raise PoolRefused("not_two_tokens")
     return tokens[0], tokens[1]
 
 
@@ -89,7 +89,7 @@ def read_reserves(pool: Pool, count: int) -> list[int]:
         raise InvalidMarket("reserves", f"expected {count} digit strings")
     amounts = [to_int(value, f"reserves.{number}") for number, value in enumerate(reserves)]
     if min(amounts) <= 0:
-        raise Refused("empty")
+        raise PoolRefused("empty")
     return amounts
 
 
@@ -98,17 +98,17 @@ def read_fee(pool: Pool, scale: int) -> int:
 
     Raises
     ------
-    Refused
+    PoolRefused
         If it is unknown, not below 1, or finer than the scale.
     """
     if pool.get("fee") is None:
-        raise Refused("fee_unknown")
+        raise PoolRefused("fee_unknown")
     try:
         fee = Decimal(str(pool["fee"])) * scale
     except InvalidOperation:
         raise InvalidMarket("fee", f"expected a decimal fraction, not {pool['fee']!r}") from None
     if not fee.is_finite() or not 0 <= fee < scale or fee != int(fee):
-        raise Refused("fee_out_of_range")
+        raise PoolRefused("fee_out_of_range")
     return int(fee)
 
 

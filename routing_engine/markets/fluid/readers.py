@@ -7,8 +7,9 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_fee_pips, require_two
-from routing_engine.formats.neutral_pools.numbers import read_number, read_object
+from routing_engine.markets.common.kind import MarketKind
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_fee_pips, require_two
+from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.fluid.pool import FluidPool, Pair, Quad
 from routing_engine.model import Token
 
@@ -36,9 +37,9 @@ def build_kyber(pool: Pool, market_id: str, tokens: list[Token]) -> FluidPool:
     state = read_object(pool, "extra")
     limits = read_object(state, "DexLimits")
     if state.get("IsSwapAndArbitragePaused"):
-        raise Refused("paused")
+        raise PoolRefused("paused")
     if read_object(pool, "static_extra").get("hasNative") is not False:
-        raise Refused("native_side_unknown")
+        raise PoolRefused("native_side_unknown")
     return _open(
         market_id,
         require_two(tokens),
@@ -54,7 +55,7 @@ def build_kyber(pool: Pool, market_id: str, tokens: list[Token]) -> FluidPool:
 def _open(market_id: str, tokens: Sequence[Token], **state: Any) -> FluidPool:
     market = FluidPool(id=market_id, protocol="fluid_v1", token0=tokens[0], token1=tokens[1], **state)
     if not market.edges():
-        raise Refused("nothing_withdrawable")
+        raise PoolRefused("nothing_withdrawable")
     return market
 
 
@@ -76,9 +77,12 @@ def _available(limits: Mapping[str, Any], name: str) -> Pair:
 
 def _read_percent(pool: Pool, field: str) -> int:
     if pool.get(field) is None:
-        raise Refused("fee_unknown")
+        raise PoolRefused("fee_unknown")
     try:
         fraction = Decimal(str(pool[field])) / 100
     except InvalidOperation:
         raise InvalidMarket(field, f"expected a percentage, not {pool[field]!r}") from None
     return read_fee_pips({"fee": str(fraction)})
+
+
+KIND = MarketKind(market=FluidPool, pool_readers={"fluid_dex": build, "fluid-dex-t1": build_kyber})

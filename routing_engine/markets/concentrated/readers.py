@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from routing_engine.amm.concentrated import MAX_AMOUNT, MAX_AMOUNT_V4
 from routing_engine.errors import InvalidMarket
-from routing_engine.formats.neutral_pools.fields import Pool, Refused, read_fee_pips, require_two, squeeze
-from routing_engine.formats.neutral_pools.numbers import read_hex
-from routing_engine.formats.neutral_pools.pool_key import NO_HOOKS, pool_id, unwrapped
-from routing_engine.markets import ConcentratedPool
+from routing_engine.markets.common.kind import MarketKind
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_fee_pips, require_two, squeeze
+from routing_engine.markets.common.pool_numbers import read_hex
 from routing_engine.markets.common.record import read_int, read_list, read_text, to_int
+from routing_engine.markets.concentrated.pool import ConcentratedPool
+from routing_engine.markets.concentrated.pool_key import NO_HOOKS, pool_id, unwrapped
 from routing_engine.model import Token
 from routing_engine.reference.chains import CHAINS
 
@@ -40,10 +41,10 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConcentratedPool:
     protocol = _protocol(pool)
     for field in ("ticks", "sqrt_price_x96", "tick", "liquidity"):
         if pool.get(field) is None:
-            raise Refused(f"{field}_unknown")
+            raise PoolRefused(f"{field}_unknown")
     is_v4 = protocol == "uniswap_v4"
     if is_v4 and pool.get("fee") == DYNAMIC_FEE:
-        raise Refused("dynamic_fee")
+        raise PoolRefused("dynamic_fee")
     fee_pips = read_fee_pips(pool)
     spacing = _spacing(pool, protocol, fee_pips)
     token0, token1 = require_two(_v4_tokens(pool, tokens, fee_pips, spacing) if is_v4 else tokens)
@@ -66,7 +67,7 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConcentratedPool:
     try:
         market.validate()
     except InvalidMarket as error:
-        raise Refused(f"inconsistent_state:{error.field.split('.')[0]}") from error
+        raise PoolRefused(f"inconsistent_state:{error.field.split('.')[0]}") from error
     return market
 
 
@@ -74,7 +75,7 @@ def _protocol(pool: Pool) -> str:
     squeezed = squeeze(read_text(pool, "protocol"))
     protocol = next((name for start, name in V3_PROTOCOLS.items() if squeezed.startswith(start)), None)
     if protocol is None or squeezed.startswith(NOT_V3):
-        raise Refused(f"unsupported_protocol:{pool['protocol']}")
+        raise PoolRefused(f"unsupported_protocol:{pool['protocol']}")
     return protocol
 
 
@@ -82,7 +83,7 @@ def _spacing(pool: Pool, protocol: str, fee_pips: int) -> int:
     if pool.get("tick_spacing") is not None:
         return read_int(pool, "tick_spacing")
     if protocol != "uniswap_v3" or fee_pips not in SPACINGS:
-        raise Refused("tick_spacing_unknown")
+        raise PoolRefused("tick_spacing_unknown")
     return SPACINGS[fee_pips]
 
 
@@ -91,15 +92,18 @@ def _v4_tokens(pool: Pool, tokens: list[Token], fee_pips: int, spacing: int) -> 
 
     Raises
     ------
-    Refused
+    PoolRefused
         If hooks act on swaps, or the id is not that of these tokens, this fee and the hooks given, or none.
     """
     hooks = read_text(pool, "hooks") if pool.get("hooks") else NO_HOOKS
     if read_hex(hooks.removeprefix("0x"), "hooks") & SWAP_HOOKS:
-        raise Refused("hooks_act_on_swaps")
+        raise PoolRefused("hooks_act_on_swaps")
     chain = CHAINS.get(tokens[0].chain_id)
     candidates = [tokens, unwrapped(tokens, chain.wrapped_native)] if chain else [tokens]
     for candidate in candidates:
         if pool_id(candidate, fee_pips, spacing, hooks) == read_text(pool, "pool_id").lower():
             return candidate
-    raise Refused("pool_id_of_another_key_or_with_hooks")
+    raise PoolRefused("pool_id_of_another_key_or_with_hooks")
+
+
+KIND = MarketKind(market=ConcentratedPool, pool_readers={"clmm": build})
