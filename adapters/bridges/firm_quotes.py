@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib.metadata import entry_points
 
 from adapters.base import Client, Declined, FirmQuote, FirmQuotes, VenueUnavailable
-from adapters.bridges.stargate_quotes import StargateQuotes
 from adapters.feed.connect import connect
 from adapters.feed.plan import Plan
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.reading import Responder
 from adapters.rpc.responder import ChainReader
 from routing_engine.model import Hop
+
+ENTRY_POINTS = "routing_engine.firm_quotes"
 
 
 class FirmQuoter:
@@ -28,11 +30,16 @@ class FirmQuoter:
 
     @classmethod
     def of(cls, plan: Plan, http: Client) -> FirmQuoter:
-        """Return the quoter for the adapters of a plan; see `adapters.feed.connect.connect`."""
+        """Return the quoter for the adapters of a plan, and for bridges whose contracts say what they give.
+
+        A package adds one of the latter by a line in its metadata, in the group ``routing_engine.firm_quotes``. It
+        names what is called with who answers for a chain as of its newest block, and returns `FirmQuotes`.
+        """
         adapters = (source.adapter for source in connect(plan, http))
         bridges = [adapter for adapter in adapters if isinstance(adapter, FirmQuotes)]
-        chains = _Chains(plan.rpc_urls)
-        return cls([*bridges, StargateQuotes(chains.newest)])
+        newest = _Chains(plan.rpc_urls).newest
+        on_chains = (entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS)))
+        return cls([*bridges, *(connect_to(newest) for connect_to in on_chains)])
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for the very amount and addresses of a hop, now; see `FirmQuotes.firm`.

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.bridges.stargate_abi import ORDER
 from adapters.chain.deployments import Facts, deployments_of
 from adapters.chain.protocol import ChainProtocol, Pool, States
 from adapters.chain.tokens import ChainTokens
@@ -23,6 +22,8 @@ from routing_engine.markets.bridges.terms import lane_id
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS, bridge_facts
 
+ORDER = "(uint32,bytes32,uint256,uint256,bytes,bytes,bytes)"
+"""Types of ``SendParam``."""
 SOMEBODY = bytes(31) + b"\x01"
 PROBE = 1_000
 """Whole tokens for which the pool's own quote is compared; a tenth, and so on, where its credit is less."""

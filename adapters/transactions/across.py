@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
-from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
 from adapters.transactions.paths import WRAP, wrapped
 from routing_engine.reference.chains import CHAINS
 
@@ -15,7 +18,13 @@ DEPOSIT = Function(
 of filling, exclusivity, message; selector 7b939232. With a value, the wrapped coin is made of it."""
 
 
-class AcrossPayments:
+DEPOSIT_OF_WORDS = Function(
+    "deposit(bytes32,bytes32,bytes32,bytes32,uint256,uint256,uint256,bytes32,uint32,uint32,uint32,bytes)"
+)
+"""``depositV3`` with addresses as words; selector ad5425c6."""
+
+
+class AcrossPayments(PaymentBuilder):
     """Pays through a spoke pool: a relayer gives the recipient just the output amount, or the payer is refunded."""
 
     protocols = frozenset({"across"})
@@ -52,6 +61,15 @@ class AcrossPayments:
         value = terms.amount_in_max if is_coin else 0
         return PaymentCall(chain_id=hop.token_in.chain_id, to=pool, data=data, value=value, spending=spending)
 
+    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+        """Return what reads deposits into the chain's pool back."""
+        return {facts.address("spoke_pool"): _read for facts in deployments_of("across", chain_id)}
+
+
+def deployed() -> Iterator[AcrossPayments]:
+    """Yield the one for all chains."""
+    yield AcrossPayments()
+
 
 def delivers_its_output(planned: PlannedHop) -> bool:
     """Whether a hop is a deposit whose output a wallet gets as it is.
@@ -80,3 +98,17 @@ def _deposit(hops: tuple[PlannedHop, ...]) -> PlannedHop | None:
     """Return the only hop that is not the coin's wrapping before it."""
     rest = hops[1:] if len(hops) > 1 and hops[0].hop.protocol == WRAP and hops[0].hop.token_in.is_native else hops
     return rest[0] if len(rest) == 1 else None
+
+
+def _read(pool: str, calldata: bytes) -> DecodedPayment | None:
+    plain, words = read_arguments(DEPOSIT, calldata), read_arguments(DEPOSIT_OF_WORDS, calldata)
+    if plain is not None:
+        (_, recipient, token, _, amount, *_), reference = plain
+    elif words is not None:
+        (_, to, sold, _, amount, *_), reference = words
+        recipient, token = read_address(to), read_address(sold)
+    else:
+        return None
+    return DecodedPayment(
+        contract=pool, token_address=token, recipient=recipient, amount=amount, is_deposit=True, reference=reference
+    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.across import delivers_its_output, spoke_pool
-from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
 from adapters.transactions.paths import Path, path_of, wrapped
 from adapters.transactions.universal_router import (
     CALLER,
@@ -34,7 +36,7 @@ TRANSFER_FIRST = 1
 Swap = Callable[[str, int, int, Path], Command]
 
 
-class AcrossSwapPayments:
+class AcrossSwapPayments(PaymentBuilder):
     """Pays with a token that Across does not take: an exact swap into one that it does, then the deposit of just that.
 
     The exchange is Uniswap's Universal Router: it swaps no more than the deposit needs, and sends the rest back to the
@@ -95,6 +97,11 @@ class AcrossSwapPayments:
             spending=spending,
         )
 
+    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+        """Return what reads calls of the chain's periphery back."""
+        (pool, *_) = (*(facts.address("spoke_pool") for facts in deployments_of("across", chain_id)), "")
+        return {self._peripheries[chain_id]: partial(_read, pool=pool)} if chain_id in self._peripheries else {}
+
     def _path(self, hops: tuple[PlannedHop, ...]) -> Path | None:
         if not hops or not delivers_its_output(hops[-1]):
             return None
@@ -137,3 +144,14 @@ def _deposit(planned: PlannedHop, terms: Terms) -> tuple[object, ...]:
 
 def _word(address: str) -> bytes:
     return bytes(12) + bytes.fromhex(address[2:])
+
+
+def _read(_: str, calldata: bytes, pool: str) -> DecodedPayment | None:
+    found = read_arguments(SWAP_AND_BRIDGE, calldata)
+    if found is None:
+        return None
+    ((_, deposit, *_),), reference = found
+    return DecodedPayment(
+        contract=pool, token_address=deposit[0], recipient=read_address(deposit[4]), amount=None, is_deposit=True,
+        reference=reference,
+    )  # fmt: skip

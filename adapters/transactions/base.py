@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from adapters.transactions.decoded import CallReader
 from routing_engine.model import Hop, Token
-
-REFERENCE_BYTES = 16
-"""Length of an order's reference, which the paying transaction's calldata ends with."""
 
 
 class CannotBuild(Exception):
@@ -144,15 +142,10 @@ class Transaction:
 class PaymentBuilder(Protocol):
     """Builds the one call that pays over the markets of some protocols."""
 
-    @property
-    def protocols(self) -> frozenset[str]:
-        """Protocols of the hops that one call can take together; beside wrapping, where `can_build` says so."""
-        ...
-
-    @property
-    def crosses_chains(self) -> bool:
-        """Whether what it builds ends on another chain than it begins on."""
-        ...
+    protocols: frozenset[str]
+    """Protocols of the hops that one call can take together; beside wrapping, where `can_build` says so."""
+    crosses_chains: bool
+    """Whether what it builds ends on another chain than it begins on."""
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether one call takes these hops and delivers to the recipient; no input or output."""
@@ -167,3 +160,10 @@ class PaymentBuilder(Protocol):
             If there is none.
         """
         ...
+
+    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+        """Return what reads the calls back that it makes on a chain, by the contract that is called; none by default.
+
+        What such a call pays must follow from the contract's code alone, whatever the tokens in it do.
+        """
+        return {}

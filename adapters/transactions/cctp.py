@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from adapters.bridges.cctp import domain_of
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
-from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
 
 BURN = Function("depositForBurnWithHook(uint256,uint32,bytes32,address,bytes32,uint256,uint32,bytes)")
 """Amount, destination, recipient, token, who may mint, largest fee, finality, hook; selector 779b432d."""
@@ -14,7 +17,7 @@ FORWARD = b"cctp-forward".ljust(24, b"\0") + bytes(4) + bytes(4)
 """Asks Circle to mint: its 24 bytes, version 0, no data of its own. Whatever stands behind it is ours."""
 
 
-class CctpPayments:
+class CctpPayments(PaymentBuilder):
     """Pays by burning: Circle attests the burn, and mints for the recipient on the other chain for a fee.
 
     The recipient gets the amount less the fees, which are at most all that is above what is due. The order's reference
@@ -41,3 +44,23 @@ class CctpPayments:
         order = (terms.amount_in_max, *ends, fee, finality, FORWARD + terms.reference)
         spending = Spending(token=hop.token_in, spender=messenger, amount=terms.amount_in_max)
         return PaymentCall(chain_id=chain_id, to=messenger, data=BURN(messenger, *order).data, spending=spending)
+
+    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+        """Return what reads burns by the chain's messenger back."""
+        return {facts.address("token_messenger"): _read for facts in deployments_of("cctp", chain_id)}
+
+
+def deployed() -> Iterator[CctpPayments]:
+    """Yield the one for all chains."""
+    yield CctpPayments()
+
+
+def _read(messenger: str, calldata: bytes) -> DecodedPayment | None:
+    found = read_arguments(BURN, calldata)
+    if found is None:
+        return None
+    (amount, _, to, token, *_), reference = found
+    return DecodedPayment(
+        contract=messenger, token_address=token, recipient=read_address(to), amount=amount, is_deposit=True,
+        reference=reference,
+    )  # fmt: skip

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from importlib.metadata import entry_points
 
-from adapters.transactions import across_swap, uniswap_v2, uniswap_v3, uniswap_v4
-from adapters.transactions.across import AcrossPayments
 from adapters.transactions.base import (
-    REFERENCE_BYTES,
     CannotBuild,
     PaymentBuilder,
     PaymentCall,
@@ -17,11 +15,12 @@ from adapters.transactions.base import (
     Terms,
     Transaction,
 )
-from adapters.transactions.cctp import CctpPayments
+from adapters.transactions.decoded import REFERENCE_BYTES, CallReader
 from adapters.transactions.erc20 import approvals, transfer
 from adapters.transactions.permit2 import grants
-from adapters.transactions.stargate import StargatePayments
 from routing_engine.model import Token
+
+ENTRY_POINTS = "routing_engine.payments"
 
 
 class PaymentBuilders:
@@ -37,11 +36,14 @@ class PaymentBuilders:
         self._builders = tuple(builders)
 
     @classmethod
-    def deployed(cls) -> PaymentBuilders:
-        """Return the builders of everything that one signature pays and that delivers by itself."""
-        exchanges: list[PaymentBuilder] = [*uniswap_v3.deployed(), *uniswap_v2.deployed(), *uniswap_v4.deployed()]
-        bridges: list[PaymentBuilder] = [AcrossPayments(), CctpPayments(), StargatePayments()]
-        return cls([*exchanges, *bridges, *across_swap.deployed()])
+    def installed(cls) -> PaymentBuilders:
+        """Return the builders that installed packages offer.
+
+        Together they build everything that one signature pays and that delivers by itself. A package adds some by a
+        line in its metadata, in the group ``routing_engine.payments``.
+        """
+        found = (entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS)))
+        return cls(builder for deployed in found for builder in deployed())
 
     def families(self, *, crosses_chains: bool) -> tuple[frozenset[str], ...]:
         """Protocols that one call can take together, a set for each builder of payments to here or to elsewhere."""
@@ -50,6 +52,10 @@ class PaymentBuilders:
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether one call takes these hops."""
         return any(builder.can_build(hops) for builder in self._builders)
+
+    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+        """Return what reads the calls of all builders on a chain back, by the contract that is called."""
+        return {contract: read for each in self._builders for contract, read in each.readers(chain_id).items()}
 
     def call(self, hops: tuple[PlannedHop, ...], token: Token, terms: Terms) -> PaymentCall:
         """Return the call that pays; without hops a transfer of `token`.

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import cast
 
-from adapters.bridges.stargate_abi import ORDER
+from adapters.bridges.stargate import ORDER
+from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
-from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
 from routing_engine.fixed_point import rescale_up
+from routing_engine.reference import token_registry
 
 SEND = Function(f"send({ORDER},(uint256,uint256),address)")
 """``SendParam``, ``MessagingFee`` and who gets back what the message did not cost; selector c7c7f5b3."""
 
 
-class StargatePayments:
+class StargatePayments(PaymentBuilder):
     """Pays by taxi: the message is delivered at once, and its price goes along as a value."""
 
     protocols = frozenset({"stargate"})
@@ -37,3 +42,30 @@ class StargatePayments:
         spending = None if is_coin else Spending(token=hop.token_in, spender=pool, amount=terms.amount_in_max)
         value = fee + (terms.amount_in_max if is_coin else 0)
         return PaymentCall(chain_id=hop.token_in.chain_id, to=pool, data=data, value=value, spending=spending)
+
+    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+        """Return what reads sends by the chain's pools back."""
+        pools = {each.address("pool"): each.text("symbol") for each in deployments_of("stargate", chain_id)}
+        return {
+            pool: partial(_read, token=token_registry.token(symbol, chain_id).address) for pool, symbol in pools.items()
+        }
+
+
+def deployed() -> Iterator[StargatePayments]:
+    """Yield the one for all chains."""
+    yield StargatePayments()
+
+
+def _read(pool: str, calldata: bytes, token: str) -> DecodedPayment | None:
+    found = read_arguments(SEND, calldata)
+    if found is None:
+        return None
+    ((_, to, *_), *_), reference = found
+    return DecodedPayment(
+        contract=pool,
+        token_address=token,
+        recipient=read_address(to),
+        amount=None,
+        is_deposit=True,
+        reference=reference,
+    )

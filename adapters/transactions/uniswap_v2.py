@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
-from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.decoded import CallReader, DecodedPayment, read_arguments
 from adapters.transactions.paths import Path, path_of
+from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
 TOKENS_FOR_TOKENS = Function("swapTokensForExactTokens(uint256,uint256,address[],address,uint256)")
@@ -18,7 +20,7 @@ TOKENS_FOR_COIN = Function("swapTokensForExactETH(uint256,uint256,address[],addr
 """As the first, and unwraps. Selector 4a25d94a."""
 
 
-class UniswapV2Payments:
+class UniswapV2Payments(PaymentBuilder):
     """Pays over the pairs of one factory.
 
     Parameters
@@ -52,6 +54,10 @@ class UniswapV2Payments:
         spending = None if value else Spending(token=path.token_in, spender=router, amount=terms.amount_in_max)
         return PaymentCall(chain_id=path.token_in.chain_id, to=router, data=data, value=value, spending=spending)
 
+    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+        """Return what reads calls of the chain's router back."""
+        return {self._routers[chain_id]: _read} if chain_id in self._routers else {}
+
 
 def _call(path: Path, router: str, terms: Terms) -> tuple[bytes, int]:
     """Return calldata and value."""
@@ -70,3 +76,25 @@ def deployed() -> tuple[UniswapV2Payments, ...]:
             if "router" in facts.record:
                 routers.setdefault(facts.text("name"), {})[chain_id] = facts.address("router")
     return tuple(UniswapV2Payments(name, by_chain) for name, by_chain in routers.items())
+
+
+def _read(router: str, calldata: bytes) -> DecodedPayment | None:
+    for function, arguments_before_path in (
+        (TOKENS_FOR_TOKENS, 2),
+        (COIN_FOR_TOKENS, 1),
+        (TOKENS_FOR_COIN, 2),
+    ):
+        found = read_arguments(function, calldata)
+        if found is None:
+            continue
+        (amount, *_), reference = found
+        path, recipient = found[0][arguments_before_path : arguments_before_path + 2]
+        if len(path) <= 1:
+            return None
+        is_coin = function is TOKENS_FOR_COIN
+        token = NATIVE_ADDRESS if is_coin else path[-1]
+        return DecodedPayment(
+            contract=router, token_address=token, recipient=recipient, amount=amount,
+            is_unwrapped=is_coin, reference=reference,
+        )  # fmt: skip
+    return None

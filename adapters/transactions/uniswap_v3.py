@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
-from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.decoded import ADDRESS_BYTES, CallReader, DecodedPayment, read_arguments
 from adapters.transactions.paths import Path, path_of, wrapped
+from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
 MULTICALL = Function("multicall(uint256,bytes[])")
@@ -30,7 +33,7 @@ ROUTER_ITSELF = "0x0000000000000000000000000000000000000002"
 """Stands for the router as a recipient, so that it can unwrap what it received."""
 
 
-class UniswapV3Payments:
+class UniswapV3Payments(PaymentBuilder):
     """Pays over the pools of one factory, and between a chain's coin and its wrapped form.
 
     Parameters
@@ -69,6 +72,12 @@ class UniswapV3Payments:
             value=terms.amount_in_max if is_coin else 0,
             spending=spending,
         )
+
+    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+        """Return what reads calls of the chain's router back."""
+        if chain_id not in self._routers:
+            return {}
+        return {self._routers[chain_id]: partial(_read, coin=CHAINS[chain_id].wrapped_native)}
 
 
 def encoded_path(path: Path) -> bytes:
@@ -115,3 +124,52 @@ def deployed() -> tuple[UniswapV3Payments, ...]:
             if "router" in facts.record:
                 routers.setdefault(facts.text("name"), {})[chain_id] = facts.address("router")
     return tuple(UniswapV3Payments(name, by_chain) for name, by_chain in routers.items())
+
+
+def _read(router: str, calldata: bytes, coin: str) -> DecodedPayment | None:
+    found = read_arguments(MULTICALL, calldata)
+    if found is None:
+        return None
+    (_, calls), reference = found
+    if calls and calls[-1] == REFUND_COIN.selector:
+        calls = calls[:-1]
+    payment = _read_calls(calls, coin)
+    if payment is None:
+        return None
+    token, recipient, amount = payment
+    return DecodedPayment(
+        contract=router, token_address=token, recipient=recipient, amount=amount,
+        is_unwrapped=token == NATIVE_ADDRESS, reference=reference,
+    )  # fmt: skip
+
+
+def _read_calls(calls: tuple[bytes, ...], coin: str) -> tuple[str, str, int] | None:
+    """Return token, recipient and amount of a swap, of a swap and unwrapping, or of wrapping or unwrapping alone."""
+    if len(calls) == 1:
+        swap = _read_swap(calls[0])
+        return None if swap is None or swap[1] == ROUTER_ITSELF else swap
+    if len(calls) != 2:
+        return None
+    first, last = calls
+    unwrap, sweep = UNWRAP.read(last), SWEEP.read(last)
+    if unwrap is not None and not unwrap[1]:
+        amount, recipient = unwrap[0]
+        swap, pull = _read_swap(first), PULL.read(first)
+        is_swap = swap == (coin, ROUTER_ITSELF, amount)
+        return (NATIVE_ADDRESS, recipient, amount) if is_swap or pull == ((coin, amount), b"") else None
+    if sweep is not None and not sweep[1]:
+        token, amount, recipient = sweep[0]
+        is_wrapped = token == coin and WRAP_COIN.read(first) == ((amount,), b"")
+        return (token, recipient, amount) if is_wrapped else None
+    return None
+
+
+def _read_swap(call: bytes) -> tuple[str, str, int] | None:
+    single, several = EXACT_OUTPUT_SINGLE.read(call), EXACT_OUTPUT.read(call)
+    if single is not None and not single[1]:
+        ((_, token, _, recipient, amount, *_),) = single[0]
+        return token, recipient, amount
+    if several is not None and not several[1]:
+        ((path, recipient, amount, _),) = several[0]
+        return ("0x" + path[:20].hex(), recipient, amount) if len(path) >= ADDRESS_BYTES else None
+    return None

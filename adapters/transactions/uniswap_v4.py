@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from eth_abi.abi import encode
+from eth_abi.abi import decode, encode
+from eth_abi.exceptions import DecodingError
 
 from adapters.chain.deployments import deployments_of
-from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms
-from adapters.transactions.universal_router import Command, execute, sweep
+from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.decoded import CallReader, DecodedPayment, read_arguments
+from adapters.transactions.universal_router import EXECUTE, Command, execute, sweep
 from routing_engine.markets.concentrated.pool_key import pool_id
-from routing_engine.model import ZERO_ADDRESS, Token
+from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
 from routing_engine.reference.chains import CHAINS
 
 PROTOCOL = "uniswap_v4"
@@ -22,6 +24,7 @@ SWAP_EXACT_OUT, SETTLE, TAKE = 0x09, 0x0B, 0x0E
 EXACT_OUTPUT = "(address,(address,uint24,int24,address,bytes)[],uint128,uint128)"
 """Token out, pools from the first token on, amount out, most in."""
 ALL_THAT_IS_OWED = 0
+SWEEP_COMMAND = 0x04
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Deployment:
     permit2: str
 
 
-class UniswapV4Payments:
+class UniswapV4Payments(PaymentBuilder):
     """Pays over the manager's pools without hooks, which hold the chain's coin as it is.
 
     Parameters
@@ -72,6 +75,10 @@ class UniswapV4Payments:
             spending=None if first.is_native else spending,
         )
 
+    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+        """Return what reads calls of the chain's router back."""
+        return {self._deployments[chain_id].router: _read} if chain_id in self._deployments else {}
+
 
 def deployed() -> tuple[UniswapV4Payments, ...]:
     """Return the one for the manager's pools."""
@@ -105,3 +112,24 @@ def _has_no_hooks(planned: PlannedHop) -> bool:
         return False
     ends = sorted((hop.token_in, hop.token_out), key=lambda token: int(_currency(token), 16))
     return hop.market_id == f"{hop.token_in.chain_id}:{pool_id(ends, planned.fee_pips, planned.tick_spacing)}"
+
+
+def _read(router: str, calldata: bytes) -> DecodedPayment | None:
+    found = read_arguments(EXECUTE, calldata)
+    if found is None:
+        return None
+    (numbers, orders, _), reference = found
+    if len(numbers) != len(orders) or numbers not in (bytes([V4_SWAP]), bytes([V4_SWAP, SWEEP_COMMAND])):
+        return None
+    try:
+        actions, steps = decode(["bytes", "bytes[]"], orders[0])
+        expected = bytes([SWAP_EXACT_OUT, SETTLE, TAKE])
+        if actions != expected or len(steps) != len(expected):
+            return None
+        currency, recipient, amount = decode(["address", "address", "uint256"], steps[-1])
+    except (DecodingError, OverflowError):
+        return None
+    if amount == ALL_THAT_IS_OWED:
+        return None
+    token = NATIVE_ADDRESS if currency == ZERO_ADDRESS else currency
+    return DecodedPayment(contract=router, token_address=token, recipient=recipient, amount=amount, reference=reference)

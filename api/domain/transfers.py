@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from adapters.bridges.promise import Promise
+
 
 class TransferKind(StrEnum):
     """What a transfer means to an order.
@@ -52,20 +54,6 @@ class Naming:
 
     reference: bytes
     is_own: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
-    """What a bridge is to deliver for a deposit: at least `amount` smallest units of a token, to whom and where.
-
-    `only` says who alone may deliver it, or that there are other terms than the plain ones; empty where there are none.
-    """
-
-    chain_id: int
-    token_address: str
-    recipient: str
-    amount: int
-    only: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

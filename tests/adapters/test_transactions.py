@@ -32,7 +32,7 @@ ACROSS_TERMS = {
     "fillDeadline": 1_700_020_000,
     "exclusivityDeadline": 1_700_000_060,
 }
-BUILDERS = PaymentBuilders.deployed()
+BUILDERS = PaymentBuilders.installed()
 
 
 def hop(protocol: str, token_in: Token, token_out: Token, fee_pips: int = 0) -> PlannedHop:

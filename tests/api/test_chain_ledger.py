@@ -10,18 +10,18 @@ import pytest
 from eth_abi import encode
 
 from adapters.base import BadPayload
+from adapters.bridges.across_events import Across
+from adapters.bridges.cctp_events import Cctp
+from adapters.bridges.events import Delivery, Deposit, bridges_on
+from adapters.bridges.promise import Promise
+from adapters.bridges.stargate_events import Stargate
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Log
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.stargate import SEND
 from api.domain.confirmations import finality_blocks
 from api.domain.ledger import ChainUnavailable
-from api.domain.transfers import Naming, Promise
-from api.services.ledger.bridges.across import Across
-from api.services.ledger.bridges.cctp import Cctp
-from api.services.ledger.bridges.deployed import bridges_on
-from api.services.ledger.bridges.events import Delivery, Deposit
-from api.services.ledger.bridges.stargate import Stargate
+from api.domain.transfers import Naming
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
 from routing_engine.reference import token_registry

@@ -11,8 +11,9 @@ from eth_abi import encode
 from eth_keys import keys
 from eth_utils import keccak
 
+from adapters.bridges.promise import Promise
 from adapters.chain.deployments import deployments_of
-from api.domain.transfers import Promise, Transfer, TransferKind
+from api.domain.transfers import Transfer, TransferKind
 from routing_engine.amm.stargate_fee import FeeTerms
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry

@@ -65,7 +65,7 @@ def batch_of(net: MainNet, allowance: int) -> tuple[Transaction, ...]:
             "fillDeadline": now + 20_000, "exclusivityDeadline": 0,
         },
     )  # fmt: skip
-    call = PaymentBuilders.deployed().call((PlannedHop(hop=hop),), usdc, terms)
+    call = PaymentBuilders.installed().call((PlannedHop(hop=hop),), usdc, terms)
     return transactions(with_reference(call, REFERENCE), allowance)
 
 

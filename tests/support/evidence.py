@@ -8,10 +8,10 @@ from typing import Any
 
 from eth_abi import encode
 
+from adapters.bridges.events import bridges_on
 from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from api.domain.transfers import Transfer
-from api.services.ledger.bridges.deployed import bridges_on
 from api.services.ledger.chain_reader import ChainReader
 from tests.support.chain import Chain
 from tests.support.evm import Contract

@@ -236,7 +236,7 @@ def test_a_call_that_is_built_is_read_back() -> None:
     usdc, dai = token_registry.token("USDC", 8453), token_registry.token("DAI", 8453)
     hop = Hop(market_id="x", protocol="uniswap_v2", token_in=usdc, token_out=dai, amount_in=9, amount_out=5)
     terms = Terms(payer=PAYER, recipient=SHOP, amount_in_max=9, amount_out=5, deadline=2**40)
-    built = PaymentBuilders.deployed().call((PlannedHop(hop=hop),), usdc, terms)
+    built = PaymentBuilders.installed().call((PlannedHop(hop=hop),), usdc, terms)
     found = decode_payment(8453, built.to, built.data + REFERENCE)
     assert found is not None
     assert (found.token_address, found.recipient, found.amount, found.reference) == (dai.address, SHOP, 5, REFERENCE)

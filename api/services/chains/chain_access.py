@@ -66,7 +66,7 @@ def connect_chains(config: Config, clock: Clock) -> Mapping[EnvMode, ChainAccess
     return {
         env_mode: ChainAccess(
             chains={chain_id: PaymentChain(pool) for chain_id, pool in connect_pools(urls, env_mode, clock).items()},
-            builders=PaymentBuilders.deployed(),
+            builders=PaymentBuilders.installed(),
             firm=_LazyFirmQuoter(config.market),
         )
         for env_mode in EnvMode

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
+from adapters.bridges.events import bridges_on
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, Head, Place, Proof, Reading, Settlement
 from api.domain.transfers import Block, Transfer, TransferKey
-from api.services.ledger.bridges.deployed import bridges_on
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.doubts import DoubtSettler
 from api.services.ledger.places import find_places

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 from adapters.base import AdapterError
+from adapters.bridges.events import Bridge
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import Block as Header
@@ -20,7 +21,6 @@ from adapters.rpc.single_endpoint import Asker
 from api.domain.confirmations import finality_blocks
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
 from api.domain.transfers import Block, Transfer
-from api.services.ledger.bridges.events import Bridge
 from api.services.ledger.candidates import paying_or_naming
 from api.services.ledger.event_searches import bloom_searches, event_searches, is_transfer
 from api.services.ledger.evidence.signatures import accepts_signature

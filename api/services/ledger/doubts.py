@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import structlog
 
 from adapters.base import BadPayload
+from adapters.bridges.events import Bridge
 from adapters.rpc.endpoint import Answer, Question
 from api.domain.ledger import ChainUnavailable, Doubt, Settlement
 from api.domain.transfers import Block, Transfer
-from api.services.ledger.bridges.events import Bridge
 from api.services.ledger.candidates import AddressSearch
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.event_searches import event_searches, is_transfer, is_wanted

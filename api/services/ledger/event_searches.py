@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from adapters.bridges.events import Bridge
 from adapters.rpc.endpoint import Question
 from api.services.ledger.blooms import EventSearch, search_of
-from api.services.ledger.bridges.events import Bridge
 from api.services.ledger.rpc_records import FoundLog
 from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
 

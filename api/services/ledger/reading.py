@@ -8,11 +8,11 @@ from dataclasses import replace
 import structlog
 
 from adapters.base import AdapterError
+from adapters.bridges.events import Bridge, BridgeEvents
 from adapters.rpc.endpoint import Answer
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer
-from api.services.ledger.bridges.events import Bridge, BridgeEvents
 from api.services.ledger.evidence.calldata import CalldataEvidence, decoded_coin, is_simple
 from api.services.ledger.evidence.evidence import Evidence, TracedEvidence
 from api.services.ledger.evidence.listed_contracts import ListedContracts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from adapters.bridges.events import Bridge, BridgeEvents, BridgeRefund, Delivery, Deposit
 from adapters.rpc.abi import Log
 from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
-from api.services.ledger.bridges.events import Bridge, BridgeEvents, Delivery, Deposit, GivenBack
 from api.services.ledger.evidence.evidence import Evidence, Proof
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, wrapped_coin
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
@@ -54,7 +54,7 @@ def transfers_of(
         Of what moved.
     """
     delivered = dict(_deliveries(mined, recipients, events, evidence))
-    given_back = {event.contract for _, event in events if isinstance(event, GivenBack)}
+    given_back = {event.contract for _, event in events if isinstance(event, BridgeRefund)}
     found: list[Transfer] = list(delivered.values())
     for movement in evidence.movements:
         if movement.recipient not in recipients or movement in delivered:

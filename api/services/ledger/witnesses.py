@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adapters.bridges.events import Bridge
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.single_endpoint import SingleEndpoint
-from api.services.ledger.bridges.events import Bridge
 from api.services.ledger.chain_reader import ChainReader
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from adapters.transactions.base import REFERENCE_BYTES
-from adapters.transactions.decoding import DecodedPayment, decode_payment
+from adapters.bridges.events import BridgeEvents, Deposit
+from adapters.transactions.decoded import REFERENCE_BYTES, DecodedPayment
+from adapters.transactions.decoding import decode_payment
 from adapters.transactions.erc20 import TRANSFER
 from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
-from api.services.ledger.bridges.events import BridgeEvents, Deposit
 from api.services.ledger.evidence.evidence import Proof
 from api.services.ledger.evidence.movements import Movement, is_transfer, token_movements, wrapped_coin
 from api.services.ledger.rpc_records import ChainTransaction, Receipt

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from adapters.bridges.events import BridgeEvents, Deposit
 from api.domain.transfers import Naming
-from api.services.ledger.bridges.events import BridgeEvents, Deposit
 from api.services.ledger.evidence.movements import Movement, losers_of
 from api.services.ledger.evidence.traces import CALL, CallTree, Frame
 from api.services.ledger.rpc_records import REFERENCE_BYTES

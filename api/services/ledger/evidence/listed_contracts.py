@@ -7,10 +7,12 @@ from functools import cache
 
 from eth_utils.crypto import keccak
 
+from adapters.bridges.events import bridges_on
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import WORD, Call, Function, Log, hex_data
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.single_endpoint import Asker
+from adapters.transactions.decoding import paying_contracts
 from api.services.ledger.evidence.movements import wrapped_coin
 
 SWAP_OF_PAIR = "0x" + keccak(text="Swap(address,uint256,uint256,uint256,uint256,address)").hex()
@@ -30,14 +32,8 @@ MOST_REMEMBERED = 10_000
 GAS = hex(1_000_000)
 """For each question: whoever wrote the contract that is asked should not keep a node busy."""
 
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    "uniswap_v2": ("router",),
-    "uniswap_v3": ("router",),
-    "uniswap_v4": ("router", "manager", "permit2"),
-    "across": ("spoke_pool", "periphery"),
-    "cctp": ("token_messenger", "message_transmitter"),
-    "stargate": ("pool",),
-}
+FIELDS: Mapping[str, tuple[str, ...]] = {"uniswap_v4": ("manager", "permit2")}
+"""Contracts that money passes through beside those that payments call and bridges are made of."""
 
 
 class ListedContracts:
@@ -128,7 +124,8 @@ def _result(call: Call, answer: Answer) -> object | None:
 
 @cache
 def _deployed(chain_id: int) -> frozenset[str]:
-    found = frozenset((*_addresses(chain_id, FIELDS), wrapped_coin(chain_id)))
+    bridges = (contract for bridge in bridges_on(chain_id) for contract in bridge.contracts)
+    found = frozenset((*_addresses(chain_id, FIELDS), *paying_contracts(chain_id), *bridges, wrapped_coin(chain_id)))
     return found - {""}
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.domain.transfers import Promise, Transfer, TransferKind
+from adapters.bridges.promise import Promise
+from api.domain.transfers import Transfer, TransferKind
 from api.storage.tables import PaymentOrder, StoredQuote
 
 SIMULATED_BRIDGE = "simulated"

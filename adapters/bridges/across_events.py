@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from eth_utils.crypto import keccak
 
-from adapters.rpc.abi import WORD, Log
-from api.domain.transfers import Promise
-from api.services.ledger.bridges.events import (
+from adapters.bridges.events import (
     BridgeEvent,
+    BridgeRefund,
     Delivery,
     Deposit,
-    GivenBack,
     address,
     identity,
     number,
@@ -22,6 +21,9 @@ from api.services.ledger.bridges.events import (
     values,
     word,
 )
+from adapters.bridges.promise import Promise
+from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import WORD, Log
 from routing_engine.reference.chains import CHAINS
 
 FUNDS_DEPOSITED = (*("bytes32",) * 2, *("uint256",) * 2, *("uint32",) * 3, *("bytes32",) * 2, "bytes")
@@ -57,7 +59,7 @@ class Across:
     def read(self, log: Log) -> BridgeEvent | None:
         """Return a deposit, a fill, or that deposits are given back."""
         if log.topics[0] == self.REFUND:
-            return GivenBack(contract=log.address)
+            return BridgeRefund(contract=log.address)
         return self._deposit(log) if log.topics[0] == self.DEPOSIT else self._fill(log)
 
     def complete(self, deposit: Deposit, calldata: bytes) -> Deposit:
@@ -110,3 +112,9 @@ class Across:
             is_announced=True,
             meant_for=address(recipient) if address(recipient) != received_by else "",
         )
+
+
+def deployed(chain_id: int) -> Iterator[Across]:
+    """Yield the events of a chain's pool."""
+    for facts in deployments_of("across", chain_id):
+        yield Across(chain_id, facts.address("spoke_pool"))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from adapters.bridges.stargate import endpoint_id
-from adapters.bridges.stargate_abi import ORDER
+from adapters.bridges.events import BridgeEvent, Delivery, Deposit, address, number, topic, topic_bytes
+from adapters.bridges.promise import Promise
+from adapters.bridges.stargate import ORDER, endpoint_id
+from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function, Log
 from adapters.transactions.stargate import SEND
-from api.domain.transfers import Promise
-from api.services.ledger.bridges.events import BridgeEvent, Delivery, Deposit, address, number, topic, topic_bytes
 from routing_engine.fixed_point import rescale
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import bridge_facts
@@ -68,3 +68,11 @@ class Stargate:
             amount = rescale(least, here.decimals, there.decimals)
             promise = Promise(chain_id=chain_id, token_address=there.address, recipient=address(to), amount=amount)
         return replace(deposit, recipient=address(to), promise=promise)
+
+
+def deployed(chain_id: int) -> Iterator[Stargate]:
+    """Yield the events of a chain's pools."""
+    pools = deployments_of("stargate", chain_id) if chain_id in bridge_facts("layerzero") else ()
+    symbols = {facts.address("pool"): facts.text("symbol") for facts in pools}
+    if symbols:
+        yield Stargate(chain_id, symbols)

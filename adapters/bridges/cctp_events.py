@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from adapters.bridges.cctp import domain_of
-from adapters.chain.deployments import deployments_of
-from adapters.rpc.abi import WORD, Log
-from api.domain.transfers import Promise
-from api.services.ledger.bridges.events import (
+from adapters.bridges.events import (
     BridgeEvent,
     Delivery,
     Deposit,
@@ -16,6 +15,9 @@ from api.services.ledger.bridges.events import (
     topic_bytes,
     values,
 )
+from adapters.bridges.promise import Promise
+from adapters.chain.deployments import deployments_of
+from adapters.rpc.abi import WORD, Log
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import bridge_facts
 
@@ -76,6 +78,13 @@ class Cctp:
             payer=address(person),
             promise=_promise(domain, address(recipient), amount - min(fee, amount), caller),
         )
+
+
+def deployed(chain_id: int) -> Iterator[Cctp]:
+    """Yield the events of a chain's messenger and transmitter."""
+    for facts in deployments_of("cctp", chain_id):
+        coin = token_registry.token("USDC", chain_id).address
+        yield Cctp(chain_id, facts.address("token_messenger"), facts.address("message_transmitter"), coin)
 
 
 def _burn_id(

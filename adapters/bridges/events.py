@@ -1,13 +1,14 @@
-"""What bridges' own events say, in words that all bridges share; each bridge has a module of its own.
+"""What bridges' own events say, in words that all bridges share; each bridge reads its own.
 
 A bridge names a deposit alike on both chains, so the two are put together by that name, whichever is read first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 from eth_abi.abi import decode
@@ -15,8 +16,10 @@ from eth_abi.exceptions import DecodingError
 from eth_utils.crypto import keccak
 
 from adapters.base import BadPayload
+from adapters.bridges.promise import Promise
 from adapters.rpc.abi import WORD, Log
-from api.domain.transfers import Promise
+
+ENTRY_POINTS = "routing_engine.bridge_events"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +82,13 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenBack:
+class BridgeRefund:
     """What the contract transfers in this transaction is its users' deposits, given back."""
 
     contract: str
 
 
-BridgeEvent = Deposit | Delivery | GivenBack
+BridgeEvent = Deposit | Delivery | BridgeRefund
 BridgeEvents = Sequence[tuple[int, BridgeEvent]]
 """What bridges say in a transaction, by the place among its receipt's logs."""
 
@@ -116,6 +119,20 @@ class Bridge(Protocol):
     def complete(self, deposit: Deposit, calldata: bytes) -> Deposit:
         """Return a deposit with what only the call of the bridge's contract says: for whom it is, and how much."""
         ...
+
+
+class DeployedBridges(Protocol):
+    """What an entry point in the group ``routing_engine.bridge_events`` names."""
+
+    def __call__(self, chain_id: int) -> Iterable[Bridge]:
+        """Return the bridge's events as they are emitted on a chain; nothing where it is not deployed."""
+        ...
+
+
+def bridges_on(chain_id: int) -> tuple[Bridge, ...]:
+    """Return the bridges of installed packages that are deployed on a chain."""
+    found: Iterable[DeployedBridges] = (entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS)))
+    return tuple(bridge for deployed in found for bridge in deployed(chain_id))
 
 
 def topic(signature: str) -> str:

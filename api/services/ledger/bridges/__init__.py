@@ -1,1 +1,0 @@
-"""What bridges say in their events: deposits, and what answers them."""
