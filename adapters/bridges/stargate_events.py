@@ -8,9 +8,9 @@ from dataclasses import replace
 from adapters.bridges.events import BridgeEvent, Delivery, Deposit, address, number, topic, topic_bytes
 from adapters.bridges.promise import Promise
 from adapters.bridges.stargate import ORDER, endpoint_id
+from adapters.bridges.stargate_payments import SEND
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function, Log
-from adapters.transactions.stargate import SEND
 from routing_engine.fixed_point import rescale
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import bridge_facts

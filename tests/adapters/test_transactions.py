@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from eth_abi import decode
 
+from adapters.bridges.across_payments import AcrossPayments
+from adapters.bridges.stargate_payments import StargatePayments
 from adapters.chain.deployments import deployments_of
-from adapters.transactions.across import AcrossPayments
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Purpose, Spending, Terms
 from adapters.transactions.erc20 import approvals
 from adapters.transactions.paths import path_of
 from adapters.transactions.payment_builders import PaymentBuilders, transactions, with_reference
-from adapters.transactions.stargate import StargatePayments
 from adapters.transactions.uniswap_v3 import UniswapV3Payments, encoded_path
 from routing_engine.model import Hop, Token
 from routing_engine.reference import token_registry

@@ -15,10 +15,10 @@ from adapters.bridges.cctp_events import Cctp
 from adapters.bridges.events import Delivery, Deposit, bridges_on
 from adapters.bridges.promise import Promise
 from adapters.bridges.stargate_events import Stargate
+from adapters.bridges.stargate_payments import SEND
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Log
 from adapters.rpc.endpoint_pool import RpcPool
-from adapters.transactions.stargate import SEND
 from api.domain.confirmations import finality_blocks
 from api.domain.ledger import ChainUnavailable
 from api.domain.transfers import Naming

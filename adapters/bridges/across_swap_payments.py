@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from adapters.bridges.across_payments import delivers_its_output, spoke_pool
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
-from adapters.transactions.across import delivers_its_output, spoke_pool
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
 from adapters.transactions.paths import Path, path_of, wrapped
