@@ -1,1 +1,4 @@
-"""Protocol adapters: live rates into snapshots."""
+"""Protocol adapters: live rates into snapshots.
+
+May import `routing_engine`. Begin with `base.py`.
+"""

@@ -1,4 +1,7 @@
-"""The checkout service: payment links, orders, routes, quotes and webhooks over HTTP."""
+"""The checkout service: payment links, orders, routes, quotes and webhooks over HTTP.
+
+May import `adapters` and `routing_engine`. Begin with `app.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Exact routes over DEX pools and bridges, across chains.
 
+Imports nothing else of this tree. Begin with `router.py`.
+
 >>> from routing_engine import Router, RouteRequest, Snapshot
 >>> snapshot = Snapshot.sandbox()
 >>> weth, usdc = snapshot.token("WETH@1"), snapshot.token("USDC@1")

@@ -1,1 +1,4 @@
-"""Many sources side by side, merged into one snapshot, and shared with other processes."""
+"""Many sources side by side, merged into one snapshot, and shared with other processes.
+
+May import `base`, `http` and `routing_engine`. Begin with `feed.py`.
+"""

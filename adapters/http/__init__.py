@@ -1,1 +1,4 @@
-"""A client for JSON services that may hang, lie, flood or refuse."""
+"""A client for JSON services that may hang, lie, flood or refuse.
+
+May import `base` and `routing_engine`. Begin with `client.py`.
+"""

@@ -1,5 +1,7 @@
 """What whoever writes a market or an adapter can test it with; shipped for that.
 
+May import `base` and `routing_engine`. Begin with `adapters.py`.
+
 A new kind of market::
 
     def test_my_market_conforms():

@@ -1,6 +1,9 @@
 """HTTP resources, one module each, and the list that mounts them.
 
 A module makes a `Blueprint` named after its resource; a line in `mount` puts it into the application.
+
+May import `checkout_page`, `context`, `domain`, `errors`, `event_stream`, `metrics`, `rate_limits`, `request_body`,
+`routing_engine`, `schemas`, `security`, `services` and `storage`. Begin with `payment_links.py`.
 """
 
 from __future__ import annotations

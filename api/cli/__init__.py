@@ -1,4 +1,8 @@
-"""The operator's command line ``checkout``."""
+"""The operator's command line ``checkout``.
+
+May import `config`, `context`, `domain`, `logs`, `secrets`, `server`, `services`, `start_checks`, `storage`, `up` and
+`worker`. Begin with `commands.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""The payment domain: no web framework, no SQL."""
+"""The payment domain: no web framework, no SQL.
+
+May import `routing_engine`. Begin with `orders.py`.
+"""

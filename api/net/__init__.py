@@ -1,1 +1,4 @@
-"""Requests to addresses that strangers chose."""
+"""Requests to addresses that strangers chose.
+
+May import `adapters`, `config` and `domain`. Begin with `client.py`.
+"""

@@ -1,4 +1,7 @@
-"""Wire formats: what comes in is checked here, field by field."""
+"""Wire formats: what comes in is checked here, field by field.
+
+May import `context`, `domain`, `request_body`, `routing_engine` and `services`. Begin with `fields.py`.
+"""
 
 from api.schemas.base import BaseSchema, HttpsInLive, problems_of, refuse_unknown
 from api.schemas.fields import (

@@ -1,1 +1,4 @@
-"""The keys with which secrets are encrypted, and the box that uses them."""
+"""The keys with which secrets are encrypted, and the box that uses them.
+
+May import `storage`. Begin with `box.py`.
+"""

@@ -1,1 +1,4 @@
-"""Tables, sessions and migrations."""
+"""Tables, sessions and migrations.
+
+May import `domain`. Begin with `db.py`.
+"""

@@ -1,1 +1,4 @@
-"""Many requests at once: over arrays, files, threads and processes, with everything compiled beforehand."""
+"""Many requests at once: over arrays, files, threads and processes, with everything compiled beforehand.
+
+May import `deadline`, `errors`, `markets`, `model`, `request`, `route` and `snapshot`. Begin with `quotes.py`.
+"""

@@ -1,4 +1,7 @@
-"""Market files: the library's own format, and the neutral one in which recorded markets are exchanged."""
+"""Market files: the library's own format, and the neutral one in which recorded markets are exchanged.
+
+May import `errors`, `markets`, `model`, `nesting` and `reference`. Begin with `native.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The kinds of markets that this library knows, by class, and what reads a market of any kind that is installed.
 
-Start with `common/base.py`, then `constant_product.py`; `kinds.py` finds what is installed.
+May import `amm`, `curves`, `errors`, `fixed_point`, `model` and `reference`. Begin with `constant_product.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """A market for trying things out: five chains, real tokens, real protocols' shapes; prices and depths are invented.
 
 It needs no network, no file and no clock, and is the same for the same seed everywhere. No loop of trades gains in it.
+
+May import `amm`, `fixed_point`, `markets`, `model` and `reference`. Begin with `pools.py`.
 """
 
 from __future__ import annotations

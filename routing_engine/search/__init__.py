@@ -1,1 +1,5 @@
-"""From a request to exact answers: paths, splits, alternatives, and why there is none."""
+"""From a request to exact answers: paths, splits, alternatives, and why there is none.
+
+May import `certificate`, `curves`, `deadline`, `errors`, `graph`, `jit`, `kernels`, `model`, `reference`, `request` and
+`route`. Begin with `query.py`.
+"""

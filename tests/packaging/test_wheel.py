@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import sysconfig
-from importlib.metadata import distribution, entry_points
+from importlib.metadata import distribution, distributions, entry_points
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -20,7 +20,8 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input",
 ROUTE = """
 import json, sys
 from routing_engine import Router, RouteRequest, Snapshot, __version__
-snapshot = Snapshot.sandbox()
+Snapshot.sandbox().save("market.json.gz")
+snapshot = Snapshot.load("market.json.gz")
 request = RouteRequest(token_in=snapshot.token("WETH@1"), token_out=snapshot.token("USDC@8453"), amount=5 * 10**18)
 found = [sys.modules["routing_engine"].__file__, __version__, Router(snapshot).find_routes(request).best().amount_out]
 print(json.dumps(found))
@@ -82,9 +83,12 @@ def test_its_metadata_names_the_engine_only(site: Path) -> None:
     }
     needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra" not in line]
     assert [line.split(": ")[1].split("<")[0] for line in needed] == ["networkx", "numba", "numpy"]
-    assert (dist_info / "entry_points.txt").read_text().split() == [
-        "[console_scripts]", "routing-engine", "=", "routing_engine.cli:main",
-    ]  # fmt: skip
+    (installed,) = distributions(path=[str(site)])
+    groups = {entry.group for entry in installed.entry_points}
+    assert groups == {"console_scripts", "routing_engine.markets"}
+    assert all(entry.module.startswith("routing_engine.") for entry in installed.entry_points)
+    kinds = installed.entry_points.select(group="routing_engine.markets")
+    assert set(kinds) == set(distribution("crosschain-checkout").entry_points.select(group="routing_engine.markets"))
 
 
 def test_it_routes_by_itself(site: Path, tmp_path: Path) -> None:

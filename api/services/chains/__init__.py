@@ -1,1 +1,4 @@
-"""Access to chains for building payments: endpoints to try them on, what tokens say of themselves, screening."""
+"""Access to chains for building payments: endpoints to try them on, what tokens say of themselves, screening.
+
+May import `adapters`, `config`, `domain`, `routing_engine` and `services.ledger`. Begin with `chain_access.py`.
+"""

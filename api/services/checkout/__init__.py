@@ -1,1 +1,5 @@
-"""What a customer at the checkout needs."""
+"""What a customer at the checkout needs.
+
+May import `adapters`, `domain`, `routing_engine`, `services.chains`, `services.orders`, `services.resources`,
+`services.routing`, `services.settlement` and `storage`. Begin with `quotes.py`.
+"""

@@ -1,1 +1,5 @@
-"""Vendors, their keys and their settlement accounts."""
+"""Vendors, their keys and their settlement accounts.
+
+May import `adapters`, `domain`, `routing_engine`, `services.chains`, `services.resources` and `storage`. Begin with
+`vendors.py`.
+"""

@@ -1,1 +1,4 @@
-"""Events to their subscribers: the outbox, deliveries and their log."""
+"""Events to their subscribers: the outbox, deliveries and their log.
+
+May import `domain`, `net`, `secrets`, `services.resources`, `services.vendors` and `storage`. Begin with `outbox.py`.
+"""

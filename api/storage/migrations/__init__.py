@@ -1,4 +1,7 @@
-"""Alembic migrations, and the three questions the service asks of them."""
+"""Alembic migrations, and the three questions the service asks of them.
+
+May import `storage.db`, `storage.tables` and `storage.types`. Begin with `env.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""All tables; importing this module registers every one with `Base.metadata`."""
+"""All tables; importing this module registers every one with `Base.metadata`.
+
+May import `domain`, `storage.base` and `storage.types`. Begin with `orders.py`.
+"""
 
 from api.storage.base import Base
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer

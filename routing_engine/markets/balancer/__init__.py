@@ -1,1 +1,5 @@
-"""Pools of Balancer v1 and of the Balancer v2 vault."""
+"""Pools of Balancer v1 and of the Balancer v2 vault.
+
+May import `amm`, `curves`, `errors`, `fixed_point`, `markets.common`, `markets.stableswap` and `model`. Begin with
+`weighted.py`.
+"""

@@ -1,1 +1,5 @@
-"""Curve's crypto pools."""
+"""Curve's crypto pools.
+
+May import `amm`, `curves`, `errors`, `fixed_point`, `markets.common`, `markets.stableswap` and `model`. Begin with
+`pool.py`.
+"""

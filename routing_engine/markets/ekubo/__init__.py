@@ -1,1 +1,4 @@
-"""Ekubo pools."""
+"""Ekubo pools.
+
+May import `amm`, `curves`, `errors`, `markets.common` and `model`. Begin with `pool.py`.
+"""

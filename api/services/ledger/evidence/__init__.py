@@ -1,1 +1,5 @@
-"""Who moved money, and what says so: traces, calldata and signatures."""
+"""Who moved money, and what says so: traces, calldata and signatures.
+
+May import `adapters`, `domain`, `routing_engine`, `services.ledger.bridges` and `services.ledger.rpc_records`. Begin
+with `evidence.py`.
+"""

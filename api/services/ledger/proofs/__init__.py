@@ -1,1 +1,5 @@
-"""Blocks held against their own roots."""
+"""Blocks held against their own roots.
+
+May import `adapters`, `domain`, `services.ledger.blooms`, `services.ledger.chain_reader`,
+`services.ledger.rpc_records`, `services.ledger.transfers` and `services.ledger.witnesses`. Begin with `blocks.py`.
+"""

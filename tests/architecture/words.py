@@ -1,0 +1,75 @@
+"""Words that the field's own have replaced, and where they may not come back as identifiers."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+
+from tests.architecture.source import Module, read_modules
+
+ENGINE, KERNELS, SEARCH = "routing_engine", "routing_engine.kernels", "routing_engine.search"
+ADAPTERS, CHAIN, API, WEBHOOKS = "adapters", "adapters.chain", "api", "api.services.webhooks"
+
+REPLACED: Mapping[str, tuple[str, str]] = {
+    "worth": ("dual price", ENGINE),
+    "worths": ("dual prices", ENGINE),
+    "toll": ("minimum gain", ENGINE),
+    "tolls": ("minimum gains", ENGINE),
+    "crumbs": ("arbitrage surplus", ENGINE),
+    "bend": ("second derivative", ENGINE),
+    "steepest": ("max_average_price", ENGINE),
+    "near": ("is_adjacent", KERNELS),
+    "beside": ("adjacent", KERNELS),
+    "sip": ("a name that says what the amount is for", ENGINE),
+    "nobody": ("a name that says what is missing", ENGINE),
+    "fuel": ("gas", ENGINE),
+    "spared": ("a name that says what is kept", ENGINE),
+    "Board": ("GraphArrays", ENGINE),
+    "Load": ("FlowState", ENGINE),
+    "Task": ("SplitProblem", ENGINE),
+    "Division": ("Allocation", SEARCH),
+    "Network": ("FlowPlan", SEARCH),
+    "Claim": ("Lease", WEBHOOKS),
+    "Lanes": ("InFlight", WEBHOOKS),
+    "Feed": ("PriceFeed", CHAIN),
+    "CaptureJournal": ("CaptureLog", ADAPTERS),
+    "Desk": ("PaymentBuilders, FirmQuoter", ADAPTERS),
+    "PaymentDesk": ("PaymentBuilders, FirmQuoter", API),
+    "PaymentWorld": ("ChainAccess", API),
+    "Sighting": ("ChainObservation", API),
+    "sighting": ("observation", API),
+    "given_back": ("bridge_refund", API),
+}
+"""Old word → the field's, and the package in which it is gone. A capital means this very class; a word in small letters
+is also looked for within longer names."""
+
+
+def find_replaced() -> list[str]:
+    """Return where replaced words are identifiers still: ``word: module``."""
+    found = set()
+    for module in read_modules().values():
+        banned = {word for word, (_, scope) in REPLACED.items() if f"{module.name}.".startswith(f"{scope}.")}
+        found |= {f"{word}: {module.name}" for name in list_identifiers(module) for word in banned if holds(name, word)}
+    return sorted(found)
+
+
+def holds(name: str, word: str) -> bool:
+    """Tell whether an identifier is, or contains, a word."""
+    if not word.islower():
+        return name == word
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    return f"_{word}_" in f"_{snake}_"
+
+
+def list_identifiers(module: Module) -> Iterator[str]:
+    """Yield every name that a module's code defines or uses, its own included."""
+    yield module.name.rpartition(".")[2]
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.alias(name=name):
+                yield name.rpartition(".")[2]
