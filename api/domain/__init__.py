@@ -1,4 +1,4 @@
 """The payment domain: no web framework, no SQL.
 
-May import `routing_engine`. Begin with `orders.py`.
+May import `adapters` and `routing_engine`. Begin with `orders.py`.
 """

@@ -1,5 +1,4 @@
 """Who moved money, and what says so: traces, calldata and signatures.
 
-May import `adapters`, `domain`, `routing_engine`, `services.ledger.bridges` and `services.ledger.rpc_records`. Begin
-with `evidence.py`.
+May import `adapters`, `domain`, `routing_engine` and `services.ledger.rpc_records`. Begin with `evidence.py`.
 """
