@@ -130,7 +130,7 @@ def _described(state: State, markets: Iterable[Market]) -> dict[str, Any]:
         markets=kept, gas_prices=snapshot.gas_prices, blocks=snapshot.blocks, taken_at=snapshot.taken_at
     )
     owners = [names[state.owners[market.id]] for market in kept]
-    return {"names": list(names), "owners": owners, "market": native.document(contents)}
+    return {"names": list(names), "owners": owners, "market": native.build_document(contents)}
 
 
 def _contents(document: Field) -> tuple[Contents, dict[str, str]]:

@@ -57,4 +57,4 @@ def load_deltas(path: Path, to_block: int | None = None, accept: Collection[Tran
 
 def save(contents: Contents, path: Path) -> None:
     """Write the library's own format; compressed if the name ends in ``.gz``. An interrupted write leaves no file."""
-    write_json(path, native.document(contents))
+    write_json(path, native.build_document(contents))

@@ -17,7 +17,7 @@ TRANSFERS_COLUMN: tuple[list[str], ...] = ([], *([kind.value] for kind in Transf
 """What may follow a token's decimals: nothing where its transfers are exact."""
 
 
-def document(contents: Contents) -> dict[str, Any]:
+def build_document(contents: Contents) -> dict[str, Any]:
     """Return the JSON document of a snapshot's contents."""
     tokens = {token.key: token for market in contents.markets for token in market.tokens}
     return {
@@ -33,7 +33,7 @@ def document(contents: Contents) -> dict[str, Any]:
 
 
 def parse(document: Mapping[str, Any], path: str) -> Contents:
-    """Inverse of `document`.
+    """Inverse of `build_document`.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from typing import Any
 from routing_engine.errors import BadMarketFile, InvalidMarket
 from routing_engine.formats.contents import Contents
 from routing_engine.formats.screening import screen
-from routing_engine.formats.wraps import wraps_of
+from routing_engine.formats.wraps import find_wraps
 from routing_engine.markets import pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.markets.common.record import read_text
@@ -34,7 +34,7 @@ def parse(document: Mapping[str, Any], path: str, accept: Collection[Transfers] 
     chain_id, block = meta.get("chain_id"), meta.get("block")
     blocks = {chain_id: block} if isinstance(chain_id, int) and isinstance(block, int) else {}
     pools = screen(_contents(document["pools"], "pools", path, blocks), accept)
-    return replace(pools, markets=(*pools.markets, *wraps_of(pools.markets)))
+    return replace(pools, markets=(*pools.markets, *find_wraps(pools.markets)))
 
 
 def parse_deltas(document: Any, path: str, to_block: int | None, accept: Collection[Transfers] = ()) -> list[Contents]:

@@ -51,13 +51,13 @@ def _line(line: str) -> object:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return line
-    return _renamed(row) if isinstance(row, dict) else row
+    return _rename(row) if isinstance(row, dict) else row
 
 
 def _json_rows(path: Path) -> list[object]:
     document = read_json(path, BadRequestFile)
     if isinstance(document, list):
-        return [_renamed(row) if isinstance(row, dict) else row for row in document]
+        return [_rename(row) if isinstance(row, dict) else row for row in document]
     if not isinstance(document, dict) or not isinstance(document.get("rows"), list):
         raise BadRequestFile(str(path), "rows", "expected an array of objects, or an object with a list of 'rows'")
     meta = document.get("meta")
@@ -65,7 +65,7 @@ def _json_rows(path: Path) -> list[object]:
     if not isinstance(columns, list):
         raise BadRequestFile(str(path), "meta.columns", "is missing; name the columns of 'rows' here")
     _check_columns(columns, path, "meta.columns")
-    return [_named(columns, row) for row in document["rows"]]
+    return [_name_columns(columns, row) for row in document["rows"]]
 
 
 def _csv_rows(path: Path) -> list[object]:
@@ -75,7 +75,7 @@ def _csv_rows(path: Path) -> list[object]:
         raise BadRequestFile(str(path), "", f"is not CSV: {error}") from error
     columns = [name.strip() for name in lines[0]] if lines else []
     _check_columns(columns, path, "")
-    return [_named(columns, row) for row in lines[1:]]
+    return [_name_columns(columns, row) for row in lines[1:]]
 
 
 def _check_columns(columns: Sequence[object], path: Path, field: str) -> None:
@@ -85,11 +85,11 @@ def _check_columns(columns: Sequence[object], path: Path, field: str) -> None:
         raise BadRequestFile(str(path), field, f"there is no column {missing[0]!r}; name {', '.join(NEEDED)}")
 
 
-def _named(columns: Sequence[Any], row: object) -> object:
+def _name_columns(columns: Sequence[Any], row: object) -> object:
     if not isinstance(row, list) or len(row) != len(columns):
         return row
-    return _renamed({str(name): value for name, value in zip(columns, row, strict=True)})
+    return _rename({str(name): value for name, value in zip(columns, row, strict=True)})
 
 
-def _renamed(row: Mapping[str, object]) -> dict[str, object]:
+def _rename(row: Mapping[str, object]) -> dict[str, object]:
     return {ALIASES.get(name, name): value for name, value in row.items()}

@@ -12,7 +12,7 @@ from routing_engine.model import Market, Token
 from routing_engine.reference.chains import CHAINS
 
 
-def wraps_of(markets: Iterable[Market]) -> Iterator[NativeWrap]:
+def find_wraps(markets: Iterable[Market]) -> Iterator[NativeWrap]:
     """Yield the wrapping contract of each described chain whose coin or wrapped token any of the markets trades.
 
     None is yielded where a market has the contract's id already, or where the markets give the coin or its token

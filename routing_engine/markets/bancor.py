@@ -95,7 +95,7 @@ class BancorPool(PairMarket):
         return least if least and least + reserve_in <= MAX_RESERVE else None
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """From the least input that buys one unit to the room left in a uint128; minimum above maximum when closed."""
+        """From the least input that buys one unit to what is left of a uint128; minimum above maximum when closed."""
         reserve_in, _ = self._reserves(self.is_zero_for_one(token_in, token_out))
         least = self.least_input(token_in, token_out, 1)
         return Limits(least, MAX_RESERVE - reserve_in) if least else CLOSED

@@ -118,7 +118,7 @@ class LadderMarket(OneWayMarket):
             fill_time_s=self.fill_time_s,
             spot_price=self.spot_price(token_in, token_out),
         )
-        return hop, advance(self, levels=self._left(amount_in))
+        return hop, advance(self, levels=self._drop_filled(amount_in))
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Walk down the levels; see `BaseMarket`."""
@@ -159,7 +159,7 @@ class LadderMarket(OneWayMarket):
             fill_time_s=float(self.fill_time_s),
         )
 
-    def _left(self, amount_in: int) -> tuple[Level, ...]:
+    def _drop_filled(self, amount_in: int) -> tuple[Level, ...]:
         """Return what remains after `amount_in` has been filled."""
         left = []
         for level in self.levels:

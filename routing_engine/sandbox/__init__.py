@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from routing_engine.model import Market
 from routing_engine.sandbox.draws import Draws
-from routing_engine.sandbox.lanes import sandbox_lanes
-from routing_engine.sandbox.pools import sandbox_pools, sandbox_wraps
+from routing_engine.sandbox.lanes import draw_lanes
+from routing_engine.sandbox.pools import draw_pools, list_wraps
 from routing_engine.sandbox.prices import gas_prices, usd_prices
 
 DEFAULT_SEED = 2025
@@ -28,7 +28,7 @@ def sandbox_markets(seed: int = DEFAULT_SEED) -> tuple[Market, ...]:
         Decides invented addresses, how far each pool strays from the fair price, depths, positions and lane limits.
     """
     draws = Draws(seed)
-    return (*sandbox_pools(draws), *sandbox_wraps(), *sandbox_lanes(draws))
+    return (*draw_pools(draws), *list_wraps(), *draw_lanes(draws))
 
 
 __all__ = ["DEFAULT_SEED", "gas_prices", "sandbox_markets", "usd_prices"]

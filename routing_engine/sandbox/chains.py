@@ -18,6 +18,6 @@ def sandbox_facts(chain_id: int) -> Mapping[str, Any]:
     return CHAINS[chain_id].sandbox or {}
 
 
-def served_by(bridge: str) -> tuple[int, ...]:
+def find_chains_of(bridge: str) -> tuple[int, ...]:
     """Return the sandbox's chains that a bridge serves."""
     return tuple(chain.chain_id for chain in sandbox_chains() if bridge in chain.bridges)

@@ -24,7 +24,7 @@ from routing_engine.markets.bridges.fill_times import (
 from routing_engine.model import UNLIMITED, Token
 from routing_engine.reference.chains import CHAINS
 from routing_engine.reference.token_registry import by_symbol, token
-from routing_engine.sandbox.chains import sandbox_facts, served_by
+from routing_engine.sandbox.chains import find_chains_of, sandbox_facts
 from routing_engine.sandbox.draws import Draws
 from routing_engine.sandbox.prices import amount_for_usd, gas_cost_usd
 
@@ -67,20 +67,20 @@ class _Terms:
     max_usd: int | None = None
 
 
-def sandbox_lanes(draws: Draws) -> Iterator[BridgeLane]:
+def draw_lanes(draws: Draws) -> Iterator[BridgeLane]:
     """Yield every lane between the chains."""
-    yield from _across(draws)
-    yield from _cctp()
-    yield from _stargate(draws)
-    yield from _layer_zero()
-    yield from _hop(draws)
-    yield from _canonical()
+    yield from _draw_across(draws)
+    yield from _draw_cctp()
+    yield from _draw_stargate(draws)
+    yield from _draw_layer_zero()
+    yield from _draw_hop(draws)
+    yield from _draw_canonical()
 
 
-def _across(draws: Draws) -> Iterator[BridgeLane]:
+def _draw_across(draws: Draws) -> Iterator[BridgeLane]:
     """Across: 1 bp for the relayer's capital, a utilisation-priced LP fee, and the fill's gas."""
     for symbol, limit in _ACROSS_LIMITS.items():
-        for origin, destination in permutations(_carrying("across", symbol), 2):
+        for origin, destination in permutations(_find_chains("across", symbol), 2):
             gas = gas_cost_usd(destination, _FILL_GAS)
             direction = f"across/{symbol}/{origin}/{destination}"
             lp_fee = draws.integer(f"{direction}/lp_fee", 0, 15) * _BP // 10
@@ -88,14 +88,14 @@ def _across(draws: Draws) -> Iterator[BridgeLane]:
                 fees=(("relayer_fee", 0, _BP), ("lp_fee", 0, lp_fee), ("destination_gas_fee", gas, 0)),
                 fill_time_s=across_fill_time(symbol, origin, destination),
                 min_usd=max(_USD // 2, 4 * gas),
-                max_usd=_drawn_limit(draws, direction, limit),
+                max_usd=_draw_limit(draws, direction, limit),
             )
             yield _lane("across", token(symbol, origin), token(symbol, destination), terms)
 
 
-def _cctp() -> Iterator[BridgeLane]:
+def _draw_cctp() -> Iterator[BridgeLane]:
     """Burn and mint USDC: free once final, or for 1 bp as soon as it is confirmed."""
-    for origin, destination in permutations(_carrying("cctp", "USDC"), 2):
+    for origin, destination in permutations(_find_chains("cctp", "USDC"), 2):
         ends = token("USDC", origin), token("USDC", destination)
         slow = cctp_standard_fill_time(origin, destination)
         yield _lane("cctp_standard", *ends, _Terms(fill_time_s=slow, max_usd=_CCTP_LIMIT * _USD))
@@ -105,10 +105,10 @@ def _cctp() -> Iterator[BridgeLane]:
             yield _lane("cctp_fast", *ends, _Terms(fees=fees, fill_time_s=fast, max_usd=_CCTP_LIMIT * _USD))
 
 
-def _stargate(draws: Draws) -> Iterator[BridgeLane]:
+def _draw_stargate(draws: Draws) -> Iterator[BridgeLane]:
     """Stargate v2: a fee that depends on how much the direction drains its pool, and a LayerZero message."""
     for symbol, limit in _STARGATE_LIMITS.items():
-        for origin, destination in permutations(_carrying("stargate", symbol, by="layerzero"), 2):
+        for origin, destination in permutations(_find_chains("stargate", symbol, by="layerzero"), 2):
             direction = f"stargate/{symbol}/{origin}/{destination}"
             rate = draws.integer(f"{direction}/fee", 1, 24) * _BP // 4
             message = _message_cost(destination)
@@ -116,14 +116,14 @@ def _stargate(draws: Draws) -> Iterator[BridgeLane]:
                 fees=(("protocol_fee", 0, rate), ("message_fee", message, 0)),
                 fill_time_s=layer_zero_fill_time(origin, destination),
                 min_usd=2 * message,
-                max_usd=_drawn_limit(draws, direction, limit),
+                max_usd=_draw_limit(draws, direction, limit),
             )
             yield _lane("stargate", token(symbol, origin), token(symbol, destination), terms)
 
 
-def _layer_zero() -> Iterator[BridgeLane]:
+def _draw_layer_zero() -> Iterator[BridgeLane]:
     """WBTC's own LayerZero contracts, the way to and from Base: a message and nothing else."""
-    for chain_id, (hub, symbol) in product(served_by("layerzero"), _layer_zero_hubs()):
+    for chain_id, (hub, symbol) in product(find_chains_of("layerzero"), _layer_zero_hubs()):
         if chain_id == hub or chain_id not in by_symbol(symbol).addresses:
             continue
         for origin, destination in ((chain_id, hub), (hub, chain_id)):
@@ -137,10 +137,10 @@ def _layer_zero() -> Iterator[BridgeLane]:
             yield _lane("layerzero", token(symbol, origin), token(symbol, destination), terms)
 
 
-def _hop(draws: Draws) -> Iterator[BridgeLane]:
+def _draw_hop(draws: Draws) -> Iterator[BridgeLane]:
     """Hop: 4 bps for the exchange at each rollup, and a bonder's 2 bps and gas unless the funds come from Ethereum."""
     for name, symbol in (("ETH", "ETH"), ("USDC.e", "USDC"), ("USDT", "USDT"), ("DAI", "DAI")):
-        carried = {each: CHAINS[each].bridges["hop"]["tokens"] for each in served_by("hop")}
+        carried = {each: CHAINS[each].bridges["hop"]["tokens"] for each in find_chains_of("hop")}
         chains = [chain_id for chain_id, names in carried.items() if name in names]
         for origin, destination in permutations(chains, 2):
             rollups = (origin != _L1) + (destination != _L1)
@@ -152,17 +152,17 @@ def _hop(draws: Draws) -> Iterator[BridgeLane]:
                 fees=tuple(fees),
                 fill_time_s=hop_fill_time(origin, destination),
                 min_usd=2 * gas,
-                max_usd=_drawn_limit(draws, f"hop/{symbol}/{origin}/{destination}", _HOP_LIMIT),
+                max_usd=_draw_limit(draws, f"hop/{symbol}/{origin}/{destination}", _HOP_LIMIT),
             )
             here, there = (token(carried[chain_id][name], chain_id) for chain_id in (origin, destination))
             yield _lane("hop", here, there, terms)
 
 
-def _canonical() -> Iterator[BridgeLane]:
+def _draw_canonical() -> Iterator[BridgeLane]:
     """Each chain's own bridge with Ethereum: free and slow; a withdrawal is claimed by a transaction on Ethereum."""
     claim = (("destination_gas_fee", gas_cost_usd(_L1, _CLAIM_GAS), 0),)
     for symbol in ("ETH", "USDC", "USDT", "DAI", "WBTC", "POL"):
-        for chain_id in served_by("canonical"):
+        for chain_id in find_chains_of("canonical"):
             names = {
                 **CHAINS[chain_id].bridges["canonical"]["tokens"],
                 **sandbox_facts(chain_id).get("canonical_tokens", {}),
@@ -176,16 +176,16 @@ def _canonical() -> Iterator[BridgeLane]:
             yield _lane("canonical", there, here, down)
 
 
-def _carrying(bridge: str, symbol: str, by: str = "") -> tuple[int, ...]:
+def _find_chains(bridge: str, symbol: str, by: str = "") -> tuple[int, ...]:
     """Return the chains with a token that a bridge takes there; `by` names what the bridge itself works by."""
-    served = served_by(by or bridge)
+    served = find_chains_of(by or bridge)
     chains = (chain_id for chain_id in by_symbol(symbol).chain_ids if chain_id in served)
     return tuple(each for each in chains if symbol not in sandbox_facts(each).get("without", {}).get(bridge, ()))
 
 
 def _layer_zero_hubs() -> tuple[tuple[int, str], ...]:
     """Return chains, and the tokens that come there from every other chain by LayerZero contracts of their own."""
-    chains = served_by("layerzero")
+    chains = find_chains_of("layerzero")
     return tuple((each, symbol) for each in chains for symbol in sandbox_facts(each).get("layerzero_tokens", ()))
 
 
@@ -194,7 +194,7 @@ def _message_cost(destination: int) -> int:
     return gas_cost_usd(destination, _MESSAGE_GAS) + _USD // 20
 
 
-def _drawn_limit(draws: Draws, direction: str, limit_usd: int) -> int:
+def _draw_limit(draws: Draws, direction: str, limit_usd: int) -> int:
     return limit_usd * draws.integer(f"{direction}/limit", 50, 130) * _USD // 100
 
 

@@ -108,7 +108,7 @@ class PoolPlan:
         return f"{self.protocol}/{self.token0.key}/{self.token1.key}/{self.fee_pips}"
 
 
-def sandbox_plan() -> Iterator[PoolPlan]:
+def plan_pools() -> Iterator[PoolPlan]:
     """Yield the plan of every pool, chain by chain."""
     depths, hubs = _parse_depths(), _HUBS | {symbol for chain in sandbox_chains() for symbol in _coins(chain)}
     for chain in sandbox_chains():

@@ -9,7 +9,7 @@ from routing_engine.amm.tick_math import tick_at_sqrt_ratio
 from routing_engine.markets import ConcentratedPool, ConstantProductPool, NativeWrap
 from routing_engine.sandbox.chains import sandbox_chains
 from routing_engine.sandbox.draws import Draws
-from routing_engine.sandbox.plan import PoolPlan, sandbox_plan
+from routing_engine.sandbox.plan import PoolPlan, plan_pools
 from routing_engine.sandbox.positions import sandbox_ticks
 from routing_engine.sandbox.prices import amount_for_usd, price_ratio
 
@@ -19,20 +19,20 @@ _MAX_NOISE_PPM = 300
 """A pool's price strays from the fair one by less than its fee, so that no loop of trades gains."""
 
 
-def sandbox_wraps() -> Iterator[NativeWrap]:
+def list_wraps() -> Iterator[NativeWrap]:
     """Yield the wrapping contract of every chain."""
     for chain in sandbox_chains():
         yield NativeWrap.of(chain)
 
 
-def sandbox_pools(draws: Draws) -> Iterator[ConstantProductPool | ConcentratedPool]:
+def draw_pools(draws: Draws) -> Iterator[ConstantProductPool | ConcentratedPool]:
     """Yield every planned pool."""
-    for plan in sandbox_plan():
+    for plan in plan_pools():
         yield _concentrated(plan, draws) if plan.tick_spacing else _constant_product(plan, draws)
 
 
 def _constant_product(plan: PoolPlan, draws: Draws) -> ConstantProductPool:
-    numerator, denominator = _noisy_price(plan, draws)
+    numerator, denominator = _draw_price(plan, draws)
     reserve0 = amount_for_usd(plan.token0, _micro_dollars(plan, draws) // 2)
     return ConstantProductPool(
         id=f"{plan.token0.chain_id}:{draws.address(plan.label)}",
@@ -46,7 +46,7 @@ def _constant_product(plan: PoolPlan, draws: Draws) -> ConstantProductPool:
 
 
 def _concentrated(plan: PoolPlan, draws: Draws) -> ConcentratedPool:
-    numerator, denominator = _noisy_price(plan, draws)
+    numerator, denominator = _draw_price(plan, draws)
     sqrt_price_x96 = isqrt((numerator << 192) // denominator)
     tick = tick_at_sqrt_ratio(sqrt_price_x96)
     value1 = amount_for_usd(plan.token1, _micro_dollars(plan, draws))
@@ -66,7 +66,7 @@ def _concentrated(plan: PoolPlan, draws: Draws) -> ConcentratedPool:
     )
 
 
-def _noisy_price(plan: PoolPlan, draws: Draws) -> tuple[int, int]:
+def _draw_price(plan: PoolPlan, draws: Draws) -> tuple[int, int]:
     """Return token1 per token0 in smallest units, as numerator and denominator."""
     limit = min(plan.fee_pips * _NOISE_PERCENT // 100, _MAX_NOISE_PPM)
     numerator, denominator = price_ratio(plan.token0, plan.token1)

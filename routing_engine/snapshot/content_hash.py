@@ -26,15 +26,15 @@ class Digests:
 
     def shift(self, old: Market | None, new: Market | None) -> int:
         """Return by how much the sum grows when one state of a market takes another's place."""
-        before = self._of(old) if old else 0
-        after = self._of(new) if new else 0
+        before = self._digest(old) if old else 0
+        after = self._digest(new) if new else 0
         if new:
             self._latest[new.id] = new, after
         elif old:
             self._latest.pop(old.id, None)
         return after - before
 
-    def _of(self, market: Market) -> int:
+    def _digest(self, market: Market) -> int:
         known, value = self._latest.get(market.id, (None, 0))
         return value if known is market else digest(market)
 
@@ -74,7 +74,7 @@ class MarketsHash:
         pairs = ((old, self._markets.get(market_id)) for market_id, old in self._since.items())
         return (self._known + sum(self._digests.shift(old, new) for old, new in pairs)) % DIGESTS
 
-    def following(self, markets: Mapping[str, Market], replaced: Mapping[str, Market | None]) -> MarketsHash:
+    def follow(self, markets: Mapping[str, Market], replaced: Mapping[str, Market | None]) -> MarketsHash:
         """Return the hash of the next state, in which `replaced` holds what was there before."""
         if self.known is not None:
             return MarketsHash(markets, self.known, replaced, self._digests)

@@ -10,7 +10,7 @@ import networkx as nx
 from routing_engine.model import Market, Token
 
 
-def multi_digraph(markets: Iterable[Market]) -> nx.MultiDiGraph[Token]:
+def build_multi_digraph(markets: Iterable[Market]) -> nx.MultiDiGraph[Token]:
     """Return tokens as nodes and every direction of every market as a parallel edge; see `Snapshot.to_networkx`."""
     graph: nx.MultiDiGraph[Token] = nx.MultiDiGraph()
     for market in markets:

@@ -74,7 +74,7 @@ class Snapshot:
         BadMarketFile
             Naming the file and the field; nothing is loaded then.
         """
-        return cls._of(formats.load(Path(path), accept))
+        return cls._from_contents(formats.load(Path(path), accept))
 
     @classmethod
     def sandbox(cls) -> Snapshot:
@@ -84,7 +84,7 @@ class Snapshot:
         return cls(sandbox_markets(), gas_prices=gas_prices())
 
     @classmethod
-    def _of(cls, contents: Contents) -> Snapshot:
+    def _from_contents(cls, contents: Contents) -> Snapshot:
         return cls(
             contents.markets,
             gas_prices=contents.gas_prices,
@@ -142,7 +142,7 @@ class Snapshot:
             taken_at=self.taken_at if taken_at is None else taken_at,
             refused=self.refused,
         )
-        following._fill(markets, self._hash.following(markets, replaced))
+        following._fill(markets, self._hash.follow(markets, replaced))
         if is_same_set:
             following._before, following._states = weakref.ref(self), tuple(states.values())
         return following
@@ -197,14 +197,14 @@ class Snapshot:
         Edges carry `market` (id, also the edge's key), `protocol`, `rate` (spot price in smallest units), `fee` (the
         fraction of the mid price lost at the spot), `time` (seconds), `gas`, and `weight` (-log rate in whole tokens).
         """
-        from routing_engine.snapshot.networkx_export import multi_digraph
+        from routing_engine.snapshot.networkx_export import build_multi_digraph
 
-        return multi_digraph(self.markets.values())
+        return build_multi_digraph(self.markets.values())
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to other processes as plain values; an id that is known need not be computed again there."""
         state = (dict(self.gas_prices), dict(self.blocks), self.taken_at, dict(self.refused))
-        return _arrived, (self._markets, self._hash.known, *state)
+        return _restore, (self._markets, self._hash.known, *state)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -220,7 +220,7 @@ class Snapshot:
         return f"Snapshot({', '.join(parts + [f'taken at {self.taken_at!r}'] * bool(self.taken_at))})"
 
 
-def _arrived(
+def _restore(
     markets: dict[str, Market],
     known_hash: int | None,
     gas_prices: dict[int, int],

@@ -72,12 +72,12 @@ class BalancerLinearPool(BasketMarket):
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
         sold, bought = self.find_places(token_in, token_out)
-        amount_out = self._out(sold, bought, amount_in) if amount_in > 0 else 0
+        amount_out = self._quote(sold, bought, amount_in) if amount_in > 0 else 0
         if amount_out is None:
             self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, f"cannot take {amount_in}")
         if amount_out <= 0:
             self.refuse_low(amount_in)
-        after = self._after(sold, bought, amount_in, amount_out)
+        after = self._advance(sold, bought, amount_in, amount_out)
         hop = self.make_hop(
             token_in,
             token_out,
@@ -95,13 +95,13 @@ class BalancerLinearPool(BasketMarket):
         enough = PREMINTED + 1
 
         def gives(amount_in: int) -> int:
-            found = self._out(sold, bought, amount_in)
+            found = self._quote(sold, bought, amount_in)
             return enough if found is None else found
 
         if not self._is_live or amount_out > PREMINTED:
             return None
-        found = least_input(gives, amount_out, self._guess(sold, bought, amount_out), self._room(sold))
-        return found if found and self._out(sold, bought, found) is not None else None
+        found = least_input(gives, amount_out, self._guess(sold, bought, amount_out), self._find_capacity(sold))
+        return found if found and self._quote(sold, bought, found) is not None else None
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the least input that buys one unit to what exhausts the other side; minimum above it when closed."""
@@ -156,34 +156,36 @@ class BalancerLinearPool(BasketMarket):
     def _ratio(self, sold: int, bought: int) -> float:
         return self._scale(sold) / self._scale(bought)
 
-    def _room(self, place: int) -> int:
+    def _find_capacity(self, place: int) -> int:
         """Return how much the vault can take of a token: shares that are out, or what is left of a uint112."""
         return self.balances[SHARE] if place == SHARE else PREMINTED - self.balances[place]
 
-    def _out(self, sold: int, bought: int, amount_in: int) -> int | None:
+    def _quote(self, sold: int, bought: int, amount_in: int) -> int | None:
         """Return the output for an input, or None where the pool or the vault has too little."""
-        if amount_in > self._room(sold) or not self._is_live:
+        if amount_in > self._find_capacity(sold) or not self._is_live:
             return None
         try:
             paid = FORMULAS[sold, bought](amount_in * self._scale(sold) // WAD, self._held, self._targets)
         except ValueError:
             return None
         amount_out = paid * WAD // self._scale(bought)
-        return amount_out if amount_out <= self._there(bought) else None
+        return amount_out if amount_out <= self._find_available(bought) else None
 
     def _max_amount_in(self, sold: int, bought: int) -> int:
         """Return the input before the first that the pool or the vault cannot serve."""
         held = self._held
-        guess = self._guess(sold, bought, self._there(bought))
+        guess = self._guess(sold, bought, self._find_available(bought))
         if bought == MAIN:
             # The last main tokens are there for fees, so the nominal balance ends first.
             nominal = held.main - self._due()
-            worth = (nominal + held.wrapped) / held.supply if sold == SHARE else 1.0
-            guess = int(nominal / worth * WAD / self._scale(sold))
-        first = least_input(lambda given: self._out(sold, bought, given) is None, True, guess, self._room(sold))
-        return self._room(sold) if first is None else first - 1
+            share_price = (nominal + held.wrapped) / held.supply if sold == SHARE else 1.0
+            guess = int(nominal / share_price * WAD / self._scale(sold))
+        first = least_input(
+            lambda given: self._quote(sold, bought, given) is None, True, guess, self._find_capacity(sold)
+        )
+        return self._find_capacity(sold) if first is None else first - 1
 
-    def _there(self, place: int) -> int:
+    def _find_available(self, place: int) -> int:
         """Return how much of a token the vault can give."""
         return PREMINTED - self.balances[SHARE] if place == SHARE else self.balances[place]
 
@@ -201,7 +203,7 @@ class BalancerLinearPool(BasketMarket):
     def _due(self) -> int:
         return fees_due(self._held.main, self._targets)
 
-    def _after(self, sold: int, bought: int, amount_in: int, amount_out: int) -> Self:
+    def _advance(self, sold: int, bought: int, amount_in: int, amount_out: int) -> Self:
         balances = list(self.balances)
         balances[sold] += -amount_in if sold == SHARE else amount_in
         balances[bought] += amount_out if bought == SHARE else -amount_out

@@ -115,19 +115,19 @@ class BalancerStablePool(BasketMarket):
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Search the input, from a guess by the float64 formula; see `BaseMarket`."""
         sold, bought = self.find_places(token_in, token_out)
-        balances, wanted = self._scaled(), div_up(amount_out * self.scales[bought], WAD)
+        balances, wanted = self._scale_balances(), div_up(amount_out * self.scales[bought], WAD)
         if wanted >= balances[bought]:
             return None
         most = amount_after_fee(self._max_amount_in(sold), self.fee_e18)
         try:
-            gives = self._out(sold, bought)
+            gives = self._make_quote(sold, bought)
             added = least_input(gives, wanted, self._guess(sold, bought, wanted, most), most)
         except ValueError:
             return None
         return None if added is None else amount_before_fee(added, self.fee_e18)
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """From the least input that buys one unit to the room in the vault; minimum above maximum when closed."""
+        """From the least input that buys one unit to the capacity of the vault; minimum above maximum when closed."""
         sold, _ = self.find_places(token_in, token_out)
         least = self.least_input(token_in, token_out, 1)
         return Limits(least, self._max_amount_in(sold)) if least else CLOSED
@@ -153,25 +153,25 @@ class BalancerStablePool(BasketMarket):
         # The invariant is rounded to whole units, so the least input may lie a few units below the formula's.
         return replace(curve, x_min=max(1.0, curve.inverse(1.0 - SLACK * WAD / self.scales[bought])))
 
-    def _scaled(self) -> tuple[int, ...]:
+    def _scale_balances(self) -> tuple[int, ...]:
         return tuple(balance * scale // WAD for balance, scale in zip(self.balances, self.scales, strict=True))
 
     def _pay(self, sold: int, bought: int, added: int) -> int:
         """Return the output for an input after the fee, both in smallest units; 0 or less if it buys nothing."""
         try:
-            return self._out(sold, bought)(added) * WAD // self.scales[bought]
+            return self._make_quote(sold, bought)(added) * WAD // self.scales[bought]
         except ValueError as error:
             raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, str(error)) from error
 
-    def _out(self, sold: int, bought: int) -> Callable[[int], int]:
+    def _make_quote(self, sold: int, bought: int) -> Callable[[int], int]:
         """Return the function from an input after the fee, in smallest units, to the output in 18 decimals."""
-        balances, scale = self._scaled(), self.scales[sold]
+        balances, scale = self._scale_balances(), self.scales[sold]
         d = invariant(self.amp, balances, self.invariant)
         return lambda added: out_given_in(self.amp, balances, sold, bought, added * scale // WAD, d)
 
     def _guess(self, sold: int, bought: int, wanted: int, most: int) -> int:
         """Return about the input, after the fee, that buys `wanted`; `most` where the pool would not say."""
-        balances = self._scaled()
+        balances = self._scale_balances()
         d = invariant(self.amp, balances, self.invariant)
         try:
             asked = in_given_out(self.amp, balances, sold, bought, wanted, d)
@@ -183,11 +183,11 @@ class BalancerStablePool(BasketMarket):
 
     def _max_amount_in(self, sold: int) -> int:
         """Return the greatest input with which no product of the library exceeds 256 bits, nor a balance 112."""
-        safe = greatest_balance(self._scaled()) * WAD // self.scales[sold]
+        safe = greatest_balance(self._scale_balances()) * WAD // self.scales[sold]
         return max(0, min(MAX_BALANCE, safe) - self.balances[sold])
 
     def _params(self, sold: int, bought: int) -> list[float] | None:
-        balances = self._scaled()
+        balances = self._scale_balances()
         try:
             d = invariant(self.amp, balances, self.invariant)
         except ValueError:

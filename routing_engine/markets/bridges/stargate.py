@@ -113,7 +113,7 @@ class StargateLane(OneWayMarket):
             fill_time_s=self.fill_time_s,
             spot_price=self.spot_price(token_in, token_out),
         )
-        return hop, self._after(sent, arrives)
+        return hop, self._advance(sent, arrives)
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Invert exactly; see `BaseMarket`."""
@@ -166,7 +166,7 @@ class StargateLane(OneWayMarket):
     def _arrives(self, sent: int) -> int:
         return cap_reward(sent, apply_fee(self.terms, sent, self.deficit), self.treasury)
 
-    def _after(self, sent: int, arrives: int) -> Self:
+    def _advance(self, sent: int, arrives: int) -> Self:
         return replace(
             self,
             deficit=max(0, self.deficit - arrives),

@@ -145,8 +145,11 @@ BY_TYPE: Mapping[Any, Codec] = {
 }
 """What a field's type says without an annotation; of a `StrEnum` the value is written."""
 
-TICKS = row_codec(
-    2, lambda tick: (tick[0], str(tick[1])), lambda row, field: tuple(to_int(each, field) for each in row)
+TICKS = codec_of(
+    lambda ticks: [[index, str(net)] for index, net in ticks],
+    lambda record, field: tuple(
+        (to_int(index, field), to_int(net, field)) for index, net in read_list(record, field, 2)
+    ),
 )
 """Of initialised ticks, each an index and the liquidity that is added there."""
 

@@ -131,7 +131,7 @@ class ConcentratedPool(PairMarket):
             self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, detail)
         if done.amount_out == 0:
             self.refuse_low(amount_in)
-        return self._hop(token_in, token_out, done), self._after(done)
+        return self._describe(token_in, token_out, done), self._advance(done)
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Solve the last stretch of the contract's loop; see `BaseMarket`."""
@@ -143,7 +143,7 @@ class ConcentratedPool(PairMarket):
         done = self._swap_out(token_in, token_out, amount_out)
         if done is None:
             self.refuse_out(amount_out)
-        return self._hop(token_in, token_out, done), self._after(done)
+        return self._describe(token_in, token_out, done), self._advance(done)
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the least input that buys one unit to what exhausts the liquidity; minimum above maximum when closed."""
@@ -183,7 +183,7 @@ class ConcentratedPool(PairMarket):
         matches = lower <= self.sqrt_price_x96 < upper or self.sqrt_price_x96 == upper
         require(matches, "tick", f"{self.tick} does not belong to sqrt_price_x96 {self.sqrt_price_x96}")
 
-    def _hop(self, token_in: Token, token_out: Token, done: Swapped) -> Hop:
+    def _describe(self, token_in: Token, token_out: Token, done: Swapped) -> Hop:
         return self.make_hop(
             token_in,
             token_out,
@@ -203,5 +203,5 @@ class ConcentratedPool(PairMarket):
         to_providers = Fee(amount=done.fee_amount - to_protocol, token=token_in, name="lp_fee")
         return (to_providers, Fee(amount=to_protocol, token=token_in, name="protocol_fee"))
 
-    def _after(self, done: Swapped) -> Self:
+    def _advance(self, done: Swapped) -> Self:
         return advance(self, sqrt_price_x96=done.sqrt_price_x96, tick=done.tick, liquidity=done.liquidity)

@@ -49,7 +49,7 @@ def keccak256(message: bytes) -> bytes:
     for start in range(0, len(padded), _RATE):
         for place in range(_RATE // 8):
             lanes[place] ^= int.from_bytes(padded[start + 8 * place : start + 8 * place + 8], "little")
-        lanes = _permuted(lanes)
+        lanes = _permute(lanes)
     return b"".join(lane.to_bytes(8, "little") for lane in lanes[:4])
 
 
@@ -73,19 +73,19 @@ def unwrapped(tokens: Sequence[Token], wrapped_native: str) -> list[Token]:
     ]
 
 
-def _rotated(lane: int, by: int) -> int:
+def _rotate(lane: int, by: int) -> int:
     return (lane << by | lane >> (64 - by)) & _LANE
 
 
-def _permuted(lanes: list[int]) -> list[int]:
+def _permute(lanes: list[int]) -> list[int]:
     """Apply Keccak-f[1600]; lane (x, y) stands at x + 5 * y."""
     for constant in _ROUND_CONSTANTS:
         columns = [lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20] for x in range(5)]
-        mixed = [columns[x - 1] ^ _rotated(columns[(x + 1) % 5], 1) for x in range(5)]
+        mixed = [columns[x - 1] ^ _rotate(columns[(x + 1) % 5], 1) for x in range(5)]
         moved = [0] * 25
         for place in range(25):
             x, y = place % 5, place // 5
-            moved[y + 5 * ((2 * x + 3 * y) % 5)] = _rotated(lanes[place] ^ mixed[x], _ROTATIONS[place])
+            moved[y + 5 * ((2 * x + 3 * y) % 5)] = _rotate(lanes[place] ^ mixed[x], _ROTATIONS[place])
         lanes = [
             moved[place] ^ (~moved[(place + 1) % 5 + place // 5 * 5] & _LANE & moved[(place + 2) % 5 + place // 5 * 5])
             for place in range(25)

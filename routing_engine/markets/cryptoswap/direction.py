@@ -95,8 +95,8 @@ class CryptoDirection:
         """Return the least input whose share of the pool is not lost in rounding, and that pays a fee of two units."""
         mid_fee = max(1, self.rules.mid_fee)
         profit = self.d * FEE_SCALE // (PROFIT_NOISE * mid_fee)
-        worth = max(self.d // GRAIN, self.d * GRAIN_BY_GAMMA // self.rules.gamma, profit)
-        grain = div_up(worth * WAD, self.prices[self.i] * self.precisions[self.i])
+        least_value = max(self.d // GRAIN, self.d * GRAIN_BY_GAMMA // self.rules.gamma, profit)
+        grain = div_up(least_value * WAD, self.prices[self.i] * self.precisions[self.i])
         return max(1, grain, int(2 * FEE_SCALE / mid_fee / self.spot_price()))
 
     def spot_price(self) -> float:
@@ -171,9 +171,9 @@ class CryptoDirection:
             reach *= 0.5 * min(1.0, SMALL_GAMMA / max(1, self.rules.gamma))
             least = max(least, 0.25 / reach)
         removed = float(p[kernel.BALANCE_OUT]) - least
-        room = reach - float(p[kernel.BALANCE_IN])
-        if removed <= 0.0 or room <= 0.0:
+        capacity = reach - float(p[kernel.BALANCE_IN])
+        if removed <= 0.0 or capacity <= 0.0:
             return 0.0
-        if kernel.added_for(p, 0, removed) > room:
-            return float(kernel.removed_for(p, 0, room))
+        if kernel.added_for(p, 0, removed) > capacity:
+            return float(kernel.removed_for(p, 0, capacity))
         return removed

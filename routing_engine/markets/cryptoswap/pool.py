@@ -125,7 +125,7 @@ class CryptoSwapPool(BasketMarket):
             self.refuse(Refusal.AMOUNT_TOO_HIGH, f"at most {direction.most}: more would empty the pool")
         try:
             sold = direction.sell(amount_in)
-            after = self._after(direction, amount_in, sold)
+            after = self._advance(direction, amount_in, sold)
         except ArithmeticError as error:
             raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, f"the contract reverts: {error}") from error
         hop = self.make_hop(
@@ -189,7 +189,7 @@ class CryptoSwapPool(BasketMarket):
             self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, "the pool is too far from balance")
         self.refuse(Refusal.STALE, "its prices after a swap are not known; load a newer state")
 
-    def _after(self, direction: CryptoDirection, amount_in: int, sold: Exchanged) -> Self:
+    def _advance(self, direction: CryptoDirection, amount_in: int, sold: Exchanged) -> Self:
         i, j = direction.i, direction.j
         new = {i: self.balances[i] + amount_in, j: self.balances[j] - sold.amount_out}
         balances = replace_at(self.balances, new)

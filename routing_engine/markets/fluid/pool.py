@@ -111,7 +111,7 @@ class FluidPool(PairMarket):
             gas=self.gas,
             spot_price=first[A] / first[B],
         )
-        return hop, self._after(way, split)
+        return hop, self._advance(way, split)
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Invert exactly; see `BaseMarket`."""
@@ -154,7 +154,7 @@ class FluidPool(PairMarket):
             borrowable=adjust(self.borrowable[bought], token_out.decimals),
         )
 
-    def _after(self, way: Direction, split: Split) -> Self:
+    def _advance(self, way: Direction, split: Split) -> Self:
         """Return the pool after a swap; limits of the token sold can only widen, and stay as they are."""
         collateral, debt = way.pools
         forward, decimals = way.zero_for_one, way.decimals_out

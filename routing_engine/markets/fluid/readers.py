@@ -27,8 +27,8 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> FluidPool:
         center_price=read_number(state, "center_price"),
         collateral=_reserves(read_object(state, "collateral_reserves"), "token{}_real_reserves"),
         debt=_reserves(read_object(state, "debt_reserves"), "token{}_real_reserves"),
-        withdrawable=_available(limits, "withdrawable_token{}"),
-        borrowable=_available(limits, "borrowable_token{}"),
+        withdrawable=_read_available(limits, "withdrawable_token{}"),
+        borrowable=_read_available(limits, "borrowable_token{}"),
     )
 
 
@@ -47,8 +47,8 @@ def build_kyber(pool: Pool, market_id: str, tokens: list[Token]) -> FluidPool:
         center_price=read_number(state, "CenterPrice"),
         collateral=_reserves(read_object(state, "CollateralReserves"), "token{}RealReserves"),
         debt=_reserves(read_object(state, "DebtReserves"), "token{}RealReserves"),
-        withdrawable=_available(limits, "withdrawableToken{}"),
-        borrowable=_available(limits, "borrowableToken{}"),
+        withdrawable=_read_available(limits, "withdrawableToken{}"),
+        borrowable=_read_available(limits, "borrowableToken{}"),
     )
 
 
@@ -69,7 +69,7 @@ def _reserves(record: Mapping[str, Any], real: str) -> Quad:
     )
 
 
-def _available(limits: Mapping[str, Any], name: str) -> Pair:
+def _read_available(limits: Mapping[str, Any], name: str) -> Pair:
     """Read what can be taken out in the recorded block; that it grows with time is left out."""
     first, second = (read_number(read_object(limits, name.format(side)), "available") for side in (0, 1))
     return first, second

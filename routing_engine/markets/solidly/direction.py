@@ -193,8 +193,8 @@ def direction_of(
             most = min(most, MAX_RESERVE - reserves[0])
         if stable:
             fine = min(balances) > 0 and is_fine(*balances)
-            room = largest_balance(balances[1]) - balances[0] if fine else 0
-            most = min(most, room * scales[0] // WAD)
+            capacity = largest_balance(balances[1]) - balances[0] if fine else 0
+            most = min(most, capacity * scales[0] // WAD)
     return Direction(
         reserves=reserves,
         scales=scales,
@@ -216,5 +216,5 @@ def _depth(x: float, y: float) -> float:
     """Return `Curve.of_shape`'s depth over the balance of the token sold: twice the slope over how fast it falls."""
     t = y / x
     by_x, by_y = t * (3.0 + t * t), 3.0 * t * t + 1.0
-    bend = 6.0 * (1.0 + t * t) * by_x * by_y - 6.0 * t * (by_y * by_y + by_x * by_x)
-    return 2.0 * by_x * by_y * by_y / max(bend, 1e-9 * by_y**3)
+    second_derivative = 6.0 * (1.0 + t * t) * by_x * by_y - 6.0 * t * (by_y * by_y + by_x * by_x)
+    return 2.0 * by_x * by_y * by_y / max(second_derivative, 1e-9 * by_y**3)

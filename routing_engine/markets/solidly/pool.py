@@ -88,7 +88,7 @@ class SolidlyPool(PairMarket):
             gas=self.gas,
             spot_price=direction.spot_price,
         )
-        return hop, self._after(token_in, direction.kept_of(amount_in), amount_out)
+        return hop, self._advance(token_in, direction.kept_of(amount_in), amount_out)
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Invert exactly; see `BaseMarket`."""
@@ -123,7 +123,7 @@ class SolidlyPool(PairMarket):
             owner_share_pips=self.owner_share_pips,
         )
 
-    def _after(self, token_in: Token, kept: int, amount_out: int) -> Self:
+    def _advance(self, token_in: Token, kept: int, amount_out: int) -> Self:
         if token_in == self.token0:
             return advance(self, reserve0=self.reserve0 + kept, reserve1=self.reserve1 - amount_out)
         return advance(self, reserve0=self.reserve0 - amount_out, reserve1=self.reserve1 + kept)

@@ -60,9 +60,9 @@ def marginal_price(params: Sequence[float]) -> float:
 def stable_curve(params: list[float], **options: Any) -> Curve:
     """Return the curve with these parameters; `options` as in `Curve.of_shape`, other than slope and depth."""
     x, slope = params[BALANCE_IN], _slope(params)
-    # Second derivative at zero, over two: where slope * d - bend * d**2 solves the quadratic up to d**2.
-    bend = (slope * (1.0 - slope) + params[PRODUCT] / x / x) / (params[BALANCE_OUT] + params[EXCESS])
-    depth = slope / max(bend, TINY) / params[SCALE_IN]
+    # Where slope * d - half_second * d**2 solves the quadratic up to d**2, with half the second derivative at zero.
+    half_second = (slope * (1.0 - slope) + params[PRODUCT] / x / x) / (params[BALANCE_OUT] + params[EXCESS])
+    depth = slope / max(half_second, TINY) / params[SCALE_IN]
     return Curve.of_shape(Shape.STABLE, params, slope=marginal_price(params), depth=depth, **options)
 
 

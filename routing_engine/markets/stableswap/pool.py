@@ -152,7 +152,7 @@ class StableSwapPool(BasketMarket):
             gas=self.gas,
             spot_price=direction_price(direction),
         )
-        return hop, self._after(direction, amount_in, sale)
+        return hop, self._advance(direction, amount_in, sale)
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Invert exactly; see `BaseMarket`."""
@@ -186,7 +186,7 @@ class StableSwapPool(BasketMarket):
         direction = self._direction(token_in, token_out)
         return direction is not None and direction.gives(direction.most) > 0
 
-    def _after(self, direction: Direction, amount_in: int, sale: Sale) -> Self:
+    def _advance(self, direction: Direction, amount_in: int, sale: Sale) -> Self:
         i, j, traded = direction.i, direction.j, sale.traded
         if self.accounting is Accounting.AMOUNTS:
             left = self.balances[j] - sale.amount_out - sale.protocol_fee
