@@ -26,7 +26,7 @@ def load(path: Path, accept: Collection[Transfers] = ()) -> Contents:
     path : Path
         The file.
     accept : collection of Transfers
-        Of the neutral format, markets of tokens that do not move exact amounts are left out but for these kinds; the
+        Of the neutral format, markets of tokens that do not move exact amounts are left out, except these kinds; the
         library's own format holds what was accepted when it was written.
 
     Raises

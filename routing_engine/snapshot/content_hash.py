@@ -1,4 +1,4 @@
-"""A hash over all markets that changes with one market at the cost of that market, and only once somebody asks."""
+"""A hash over all markets. A change costs as much as the market that changed, and is paid when the hash is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 class Digests:
-    """The digest of each market's latest state: the next change of the market has to take it off the sum.
+    """The digest of each market's latest state: the next change of the market subtracts it from the sum.
 
     Only markets that changed are remembered. Safe to use from many threads, whatever the order of the states that they
     ask for: a state that is not the one remembered is hashed again.

@@ -67,7 +67,7 @@ class Snapshot:
         path : str or Path
             The file.
         accept : collection of Transfers
-            An import leaves out the markets of tokens that do not move exact amounts, but for these kinds.
+            An import leaves out the markets of tokens that do not move exact amounts, except these kinds.
 
         Raises
         ------

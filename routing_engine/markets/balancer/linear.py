@@ -12,7 +12,7 @@ from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up
 from routing_engine.markets.balancer.linear_curve import FORMULAS, MAIN, SHARE, WRAPPED, linear_pieces
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.basket import BasketMarket, check_amounts
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.model import Fee, Hop, Limits, Token
@@ -67,7 +67,7 @@ class BalancerLinearPool(BasketMarket):
         check_amounts("balances", self.balances, 3, 0, PREMINTED)
         require(0 < self.rate_e18 <= 10**36, "rate_e18", "must be positive, with 18 decimals")
         require(0 <= self.lower_target <= self.upper_target, "lower_target", "must be from 0 to upper_target")
-        require(0 <= self.fee_e18 < WAD, "fee_e18", "must be at least 0 and below 1e18, the whole amount")
+        check_fee_e18(self.fee_e18)
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""

@@ -22,7 +22,7 @@ from routing_engine.curves.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18, replace_at
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
@@ -88,7 +88,7 @@ class BalancerStablePool(BasketMarket):
         check_amounts("scales", self.scales, len(self.tokens), 1, MAX_SCALE)
         within = MIN_AMP <= self.amp <= MAX_AMP
         require(within, "amp", f"must be from {MIN_AMP} to {MAX_AMP}, the amplification times {AMP_PRECISION}")
-        require(0 <= self.fee_e18 < WAD, "fee_e18", "must be at least 0 and below 1e18, the whole amount")
+        check_fee_e18(self.fee_e18)
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
@@ -182,7 +182,7 @@ class BalancerStablePool(BasketMarket):
         return (asked - surplus * asked // wanted) * WAD // self.scales[sold]
 
     def _max_amount_in(self, sold: int) -> int:
-        """Return the greatest input with which no product of the library exceeds 256 bits, nor a balance 112."""
+        """Return the greatest input with which no product of the library exceeds 256 bits, and no balance 112."""
         safe = greatest_balance(self._scale_balances()) * WAD // self.scales[sold]
         return max(0, min(MAX_BALANCE, safe) - self.balances[sold])
 

@@ -189,9 +189,9 @@ class BalancerV1Pool(BasketMarket):
     def _least_accepted(self, sold: int, bought: int) -> int:
         """Return an input from which the price moves by more than all rounding errors of the price check.
 
-        An input of the share z of its balance is paid the price less about ``steepness * z``. Against that stand errors
-        of the prices' own last digits, and errors of the output: of units and of 1e-18 of the balance, which weigh the
-        more the smaller z is.
+        An input of the share z of its balance gets the price less about ``steepness * z``. On the other side are errors
+        of the prices' last digits, and errors of the output, of units and of 1e-18 of the balance. The smaller z is,
+        the more the latter weigh.
         """
         balance_in, balance_out = self.balances[sold], self.balances[bought]
         price = self._price(sold, bought) if balance_in else 0
@@ -202,6 +202,6 @@ class BalancerV1Pool(BasketMarket):
         fixed = 4.0 / price + 1e-17
         falling = (1.0 / balance_out + 4e-18) / exponent + 1.0 / balance_in + 2e-18
         share = (fixed + math.sqrt(fixed * fixed + 4.0 * steepness * falling)) / (2.0 * steepness)
-        # Nor shall there and back again gain by rounding: the fee must weigh more.
+        # A round trip must not gain by rounding either: the fee must exceed it.
         share = max(share, falling * WAD / self.fee_e18)
         return math.ceil(min(share, 1.0) * balance_in) + 1

@@ -23,7 +23,7 @@ from routing_engine.curves.shape import Shape
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18, replace_at
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
@@ -79,7 +79,7 @@ class WeightedPool(BasketMarket):
         check_amounts("balances", self.balances, len(self.tokens), 0, MAX_BALANCE)
         check_amounts("weights", self.weights, len(self.tokens), MIN_WEIGHT, WAD)
         require(sum(self.weights) == WAD, "weights", f"add up to {sum(self.weights)} instead of 1e18")
-        require(0 <= self.fee_e18 < WAD, "fee_e18", "must be at least 0 and below 1e18, the whole amount")
+        check_fee_e18(self.fee_e18)
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""

@@ -47,7 +47,7 @@ def cctp_lane(
     allowance : int, optional
         What fast transfers may still take, smallest units; none limits a standard one.
     forward_fee : int, optional
-        What Circle takes for minting on the other chain, smallest units. Without it somebody else has to, with a
+        What Circle takes for minting on the other chain, smallest units. Without it another party has to mint, with a
         transaction there.
     """
     protocol = f"cctp_{finality.name.lower()}" + ("" if forward_fee is None else "_forwarded")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from routing_engine.errors import InvalidMarket
+from routing_engine.fixed_point import WAD
 from routing_engine.markets.common.base import BaseMarket
+from routing_engine.markets.common.record import require
 from routing_engine.model import Token
 
 
@@ -44,6 +46,11 @@ def check_amounts(field: str, amounts: Sequence[int], count: int, low: int, high
         raise InvalidMarket(field, f"must be {count}, one for each token, not {len(amounts)}")
     if not all(low <= amount <= high for amount in amounts):
         raise InvalidMarket(field, f"must be from {low} to {high}")
+
+
+def check_fee_e18(fee_e18: int) -> None:
+    """Raise `InvalidMarket` unless the fee is at least 0 and below the whole amount."""
+    require(0 <= fee_e18 < WAD, "fee_e18", "must be at least 0 and below 1e18, the whole amount")
 
 
 def replace_at(amounts: Sequence[int], changes: Mapping[int, int]) -> tuple[int, ...]:

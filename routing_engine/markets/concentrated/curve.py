@@ -23,7 +23,7 @@ WORD = 256
 """Initialised or not, the contract's loop stops after so many multiples of the tick spacing, and takes gas for it."""
 
 WORD_EDGES = 4
-"""Of these stops the next ones on the way are told to the kernels; what goes farther is quoted exactly later."""
+"""Kernels know so many of the next stops. Amounts that go farther are quoted exactly later."""
 
 
 def build_pieces(state: Liquidity, zero_for_one: bool) -> tuple[npt.NDArray[np.float64], float]:

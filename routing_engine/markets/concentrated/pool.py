@@ -16,6 +16,7 @@ from routing_engine.markets.common.codecs import TICKS, BigInt
 from routing_engine.markets.common.pair import PairMarket, check_fee
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
+from routing_engine.markets.common.ticks import sum_active
 from routing_engine.markets.concentrated.curve import build_pieces, spot_price
 from routing_engine.model import Fee, Hop, Limits, Token
 
@@ -96,19 +97,7 @@ class ConcentratedPool(PairMarket):
             With the field at fault.
         """
         self._validate_tick()
-        previous, running, active = MIN_TICK - 1, 0, 0
-        for index, net in self.ticks:
-            if not previous < index <= MAX_TICK:
-                raise InvalidMarket("ticks", f"index {index} must rise and stay within {MIN_TICK} to {MAX_TICK}")
-            if index % self.tick_spacing:
-                raise InvalidMarket("ticks", f"index {index} is no multiple of the spacing {self.tick_spacing}")
-            running += net
-            if running < 0:
-                raise InvalidMarket("ticks", f"liquidity becomes negative at index {index}")
-            if index <= self.tick:
-                active = running
-            previous = index
-        require(running == 0, "ticks", f"{running} of liquidity is never taken back; give all initialised ticks")
+        active = sum_active(self.ticks, self.tick, self.tick_spacing, (MIN_TICK, MAX_TICK))
         require(active == self.liquidity, "liquidity", f"is {self.liquidity}, but the ticks add up to {active}")
 
     def swap_fee_pips(self, zero_for_one: bool) -> int:
@@ -116,7 +105,7 @@ class ConcentratedPool(PairMarket):
         return swap_fee(self.protocol_fee0_pips if zero_for_one else self.protocol_fee1_pips, self.fee_pips)
 
     def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Both directions, less those in which not even one unit can be bought."""
+        """Both directions, without those in which no unit can be bought."""
         both = ((self.token0, self.token1), (self.token1, self.token0))
         return tuple(edge for edge in both if swap(self, edge[0] == self.token0, 1, exact_in=False).filled)
 

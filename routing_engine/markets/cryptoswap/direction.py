@@ -23,7 +23,7 @@ PROFIT_NOISE = 10**15
 An exchange that adds less than one part in so many to the pool, or no fee at all, may be refused now and then."""
 
 GRAIN, GRAIN_BY_GAMMA = 10**8, 50_000
-"""No swap is smaller than one part in so many of D, nor than so many times D / gamma (1e-18): the contract's rounding,
+"""A swap is at least one part in so many of D, and at least so many times D / gamma (1e-18): the contract's rounding,
 which grows as gamma shrinks, would be a noticeable part of it."""
 
 LEAST_SHARE = 0.02

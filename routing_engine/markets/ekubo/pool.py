@@ -26,6 +26,7 @@ from routing_engine.markets.common.codecs import TICKS, BigInt
 from routing_engine.markets.common.pair import PairMarket
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
+from routing_engine.markets.common.ticks import sum_active
 from routing_engine.markets.ekubo.curve import build_pieces, spot_price
 from routing_engine.model import Fee, Hop, Limits, Token
 
@@ -97,21 +98,12 @@ class EkuboPool(PairMarket):
         # A fall exactly onto a tick leaves the tick one below its price.
         fallen = self.tick == expected - 1 and sqrt_ratio_at_tick(expected) == self.sqrt_ratio
         require(fallen or self.tick == expected, "tick", f"must be {expected}, that of sqrt_ratio, not {self.tick}")
-        previous, running, active = MIN_TICK - 1, 0, 0
-        for index, net in self.ticks:
-            require(previous < index <= MAX_TICK, "ticks", f"index {index} must rise and stay within {MAX_TICK}")
-            spaced = self.tick_spacing > 0 and index % self.tick_spacing == 0
-            require(spaced, "ticks", f"index {index} is no multiple of the spacing {self.tick_spacing}")
-            running += net
-            require(running >= 0, "ticks", f"liquidity becomes negative at index {index}")
-            active = running if index <= self.tick else active
-            previous = index
-        require(running == 0, "ticks", f"{running} of liquidity is never taken back; give all initialised ticks")
+        active = sum_active(self.ticks, self.tick, self.tick_spacing, (MIN_TICK, MAX_TICK))
         agrees = self.tick_spacing == 0 or active == self.liquidity
         require(agrees, "liquidity", f"is {self.liquidity}, but the ticks add up to {active}")
 
     def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Both directions, less those in which not even one unit can be bought."""
+        """Both directions, without those in which no unit can be bought."""
         both = ((self.token0, self.token1), (self.token1, self.token0))
         return tuple(edge for edge in both if swap(self, edge[0] == self.token0, MAX_AMOUNT).amount_out > 0)
 

@@ -81,12 +81,12 @@ class FluidPool(PairMarket):
             require(all(0 <= each < 2**128 for each in reserves), field, "reserves must be from 0 to 2**128 - 1")
             real, imaginary = reserves[:2], reserves[2:]
             fits = (min(imaginary) > 0 or reserves == OFF) and real[0] <= imaginary[0] and real[1] <= imaginary[1]
-            require(fits, field, "imaginary reserves must be positive and hold the real ones, or all four be zero")
+            require(fits, field, "imaginary reserves must be positive and at least the real ones, or all four zero")
         for field, limits in (("withdrawable", self.withdrawable), ("borrowable", self.borrowable)):
             require(min(limits) >= 0, field, "limits must be 0 or more, in smallest units")
 
     def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Both directions, less those in which nothing can be taken out."""
+        """Both directions, without those in which nothing can be taken out."""
         both = ((self.token0, self.token1), (self.token1, self.token0))
         return tuple(edge for edge in both if self._direction(*edge).least() is not None)
 

@@ -40,7 +40,7 @@ class Fork(StrEnum):
     VELODROME_V2 = "velodrome_v2"
     """Velodrome v2 and Aerodrome: the fee leaves the pool; the second solver."""
     CAMELOT = "camelot"
-    """Camelot v2: the fee stays, but for an owner's share of a stable pool's; the first solver."""
+    """Camelot v2: the fee stays in the pool, except the owner's share in a stable one; the first solver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

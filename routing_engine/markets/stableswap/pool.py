@@ -46,8 +46,8 @@ class StableSwapPool(BasketMarket):
     balances : tuple of int
         As the contract counts them: without the protocol's fees.
     rates : tuple of int
-        What 1e18 smallest units of each token are worth in the invariant's units, of which the worth of one whole token
-        at par has 1e18: ``10**(36 - decimals)``, times a coin's own rate.
+        Units of the invariant for 1e18 smallest units of each token: ``10**(36 - decimals)``, times a coin's own rate.
+        One whole token at par is 1e18 such units.
     amp, amp_precision : int
         ``A_precise`` and the factor in it, 100; for the oldest pools ``A`` and 1.
     product : Product
@@ -122,7 +122,7 @@ class StableSwapPool(BasketMarket):
         )
 
     def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Every ordered pair, less those in which not even one unit can be bought."""
+        """Every ordered pair, without those in which no unit can be bought."""
         return tuple(edge for edge in permutations(self.tokens, 2) if self._is_open(*edge))
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
