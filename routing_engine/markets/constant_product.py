@@ -18,7 +18,7 @@ from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pair import PairMarket, check_fee
 from routing_engine.markets.common.pool_fields import (
     Pool,
-    protocol_name,
+    name_protocol,
     read_fee_pips,
     read_reserves,
     require_two,
@@ -161,7 +161,7 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConstantProductPoo
     reserve0, reserve1 = read_reserves(pool, 2)
     return ConstantProductPool(
         id=market_id,
-        protocol=protocol_name(pool, "cpmm"),
+        protocol=name_protocol(pool, "cpmm"),
         token0=token0,
         token1=token1,
         reserve0=reserve0,

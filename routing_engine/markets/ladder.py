@@ -12,7 +12,7 @@ from routing_engine.curves.curve import X0, Y0, A, B, Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import mul_div, mul_div_up
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.codecs import BigInt, row_codec
+from routing_engine.markets.common.codecs import BigInt, make_row_codec
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket
 from routing_engine.markets.common.record import require, to_int
@@ -41,7 +41,7 @@ class Level(NamedTuple):
         return self.price_out / self.price_in
 
 
-LEVELS = row_codec(
+LEVELS = make_row_codec(
     3, lambda level: [str(value) for value in level], lambda row, field: Level(*(to_int(each, field) for each in row))
 )
 

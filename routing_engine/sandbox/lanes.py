@@ -26,7 +26,7 @@ from routing_engine.reference.chains import CHAINS
 from routing_engine.reference.token_registry import by_symbol, token
 from routing_engine.sandbox.chains import find_chains_of, sandbox_facts
 from routing_engine.sandbox.draws import Draws
-from routing_engine.sandbox.prices import amount_for_usd, gas_cost_usd
+from routing_engine.sandbox.prices import convert_usd, price_gas_usd
 
 _L1 = 1
 _BP = WAD // BPS
@@ -81,7 +81,7 @@ def _draw_across(draws: Draws) -> Iterator[BridgeLane]:
     """Across: 1 bp for the relayer's capital, a utilisation-priced LP fee, and the fill's gas."""
     for symbol, limit in _ACROSS_LIMITS.items():
         for origin, destination in permutations(_find_chains("across", symbol), 2):
-            gas = gas_cost_usd(destination, _FILL_GAS)
+            gas = price_gas_usd(destination, _FILL_GAS)
             direction = f"across/{symbol}/{origin}/{destination}"
             lp_fee = draws.integer(f"{direction}/lp_fee", 0, 15) * _BP // 10
             terms = _Terms(
@@ -145,7 +145,7 @@ def _draw_hop(draws: Draws) -> Iterator[BridgeLane]:
         for origin, destination in permutations(chains, 2):
             rollups = (origin != _L1) + (destination != _L1)
             fees = [("lp_fee", 0, 4 * rollups * _BP)]
-            gas = gas_cost_usd(destination, _FILL_GAS) + _USD // 4
+            gas = price_gas_usd(destination, _FILL_GAS) + _USD // 4
             if origin != _L1:
                 fees += [("bonder_fee", 0, 2 * _BP), ("destination_gas_fee", gas, 0)]
             terms = _Terms(
@@ -160,7 +160,7 @@ def _draw_hop(draws: Draws) -> Iterator[BridgeLane]:
 
 def _draw_canonical() -> Iterator[BridgeLane]:
     """Each chain's own bridge with Ethereum: free and slow; a withdrawal is claimed by a transaction on Ethereum."""
-    claim = (("destination_gas_fee", gas_cost_usd(_L1, _CLAIM_GAS), 0),)
+    claim = (("destination_gas_fee", price_gas_usd(_L1, _CLAIM_GAS), 0),)
     for symbol in ("ETH", "USDC", "USDT", "DAI", "WBTC", "POL"):
         for chain_id in find_chains_of("canonical"):
             names = {
@@ -191,7 +191,7 @@ def _layer_zero_hubs() -> tuple[tuple[int, str], ...]:
 
 def _message_cost(destination: int) -> int:
     """Gas of a LayerZero message on the destination, and a nickel for its verifiers."""
-    return gas_cost_usd(destination, _MESSAGE_GAS) + _USD // 20
+    return price_gas_usd(destination, _MESSAGE_GAS) + _USD // 20
 
 
 def _draw_limit(draws: Draws, direction: str, limit_usd: int) -> int:
@@ -199,17 +199,15 @@ def _draw_limit(draws: Draws, direction: str, limit_usd: int) -> int:
 
 
 def _lane(protocol: str, token_in: Token, token_out: Token, terms: _Terms) -> BridgeLane:
-    fees = tuple(
-        LaneFee(name=name, flat=amount_for_usd(token_in, flat), rate_e18=rate) for name, flat, rate in terms.fees
-    )
+    fees = tuple(LaneFee(name=name, flat=convert_usd(token_in, flat), rate_e18=rate) for name, flat, rate in terms.fees)
     return BridgeLane(
         id=f"{protocol}:{token_in.chain_id}-{token_out.chain_id}:{token_in.symbol}",
         protocol=protocol,
         token_in=token_in,
         token_out=token_out,
         fees=fees,
-        min_amount_in=max(1, amount_for_usd(token_in, terms.min_usd)),
-        max_amount_in=UNLIMITED if terms.max_usd is None else amount_for_usd(token_in, terms.max_usd),
+        min_amount_in=max(1, convert_usd(token_in, terms.min_usd)),
+        max_amount_in=UNLIMITED if terms.max_usd is None else convert_usd(token_in, terms.max_usd),
         fill_time_s=terms.fill_time_s,
         gas=_DEPOSIT_GAS[protocol],
     )

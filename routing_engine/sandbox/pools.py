@@ -11,7 +11,7 @@ from routing_engine.sandbox.chains import sandbox_chains
 from routing_engine.sandbox.draws import Draws
 from routing_engine.sandbox.plan import PoolPlan, plan_pools
 from routing_engine.sandbox.positions import sandbox_ticks
-from routing_engine.sandbox.prices import amount_for_usd, price_ratio
+from routing_engine.sandbox.prices import convert_usd, find_price_ratio
 
 _PPM = 10**6
 _NOISE_PERCENT = 40
@@ -33,7 +33,7 @@ def draw_pools(draws: Draws) -> Iterator[ConstantProductPool | ConcentratedPool]
 
 def _constant_product(plan: PoolPlan, draws: Draws) -> ConstantProductPool:
     numerator, denominator = _draw_price(plan, draws)
-    reserve0 = amount_for_usd(plan.token0, _micro_dollars(plan, draws) // 2)
+    reserve0 = convert_usd(plan.token0, _micro_dollars(plan, draws) // 2)
     return ConstantProductPool(
         id=f"{plan.token0.chain_id}:{draws.address(plan.label)}",
         protocol=plan.protocol,
@@ -49,7 +49,7 @@ def _concentrated(plan: PoolPlan, draws: Draws) -> ConcentratedPool:
     numerator, denominator = _draw_price(plan, draws)
     sqrt_price_x96 = isqrt((numerator << 192) // denominator)
     tick = tick_at_sqrt_ratio(sqrt_price_x96)
-    value1 = amount_for_usd(plan.token1, _micro_dollars(plan, draws))
+    value1 = convert_usd(plan.token1, _micro_dollars(plan, draws))
     liquidity, ticks = sandbox_ticks(plan, sqrt_price_x96, tick, value1, draws)
     name = draws.pool_id(plan.label) if plan.protocol == "uniswap_v4" else draws.address(plan.label)
     return ConcentratedPool(
@@ -69,7 +69,7 @@ def _concentrated(plan: PoolPlan, draws: Draws) -> ConcentratedPool:
 def _draw_price(plan: PoolPlan, draws: Draws) -> tuple[int, int]:
     """Return token1 per token0 in smallest units, as numerator and denominator."""
     limit = min(plan.fee_pips * _NOISE_PERCENT // 100, _MAX_NOISE_PPM)
-    numerator, denominator = price_ratio(plan.token0, plan.token1)
+    numerator, denominator = find_price_ratio(plan.token0, plan.token1)
     return numerator * (_PPM + draws.integer(f"{plan.label}/price", -limit, limit)), denominator * _PPM
 
 

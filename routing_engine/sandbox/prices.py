@@ -43,19 +43,19 @@ def usd_prices() -> Mapping[str, Decimal]:
     return MappingProxyType(found)
 
 
-def amount_for_usd(token: Token, micro_dollars: int) -> int:
+def convert_usd(token: Token, micro_dollars: int) -> int:
     """Return what `micro_dollars` buy, in smallest units of `token`, rounded up."""
     return div_up(micro_dollars * 1000 * int(10**token.decimals), _nano_dollars()[token.symbol])
 
 
-def gas_cost_usd(chain_id: int, gas: int) -> int:
+def price_gas_usd(chain_id: int, gas: int) -> int:
     """Return what `gas` units cost on a chain, in micro-dollars, rounded up."""
     native = CHAINS[chain_id].native_currency
     nano_dollars = gas * _gas_price(chain_id) * _nano_dollars()[native.symbol]
     return div_up(nano_dollars, 1000 * int(10**native.decimals))
 
 
-def price_ratio(token0: Token, token1: Token) -> tuple[int, int]:
+def find_price_ratio(token0: Token, token1: Token) -> tuple[int, int]:
     """Return the fair smallest units of `token1` per smallest unit of `token0`, as numerator and denominator."""
     nanos = _nano_dollars()
     return nanos[token0.symbol] * 10**token1.decimals, nanos[token1.symbol] * 10**token0.decimals

@@ -10,7 +10,7 @@ from routing_engine.amm.integer_search import least_input
 from routing_engine.curves.curve import X0, Y0, A, Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up
-from routing_engine.markets.balancer.linear_curve import FORMULAS, MAIN, SHARE, WRAPPED, linear_pieces
+from routing_engine.markets.balancer.linear_curve import FORMULAS, MAIN, SHARE, WRAPPED, build_linear_pieces
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18
 from routing_engine.markets.common.codecs import BigInt
@@ -114,7 +114,7 @@ class BalancerLinearPool(BasketMarket):
         sold, bought = self.find_places(token_in, token_out)
         if not self._is_live:
             return 0.0
-        return float(linear_pieces(self._held, self._targets, sold, bought)[0, A] * self._ratio(sold, bought))
+        return float(build_linear_pieces(self._held, self._targets, sold, bought)[0, A] * self._ratio(sold, bought))
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """Straight pieces: below, between and above the targets.
@@ -127,7 +127,7 @@ class BalancerLinearPool(BasketMarket):
         sold, bought = self.find_places(token_in, token_out)
         if not self._is_live:
             self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, "no shares, or more fees due than main tokens")
-        pieces = linear_pieces(self._held, self._targets, sold, bought)
+        pieces = build_linear_pieces(self._held, self._targets, sold, bought)
         pieces[:, X0] *= WAD / self._scale(sold)
         pieces[:, Y0] *= WAD / self._scale(bought)
         pieces[:, A] *= self._ratio(sold, bought)
@@ -191,7 +191,7 @@ class BalancerLinearPool(BasketMarket):
 
     def _guess(self, sold: int, bought: int, amount_out: int) -> int:
         """Return about the input for an output, within a pool's means or beyond."""
-        curve = Curve(pieces=linear_pieces(self._held, self._targets, sold, bought))
+        curve = Curve(pieces=build_linear_pieces(self._held, self._targets, sold, bought))
         return int(curve.inverse(amount_out * self._scale(bought) / WAD) * WAD / self._scale(sold))
 
     def _fees(self, after: Self) -> tuple[Fee, ...]:

@@ -31,7 +31,7 @@ FORMULAS = {
 }
 
 
-def linear_pieces(held: Reserves, targets: Targets, sold: int, bought: int) -> npt.NDArray[np.float64]:
+def build_linear_pieces(held: Reserves, targets: Targets, sold: int, bought: int) -> npt.NDArray[np.float64]:
     """Return rows of `Curve.pieces` for amounts of 18 decimals; the pool must have shares in circulation."""
     nominal = to_nominal(held.main, targets)
     share_price = (nominal + held.wrapped) / held.supply

@@ -13,7 +13,7 @@ from routing_engine.markets.balancer.stable import BalancerStablePool
 from routing_engine.markets.balancer.v1 import BalancerV1Pool
 from routing_engine.markets.balancer.weighted import WeightedPool
 from routing_engine.markets.common.kind import MarketKind
-from routing_engine.markets.common.pool_fields import Pool, PoolRefused, protocol_name, read_fee, read_reserves
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, name_protocol, read_fee, read_reserves
 from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read, read_text
 from routing_engine.model import Token
@@ -44,7 +44,7 @@ def build_weighted(pool: Pool, market_id: str, tokens: list[Token]) -> WeightedP
         raise PoolRefused("weights_do_not_add_up")
     return WeightedPool(
         id=market_id,
-        protocol=protocol_name(pool, "balancer_v2"),
+        protocol=name_protocol(pool, "balancer_v2"),
         tokens=tuple(tokens),
         balances=tuple(reserves),
         weights=tuple(weights),

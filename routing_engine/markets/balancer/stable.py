@@ -26,7 +26,7 @@ from routing_engine.markets.common.basket import BasketMarket, check_amounts, ch
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
-from routing_engine.markets.stableswap.float_curve import marginal_price, stable_curve, stable_params
+from routing_engine.markets.stableswap.float_curve import build_stable_curve, build_stable_params, marginal_price
 from routing_engine.model import Fee, Hop, Limits, Token
 
 MAX_TOKENS = 5
@@ -149,7 +149,7 @@ class BalancerStablePool(BasketMarket):
         params = self._params(sold, bought)
         if params is None:
             self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, "a side is empty, or there is no invariant")
-        curve = stable_curve(params, x_max=float(self._max_amount_in(sold)), gas=float(self.gas))
+        curve = build_stable_curve(params, x_max=float(self._max_amount_in(sold)), gas=float(self.gas))
         # The invariant is rounded to whole units, so the least input may lie a few units below the formula's.
         return replace(curve, x_min=max(1.0, curve.inverse(1.0 - SLACK * WAD / self.scales[bought])))
 
@@ -193,4 +193,4 @@ class BalancerStablePool(BasketMarket):
         except ValueError:
             return None
         scales = (1.0 - self.fee_e18 / WAD) * (self.scales[sold] / WAD), WAD / self.scales[bought]
-        return stable_params(balances, sold, bought, d, (self.amp * len(balances), AMP_PRECISION), scales)
+        return build_stable_params(balances, sold, bought, d, (self.amp * len(balances), AMP_PRECISION), scales)

@@ -11,7 +11,7 @@ import numpy as np
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up, rescale, rescale_up
-from routing_engine.markets.common.codecs import BigInt, row_codec
+from routing_engine.markets.common.codecs import BigInt, make_row_codec
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.record import require, to_int
@@ -43,7 +43,7 @@ def _read_fee(row: Sequence[Any], field: str) -> LaneFee:
     return LaneFee(name=str(name), flat=to_int(flat, field), rate_e18=to_int(rate, field))
 
 
-FEES = row_codec(3, lambda fee: (fee.name, str(fee.flat), str(fee.rate_e18)), _read_fee)
+FEES = make_row_codec(3, lambda fee: (fee.name, str(fee.flat), str(fee.rate_e18)), _read_fee)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -13,7 +13,7 @@ from routing_engine.curves.curve import X0, Y0, A, B, Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import div_up
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.codecs import BigInt, codec_of
+from routing_engine.markets.common.codecs import BigInt, make_codec
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.pair import check_fee
@@ -29,7 +29,7 @@ def _read_terms(record: Record, field: str) -> FeeTerms:
     return FeeTerms(*(to_int(value, field) for value in rows[0]))
 
 
-TERMS = codec_of(lambda terms: [[str(value) for value in terms]], _read_terms)
+TERMS = make_codec(lambda terms: [[str(value) for value in terms]], _read_terms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -8,7 +8,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from routing_engine.errors import QuoteRefused, Refusal
-from routing_engine.markets.common.codecs import codecs_of
+from routing_engine.markets.common.codecs import list_codecs
 from routing_engine.model import Fee, Hop, Limits, Token
 
 if TYPE_CHECKING:
@@ -97,14 +97,14 @@ class BaseMarket(ABC):
     def to_record(self) -> dict[str, Any]:
         """JSON-ready state, field by field in their order; see `Market` and `codecs`."""
         record: dict[str, Any] = {"kind": self.kind}
-        for field, codec in codecs_of(type(self)):
+        for field, codec in list_codecs(type(self)):
             codec.write(record, field, getattr(self, field))
         return record
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
         """Inverse of `to_record`, checked by `validate`; see `Market`."""
-        market = cls(**{field: codec.read(record, field, tokens) for field, codec in codecs_of(cls)})
+        market = cls(**{field: codec.read(record, field, tokens) for field, codec in list_codecs(cls)})
         market.validate()
         return market
 

@@ -51,7 +51,7 @@ class Codec:
     read: Callable[[Record, str, Tokens], Any]
 
 
-def codec_of(write: Callable[[Any], Any], read: Callable[[Record, str], Any]) -> Codec:
+def make_codec(write: Callable[[Any], Any], read: Callable[[Record, str], Any]) -> Codec:
     """Return the codec of a field that stands in the record under its own name and needs no token."""
 
     def put(record: dict[str, Any], field: str, value: Any) -> None:
@@ -60,7 +60,9 @@ def codec_of(write: Callable[[Any], Any], read: Callable[[Record, str], Any]) ->
     return Codec(put, lambda record, field, _: read(record, field))
 
 
-def row_codec(width: int, write: Callable[[Any], Sequence[Any]], read: Callable[[Sequence[Any], str], Any]) -> Codec:
+def make_row_codec(
+    width: int, write: Callable[[Any], Sequence[Any]], read: Callable[[Sequence[Any], str], Any]
+) -> Codec:
     """Return the codec of a tuple whose items are written as rows of `width` values.
 
     Parameters
@@ -77,10 +79,10 @@ def row_codec(width: int, write: Callable[[Any], Sequence[Any]], read: Callable[
         rows = read_list(record, field, width)
         return tuple(read(row, f"{field}.{number}") for number, row in enumerate(rows))
 
-    return codec_of(lambda items: [list(write(item)) for item in items], read_rows)
+    return make_codec(lambda items: [list(write(item)) for item in items], read_rows)
 
 
-def joint_codec(name: str, place: int, widths: int, meanings: Sequence[str]) -> Codec:
+def make_joint_codec(name: str, place: int, widths: int, meanings: Sequence[str]) -> Codec:
     """Return the codec of a tuple of integers that shares the list `name` in the record with other fields.
 
     Parameters
@@ -107,7 +109,7 @@ def joint_codec(name: str, place: int, widths: int, meanings: Sequence[str]) -> 
 
 
 def _choice_codec(choices: type[StrEnum]) -> Codec:
-    return codec_of(lambda value: value.value, lambda record, field: read_choice(record, field, choices))
+    return make_codec(lambda value: value.value, lambda record, field: read_choice(record, field, choices))
 
 
 def _put_value(record: dict[str, Any], field: str, value: Any) -> None:
@@ -145,7 +147,7 @@ BY_TYPE: Mapping[Any, Codec] = {
 }
 """What a field's type says without an annotation; of a `StrEnum` the value is written."""
 
-TICKS = codec_of(
+TICKS = make_codec(
     lambda ticks: [[index, str(net)] for index, net in ticks],
     lambda record, field: tuple(
         (to_int(index, field), to_int(net, field)) for index, net in read_list(record, field, 2)
@@ -155,7 +157,7 @@ TICKS = codec_of(
 
 
 @cache
-def codecs_of(kind: type) -> tuple[tuple[str, Codec], ...]:
+def list_codecs(kind: type) -> tuple[tuple[str, Codec], ...]:
     """List the fields of a dataclass in their order, each with its codec.
 
     Raises

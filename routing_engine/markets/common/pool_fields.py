@@ -122,6 +122,6 @@ def squeeze(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def protocol_name(pool: Pool, default: str) -> str:
+def name_protocol(pool: Pool, default: str) -> str:
     """Name a protocol the way requests allow and deny it: lower case, words joined by underscores."""
     return "_".join(str(pool.get("protocol") or default).lower().replace("-", " ").split())

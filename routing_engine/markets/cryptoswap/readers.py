@@ -12,7 +12,7 @@ from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_re
 from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read_int
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
-from routing_engine.markets.stableswap.readers import PROTOCOL, kyber_state, read_numbers, with_native
+from routing_engine.markets.stableswap.readers import PROTOCOL, read_kyber_state, read_numbers, with_native
 from routing_engine.model import Token
 
 State = Mapping[str, Any]
@@ -22,7 +22,7 @@ PROFIT = ("priceOracle", "xcpProfit", "virtualPrice", "lpSupply", "allowedExtraP
 
 def build_kyber(pool: Pool, market_id: str, tokens: list[Token]) -> CryptoSwapPool:
     """Build an NG pool; with a mathematics contract of its own it has StableSwap's."""
-    state, constants = kyber_state(pool)
+    state, constants = read_kyber_state(pool)
     end, now = read_int({"futureAGammaTime": 0, **state}, "futureAGammaTime"), pool.get("timestamp")
     if end and not isinstance(now, int):
         raise PoolRefused("time_unknown")

@@ -10,7 +10,7 @@ from routing_engine.amm.ekubo import Tick
 from routing_engine.amm.ekubo_ticks import tick_at_sqrt_ratio
 from routing_engine.errors import InvalidMarket
 from routing_engine.markets.common.kind import MarketKind
-from routing_engine.markets.common.pool_fields import Pool, PoolRefused, protocol_name, require_two
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, name_protocol, require_two
 from routing_engine.markets.common.pool_numbers import read_hex, read_object
 from routing_engine.markets.common.record import read, read_int, to_int
 from routing_engine.markets.ekubo.pool import EkuboPool
@@ -39,7 +39,7 @@ def build_tycho(pool: Pool, market_id: str, tokens: list[Token]) -> EkuboPool:
     return _check(
         EkuboPool(
             id=market_id,
-            protocol=protocol_name(pool, "ekubo"),
+            protocol=name_protocol(pool, "ekubo"),
             token0=token0,
             token1=token1,
             fee_x64=read_int(config, "fee"),

@@ -28,7 +28,7 @@ PRICE_REACH = 0.03
 """More than the part of the imaginary reserves that moves a price by 5 %, at fees up to the contract's 13 %."""
 
 
-class Direction(NamedTuple):
+class FluidDirection(NamedTuple):
     """What a quote needs, seen from the token sold."""
 
     pools: Pools

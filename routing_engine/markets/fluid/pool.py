@@ -13,10 +13,10 @@ from routing_engine.errors import Refusal
 from routing_engine.fixed_point import PIPS, mul_div_up
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.closed import CLOSED_PIECES
-from routing_engine.markets.common.codecs import BigInt, joint_codec
+from routing_engine.markets.common.codecs import BigInt, make_joint_codec
 from routing_engine.markets.common.pair import PairMarket, check_fee
 from routing_engine.markets.common.record import require
-from routing_engine.markets.fluid.direction import Direction
+from routing_engine.markets.fluid.direction import FluidDirection
 from routing_engine.model import Fee, Hop, Limits, Token
 
 Quad: TypeAlias = tuple[int, int, int, int]
@@ -67,10 +67,10 @@ class FluidPool(PairMarket):
     token1: Token
     fee_pips: int
     center_price: BigInt
-    collateral: Annotated[Quad, joint_codec("reserves", 0, 4, POOLS)]
-    debt: Annotated[Quad, joint_codec("reserves", 1, 4, POOLS)]
-    withdrawable: Annotated[Pair, joint_codec("limits", 0, 2, SOURCES)]
-    borrowable: Annotated[Pair, joint_codec("limits", 1, 2, SOURCES)]
+    collateral: Annotated[Quad, make_joint_codec("reserves", 0, 4, POOLS)]
+    debt: Annotated[Quad, make_joint_codec("reserves", 1, 4, POOLS)]
+    withdrawable: Annotated[Pair, make_joint_codec("limits", 0, 2, SOURCES)]
+    borrowable: Annotated[Pair, make_joint_codec("limits", 1, 2, SOURCES)]
     gas: int = 155_000
 
     def __post_init__(self) -> None:
@@ -137,13 +137,13 @@ class FluidPool(PairMarket):
         most = way.most(least, CURVE_SLACK)
         return Curve(pieces=pieces, x_min=float(least), x_max=float(most), gas=float(self.gas))
 
-    def _direction(self, token_in: Token, token_out: Token) -> Direction:
+    def _direction(self, token_in: Token, token_out: Token) -> FluidDirection:
         zero_for_one = self.is_zero_for_one(token_in, token_out)
         sold, bought = (0, 1) if zero_for_one else (1, 0)
         collateral, debt = (
             Reserves(row[sold], row[bought], row[2 + sold], row[2 + bought]) for row in (self.collateral, self.debt)
         )
-        return Direction(
+        return FluidDirection(
             pools=(collateral, debt),
             zero_for_one=zero_for_one,
             center_price=self.center_price,
@@ -154,7 +154,7 @@ class FluidPool(PairMarket):
             borrowable=adjust(self.borrowable[bought], token_out.decimals),
         )
 
-    def _advance(self, way: Direction, split: Split) -> Self:
+    def _advance(self, way: FluidDirection, split: Split) -> Self:
         """Return the pool after a swap; limits of the token sold can only widen, and stay as they are."""
         collateral, debt = way.pools
         forward, decimals = way.zero_for_one, way.decimals_out

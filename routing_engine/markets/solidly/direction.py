@@ -44,8 +44,8 @@ class Fork(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Direction:
-    """What prices one direction; made by `direction_of`.
+class SolidlyDirection:
+    """What prices one direction; made by `make_direction`.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class Direction:
         return gross(max(net, 1), self.fee_pips)
 
 
-def direction_of(
+def make_direction(
     reserves: tuple[int, int],
     decimals: tuple[int, int],
     *,
@@ -182,7 +182,7 @@ def direction_of(
     fork: Fork,
     fee_pips: int,
     owner_share_pips: int,
-) -> Direction:
+) -> SolidlyDirection:
     """Return a direction, from the reserves and decimals of the token sold and the token bought."""
     scales = int(10 ** decimals[0]), int(10 ** decimals[1])
     balances = reserves[0] * WAD // scales[0], reserves[1] * WAD // scales[1]
@@ -195,7 +195,7 @@ def direction_of(
             fine = min(balances) > 0 and is_fine(*balances)
             capacity = largest_balance(balances[1]) - balances[0] if fine else 0
             most = min(most, capacity * scales[0] // WAD)
-    return Direction(
+    return SolidlyDirection(
         reserves=reserves,
         scales=scales,
         balances=balances,

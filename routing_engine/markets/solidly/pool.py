@@ -9,14 +9,14 @@ from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.codecs import BigInt, codec_of
+from routing_engine.markets.common.codecs import BigInt, make_codec
 from routing_engine.markets.common.pair import PairMarket, check_fee
 from routing_engine.markets.common.record import read_int, require
 from routing_engine.markets.common.state import advance
-from routing_engine.markets.solidly.direction import Direction, Fork, direction_of
+from routing_engine.markets.solidly.direction import Fork, SolidlyDirection, make_direction
 from routing_engine.model import UNLIMITED, Fee, Hop, Limits, Token
 
-ZERO_OR_ONE = codec_of(int, lambda record, field: bool(read_int(record, field)))
+ZERO_OR_ONE = make_codec(int, lambda record, field: bool(read_int(record, field)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -111,10 +111,10 @@ class SolidlyPool(PairMarket):
         """One Möbius piece, or the formula of `routing_engine.curves.kernels.solidly`."""
         return self._direction(token_in, token_out).curve(float(self.gas))
 
-    def _direction(self, token_in: Token, token_out: Token) -> Direction:
+    def _direction(self, token_in: Token, token_out: Token) -> SolidlyDirection:
         zero_for_one = self.is_zero_for_one(token_in, token_out)
         reserves = (self.reserve0, self.reserve1)
-        return direction_of(
+        return make_direction(
             reserves if zero_for_one else reserves[::-1],
             (token_in.decimals, token_out.decimals),
             stable=self.stable,

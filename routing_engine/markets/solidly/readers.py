@@ -8,7 +8,7 @@ from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pool_fields import (
     Pool,
     PoolRefused,
-    protocol_name,
+    name_protocol,
     read_fee_pips,
     read_reserves,
     require_two,
@@ -62,7 +62,7 @@ def _pool(pool: Pool, market_id: str, tokens: list[Token], *, fork: Fork, stable
     reserve0, reserve1 = read_reserves(pool, 2)
     return SolidlyPool(
         id=market_id,
-        protocol=protocol_name(pool, "solidly"),
+        protocol=name_protocol(pool, "solidly"),
         token0=token0,
         token1=token1,
         reserve0=reserve0,

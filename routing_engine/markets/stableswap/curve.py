@@ -7,16 +7,16 @@ from dataclasses import replace
 from routing_engine.curves.curve import A, Curve
 from routing_engine.curves.shape import Shape
 from routing_engine.curves.stableswap import FEE, SCALE_OUT, kept_share
-from routing_engine.markets.stableswap.direction import Direction
-from routing_engine.markets.stableswap.float_curve import marginal_price, stable_curve
+from routing_engine.markets.stableswap.direction import StableDirection
+from routing_engine.markets.stableswap.float_curve import build_stable_curve, marginal_price
 
 
-def direction_price(direction: Direction) -> float:
+def find_price(direction: StableDirection) -> float:
     """Return the marginal price after the fee, smallest units."""
     return float(marginal_price(direction.params.tolist()) * kept_share(direction.params, 0, 0.0, 0.0))
 
 
-def direction_curve(direction: Direction, gas: float) -> Curve:
+def build_curve(direction: StableDirection, gas: float) -> Curve:
     """Return the curve from one unit of input to the direction's largest input.
 
     A fee that grows away from balance shrinks towards it, so that the marginal price may rise: such a curve is not
@@ -27,7 +27,7 @@ def direction_curve(direction: Direction, gas: float) -> Curve:
     bare = params[:FEE]
     if not fee_grows:
         bare[SCALE_OUT] *= 1.0 - params[FEE]
-    curve = stable_curve(bare, x_min=1.0, x_max=float(direction.most), gas=gas, concave=not fee_grows)
+    curve = build_stable_curve(bare, x_min=1.0, x_max=float(direction.most), gas=gas, concave=not fee_grows)
     if not fee_grows:
         return curve
     pieces = curve.pieces.copy()

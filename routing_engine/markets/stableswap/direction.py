@@ -31,7 +31,7 @@ from routing_engine.curves.stableswap import (
     stable_fee_in,
 )
 from routing_engine.fixed_point import WAD, div_up
-from routing_engine.markets.stableswap.float_curve import stable_params
+from routing_engine.markets.stableswap.float_curve import build_stable_params
 
 GUESSES = 8
 """Rounds in which the fee and the amount it depends on settle."""
@@ -46,7 +46,7 @@ class Sale(NamedTuple):
     traded: Traded
 
 
-class Direction:
+class StableDirection:
     """Coin `i` sold for coin `j`, of a pool with these balances (tokens' units), rates and rules.
 
     Raises
@@ -109,7 +109,7 @@ class Direction:
         rules = self.rules
         scales = (self.rates[self.i] / WAD, WAD / self.rates[self.j])
         raised = (rules.amp * len(self.balances), rules.amp_precision)
-        base = stable_params(self.balances, self.i, self.j, self.d, raised, scales)
+        base = build_stable_params(self.balances, self.i, self.j, self.d, raised, scales)
         params = np.array([*base, rules.fee / FEE_SCALE, max(1.0, rules.multiplier / FEE_SCALE), base[BALANCE_OUT]])
         if rules.oracle or self.fee_grows:
             params[LIMIT] = growing_limit(params, 0, self._floor())

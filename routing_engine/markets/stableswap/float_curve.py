@@ -12,7 +12,7 @@ from routing_engine.curves.stableswap import BALANCE_IN, BALANCE_OUT, EXCESS, PR
 TINY = 1e-300
 
 
-def stable_params(
+def build_stable_params(
     balances: Sequence[int],
     index_in: int,
     index_out: int,
@@ -57,7 +57,7 @@ def marginal_price(params: Sequence[float]) -> float:
     return params[SCALE_IN] * params[SCALE_OUT] * _slope(params)
 
 
-def stable_curve(params: list[float], **options: Any) -> Curve:
+def build_stable_curve(params: list[float], **options: Any) -> Curve:
     """Return the curve with these parameters; `options` as in `Curve.of_shape`, other than slope and depth."""
     x, slope = params[BALANCE_IN], _slope(params)
     # Where slope * d - half_second * d**2 solves the quadratic up to d**2, with half the second derivative at zero.

@@ -15,8 +15,8 @@ from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
 from routing_engine.markets.common.closed import CLOSED_CURVE
 from routing_engine.markets.common.state import advance
-from routing_engine.markets.stableswap.curve import direction_curve, direction_price
-from routing_engine.markets.stableswap.direction import Direction, Sale
+from routing_engine.markets.stableswap.curve import build_curve, find_price
+from routing_engine.markets.stableswap.direction import Sale, StableDirection
 from routing_engine.model import Fee, Hop, Limits, Token
 
 
@@ -131,7 +131,7 @@ class StableSwapPool(BasketMarket):
         if amount_in <= 0:
             self.refuse_low(amount_in)
         try:
-            direction = Direction(self.balances, self.rates, self.rules, i, j)
+            direction = StableDirection(self.balances, self.rates, self.rules, i, j)
             if amount_in > direction.most:
                 detail = f"at most {direction.most}: more would not buy more"
                 self.refuse(Refusal.AMOUNT_TOO_HIGH, detail)
@@ -150,7 +150,7 @@ class StableSwapPool(BasketMarket):
                 Fee(amount=sale.protocol_fee, token=token_out, name="protocol_fee"),
             ),
             gas=self.gas,
-            spot_price=direction_price(direction),
+            spot_price=find_price(direction),
         )
         return hop, self._advance(direction, amount_in, sale)
 
@@ -168,17 +168,17 @@ class StableSwapPool(BasketMarket):
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price after the fee; see `Market`. 0 where a coin has run out."""
         direction = self._direction(token_in, token_out)
-        return direction_price(direction) if direction is not None else 0.0
+        return find_price(direction) if direction is not None else 0.0
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """StableSwap's formula; with a fee that grows, the formula less that fee, which is not concave."""
         direction = self._direction(token_in, token_out)
-        return direction_curve(direction, float(self.gas)) if direction is not None else CLOSED_CURVE
+        return build_curve(direction, float(self.gas)) if direction is not None else CLOSED_CURVE
 
-    def _direction(self, token_in: Token, token_out: Token) -> Direction | None:
+    def _direction(self, token_in: Token, token_out: Token) -> StableDirection | None:
         i, j = self.find_places(token_in, token_out)
         try:
-            return Direction(self.balances, self.rates, self.rules, i, j)
+            return StableDirection(self.balances, self.rates, self.rules, i, j)
         except ArithmeticError:
             return None
 
@@ -186,7 +186,7 @@ class StableSwapPool(BasketMarket):
         direction = self._direction(token_in, token_out)
         return direction is not None and direction.gives(direction.most) > 0
 
-    def _advance(self, direction: Direction, amount_in: int, sale: Sale) -> Self:
+    def _advance(self, direction: StableDirection, amount_in: int, sale: Sale) -> Self:
         i, j, traded = direction.i, direction.j, sale.traded
         if self.accounting is Accounting.AMOUNTS:
             left = self.balances[j] - sale.amount_out - sale.protocol_fee

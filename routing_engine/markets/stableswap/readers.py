@@ -26,7 +26,7 @@ CACHE_SECONDS = 600
 
 def build_plain(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPool:
     """Build a plain pool, with rates where its coins are not worth the same."""
-    state, constants = kyber_state(pool)
+    state, constants = read_kyber_state(pool)
     rates = _rates(state, constants, tokens)
     template = template_of(read_int(pool, "chain_id"), str(pool.get("address", "")))
     return _pool(pool, market_id, tokens, state, constants, rates, template)
@@ -34,7 +34,7 @@ def build_plain(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPo
 
 def build_ng(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPool:
     """Build an NG pool, or an NG metapool: its second rate is the base pool's virtual price."""
-    state, constants = kyber_state(pool)
+    state, constants = read_kyber_state(pool)
     rates = read_numbers(state, "rateMultipliers", len(tokens))
     multiplier = read_number({**constants, **state}, "offpegFeeMultiplier")
     return _pool(pool, market_id, tokens, state, constants, rates, Template(product=Product.LAST), multiplier)
@@ -42,7 +42,7 @@ def build_ng(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPool:
 
 def build_lending(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPool:
     """Build a pool of lending tokens, whose rates the source has read."""
-    state, constants = kyber_state(pool)
+    state, constants = read_kyber_state(pool)
     state = {**state, "initialA": read(state, "a"), "futureA": read(state, "a"), "futureATime": 0}
     rates = _rates(state, constants, tokens)
     return _pool(pool, market_id, tokens, state, {**constants, "aPrecision": 1}, rates, FIRST_LENDING)
@@ -67,7 +67,7 @@ def build_read(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPoo
         "adminFee": read(params, "admin_fee"),
         "timestamp": read(params, "block_timestamp"),
     }
-    precision = amp_of(renamed, read_int(params, "block_timestamp")) // max(1, read_number(params, "a_coefficient"))
+    precision = read_amp(renamed, read_int(params, "block_timestamp")) // max(1, read_number(params, "a_coefficient"))
     rates = [10 ** (36 - token.decimals) for token in tokens]
     if "base_pool" in params:
         rates = _meta_rates(params, tokens)
@@ -75,7 +75,7 @@ def build_read(pool: Pool, market_id: str, tokens: list[Token]) -> StableSwapPoo
     return _pool(pool, market_id, tokens, renamed, {"aPrecision": precision}, rates, template)
 
 
-def amp_of(state: State, timestamp: object) -> int:
+def read_amp(state: State, timestamp: object) -> int:
     """Return the stored coefficient at the time of the recording."""
     if state.get("futureA") is None:
         raise PoolRefused("parameters_unknown")
@@ -88,7 +88,7 @@ def amp_of(state: State, timestamp: object) -> int:
     return amplification(initial, future, read_int(state, "initialATime"), end, timestamp)
 
 
-def kyber_state(pool: Pool) -> tuple[State, State]:
+def read_kyber_state(pool: Pool) -> tuple[State, State]:
     """Return ``extra`` and ``static_extra`` with their names in one spelling: it changed over the years."""
     extra, static = read_object(pool, "extra"), read_object(pool, "static_extra")
     return _lower(extra), _lower(static)
@@ -158,7 +158,7 @@ def _pool(
         tokens=tuple(with_native(pool, tokens, flags)),
         balances=tuple(read_reserves(pool, len(tokens))),
         rates=tuple(rates),
-        amp=amp_of(state, state.get("timestamp", pool.get("timestamp"))),
+        amp=read_amp(state, state.get("timestamp", pool.get("timestamp"))),
         amp_precision=read_number(constants, "aPrecision"),
         fee_e10=read_number(state, "swapFee"),
         admin_fee_e10=read_number(state, "adminFee"),

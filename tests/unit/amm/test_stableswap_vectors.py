@@ -13,7 +13,7 @@ import pytest
 
 from routing_engine.amm.stableswap import Product
 from routing_engine.errors import QuoteRefused, Refusal
-from routing_engine.markets.stableswap.direction import Direction
+from routing_engine.markets.stableswap.direction import StableDirection
 from routing_engine.markets.stableswap.pool import StableSwapPool
 from tests.support.strategies import make_token
 
@@ -213,7 +213,7 @@ def test_quotes_equal_what_the_deployed_contract_answered(recorded, record_prope
     pool = recorded.pool()
     record_property("vector_cases", ("curve stableswap: answers of deployed contracts", len(recorded.cases)))
     for i, j, amount_in, amount_out in recorded.cases:
-        direction = Direction(pool.balances, pool.rates, pool.rules, i, j)
+        direction = StableDirection(pool.balances, pool.rates, pool.rules, i, j)
         assert direction.sell(amount_in).amount_out == amount_out
         if amount_in <= direction.most:
             assert pool.swap_exact_in(pool.tokens[i], pool.tokens[j], amount_in)[0].amount_out == amount_out
@@ -222,7 +222,7 @@ def test_quotes_equal_what_the_deployed_contract_answered(recorded, record_prope
 def test_where_more_input_buys_less_the_pool_refuses():
     recorded = POOLS["0xdc40d14accd5629bbfa65d057f175871628d13c7 on Arbitrum, NG, drained"]
     pool = recorded.pool()
-    direction = Direction(pool.balances, pool.rates, pool.rules, 0, 1)
+    direction = StableDirection(pool.balances, pool.rates, pool.rules, 0, 1)
     assert direction.sell(5_000_000).amount_out > direction.sell(50_000_001).amount_out == 75897
     with pytest.raises(QuoteRefused, match="more would not buy more") as refused:
         pool.swap_exact_in(pool.tokens[0], pool.tokens[1], 5_000_000)

@@ -12,7 +12,7 @@ import pytest
 from routing_engine.curves.curve import Curve
 from routing_engine.curves.kernels.edge_curve import amounts_in, amounts_out
 from routing_engine.kernels.arrays import EDGE, Tables
-from routing_engine.markets.stableswap.float_curve import marginal_price, stable_curve, stable_params
+from routing_engine.markets.stableswap.float_curve import build_stable_curve, build_stable_params, marginal_price
 
 PRECISION = 1000
 
@@ -47,8 +47,10 @@ def test_outputs_and_inputs_solve_the_invariant(depth, error):
         index_in, index_out = rng.randrange(count - 1), count - 1
         if rng.random() < 0.5:
             index_in, index_out = index_out, index_in
-        params = stable_params(balances, index_in, index_out, invariant, (stored * count, PRECISION), (0.999, 1e-12))
-        curve = stable_curve(params)
+        params = build_stable_params(
+            balances, index_in, index_out, invariant, (stored * count, PRECISION), (0.999, 1e-12)
+        )
+        curve = build_stable_curve(params)
         x = balances[index_in] * 10 ** rng.uniform(-12, 2)
         with localcontext(prec=80):
             raised = Decimal(stored * count) / PRECISION
@@ -66,8 +68,8 @@ def test_the_tangent_is_the_limit_and_depth_is_the_bend():
     for _ in range(100):
         balances, stored, invariant = pool(rng, 1.0)
         scales = (10 ** rng.uniform(-3, 12), 10 ** rng.uniform(-12, 3))
-        params = stable_params(balances, 0, 1, invariant, (stored * len(balances), PRECISION), scales)
-        curve = stable_curve(params)
+        params = build_stable_params(balances, 0, 1, invariant, (stored * len(balances), PRECISION), scales)
+        curve = build_stable_curve(params)
         price, depth = marginal_price(params), curve.pieces[0][3]
         assert curve(depth * 1e-12) / (depth * 1e-12) == pytest.approx(price, rel=1e-10)
         # A constant-product pool of this depth loses the same share of the price to a small amount.
@@ -75,8 +77,8 @@ def test_the_tangent_is_the_limit_and_depth_is_the_bend():
 
 
 def test_nothing_costs_more_than_the_pool_holds():
-    params = stable_params([10**24, 10**24], 0, 1, 2 * 10**24, (400_000, PRECISION), (1.0, 1.0))
-    curve = stable_curve(params, x_min=1.0)
+    params = build_stable_params([10**24, 10**24], 0, 1, 2 * 10**24, (400_000, PRECISION), (1.0, 1.0))
+    curve = build_stable_curve(params, x_min=1.0)
     assert np.isnan(curve.inverse(1e24))
     assert np.isnan(curve.inverse(2e24))
     assert curve.inverse(1e-9) == 1.0
@@ -85,8 +87,8 @@ def test_nothing_costs_more_than_the_pool_holds():
 
 def test_kernels_give_the_same_amounts():
     balances = [10**24, 3 * 10**24, 2 * 10**23]
-    params = stable_params(balances, 0, 2, 4_195_000 * 10**18, (600_000, PRECISION), (1e12, 0.9996))
-    curve: Curve = stable_curve(params, x_min=1.0, x_max=1e13)
+    params = build_stable_params(balances, 0, 2, 4_195_000 * 10**18, (600_000, PRECISION), (1e12, 0.9996))
+    curve: Curve = build_stable_curve(params, x_min=1.0, x_max=1e13)
     tables = Tables(np.empty((0, 5)), np.concatenate([np.full(2, np.nan), curve.params]))
     edge = np.zeros(1, EDGE)
     edge["shape"], edge["piece"], edge["n_pieces"] = curve.shape, 2, len(curve.params)

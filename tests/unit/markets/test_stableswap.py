@@ -10,7 +10,7 @@ from routing_engine.amm.stableswap import FEE_SCALE, Product
 from routing_engine.curves.shape import Shape
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.markets import market_from_record
-from routing_engine.markets.stableswap.direction import Direction
+from routing_engine.markets.stableswap.direction import StableDirection
 from routing_engine.markets.stableswap.pool import Accounting, StableSwapPool
 from tests.support.strategies import make_token
 
@@ -59,7 +59,7 @@ def test_a_pool_without_one_of_its_coins_is_closed():
 
 
 def test_an_amount_on_which_the_contract_reverts_buys_nothing():
-    direction = Direction(PLAIN.balances, PLAIN.rates, PLAIN.rules, 0, 1)
+    direction = StableDirection(PLAIN.balances, PLAIN.rates, PLAIN.rules, 0, 1)
     assert direction.gives(direction.most) > 0
     assert direction.gives(2**256) == direction.gives(0) == direction.gives(-1) == 0
 
@@ -92,7 +92,7 @@ WIDE = replace(NG, tokens=(DAI, make_token(31)), rates=(10**18,) * 2, balances=(
 def test_no_smaller_input_buys_as_much_where_the_fee_rises_in_steps(amount_in):
     """Each step takes 1e-10 of the output away, so that inputs just before it buy as much as some after it."""
     sold, bought = WIDE.tokens
-    direction = Direction(WIDE.balances, WIDE.rates, WIDE.rules, 0, 1)
+    direction = StableDirection(WIDE.balances, WIDE.rates, WIDE.rules, 0, 1)
     for wanted in (direction.gives(amount_in), direction.gives(amount_in + 1), direction.gives(amount_in) - 7):
         least = WIDE.swap_exact_out(sold, bought, wanted)[0].amount_in
         assert least <= amount_in + 1
@@ -102,7 +102,7 @@ def test_no_smaller_input_buys_as_much_where_the_fee_rises_in_steps(amount_in):
 
 def test_the_last_input_before_a_step_of_the_fee_is_found():
     sold, bought = WIDE.tokens
-    direction = Direction(WIDE.balances, WIDE.rates, WIDE.rules, 0, 1)
+    direction = StableDirection(WIDE.balances, WIDE.rates, WIDE.rules, 0, 1)
     low, high = 10**24, 10**24 + 10**19
 
     def is_cheap(amount):
