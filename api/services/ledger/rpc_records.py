@@ -76,8 +76,7 @@ def read_header(record: object) -> Block:
     BadPayload
         Naming the field that is missing or malformed.
     """
-    header = parse_block(record)
-    return Block(number=header.number, hash=header.hash, mined_at=datetime.fromtimestamp(header.timestamp, UTC))
+    return to_block(parse_block(record))
 
 
 def read_full_blocks(records: Sequence[object], numbers: Sequence[int]) -> list[FullBlock]:
