@@ -25,7 +25,7 @@ STREAM_THREADS = 8
 
 def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
     """Serve `flask_app` on `threads` threads, and the stream of routes beside it."""
-    wsgi = _known_end_of_body(flask_app.wsgi_app)
+    wsgi = _flag_end_of_body(flask_app.wsgi_app)
     # Their own Scope type is narrower.
     http: Any = WSGIMiddleware(wsgi, workers=threads)
     streams: Any = WSGIMiddleware(wsgi, workers=STREAM_THREADS)
@@ -33,12 +33,12 @@ def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
         app = stream if scope.get("path") == PATH else http
-        await app(_ascii_query(scope), receive, send)
+        await app(_encode_query(scope), receive, send)
 
     return asgi
 
 
-def from_environment() -> AsgiApp:
+def build_from_environment() -> AsgiApp:
     """Build the application in a server process, from its environment.
 
     Raises
@@ -80,7 +80,7 @@ def _key_lookup(resources: Resources) -> Callable[[str], bool]:
     return is_known
 
 
-def _known_end_of_body(app: Callable[..., Iterable[bytes]]) -> Any:
+def _flag_end_of_body(app: Callable[..., Iterable[bytes]]) -> Any:
     """Say that reading stops at the body's end; without it a chunked body would count as empty."""
 
     def with_flag(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -90,7 +90,7 @@ def _known_end_of_body(app: Callable[..., Iterable[bytes]]) -> Any:
     return with_flag
 
 
-def _ascii_query(scope: Scope) -> Scope:
+def _encode_query(scope: Scope) -> Scope:
     """Percent-encode raw bytes in the query, which a2wsgi would fail on."""
     query = scope.get("query_string", b"")
     if query.isascii():

@@ -121,21 +121,21 @@ class Config:
         data_dir = Path(env.str("DATA_DIR", defaults.get("DATA_DIR", ".data"))).expanduser().absolute()
         port = env.int("PORT", int(defaults.get("PORT", "8000")), validate=validate.Range(min=1, max=65_535))
         market_file, chains_file = (env.str(name, None) or None for name in ("MARKET_FILE", "CHAINS_FILE"))
-        market = _market(env)
+        market = _read_market(env)
         if market_file and market.adapters:
             raise ConfigError("MARKET_FILE and ADAPTERS: set one of the two")
         return cls(
             data_dir=data_dir,
-            database_url=_driver_url(env.str("DATABASE_URL", None) or f"sqlite:///{data_dir / 'checkout.db'}"),
+            database_url=_name_driver(env.str("DATABASE_URL", None) or f"sqlite:///{data_dir / 'checkout.db'}"),
             host=env.str("HOST", "127.0.0.1"),
             port=port,
-            base_url=_base_url(env.str("BASE_URL", None) or f"http://127.0.0.1:{port}"),
+            base_url=_check_base_url(env.str("BASE_URL", None) or f"http://127.0.0.1:{port}"),
             redis_url=env.str("REDIS_URL", None) or None,
             allow_local_webhooks=env.bool("ALLOW_LOCAL_WEBHOOKS", False),
             market_file=Path(market_file).expanduser().absolute() if market_file else None,
             market=market,
             chains_file=Path(chains_file).expanduser().absolute() if chains_file else None,
-            test_rpc_urls=_endpoints("TEST_RPC_URLS", env.str("TEST_RPC_URLS", "")),
+            test_rpc_urls=_read_endpoints("TEST_RPC_URLS", env.str("TEST_RPC_URLS", "")),
             web_threads=env.int("WEB_THREADS", 16, validate=positive),
             web_workers=env.int("WEB_WORKERS", 1, validate=positive),
             rate_limit_key=env.int("RATE_LIMIT_KEY", 300, validate=positive),
@@ -143,17 +143,17 @@ class Config:
             rate_limit_keyless=env.int("RATE_LIMIT_KEYLESS", 50, validate=positive),
             forwarded_allow_ips=env.str("FORWARDED_ALLOW_IPS", ""),
             confirmations=replace(
-                _confirmations(env.str("CONFIRMATIONS", None)),
+                _read_confirmations(env.str("CONFIRMATIONS", None)),
                 doubted_above=env.int("DOUBLE_CHECK_ABOVE", DOUBTED_ABOVE, validate=validate.Range(min=0)),
             ),
             screening=env.str("SCREENING", None) or None,
-            secret_keys=_secret_keys(env.str("SECRET_KEYS", "")),
+            secret_keys=_read_secret_keys(env.str("SECRET_KEYS", "")),
             metrics_token=env.str("METRICS_TOKEN", None) or None,
             log_level=env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(LOG_LEVELS)),
         )
 
 
-def _driver_url(url: str) -> str:
+def _name_driver(url: str) -> str:
     """Name the installed PostgreSQL driver in a plain `postgres://` or `postgresql://` address."""
     scheme, _, rest = url.partition("://")
     if scheme in {"postgres", "postgresql"}:
@@ -163,14 +163,14 @@ def _driver_url(url: str) -> str:
     raise ConfigError("DATABASE_URL must start with sqlite:/// or postgresql://")
 
 
-def _confirmations(text: str | None) -> Confirmations:
+def _read_confirmations(text: str | None) -> Confirmations:
     try:
         return Confirmations.parse(text) if text else Confirmations()
     except ValueError as error:
         raise ConfigError(f"CONFIRMATIONS: {error}") from error
 
 
-def _secret_keys(text: str) -> tuple[str, ...]:
+def _read_secret_keys(text: str) -> tuple[str, ...]:
     texts = tuple(part for part in map(str.strip, text.split(",")) if part)
     try:
         if texts:
@@ -180,7 +180,7 @@ def _secret_keys(text: str) -> tuple[str, ...]:
     return texts
 
 
-def _market(env: Env) -> Plan:
+def _read_market(env: Env) -> Plan:
     names = ("ADAPTERS", "RPC_URLS", "ADAPTER_OPTIONS", "SOURCE_INTERVALS", "SOURCE_MAX_AGES")
     try:
         return read_plan({name: env.str(name, "") for name in names})
@@ -188,14 +188,14 @@ def _market(env: Env) -> Plan:
         raise ConfigError(str(error)) from error
 
 
-def _endpoints(setting: str, text: str) -> Mapping[int, tuple[str, ...]]:
+def _read_endpoints(setting: str, text: str) -> Mapping[int, tuple[str, ...]]:
     try:
         return read_endpoints(setting, text)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
 
-def _base_url(url: str) -> str:
+def _check_base_url(url: str) -> str:
     if not url.startswith(("http://", "https://")):
         raise ConfigError("BASE_URL must start with http:// or https://")
     return url.rstrip("/")

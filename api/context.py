@@ -15,7 +15,7 @@ from api.services.chains.chain_access import connect_chains
 from api.services.chains.screening import Screen, find_screen
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.market.market import MarketService
-from api.services.market.supply import supply_for
+from api.services.market.supply import choose_supply
 from api.services.resources import Resources
 from api.services.simulator.ledger import SimulatedLedger
 from api.storage.db import Database
@@ -43,7 +43,7 @@ def build_resources(config: Config, *, clock: Clock | None = None) -> Resources:
         config=config,
         clock=clock,
         database=database,
-        market=MarketService(supply_for(config, clock), clock),
+        market=MarketService(choose_supply(config, clock), clock),
         chain_access=connect_chains(config, clock),
         ledgers=_connect_ledgers(config, database, clock),
         screen=_find_screen(config),

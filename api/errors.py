@@ -13,9 +13,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
 from api.domain import errors as domain
-from api.domain.errors import Problem, Refused
+from api.domain.errors import Problem, RequestRefused
 
-STATUS: Mapping[type[Refused], HTTPStatus] = {
+STATUS: Mapping[type[RequestRefused], HTTPStatus] = {
     domain.InvalidData: HTTPStatus.BAD_REQUEST,
     domain.Unauthenticated: HTTPStatus.UNAUTHORIZED,
     domain.Forbidden: HTTPStatus.FORBIDDEN,
@@ -41,43 +41,45 @@ DATABASE_RETRY_S = 2
 log = structlog.get_logger(__name__)
 
 
-def envelope(status: int, message: str, problems: Iterable[Problem] = ()) -> dict[str, Any]:
+def build_envelope(status: int, message: str, problems: Iterable[Problem] = ()) -> dict[str, Any]:
     """Build the error body: the same over HTTP and on the stream."""
     rows = [{"path": problem.path, "message": problem.message} for problem in problems]
     return {"message": message, "code": str(int(status)), "error": rows}
 
 
-def refusal_envelope(error: Refused) -> dict[str, Any]:
+def build_refusal_envelope(error: RequestRefused) -> dict[str, Any]:
     """Build the error body of a refusal."""
     status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
-    return envelope(status, error.message, error.problems)
+    return build_envelope(status, error.message, error.problems)
 
 
 def register_error_handlers(app: Flask) -> None:
     """Answer every failure of `app` with the error body."""
-    app.register_error_handler(Refused, _refused)
-    app.register_error_handler(HTTPException, http_error)
+    app.register_error_handler(RequestRefused, _answer_refused)
+    app.register_error_handler(HTTPException, answer_http_error)
     for kind in DATABASE_DOWN:
-        app.register_error_handler(kind, _database_down)
+        app.register_error_handler(kind, _answer_database_down)
 
 
-def http_error(error: HTTPException) -> Response:
+def answer_http_error(error: HTTPException) -> Response:
     """Put the error body into a response of the web framework; its headers, such as Allow, stay."""
     status = error.code or 500
     headers = {name: value for name, value in error.get_headers() if name.lower() not in {"content-type"}}
-    return _answer(envelope(status, MESSAGES.get(status) or HTTPStatus(status).description or error.name), headers)
+    return _answer(
+        build_envelope(status, MESSAGES.get(status) or HTTPStatus(status).description or error.name), headers
+    )
 
 
-def _refused(error: Refused) -> Response:
+def _answer_refused(error: RequestRefused) -> Response:
     retry = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
-    return _answer(refusal_envelope(error), retry)
+    return _answer(build_refusal_envelope(error), retry)
 
 
-def _database_down(error: Exception) -> Response:
+def _answer_database_down(error: Exception) -> Response:
     # The text of the driver's error may quote the statement's values.
     log.warning("database_unavailable", kind=type(error).__name__)
     message = "The database does not answer at the moment; send the request again"
-    return _refused(domain.Unavailable(message, retry_after_s=DATABASE_RETRY_S))
+    return _answer_refused(domain.Unavailable(message, retry_after_s=DATABASE_RETRY_S))
 
 
 def _answer(body: Mapping[str, Any], headers: Mapping[str, str]) -> Response:

@@ -9,8 +9,8 @@ from typing import Any
 import structlog
 from flask import Response
 
-from api.domain.errors import Refused
-from api.errors import MESSAGES, envelope, refusal_envelope
+from api.domain.errors import RequestRefused
+from api.errors import MESSAGES, build_envelope, build_refusal_envelope
 
 CONTENT_TYPE = "text/event-stream"
 END = "\n\n"
@@ -21,12 +21,12 @@ UNBUFFERED = {"X-Accel-Buffering": "no"}
 log = structlog.get_logger(__name__)
 
 
-def event_stream(messages: Iterator[Mapping[str, Any]]) -> Response:
+def stream_events(messages: Iterator[Mapping[str, Any]]) -> Response:
     """Answer with one event for each message; what goes wrong on the way becomes the last one."""
-    return Response(_events(messages), mimetype=CONTENT_TYPE, headers=UNBUFFERED)
+    return Response(_write_events(messages), mimetype=CONTENT_TYPE, headers=UNBUFFERED)
 
 
-def error_message(body: Mapping[str, Any]) -> dict[str, Any]:
+def build_error_message(body: Mapping[str, Any]) -> dict[str, Any]:
     """Turn an error body into the stream's last message."""
     return {"type": "error", **body}
 
@@ -36,16 +36,16 @@ def encode(message: Mapping[str, Any]) -> str:
     return json.dumps(message, separators=(",", ":"))
 
 
-def _events(messages: Iterator[Mapping[str, Any]]) -> Iterator[str]:
-    for message in _guarded(messages):
+def _write_events(messages: Iterator[Mapping[str, Any]]) -> Iterator[str]:
+    for message in _guard(messages):
         yield f"{DATA}{encode(message)}{END}"
 
 
-def _guarded(messages: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def _guard(messages: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     try:
         yield from messages
-    except Refused as error:
-        yield error_message(refusal_envelope(error))
+    except RequestRefused as error:
+        yield build_error_message(build_refusal_envelope(error))
     except Exception:  # the application's own last handler is out of reach once an answer has begun
         log.exception("stream_failed")
-        yield error_message(envelope(500, MESSAGES[500]))
+        yield build_error_message(build_envelope(500, MESSAGES[500]))

@@ -67,7 +67,7 @@ def configure_logging(level: str) -> None:
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Take secrets out of a log line: by the name of the field, and by their form within any text."""
-    return {name: REDACTED if _SECRET_NAME.search(name) else _clean(value) for name, value in event.items()}
+    return {name: REDACTED if _SECRET_NAME.search(name) else _strip_secrets(value) for name, value in event.items()}
 
 
 def install(app: Flask) -> None:
@@ -76,13 +76,15 @@ def install(app: Flask) -> None:
     app.after_request(_end_request)
 
 
-def _clean(value: Any) -> Any:
+def _strip_secrets(value: Any) -> Any:
     if isinstance(value, str):
         return _SECRET_TEXT.sub(lambda match: f"{match[1] or ''}{REDACTED}", value)
     if isinstance(value, Mapping):
-        return {name: REDACTED if _SECRET_NAME.search(str(name)) else _clean(inner) for name, inner in value.items()}
+        return {
+            name: REDACTED if _SECRET_NAME.search(str(name)) else _strip_secrets(inner) for name, inner in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
+        return [_strip_secrets(item) for item in value]
     return value
 
 

@@ -31,7 +31,7 @@ def read_plan(settings: Mapping[str, str]) -> Plan:
     """
     adapters = tuple(filter(None, (name.strip() for name in settings["ADAPTERS"].split(","))))
     options: dict[str, dict[str, str]] = {}
-    for name, value in _pairs("ADAPTER_OPTIONS", settings, str).items():
+    for name, value in _read_pairs("ADAPTER_OPTIONS", settings, str).items():
         adapter, dot, option = name.partition(".")
         if not dot or not adapter or not option:
             raise ValueError(f"ADAPTER_OPTIONS: write adapter.option=value, not {name!r}")
@@ -40,8 +40,8 @@ def read_plan(settings: Mapping[str, str]) -> Plan:
         adapters=adapters,
         rpc_urls=read_endpoints("RPC_URLS", settings["RPC_URLS"]),
         options=options,
-        intervals_s=_pairs("SOURCE_INTERVALS", settings, _seconds),
-        max_ages_s=_pairs("SOURCE_MAX_AGES", settings, _seconds),
+        intervals_s=_read_pairs("SOURCE_INTERVALS", settings, _read_seconds),
+        max_ages_s=_read_pairs("SOURCE_MAX_AGES", settings, _read_seconds),
     )
 
 
@@ -53,10 +53,12 @@ def read_endpoints(setting: str, text: str) -> dict[int, tuple[str, ...]]:
     ValueError
         Naming the setting and the remedy; never showing a URL.
     """
-    return {_chain(setting, name): urls for name, urls in _pairs(setting, {setting: text}, _urls).items()}
+    return {
+        _read_chain(setting, name): urls for name, urls in _read_pairs(setting, {setting: text}, _read_urls).items()
+    }
 
 
-def _pairs(setting: str, settings: Mapping[str, str], read: Callable[[str], Value]) -> dict[str, Value]:
+def _read_pairs(setting: str, settings: Mapping[str, str], read: Callable[[str], Value]) -> dict[str, Value]:
     found: dict[str, Value] = {}
     for pair in filter(None, (part.strip() for part in settings[setting].split(";"))):
         name, equals, text = (each.strip() for each in pair.partition("="))
@@ -73,13 +75,13 @@ def _pairs(setting: str, settings: Mapping[str, str], read: Callable[[str], Valu
     return found
 
 
-def _chain(setting: str, text: str) -> int:
+def _read_chain(setting: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal()):
         raise ValueError(f"{setting}: {text} is no chain id; write 1=https://…")
     return int(text)
 
 
-def _urls(text: str) -> tuple[str, ...]:
+def _read_urls(text: str) -> tuple[str, ...]:
     urls = tuple(filter(None, (url.strip() for url in text.split(","))))
     if not urls or not all(is_endpoint(url) for url in urls):
         what = "an http:// or https:// URL, or a node's socket such as ipc:///var/run/geth.ipc"
@@ -87,7 +89,7 @@ def _urls(text: str) -> tuple[str, ...]:
     return urls
 
 
-def _seconds(text: str) -> float:
+def _read_seconds(text: str) -> float:
     try:
         seconds = float(text)
     except ValueError:

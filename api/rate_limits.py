@@ -12,7 +12,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from api.config import Config
-from api.security import optional_key
+from api.security import find_caller_key
 
 IPV6_CUSTOMER_BITS = 64
 
@@ -26,9 +26,9 @@ class RateLimits:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._limiter = Limiter(
-            _caller,
+            _name_caller,
             storage_uri=config.redis_url or "memory://",
-            storage_options=_redis_options() if config.redis_url else {},
+            storage_options=_choose_redis_options() if config.redis_url else {},
             in_memory_fallback_enabled=config.redis_url is not None,
             strategy="moving-window",
             key_prefix="checkout",
@@ -47,7 +47,7 @@ class RateLimits:
         routing : bool
             Whether its requests search routes, which are counted once more, by themselves.
         """
-        self._limiter.shared_limit(self._general, scope="api")(blueprint)
+        self._limiter.shared_limit(self._choose_general_limit, scope="api")(blueprint)
         if routing:
             self._limiter.shared_limit(f"{self._config.rate_limit_routing} per minute", scope="routing")(blueprint)
 
@@ -57,11 +57,13 @@ class RateLimits:
         An order's id is a credential of its customer: each order is counted by itself, so that customers behind one
         address do not lock each other out, and all orders of one address together get as much as an API key.
         """
-        self._limiter.shared_limit(self._general, scope="order", key_func=_caller_and_order)(blueprint)
+        self._limiter.shared_limit(self._choose_general_limit, scope="order", key_func=_name_caller_and_order)(
+            blueprint
+        )
         self._limiter.shared_limit(f"{self._config.rate_limit_key} per minute", scope="page")(blueprint)
 
-    def _general(self) -> str:
-        amount = self._config.rate_limit_keyless if optional_key() is None else self._config.rate_limit_key
+    def _choose_general_limit(self) -> str:
+        amount = self._config.rate_limit_keyless if find_caller_key() is None else self._config.rate_limit_key
         return f"{amount} per minute"
 
     def _describe(self, response: Response) -> Response:
@@ -78,21 +80,21 @@ class RateLimits:
         return response
 
 
-def _redis_options() -> dict[str, Any]:
+def _choose_redis_options() -> dict[str, Any]:
     """Give Redis a second to answer, once: the client's own retries would hold a request up for ten."""
     return {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": Retry(NoBackoff(), 0)}
 
 
-def _caller() -> str:
-    key = optional_key()
-    return f"key:{key.key_id}" if key else f"address:{customer_network(request.remote_addr or '')}"
+def _name_caller() -> str:
+    key = find_caller_key()
+    return f"key:{key.key_id}" if key else f"address:{find_customer_network(request.remote_addr or '')}"
 
 
-def _caller_and_order() -> str:
-    return f"{_caller()}:{(request.view_args or {}).get('order_id', '')}"
+def _name_caller_and_order() -> str:
+    return f"{_name_caller()}:{(request.view_args or {}).get('order_id', '')}"
 
 
-def customer_network(address: str) -> str:
+def find_customer_network(address: str) -> str:
     """Take the IPv6 addresses of one customer, who is given a /64 at least, for one."""
     try:
         parsed = ip_address(address)

@@ -42,7 +42,7 @@ def parse_object(raw: bytes | str) -> dict[str, Any]:
     _refuse_deep(text)
     try:
         value = json.loads(
-            text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_refuse_repeated
+            text, parse_constant=_refuse_constant, parse_float=_require_finite, object_pairs_hook=_refuse_repeated
         )
     except json.JSONDecodeError as error:
         raise InvalidData.at("", f"Malformed JSON at line {error.lineno}, column {error.colno}: {error.msg}") from None
@@ -86,7 +86,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise InvalidData.at("", f"Malformed JSON: {name} is not a JSON value")
 
 
-def _finite(digits: str) -> float:
+def _require_finite(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
         raise InvalidData.at("", "The JSON holds a number beyond the range of a double")

@@ -37,18 +37,18 @@ def identify_caller() -> None:
 
 def refuse_wrong_key() -> None:
     """Refuse a key that is not valid, also where none is needed; after the rate limits, which slow guessing down."""
-    if request.headers.get(KEY_HEADER) and request.path.startswith(API_PREFIXES) and optional_key() is None:
+    if request.headers.get(KEY_HEADER) and request.path.startswith(API_PREFIXES) and find_caller_key() is None:
         problem = Problem(path=KEY_HEADER, message="Unknown or revoked key")
         raise Unauthenticated("The API key is not valid", problem)
 
 
-def optional_key() -> ApiKey | None:
+def find_caller_key() -> ApiKey | None:
     """Return the caller's key, or None for a call without one."""
     key = g.get("api_key")
     return key if isinstance(key, ApiKey) else None
 
 
-def caller_key() -> ApiKey:
+def get_caller_key() -> ApiKey:
     """Return the caller's key.
 
     Raises
@@ -56,7 +56,7 @@ def caller_key() -> ApiKey:
     Unauthenticated
         If the call has none.
     """
-    key = optional_key()
+    key = find_caller_key()
     if key is None:
         raise Unauthenticated("This address needs an API key", Problem(path=KEY_HEADER, message="Required"))
     return key
@@ -64,15 +64,15 @@ def caller_key() -> ApiKey:
 
 def key_required(view: Callable[P, R]) -> Callable[P, R]:
     """Refuse calls of `view` without a key, before their body is looked at; the view asks `caller_key()` for it."""
-    return _with_security(view, [{"ApiKey": []}], check=caller_key)
+    return _check_key(view, [{"ApiKey": []}], check=get_caller_key)
 
 
 def key_optional(view: Callable[P, R]) -> Callable[P, R]:
     """Describe `view` as usable with a key, at a higher rate limit, or without; it asks `optional_key()`."""
-    return _with_security(view, [{"ApiKey": []}, {}], check=optional_key)
+    return _check_key(view, [{"ApiKey": []}, {}], check=find_caller_key)
 
 
-def harden(response: Response) -> Response:
+def set_secure_headers(response: Response) -> Response:
     """Add the headers that forbid a browser everything that an answer did not ask for."""
     headers = response.headers
     headers.setdefault("Content-Security-Policy", API_CSP)
@@ -94,10 +94,10 @@ def install(app: Flask, limits: Callable[[Flask], None]) -> None:
     app.before_request(identify_caller)
     limits(app)
     app.before_request(refuse_wrong_key)
-    app.after_request(harden)
+    app.after_request(set_secure_headers)
 
 
-def _with_security(
+def _check_key(
     view: Callable[P, R], security: list[dict[str, list[str]]], check: Callable[[], object]
 ) -> Callable[P, R]:
     @wraps(view)

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from api.errors import envelope
-from api.event_stream import DATA, END, encode, error_message
-from api.rate_limits import customer_network
+from api.errors import build_envelope
+from api.event_stream import DATA, END, build_error_message, encode
+from api.rate_limits import find_customer_network
 
 PATH = "/v1/routes/stream"
 FRAME_BYTES = 4096
@@ -49,7 +49,7 @@ class RouteStream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection."""
-        address = customer_network((scope.get("client") or ("",))[0])
+        address = find_customer_network((scope.get("client") or ("",))[0])
         is_socket = scope["type"] == "websocket"
         if self._open[address] >= PER_ADDRESS:
             await (self._refuse_socket(receive, send) if is_socket else _refuse_request(send))
@@ -90,11 +90,11 @@ class RouteStream:
 
     async def _reply(self, scope: Scope, text: str | None, tell: Tell) -> int:
         if text is None:
-            await tell(encode(error_message(envelope(400, "Send JSON in text frames, not binary ones"))))
+            await tell(encode(build_error_message(build_envelope(400, "Send JSON in text frames, not binary ones"))))
             return 400
         body = text.encode()
         if len(body) > FRAME_BYTES:
-            await tell(encode(error_message(envelope(413, f"A frame holds at most {FRAME_BYTES} bytes"))))
+            await tell(encode(build_error_message(build_envelope(413, f"A frame holds at most {FRAME_BYTES} bytes"))))
             return 413
         return await self._ask(scope, "POST", body, tell)
 
@@ -112,7 +112,7 @@ class RouteStream:
     async def _refuse_socket(self, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "websocket.accept"})
-        await send({"type": "websocket.send", "text": encode(error_message(envelope(429, TOO_MANY)))})
+        await send({"type": "websocket.send", "text": encode(build_error_message(build_envelope(429, TOO_MANY)))})
         await send({"type": "websocket.close", "code": CLOSE_TOO_MANY, "reason": "too many streams"})
 
 
@@ -136,7 +136,7 @@ class _Answer:
             for text in events:
                 await self._say(text.decode().removeprefix(DATA))
         elif not event.get("more_body"):
-            await self._say(encode(error_message(json.loads(self._rest))))
+            await self._say(encode(build_error_message(json.loads(self._rest))))
 
     async def _say(self, text: str) -> None:
         """Pass one message on; once the client is gone, the rest of the answer is dropped, so that its thread ends."""
@@ -158,7 +158,7 @@ def _request_scope(socket: Scope, method: str, body: bytes) -> Scope:
 
 
 async def _refuse_request(send: Send) -> None:
-    body = json.dumps(envelope(429, TOO_MANY)).encode()
+    body = json.dumps(build_envelope(429, TOO_MANY)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 429, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -47,7 +47,7 @@ def run_all(resources: Resources) -> int:
     require_free_port(resources.config)
     upgrade(resources.database.engine)
     check_start(resources)
-    key, payment_url = demo_key(resources), demo_link(resources)
+    key, payment_url = make_demo_key(resources), make_demo_link(resources)
     resources.database.close()
     stopping = threading.Event()
 
@@ -58,18 +58,18 @@ def run_all(resources: Resources) -> int:
         signal.signal(number, end)
     children = [_start(command) for command in PARTS]
     try:
-        if not _answers(resources.config, children, stopping):
-            return _status(children, stopping)
-        for line in welcome(resources.config, key, payment_url):
+        if not _wait_until_ready(resources.config, children, stopping):
+            return _choose_status(children, stopping)
+        for line in write_welcome(resources.config, key, payment_url):
             click.echo(line)
-        while not stopping.wait(LOOK_S) and _all_alive(children):
+        while not stopping.wait(LOOK_S) and _are_all_alive(children):
             _replace_killed(children)
-        return _status(children, stopping)
+        return _choose_status(children, stopping)
     finally:
         _end(children)
 
 
-def demo_key(resources: Resources) -> str:
+def make_demo_key(resources: Resources) -> str:
     """Return a fresh test key of the demo vendor, which is made if need be."""
     now = resources.clock.now()
     with resources.database.write() as session:
@@ -80,7 +80,7 @@ def demo_key(resources: Resources) -> str:
         return rotate_key(session, vendor_id, EnvMode.TEST, now)
 
 
-def demo_link(resources: Resources) -> str:
+def make_demo_link(resources: Resources) -> str:
     """Make a test order of the demo vendor and return the URL of its payment page."""
     shop = f"{resources.config.base_url}/docs"
     link = NewLink(
@@ -100,7 +100,7 @@ def demo_link(resources: Resources) -> str:
     return create_link(resources, vendor_id, link)["payment_url"]
 
 
-def welcome(config: Config, key: str, payment_url: str) -> list[str]:
+def write_welcome(config: Config, key: str, payment_url: str) -> list[str]:
     """Compose what a new user needs to know; the service answers already."""
     return [
         f"API:           {config.base_url}  (described at {config.base_url}/docs)",
@@ -115,20 +115,20 @@ def _start(command: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "api.cli", command], start_new_session=True)  # noqa: S603 - fixed words
 
 
-def _answers(config: Config, children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> bool:
+def _wait_until_ready(config: Config, children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> bool:
     """Wait until the API is ready; False if something ended or the user lost patience."""
     deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline and _all_alive(children):
-        if _ready(config):
+    while time.monotonic() < deadline and _are_all_alive(children):
+        if _is_ready(config):
             return True
         if stopping.wait(LOOK_S):
             return False
-    if _all_alive(children):
+    if _are_all_alive(children):
         raise Unavailable(f"The API did not answer within {START_S} s")
     return False
 
 
-def _ready(config: Config) -> bool:
+def _is_ready(config: Config) -> bool:
     host = "127.0.0.1" if config.host in EVERY_INTERFACE else config.host
     connection = http.client.HTTPConnection(host, config.port, timeout=1)
     try:
@@ -140,7 +140,7 @@ def _ready(config: Config) -> bool:
         connection.close()
 
 
-def _all_alive(children: Sequence[subprocess.Popen[bytes]]) -> bool:
+def _are_all_alive(children: Sequence[subprocess.Popen[bytes]]) -> bool:
     """Whether nothing has ended that can't be replaced."""
     return all(child.poll() is None or _is_killed(part, child) for part, child in zip(PARTS, children, strict=True))
 
@@ -157,7 +157,7 @@ def _replace_killed(children: list[subprocess.Popen[bytes]]) -> None:
             children[number] = _start(part)
 
 
-def _status(children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> int:
+def _choose_status(children: Sequence[subprocess.Popen[bytes]], stopping: threading.Event) -> int:
     if stopping.is_set():
         return 0
     for part, child in zip(PARTS, children, strict=True):

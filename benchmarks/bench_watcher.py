@@ -21,7 +21,7 @@ from sqlalchemy import insert, select
 from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from api.domain.env import EnvMode
-from api.domain.ids import IdPrefix, new_id
+from api.domain.ids import IdPrefix, make_id
 from api.services.ledger.chain_ledger import QUIET_CHAIN_S, ChainLedger
 from api.services.settlement.watching.watcher import watch
 from api.storage.tables import PaymentOrder
@@ -98,7 +98,7 @@ def open_orders(shop: ChainShop, count: int) -> Sequence[bytes]:
         model = session.get_one(PaymentOrder, first)
         columns = {column.key: getattr(model, column.key) for column in PaymentOrder.__mapper__.column_attrs}
         now = shop.clock.now()
-        rows = [columns | {"id": new_id(IdPrefix.ORDER, now), "payment_reference": each} for each in references[1:]]
+        rows = [columns | {"id": make_id(IdPrefix.ORDER, now), "payment_reference": each} for each in references[1:]]
         for start in range(0, len(rows), 500):
             session.execute(insert(PaymentOrder), rows[start : start + 500])
         assert len(session.scalars(select(PaymentOrder.id)).all()) == count

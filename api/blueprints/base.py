@@ -18,7 +18,7 @@ from webargs.multidictproxy import MultiDictProxy
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from api.domain.errors import InvalidData, Problem, UnsupportedMedia
-from api.errors import http_error
+from api.errors import answer_http_error
 from api.request_body import GIVEN_TWICE, MAX_BODY_BYTES, parse_object
 from api.schemas import AmountField, ChainIdField, problems_of, refuse_unknown
 from api.security import ADMIT
@@ -191,4 +191,4 @@ class Api(flask_smorest.Api):
 
     def handle_http_exception(self, error: HTTPException) -> Response:
         """Answer with the service's error body."""
-        return http_error(error)
+        return answer_http_error(error)

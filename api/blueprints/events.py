@@ -7,7 +7,7 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.schemas.webhooks import EventPageSchema, EventsQuery
-from api.security import caller_key, key_required
+from api.security import get_caller_key, key_required
 from api.services.webhooks.delivery_log import EventPage, list_events
 
 blueprint = Blueprint("events", __name__, url_prefix="/api/v1/events", description="Events, for reconciliation")
@@ -19,4 +19,4 @@ blueprint = Blueprint("events", __name__, url_prefix="/api/v1/events", descripti
 @blueprint.answer(EventPageSchema)
 def show_all(query: dict[str, Any]) -> EventPage:
     """List the events of the key's environment, oldest first, whether or not a webhook heard of them."""
-    return list_events(get_resources(), caller_key(), **query)
+    return list_events(get_resources(), get_caller_key(), **query)

@@ -14,7 +14,7 @@ from api.domain.env import EnvMode
 from api.domain.errors import Unauthenticated, Unavailable
 from api.metrics import Metrics
 from api.services.operations import duty_health
-from api.services.settlement.traces import chains_without_traces
+from api.services.settlement.traces import list_chains_without_traces
 from api.storage import migrations
 
 blueprint = Blueprint("health", __name__)
@@ -29,7 +29,7 @@ def healthz() -> dict[str, Any]:
     Without a database nothing is known of the worker and of the chains on which coin sent by contracts can't be seen.
     """
     try:
-        problems = list(duty_health.worker_health(get_resources()).problems)
+        problems = list(duty_health.check_worker_health(get_resources()).problems)
     except DATABASE_ERRORS:
         problems = ["the database does not answer, or has no schema yet"]
     return {"status": "ok", "problems": problems, "chains_without_traces": _chains_without_traces()}
@@ -39,7 +39,7 @@ def healthz() -> dict[str, Any]:
 def readyz() -> dict[str, Any]:
     """Say whether the service as a whole can take a payment: this process can serve, and somebody does the rest."""
     revision = _require_schema()
-    health = duty_health.worker_health(get_resources())
+    health = duty_health.check_worker_health(get_resources())
     if not duty_health.ESSENTIAL.isdisjoint(health.undone):
         raise Unavailable("; ".join(health.problems), retry_after_s=5)
     return {"status": "ready", "revision": revision, "problems": list(health.problems)}
@@ -64,7 +64,7 @@ def metrics() -> Response:
 def _require_schema() -> str:
     engine = get_resources().database.engine
     try:
-        found, wanted = migrations.current_revision(engine), migrations.latest_revision(engine)
+        found, wanted = migrations.read_current_revision(engine), migrations.find_latest_revision(engine)
     except DATABASE_ERRORS as error:
         raise Unavailable(f"The database does not answer ({type(error).__name__})", retry_after_s=5) from error
     if found is None or found != wanted:
@@ -78,6 +78,6 @@ def _require_schema() -> str:
 def _chains_without_traces() -> dict[str, list[int]] | None:
     try:
         with get_resources().database.read() as session:
-            return {env_mode: sorted(chains_without_traces(session, env_mode)) for env_mode in EnvMode}
+            return {env_mode: sorted(list_chains_without_traces(session, env_mode)) for env_mode in EnvMode}
     except DATABASE_ERRORS:
         return None

@@ -10,7 +10,7 @@ from flask import request
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.schemas.payments import IdempotencySchema, PaymentLinkAnswer, PaymentLinkSchema
-from api.security import caller_key, key_required
+from api.security import get_caller_key, key_required
 from api.services.idempotency import Repeatable
 from api.services.orders.creation import NewLink, create_link
 
@@ -31,7 +31,7 @@ def create(headers: dict[str, str], link: dict[str, Any]) -> Mapping[str, str]:
 
     With an `Idempotency-Key` header, the same request may be sent again within 24 hours: it gets the first answer.
     """
-    key = caller_key()
+    key = get_caller_key()
     key.require_env(link["env_mode"])
     repeatable = Repeatable(key=headers["key"], body=request.get_data()) if "key" in headers else None
     return create_link(get_resources(), key.vendor_id, NewLink(**link), repeatable=repeatable)

@@ -8,22 +8,22 @@ from typing import Any
 from flask import Blueprint, Response, render_template, request
 
 from api.checkout_page import bodies, strings
-from api.checkout_page.claims import claim_text, explanation, offers_json
+from api.checkout_page.claims import claim_text, describe_offers, explain_refusal
 from api.checkout_page.page import build_page
-from api.checkout_page.payments import payment_json, shortage_json
-from api.checkout_page.quotes import choices_json, quote_json
-from api.checkout_page.state import PageState, page_state
+from api.checkout_page.payments import describe_payment, describe_shortage
+from api.checkout_page.quotes import describe_choices, quote_json
+from api.checkout_page.state import PageState, build_state
 from api.context import get_resources
 from api.domain.simulation import Action
-from api.errors import refusal_envelope
+from api.errors import build_refusal_envelope
 from api.schemas.payments import SimulateSchema
-from api.services.checkout.money_seen import money_seen
-from api.services.checkout.payable_tokens import payable_tokens
+from api.services.checkout.money_seen import find_money_seen
+from api.services.checkout.payable_tokens import list_payable_tokens
 from api.services.checkout.quotes import OrderQuoteRefused, get_order_quote, quote_order
 from api.services.checkout.transactions import Shortage, build_payment
-from api.services.orders.views import public_order
+from api.services.orders.views import load_public_order
 from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_claims, submit_claim
-from api.services.settlement.traces import chains_without_traces
+from api.services.settlement.traces import list_chains_without_traces
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.simulator.actions import simulate
 
@@ -40,8 +40,8 @@ blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>"
 def page(order_id: str) -> Response:
     """Show an order, to be paid or to see what became of it."""
     shared, texts = get_resources(), strings.load()
-    order = public_order(shared, order_id)
-    shown = build_page(order, money_seen(shared, order), shared.clock.now(), texts, shared.config.base_url)
+    order = load_public_order(shared, order_id)
+    shown = build_page(order, find_money_seen(shared, order), shared.clock.now(), texts, shared.config.base_url)
     return _html(render_template("payment.html", page=shown, t=texts), plain_images=shown.is_test)
 
 
@@ -54,7 +54,7 @@ def status(order_id: str) -> dict[str, Any]:
 @blueprint.get("/tokens")
 def tokens(order_id: str) -> dict[str, Any]:
     """List what the order can be paid with."""
-    return choices_json(payable_tokens(get_resources(), order_id), strings.load())
+    return describe_choices(list_payable_tokens(get_resources(), order_id), strings.load())
 
 
 @blueprint.post("/quote")
@@ -63,9 +63,9 @@ def quote(order_id: str) -> dict[str, Any]:
     shared = get_resources()
     chosen = bodies.read(request, shared.config.base_url, bodies.QuoteBody)
     held = quote_order(shared, order_id, **chosen)
-    order = public_order(shared, order_id)
+    order = load_public_order(shared, order_id)
     with shared.database.read() as session:
-        untraced = chains_without_traces(session, order.env_mode)
+        untraced = list_chains_without_traces(session, order.env_mode)
     return quote_json(held, order, shared.clock.now(), strings.load(), untraced)
 
 
@@ -84,7 +84,7 @@ def transactions(order_id: str) -> dict[str, Any]:
     """Give a wallet what it signs, as a quote says; nothing is sent by that."""
     shared = get_resources()
     wallet = bodies.read(request, shared.config.base_url, bodies.WalletBody)
-    return payment_json(build_payment(shared, order_id, wallet["quote_id"], wallet["payer"]), strings.load())
+    return describe_payment(build_payment(shared, order_id, wallet["quote_id"], wallet["payer"]), strings.load())
 
 
 @blueprint.post("/report")
@@ -109,7 +109,7 @@ def simulate_action(order_id: str) -> dict[str, Any]:
 def claims(order_id: str) -> dict[str, Any]:
     """List what a wallet may sign to prove that a transaction paid the order from its money."""
     asked = bodies.read_query(request, bodies.ClaimQuery)
-    return offers_json(prepare_claims(get_resources(), order_id, **asked))
+    return describe_offers(prepare_claims(get_resources(), order_id, **asked))
 
 
 @blueprint.post("/claim")
@@ -118,24 +118,24 @@ def claim(order_id: str) -> dict[str, Any]:
     shared = get_resources()
     signed = bodies.read(request, shared.config.base_url, bodies.ClaimBody)
     submit_claim(shared, order_id, **signed)
-    order = public_order(shared, order_id)
-    text = claim_text(money_seen(shared, order), signed["chain_id"], signed["tx_hash"], strings.load())
+    order = load_public_order(shared, order_id)
+    text = claim_text(find_money_seen(shared, order), signed["chain_id"], signed["tx_hash"], strings.load())
     return {**_state(order_id).json(), "claim_text": text}
 
 
 @blueprint.errorhandler(OrderQuoteRefused)
 def without_quote(error: OrderQuoteRefused) -> tuple[dict[str, Any], int]:
     """Refuse with the reason in a word, which the scripts act on."""
-    more = shortage_json(error, strings.load()) if isinstance(error, Shortage) else {}
-    return {**refusal_envelope(error), "reason": error.reason, **more}, HTTPStatus.CONFLICT
+    more = describe_shortage(error, strings.load()) if isinstance(error, Shortage) else {}
+    return {**build_refusal_envelope(error), "reason": error.reason, **more}, HTTPStatus.CONFLICT
 
 
 @blueprint.errorhandler(ClaimRefused)
 def without_claim(error: ClaimRefused) -> tuple[dict[str, Any], int]:
     """Refuse with the reason in a word, and in a sentence for the customer."""
-    order = public_order(get_resources(), (request.view_args or {})["order_id"])
-    told = {"reason": error.reason, "explanation": explanation(error, order, strings.load())}
-    return {**refusal_envelope(error), **told}, HTTPStatus.CONFLICT
+    order = load_public_order(get_resources(), (request.view_args or {})["order_id"])
+    told = {"reason": error.reason, "explanation": explain_refusal(error, order, strings.load())}
+    return {**build_refusal_envelope(error), **told}, HTTPStatus.CONFLICT
 
 
 @blueprint.after_request
@@ -153,8 +153,8 @@ def for_people(response: Response) -> Response:
 
 def _state(order_id: str) -> PageState:
     shared = get_resources()
-    order = public_order(shared, order_id)
-    return page_state(order, money_seen(shared, order), shared.clock.now(), strings.load())
+    order = load_public_order(shared, order_id)
+    return build_state(order, find_money_seen(shared, order), shared.clock.now(), strings.load())
 
 
 def _html(text: str, *, plain_images: bool) -> Response:

@@ -10,7 +10,7 @@ from api.context import get_resources
 from api.domain.simulation import Action
 from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
 from api.schemas.refunds import RefundSchema
-from api.security import caller_key, key_required
+from api.security import get_caller_key, key_required
 from api.services.orders import commands
 from api.services.orders.refunds import RefundRequest
 from api.services.simulator.actions import simulate_for
@@ -25,7 +25,7 @@ NOT_NOW = "The order's present state does not allow it"
 @blueprint.answer(OrderListAnswer)
 def index(query: dict[str, Any]) -> Mapping[str, Any]:
     """List the payment orders of the key's environment, newest first."""
-    key = caller_key()
+    key = get_caller_key()
     key.require_env(query.pop("env_mode", key.env_mode))
     return commands.list_orders(get_resources(), key.vendor_id, key.env_mode, **query)
 
@@ -36,7 +36,7 @@ def index(query: dict[str, Any]) -> Mapping[str, Any]:
 @blueprint.refusal(404, "No such order of this vendor in the key's environment")
 def show(order_id: str) -> Mapping[str, Any]:
     """Read a payment order."""
-    key = caller_key()
+    key = get_caller_key()
     return commands.get_order(get_resources(), key.vendor_id, key.env_mode, order_id)
 
 
@@ -46,7 +46,7 @@ def show(order_id: str) -> Mapping[str, Any]:
 @blueprint.refusal(409, NOT_NOW)
 def cancel(order_id: str) -> Mapping[str, Any]:
     """Take back an order that has not been paid in full; what comes for it later can be sent back."""
-    key = caller_key()
+    key = get_caller_key()
     return commands.cancel(get_resources(), key.vendor_id, key.env_mode, order_id)
 
 
@@ -61,7 +61,7 @@ def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     `refunds` of the answer has each `transaction` that the merchant's own wallet has to sign; in test mode without
     chains that wallet signs by itself. The order becomes refunded once nothing is left of what came.
     """
-    key = caller_key()
+    key = get_caller_key()
     return commands.refund(get_resources(), key.vendor_id, key.env_mode, order_id, RefundRequest(**body))
 
 
@@ -75,5 +75,5 @@ def simulate(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
 
     The answer shows the order as it is now; within seconds the service sees what happened, and moves the order on.
     """
-    key, action = caller_key(), Action(body["action"])
+    key, action = get_caller_key(), Action(body["action"])
     return simulate_for(get_resources(), key.vendor_id, key.env_mode, order_id, action, body.get("quote_id"))

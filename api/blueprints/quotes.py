@@ -5,7 +5,7 @@ from __future__ import annotations
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.schemas.quotes import QuoteQuerySchema, QuoteSchema
-from api.security import key_optional, optional_key
+from api.security import find_caller_key, key_optional
 from api.services.routing.query import RouteQuery
 from api.services.routing.quotes import make_quote
 
@@ -24,5 +24,5 @@ def quote(query: RouteQuery) -> dict[str, str]:
 
     Based on the market of this moment and valid for 60 seconds.
     """
-    key = optional_key()
+    key = find_caller_key()
     return make_quote(get_resources(), query, key.vendor_id if key else None)

@@ -8,7 +8,7 @@ from flask import Response
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
-from api.event_stream import CONTENT_TYPE, event_stream
+from api.event_stream import CONTENT_TYPE, stream_events
 from api.schemas.routes import EXAMPLE, RouteQuerySchema, RouteSchema
 from api.schemas.stream import StreamMessageSchema
 from api.security import key_optional
@@ -45,7 +45,7 @@ def stream(query: RouteQuery) -> Response:
     The same address is a websocket: send the properties of `POST /v1/routes` as JSON in a text frame of at most 4 kB,
     and receive the same messages, one in each frame. Several requests may follow each other on one socket.
     """
-    return event_stream(stream_routes(get_resources(), query))
+    return stream_events(stream_routes(get_resources(), query))
 
 
 @blueprint.post("/stream")
@@ -54,4 +54,4 @@ def stream(query: RouteQuery) -> Response:
 @blueprint.answer(StreamMessageSchema, content_type=CONTENT_TYPE, description="One event for each message")
 def stream_for_body(query: RouteQuery) -> Response:
     """Receive routes as they are found, for clients that can send a body."""
-    return event_stream(stream_routes(get_resources(), query))
+    return stream_events(stream_routes(get_resources(), query))

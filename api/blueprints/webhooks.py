@@ -7,7 +7,7 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.schemas import webhooks as schemas
-from api.security import caller_key, key_required
+from api.security import get_caller_key, key_required
 from api.services.webhooks import delivery_log, subscriptions
 from api.services.webhooks.delivery_log import DeliveryPage
 
@@ -22,7 +22,7 @@ ONE = f"{SUBSCRIPTIONS}/<subscription_id>"
 @blueprint.answer(schemas.RegisteredSchema)
 def create(body: dict[str, Any]) -> dict[str, Any]:
     """Register an address for the events of one environment; the secret is shown this once."""
-    key = caller_key()
+    key = get_caller_key()
     data = subscriptions.register(get_resources(), key, body["webhook_url"], body["env_mode"])
     message = f"Successfully registered webhook endpoint in {key.env_mode} mode for {key.vendor_name}."
     return {"message": message, "data": data}
@@ -34,7 +34,7 @@ def create(body: dict[str, Any]) -> dict[str, Any]:
 @blueprint.answer(schemas.SubscriptionListSchema)
 def show_all(query: dict[str, Any]) -> dict[str, Any]:
     """List the subscriptions of the key's environment."""
-    return {"data": subscriptions.list_subscriptions(get_resources(), caller_key(), query["env_mode"])}
+    return {"data": subscriptions.list_subscriptions(get_resources(), get_caller_key(), query["env_mode"])}
 
 
 @blueprint.delete(ONE)
@@ -42,7 +42,7 @@ def show_all(query: dict[str, Any]) -> dict[str, Any]:
 @blueprint.answer(schemas.MessageSchema)
 def delete(subscription_id: str) -> dict[str, Any]:
     """Delete a subscription; what was not delivered yet is given up."""
-    key = caller_key()
+    key = get_caller_key()
     subscriptions.delete_subscription(get_resources(), key, subscription_id)
     message = f"Successfully deleted webhook endpoint in {key.env_mode} mode for {key.vendor_name}."
     return {"message": message}
@@ -54,7 +54,7 @@ def delete(subscription_id: str) -> dict[str, Any]:
 @blueprint.answer(schemas.SentTestSchema)
 def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
     """Send an event about an order that does not exist, marked as a test in its metadata."""
-    event_id = subscriptions.send_test_event(get_resources(), caller_key(), subscription_id, body["type"])
+    event_id = subscriptions.send_test_event(get_resources(), get_caller_key(), subscription_id, body["type"])
     message = "A test event is on its way; the subscription's deliveries show what comes of it."
     return {"message": message, "data": {"event_id": event_id}}
 
@@ -64,7 +64,7 @@ def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
 @blueprint.answer(schemas.RegisteredSchema)
 def rotate_secret(subscription_id: str) -> dict[str, Any]:
     """Make a new secret; for 24 hours deliveries are signed with both."""
-    data = subscriptions.rotate_secret(get_resources(), caller_key(), subscription_id)
+    data = subscriptions.rotate_secret(get_resources(), get_caller_key(), subscription_id)
     return {"message": "The webhook has a new secret; the one before signs too for 24 hours.", "data": data}
 
 
@@ -73,7 +73,7 @@ def rotate_secret(subscription_id: str) -> dict[str, Any]:
 @blueprint.answer(schemas.ChangedSchema)
 def enable(subscription_id: str) -> dict[str, Any]:
     """Send new events to a subscription that was disabled."""
-    data = subscriptions.enable(get_resources(), caller_key(), subscription_id)
+    data = subscriptions.enable(get_resources(), get_caller_key(), subscription_id)
     return {"message": "The webhook is active; events of the meantime can be redelivered.", "data": data}
 
 
@@ -83,7 +83,7 @@ def enable(subscription_id: str) -> dict[str, Any]:
 @blueprint.answer(schemas.DeliveryPageSchema)
 def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
     """Show what was sent to a subscription and what came of it, newest first."""
-    return delivery_log.list_deliveries(get_resources(), caller_key(), subscription_id, **query)
+    return delivery_log.list_deliveries(get_resources(), get_caller_key(), subscription_id, **query)
 
 
 @blueprint.post("/webhook_delivery/<delivery_id>/redeliver")
@@ -91,5 +91,5 @@ def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
 @blueprint.answer(schemas.RedeliverySchema)
 def redeliver(delivery_id: str) -> dict[str, Any]:
     """Send an event to a subscription again, with the same id."""
-    data = delivery_log.redeliver(get_resources(), caller_key(), delivery_id)
+    data = delivery_log.redeliver(get_resources(), get_caller_key(), delivery_id)
     return {"message": "The event is on its way again.", "data": data}

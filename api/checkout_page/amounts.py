@@ -12,7 +12,7 @@ INFORMATIVE_DIGITS = 4
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
-def whole_units(amount: int, decimals: int, *, min_places: int = 0) -> str:
+def format_whole_units(amount: int, decimals: int, *, min_places: int = 0) -> str:
     """Write an amount in whole units, every digit of it, thousands grouped by commas.
 
     Parameters
@@ -30,20 +30,20 @@ def whole_units(amount: int, decimals: int, *, min_places: int = 0) -> str:
     return f"{whole:,}.{kept}" if kept else f"{whole:,}"
 
 
-def money(amount: int, decimals: int, symbol: str) -> str:
+def format_money(amount: int, decimals: int, symbol: str) -> str:
     """Write an amount with its currency, such as ``1,250.00 USDC``."""
     min_places = CENTS if symbol in CENT_SYMBOLS else 0
-    return f"{whole_units(amount, decimals, min_places=min_places)} {symbol}"
+    return f"{format_whole_units(amount, decimals, min_places=min_places)} {symbol}"
 
 
-def rounded_up(amount: int, decimals: int) -> str:
+def round_up_amount(amount: int, decimals: int) -> str:
     """Write an amount that only informs with its first digits, never less than it is."""
     surplus = max(0, len(str(amount)) - INFORMATIVE_DIGITS)
     shown = -(-amount // 10**surplus) * 10**surplus
-    return whole_units(shown, decimals)
+    return format_whole_units(shown, decimals)
 
 
-def duration(seconds: int, words: Mapping[str, str]) -> str:
+def format_duration(seconds: int, words: Mapping[str, str]) -> str:
     """Write a waiting time the way a person would say it, rounded up to the unit that is said.
 
     Parameters

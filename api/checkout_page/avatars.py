@@ -7,11 +7,11 @@ import zlib
 HUES = 12
 
 
-def letter(name: str) -> str:
+def pick_letter(name: str) -> str:
     """Return the first letter or digit of a name, or a dot where it has none."""
     return next((sign for sign in name if sign.isalnum()), "·")
 
 
-def hue(name: str) -> int:
+def pick_hue(name: str) -> int:
     """Return the number of a name's colour, always the same."""
     return zlib.crc32(name.encode()) % HUES

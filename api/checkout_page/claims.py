@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from api.checkout_page.amounts import money
-from api.checkout_page.strings import Strings, isolated
+from api.checkout_page.amounts import format_money
+from api.checkout_page.strings import Strings, isolate
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.views import PublicOrder
 from api.services.settlement.claims.signed_claims import ClaimOffer, ClaimRefused
 
 
-def offers_json(offers: Iterable[ClaimOffer]) -> dict[str, Any]:
+def describe_offers(offers: Iterable[ClaimOffer]) -> dict[str, Any]:
     """Return the answer of the claim endpoint: what can be signed for."""
     return {
         "candidates": [
             {
                 "log_index": offer.log_index,
                 "token": offer.token_symbol,
-                "amount_text": money(offer.amount, offer.decimals, offer.token_symbol),
+                "amount_text": format_money(offer.amount, offer.decimals, offer.token_symbol),
                 "typed_data": offer.typed_data,
             }
             for offer in offers
@@ -33,6 +33,6 @@ def claim_text(seen: MoneySeen, chain_id: int, tx_hash: str, strings: Strings) -
     return strings.claim["counted" if is_counted else "checked"]
 
 
-def explanation(error: ClaimRefused, order: PublicOrder, strings: Strings) -> str:
+def explain_refusal(error: ClaimRefused, order: PublicOrder, strings: Strings) -> str:
     """Say why a signature was not taken, and what to do."""
-    return strings.claim[error.reason].format(merchant=isolated(order.vendor_name))
+    return strings.claim[error.reason].format(merchant=isolate(order.vendor_name))

@@ -11,12 +11,12 @@ from typing import Any
 import segno
 from markupsafe import Markup
 
-from api.checkout_page.amounts import CENT_SYMBOLS, CENTS, whole_units
-from api.checkout_page.avatars import hue, letter
-from api.checkout_page.state import PageState, page_state
-from api.checkout_page.strings import Strings, isolated
-from api.checkout_page.transfers import chain_name
-from api.domain.clock import iso
+from api.checkout_page.amounts import CENT_SYMBOLS, CENTS, format_whole_units
+from api.checkout_page.avatars import pick_hue, pick_letter
+from api.checkout_page.state import PageState, build_state
+from api.checkout_page.strings import Strings, isolate
+from api.checkout_page.transfers import name_chain
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.views import PublicOrder
@@ -63,49 +63,49 @@ class Page:
 
 def build_page(order: PublicOrder, seen: MoneySeen, now: datetime, strings: Strings, base_url: str) -> Page:
     """Put an order into the page's words."""
-    state = page_state(order, seen, now, strings)
+    state = build_state(order, seen, now, strings)
     min_places = CENTS if order.price_currency in CENT_SYMBOLS else 0
     return Page(
         order_id=order.order_id,
         merchant=order.vendor_name,
-        merchant_letter=letter(order.vendor_name),
-        merchant_hue=hue(order.vendor_name),
+        merchant_letter=pick_letter(order.vendor_name),
+        merchant_hue=pick_hue(order.vendor_name),
         is_test=order.env_mode == EnvMode.TEST,
         is_simulated=order.is_simulated,
-        price_amount=whole_units(order.price_amount, order.price_decimals, min_places=min_places),
+        price_amount=format_whole_units(order.price_amount, order.price_decimals, min_places=min_places),
         price_currency=order.price_currency,
-        items=tuple(_item(row, strings) for row in order.line_items),
-        expires_at=iso(order.expires_at),
+        items=tuple(_describe_item(row, strings) for row in order.line_items),
+        expires_at=format_time(order.expires_at),
         expires_text=f"{order.expires_at:%-d %b %Y, %H:%M} UTC",
-        qr_svg=qr_svg(f"{base_url}/payment/{order.order_id}"),
-        words=_naming_merchant(strings.page, order.vendor_name),
+        qr_svg=draw_qr(f"{base_url}/payment/{order.order_id}"),
+        words=_name_merchant(strings.page, order.vendor_name),
         state=state,
-        claim_chains=() if order.is_simulated else tuple((each, chain_name(each)) for each in seen.chain_ids),
+        claim_chains=() if order.is_simulated else tuple((each, name_chain(each)) for each in seen.chain_ids),
         modules=MODULES,
-        for_script=_for_script(order, state, strings),
+        for_script=_encode_for_script(order, state, strings),
     )
 
 
-def qr_svg(url: str) -> Markup:
+def draw_qr(url: str) -> Markup:
     """Draw the code of an address, to be scanned from this screen by a phone."""
     drawing = segno.make(url, error="m", micro=False).svg_inline(border=2, omitsize=True, svgclass=None, lineclass=None)
     return Markup(drawing)  # noqa: S704 - drawn here, from modules of the code only
 
 
-def _item(row: Mapping[str, Any], strings: Strings) -> dict[str, str]:
+def _describe_item(row: Mapping[str, Any], strings: Strings) -> dict[str, str]:
     image = row.get("image_url") or ""
     return {
         "title": row["title"],
-        "letter": letter(row["title"]).upper(),
+        "letter": pick_letter(row["title"]).upper(),
         "quantity_text": strings.page["quantity"].format(n=f"{row['quantity']:,}"),
         "description": row.get("description") or "",
         "image_url": image if image.lower().startswith(IMAGE_SCHEMES) else "",
     }
 
 
-def _naming_merchant(texts: Mapping[str, str], merchant: str) -> dict[str, str]:
+def _name_merchant(texts: Mapping[str, str], merchant: str) -> dict[str, str]:
     """Fill in the texts whose only placeholder is the merchant."""
-    name = isolated(merchant)
+    name = isolate(merchant)
     return {
         key: text.replace("{merchant}", name)
         for key, text in texts.items()
@@ -113,12 +113,12 @@ def _naming_merchant(texts: Mapping[str, str], merchant: str) -> dict[str, str]:
     }
 
 
-def _for_script(order: PublicOrder, state: PageState, strings: Strings) -> dict[str, Any]:
+def _encode_for_script(order: PublicOrder, state: PageState, strings: Strings) -> dict[str, Any]:
     return {
         "path": f"/payment/{order.order_id}",
         "state": state.json(),
-        "merchant": isolated(order.vendor_name),
+        "merchant": isolate(order.vendor_name),
         "is_simulated": order.is_simulated,
         "strings": strings.script,
-        "words": _naming_merchant({name: strings.page[name] for name in SCRIPT_WORDS}, order.vendor_name),
+        "words": _name_merchant({name: strings.page[name] for name in SCRIPT_WORDS}, order.vendor_name),
     }

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from adapters.transactions.base import Transaction
-from api.checkout_page.amounts import money
+from api.checkout_page.amounts import format_money
 from api.checkout_page.strings import Strings
 from api.domain.env import EnvMode
 from api.services.checkout.transactions import Payment, Shortage
 from routing_engine.reference.chains import CHAINS
 
 
-def payment_json(payment: Payment, strings: Strings) -> dict[str, Any]:
+def describe_payment(payment: Payment, strings: Strings) -> dict[str, Any]:
     """Return the answer of the transactions endpoint; numbers as wallets take them, in hex."""
     quote = payment.quote
     return {
@@ -22,23 +22,23 @@ def payment_json(payment: Payment, strings: Strings) -> dict[str, Any]:
         "chain_hex": hex(quote.chain_id),
         "chain": CHAINS[quote.chain_id].name,
         "explorer_url": CHAINS[quote.chain_id].explorer_tx_url if payment.env_mode == EnvMode.LIVE else None,
-        "most_text": money(payment.amount_in_max, quote.token_decimals, quote.token_symbol),
+        "most_text": format_money(payment.amount_in_max, quote.token_decimals, quote.token_symbol),
         "has_reference": payment.has_reference,
-        "transactions": [_transaction(each, payment, strings) for each in payment.transactions],
+        "transactions": [_describe_transaction(each, payment, strings) for each in payment.transactions],
     }
 
 
-def shortage_json(shortage: Shortage, strings: Strings) -> dict[str, str]:
+def describe_shortage(shortage: Shortage, strings: Strings) -> dict[str, str]:
     """Say what a wallet lacks, before anybody signs."""
     token = shortage.token
-    held, needed = (money(amount, token.decimals, token.symbol) for amount in (shortage.held, shortage.needed))
+    held, needed = (format_money(amount, token.decimals, token.symbol) for amount in (shortage.held, shortage.needed))
     chain = CHAINS[token.chain_id].name
     return {"explanation": strings.wallet["balance_too_low"].format(held=held, needed=needed, chain=chain)}
 
 
-def _transaction(transaction: Transaction, payment: Payment, strings: Strings) -> dict[str, Any]:
+def _describe_transaction(transaction: Transaction, payment: Payment, strings: Strings) -> dict[str, Any]:
     quote = payment.quote
-    amount = money(payment.amount_in_max, quote.token_decimals, quote.token_symbol)
+    amount = format_money(payment.amount_in_max, quote.token_decimals, quote.token_symbol)
     return {
         "purpose": transaction.purpose,
         "label": strings.wallet[transaction.purpose].format(symbol=quote.token_symbol, amount=amount),

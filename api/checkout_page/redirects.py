@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 SCHEMES = frozenset({"http", "https"})
 
 
-def with_outcome(url: str, order_id: str, status: str) -> str | None:
+def add_outcome(url: str, order_id: str, status: str) -> str | None:
     """Append ``payment_order_id`` and ``status`` to a merchant's callback URL.
 
     What the merchant wrote stays to the letter: its query, its parameters of the same names, its fragment.

@@ -38,9 +38,9 @@ def _is_ours(request: Request, base_url: str) -> bool:
     if site is not None:
         return site == "same-origin"
     origin = request.headers.get("Origin")
-    return origin is None or _origin(origin) in {_origin(base_url), _origin(request.host_url)}
+    return origin is None or _parse_origin(origin) in {_parse_origin(base_url), _parse_origin(request.host_url)}
 
 
-def _origin(url: str) -> tuple[str, str]:
+def _parse_origin(url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return parts.scheme.lower(), parts.netloc.lower()

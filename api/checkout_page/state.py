@@ -9,13 +9,13 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from api.checkout_page.redirects import with_outcome
+from api.checkout_page.redirects import add_outcome
 from api.checkout_page.simulation import describe_actions
-from api.checkout_page.stranded import is_out, stranded_words
-from api.checkout_page.strings import Strings, fill, isolated
-from api.checkout_page.transfers import on_its_way_text, transaction_rows
-from api.checkout_page.words import received_text, shown_reason, state_texts
-from api.domain.clock import iso
+from api.checkout_page.stranded import describe_stranded, is_out
+from api.checkout_page.strings import Strings, fill, isolate
+from api.checkout_page.transfers import describe_on_its_way, list_transactions
+from api.checkout_page.words import choose_reason, choose_texts, describe_received
+from api.domain.clock import format_time
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.views import PublicOrder
@@ -77,7 +77,7 @@ class PageState:
     banner : mapping or None
         Title and text above the payment form, when something came or went wrong before.
     transactions : tuple of mapping
-        See `transaction_rows`.
+        See `list_transactions`.
     received_text : str
         What reached the merchant, of a closed order; empty if nothing did.
     on_its_way_text : str
@@ -90,7 +90,7 @@ class PageState:
     redirect_after_s : int or None
         After how long a customer who saw the outcome happen is taken there; None if they decide themselves.
     stranded : tuple of mapping
-        Where money is that a bridge did not deliver; see `stranded_words`.
+        Where money is that a bridge did not deliver; see `describe_stranded`.
     asks_if_paid : bool
         Whether to ask the customer for a payment that is not seen yet.
     can_pay_anyway : bool
@@ -134,12 +134,12 @@ class PageState:
         return asdict(self)
 
 
-def page_state(order: PublicOrder, seen: MoneySeen, now: datetime, strings: Strings) -> PageState:
+def build_state(order: PublicOrder, seen: MoneySeen, now: datetime, strings: Strings) -> PageState:
     """Put an order's present state into words."""
-    status, reason = _effective(order, now)
-    panel = _panel(order, status)
-    shown = shown_reason(order, seen, status, reason)
-    texts = state_texts(order, seen, status, shown, strings)
+    status, reason = _find_effective_status(order, now)
+    panel = _choose_panel(order, status)
+    shown = choose_reason(order, seen, status, reason)
+    texts = choose_texts(order, seen, status, shown, strings)
     return PageState(
         payment_order_id=order.order_id,
         payment_order_status=status,
@@ -149,25 +149,25 @@ def page_state(order: PublicOrder, seen: MoneySeen, now: datetime, strings: Stri
         title=texts["title"],
         text=texts["text"],
         banner=texts if panel is Panel.PAY and shown else None,
-        steps=tuple(_steps(order, status, strings)),
-        stranded=tuple(stranded_words(order, isolated(order.vendor_name), strings)),
-        transactions=tuple(transaction_rows(order, seen, isolated(order.vendor_name), strings)),
-        received_text="" if status in _OPEN else received_text(order, seen, strings),
-        on_its_way_text=on_its_way_text(order, seen, strings),
-        return_url=with_outcome(_callback(order, status), order.order_id, status),
-        cancel_url=with_outcome(order.cancel_callback_url, order.order_id, status) if status in _OPEN else None,
+        steps=tuple(_describe_steps(order, status, strings)),
+        stranded=tuple(describe_stranded(order, isolate(order.vendor_name), strings)),
+        transactions=tuple(list_transactions(order, seen, isolate(order.vendor_name), strings)),
+        received_text="" if status in _OPEN else describe_received(order, seen, strings),
+        on_its_way_text=describe_on_its_way(order, seen, strings),
+        return_url=add_outcome(_choose_callback(order, status), order.order_id, status),
+        cancel_url=add_outcome(order.cancel_callback_url, order.order_id, status) if status in _OPEN else None,
         redirect_after_s=None if is_out(order) else _REDIRECT_AFTER_S.get(status),
         asks_if_paid=status == _S.EXPIRED and order.payable and not seen.transfers,
         can_pay_anyway=panel is Panel.PROGRESS and bool(seen.on_its_way) and _takes_more(order),
         test_actions=tuple(describe_actions(order, status, strings)),
         changes=len(order.timeline) + len(seen.transfers),
-        now=iso(now),
-        looked_at=iso(seen.looked_at) if seen.looked_at else None,
-        nothing_seen_until=_nothing_seen_until(order, seen, status),
+        now=format_time(now),
+        looked_at=format_time(seen.looked_at) if seen.looked_at else None,
+        nothing_seen_until=_find_nothing_seen_until(order, seen, status),
     )
 
 
-def _effective(order: PublicOrder, now: datetime) -> tuple[OrderStatus, StatusReason]:
+def _find_effective_status(order: PublicOrder, now: datetime) -> tuple[OrderStatus, StatusReason]:
     """Say that the time is over as soon as it is; the worker writes it down a moment later."""
     if order.status == _S.CREATED and now >= order.expires_at:
         return _S.EXPIRED, StatusReason.EXPIRED
@@ -182,7 +182,7 @@ def _takes_more(order: PublicOrder) -> bool:
     return order.payable and bool(order.amount_due)
 
 
-def _panel(order: PublicOrder, status: OrderStatus) -> Panel:
+def _choose_panel(order: PublicOrder, status: OrderStatus) -> Panel:
     if status == _S.CREATED:
         return Panel.PAY if order.payable else Panel.OUTCOME
     if status == _S.PROCESSING:
@@ -190,22 +190,22 @@ def _panel(order: PublicOrder, status: OrderStatus) -> Panel:
     return Panel.OUTCOME
 
 
-def _nothing_seen_until(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> str | None:
+def _find_nothing_seen_until(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> str | None:
     """Say up to when nothing came, if the chains were read since the order was closed; only then that is known."""
     if status in _OPEN or seen.transfers or order.amount_received or order.transactions or seen.looked_at is None:
         return None
     has_ended = order.status == status and order.timeline
     closed_at = datetime.fromisoformat(order.timeline[-1]["at"]) if has_ended else order.expires_at
-    return iso(seen.looked_at) if seen.looked_at >= closed_at else None
+    return format_time(seen.looked_at) if seen.looked_at >= closed_at else None
 
 
-def _steps(order: PublicOrder, status: OrderStatus, strings: Strings) -> Iterator[Mapping[str, str]]:
-    words = fill(strings.steps, merchant=isolated(order.vendor_name))
+def _describe_steps(order: PublicOrder, status: OrderStatus, strings: Strings) -> Iterator[Mapping[str, str]]:
+    words = fill(strings.steps, merchant=isolate(order.vendor_name))
     for name, state in zip(("paid", "confirming", "arrived"), _STEPS.get(status, _WAITING), strict=True):
         yield {"label": words[name], "state": state, "state_text": words[state]}
 
 
-def _callback(order: PublicOrder, status: OrderStatus) -> str:
+def _choose_callback(order: PublicOrder, status: OrderStatus) -> str:
     """Choose the merchant's URL; a refund goes the way of a failure, so that nobody takes it for a payment."""
     match status:
         case _S.SUCCESS:

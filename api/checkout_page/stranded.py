@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from api.checkout_page.amounts import money
+from api.checkout_page.amounts import format_money
 from api.checkout_page.strings import Strings, fill
 from api.services.orders.views import PublicOrder
 from routing_engine.reference import token_registry
@@ -16,7 +16,7 @@ def is_out(order: PublicOrder) -> bool:
     return any(not row["refund_hash"] for row in order.stranded)
 
 
-def stranded_words(order: PublicOrder, merchant: str, strings: Strings) -> Iterator[Mapping[str, str | bool]]:
+def describe_stranded(order: PublicOrder, merchant: str, strings: Strings) -> Iterator[Mapping[str, str | bool]]:
     """Yield, for each deposit that was not delivered, ``title``, ``text``, ``owner`` and ``is_back``.
 
     Parameters
@@ -29,7 +29,7 @@ def stranded_words(order: PublicOrder, merchant: str, strings: Strings) -> Itera
         is_back = bool(row["refund_hash"])
         words = fill(
             strings.stranded["back" if is_back else "out"],
-            amount=_amount(row["chain_id"], row["token_address"], int(row["amount"])),
+            amount=_format_amount(row["chain_id"], row["token_address"], int(row["amount"])),
             bridge=strings.protocols.get(row["bridge"], strings.protocols["bridge"]),
             chain=chain.name if chain else str(row["chain_id"]),
             merchant=merchant,
@@ -37,10 +37,10 @@ def stranded_words(order: PublicOrder, merchant: str, strings: Strings) -> Itera
         yield {**words, "owner": row["owner"], "is_back": is_back}
 
 
-def _amount(chain_id: int, address: str, amount: int) -> str:
+def _format_amount(chain_id: int, address: str, amount: int) -> str:
     """Write an amount; of a token that is not listed its contract and smallest units."""
     info = token_registry.info_of(chain_id, address)
     if info is None:
-        return money(amount, 0, address)
+        return format_money(amount, 0, address)
     token = info.on(chain_id)
-    return money(amount, token.decimals, token.symbol)
+    return format_money(amount, token.decimals, token.symbol)

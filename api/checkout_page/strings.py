@@ -61,6 +61,6 @@ def fill(texts: dict[str, str], **values: str) -> dict[str, str]:
     return {name: text.format(**values) for name, text in texts.items()}
 
 
-def isolated(name: str) -> str:
+def isolate(name: str) -> str:
     """Keep a name's writing direction from turning the sentence around it."""
     return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"

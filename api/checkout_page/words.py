@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from api.checkout_page.amounts import money
+from api.checkout_page.amounts import format_money
 from api.checkout_page.stranded import is_out
-from api.checkout_page.strings import Strings, fill, isolated
-from api.checkout_page.transfers import amounts_text
+from api.checkout_page.strings import Strings, fill, isolate
+from api.checkout_page.transfers import describe_amounts
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.views import NO_ACCOUNT, PublicOrder
@@ -19,30 +19,30 @@ _UNPAID = frozenset({OrderStatus.CANCELLED, OrderStatus.EXPIRED})
 _WAITING = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
 
 
-def shown_reason(order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str) -> str:
+def choose_reason(order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str) -> str:
     """Return the reason to put into words: what came is said, whether it changed the order or not."""
     if status in _WAITING:
-        return reason or _of_what_came(order, seen)
+        return reason or _sum_what_came(order, seen)
     came_late = any(row.is_after_close for row in seen.payments) or (status in _UNPAID and bool(seen.payments))
     return PAID_AFTER_CLOSE if came_late and reason != PARTIALLY_REFUNDED else reason
 
 
-def state_texts(
+def choose_texts(
     order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str, strings: Strings
 ) -> dict[str, str]:
     """Return ``title`` and ``text`` of an order's state."""
-    return fill(_chosen(order, status, reason, strings), **_values(order, seen, strings))
+    return fill(_choose_text(order, status, reason, strings), **_collect_values(order, seen, strings))
 
 
-def received_text(order: PublicOrder, seen: MoneySeen, strings: Strings) -> str:
+def describe_received(order: PublicOrder, seen: MoneySeen, strings: Strings) -> str:
     """Say what reached the merchant; empty if nothing did."""
     if not seen.payments:
         return ""
-    amounts = amounts_text(order, seen.payments)
-    return strings.transfer["received"].format(merchant=isolated(order.vendor_name), amounts=amounts)
+    amounts = describe_amounts(order, seen.payments)
+    return strings.transfer["received"].format(merchant=isolate(order.vendor_name), amounts=amounts)
 
 
-def _of_what_came(order: PublicOrder, seen: MoneySeen) -> str:
+def _sum_what_came(order: PublicOrder, seen: MoneySeen) -> str:
     """Name what came for an order that still waits for money; nothing where it has all it wants."""
     if not order.amount_due:
         return ""
@@ -53,7 +53,7 @@ def _of_what_came(order: PublicOrder, seen: MoneySeen) -> str:
     return ON_ITS_WAY if seen.on_its_way and order.status == OrderStatus.CREATED else ""
 
 
-def _chosen(order: PublicOrder, status: OrderStatus, reason: str, strings: Strings) -> dict[str, str]:
+def _choose_text(order: PublicOrder, status: OrderStatus, reason: str, strings: Strings) -> dict[str, str]:
     if status == OrderStatus.CREATED and not order.payable:
         return strings.notice["not_payable" if order.not_payable_reason == NO_ACCOUNT else "live_unavailable"]
     if is_out(order):
@@ -63,15 +63,15 @@ def _chosen(order: PublicOrder, status: OrderStatus, reason: str, strings: Strin
     return strings.of_status(status, reason)
 
 
-def _values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> dict[str, str]:
+def _collect_values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> dict[str, str]:
     """Return what the texts' placeholders stand for."""
     decimals, symbol = order.settlement_token_decimals or 0, order.settlement_token_symbol or ""
     foreign = [row for row in seen.payments if not row.is_counted]
     return {
-        "merchant": isolated(order.vendor_name),
+        "merchant": isolate(order.vendor_name),
         "currency": order.price_currency,
-        "price": money(order.price_amount, order.price_decimals, order.price_currency),
-        "received": money(order.amount_received, decimals, symbol),
-        "missing": money(order.amount_due or 0, decimals, symbol),
-        "came": amounts_text(order, foreign) or strings.transfer["other_token"],
+        "price": format_money(order.price_amount, order.price_decimals, order.price_currency),
+        "received": format_money(order.amount_received, decimals, symbol),
+        "missing": format_money(order.amount_due or 0, decimals, symbol),
+        "came": describe_amounts(order, foreign) or strings.transfer["other_token"],
     }

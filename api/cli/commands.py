@@ -11,7 +11,7 @@ import click
 
 from api.cli.payments import payments
 from api.cli.secrets import secrets
-from api.cli.support import ENV_MODES, echo, operator
+from api.cli.support import ENV_MODES, echo, open_resources
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -31,7 +31,7 @@ def db() -> None:
 @db.command("upgrade")
 def db_upgrade() -> None:
     """Bring the database's schema up to this version."""
-    with operator(check_schema=False) as resources:
+    with open_resources(check_schema=False) as resources:
         from api.start_checks import check_start
         from api.storage.migrations import upgrade
 
@@ -49,7 +49,7 @@ def vendors() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def vendors_create(name: str, as_json: bool) -> None:
     """Make the vendor NAME and print its keys, this once."""
-    with operator() as resources:
+    with open_resources() as resources:
         from api.services.vendors.vendors import create_vendor
 
         with resources.database.write() as session:
@@ -63,13 +63,13 @@ def vendors_create(name: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def vendors_list(as_json: bool) -> None:
     """List all vendors."""
-    with operator() as resources:
-        from api.domain.clock import iso
+    with open_resources() as resources:
+        from api.domain.clock import format_time
         from api.services.vendors.vendors import list_vendors
 
         with resources.database.read() as session:
             rows = [
-                {"vendor_id": row.id, "name": row.name, "created_at": iso(row.created_at)}
+                {"vendor_id": row.id, "name": row.name, "created_at": format_time(row.created_at)}
                 for row in list_vendors(session)
             ]
     for row in rows:
@@ -83,7 +83,7 @@ def vendors_list(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def vendors_rotate_key(vendor: str, env_mode: str, revoke_all: bool, as_json: bool) -> None:
     """Make a new key for VENDOR (id or name); the newest earlier one works until the next rotation."""
-    with operator() as resources:
+    with open_resources() as resources:
         from api.domain.env import EnvMode
         from api.services.vendors.api_keys import rotate_key
         from api.services.vendors.vendors import find_vendor
@@ -109,7 +109,7 @@ def settlement() -> None:
 @click.option("--address", required=True, help="Address that receives.")
 def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: Any) -> None:
     """Receive a currency of VENDOR (id or name) in this token at this address."""
-    with operator() as resources:
+    with open_resources() as resources:
         from api.domain.env import EnvMode
         from api.services.ledger.chain_ledger import connect_pools
         from api.services.vendors.settlement_accounts import check_account
@@ -133,7 +133,7 @@ def settlement_set(vendor: str, env_mode: str, decimals: int | None, **account: 
 @click.option("--currency", required=True, help="Currency code of the account.")
 def settlement_remove(vendor: str, env_mode: str, currency: str) -> None:
     """Take no new orders of VENDOR (id or name) in a currency; open ones keep their terms."""
-    with operator() as resources:
+    with open_resources() as resources:
         from api.domain.env import EnvMode
         from api.services.vendors.vendors import find_vendor, remove_account
 
@@ -149,7 +149,7 @@ def settlement_remove(vendor: str, env_mode: str, currency: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def settlement_list(vendor: str, env_mode: str, as_json: bool) -> None:
     """List the accounts of VENDOR (id or name)."""
-    with operator() as resources:
+    with open_resources() as resources:
         from dataclasses import asdict
 
         from api.domain.env import EnvMode
@@ -168,7 +168,7 @@ def serve(port: int | None) -> None:
     """Serve the API, the payment page and the stream."""
     if port is not None:
         os.environ["PORT"] = str(port)
-    with operator(check_schema=False) as resources:
+    with open_resources(check_schema=False) as resources:
         from sqlalchemy.exc import OperationalError
 
         from api.server import serve as serve_http
@@ -182,7 +182,7 @@ def serve(port: int | None) -> None:
 @main.command()
 def worker() -> None:
     """Deliver webhooks, watch payments and let orders expire."""
-    with operator() as resources:
+    with open_resources() as resources:
         from api.logs import configure_logging
         from api.start_checks import check_start
         from api.worker.process import run_worker
@@ -201,7 +201,7 @@ def up(port: int | None, data_dir: str | None) -> None:
     os.environ.update({"DATA_DIR": data_dir} if data_dir is not None else {})
     os.environ.setdefault("ALLOW_LOCAL_WEBHOOKS", "true")
     os.environ.setdefault("LOG_LEVEL", "WARNING")
-    with operator(check_schema=False) as resources:
+    with open_resources(check_schema=False) as resources:
         from api.up import run_all
 
         raise SystemExit(run_all(resources))

@@ -7,7 +7,7 @@ import re
 
 import click
 
-from api.cli.support import ENV_MODES, operator
+from api.cli.support import ENV_MODES, open_resources
 
 
 @click.group()
@@ -20,7 +20,7 @@ def payments() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 def unmatched(env_mode: str, as_json: bool) -> None:
     """List the payments that belong to no order, and those that counted and were lost by their chain."""
-    with operator() as resources:
+    with open_resources() as resources:
         from api.domain.env import EnvMode
         from api.services.settlement.crediting.unmatched_transfers import list_unmatched
 
@@ -37,7 +37,7 @@ def unmatched(env_mode: str, as_json: bool) -> None:
 @click.argument("order_id")
 def assign(payment_id: int, order_id: str) -> None:
     """Credit the payment PAYMENT_ID to the order ORDER_ID."""
-    with operator() as resources:
+    with open_resources() as resources:
         from api.services.settlement.crediting import unmatched_transfers as service
 
         with resources.database.write() as session:
@@ -58,7 +58,7 @@ def rescan(env_mode: str, chain_id: int, first: int | None, last: int | None, tx
         raise click.UsageError("Give either --from and --to, or --tx.")
     if tx_hash is not None and not re.fullmatch("0x[0-9a-fA-F]{64}", tx_hash):
         raise click.BadParameter("Expected 0x and 64 hexadecimal digits.", param_hint="--tx")
-    with operator() as resources:
+    with open_resources() as resources:
         from api.domain.env import EnvMode
         from api.services.settlement.watching import rescans
 

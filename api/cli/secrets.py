@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from api.cli.support import operator
+from api.cli.support import open_resources
 
 
 @click.group()
@@ -15,7 +15,7 @@ def secrets() -> None:
 @secrets.command("rotate")
 def secrets_rotate() -> None:
     """Encrypt everything with the first of SECRET_KEYS, or with a new key in DATA_DIR/secret.key."""
-    with operator() as resources:
+    with open_resources() as resources:
         from api.services.operations.stored_secrets import rotate_keys
 
         rotated = rotate_keys(resources.database, resources.config)
@@ -26,7 +26,7 @@ def secrets_rotate() -> None:
 @click.confirmation_option(prompt="Every webhook whose secret is lost gets a new one. Go on?")
 def secrets_reset() -> None:
     """Start over after keys were lost: webhooks get new secrets, which their vendors fetch with rotate_secret."""
-    with operator() as resources:
+    with open_resources() as resources:
         from api.services.operations.stored_secrets import reset_secrets
 
         count = reset_secrets(resources.database, resources.config, resources.clock.now())

@@ -20,13 +20,13 @@ ENV_MODES = click.Choice(["test", "live"])
 
 
 @contextmanager
-def operator(*, check_schema: bool = True) -> Iterator[Resources]:
+def open_resources(*, check_schema: bool = True) -> Iterator[Resources]:
     """Give a command its resources, and turn what goes wrong into one line for the operator."""
     from sqlalchemy.exc import OperationalError
 
     from api.config import Config, ConfigError
     from api.context import build_resources
-    from api.domain.errors import Refused
+    from api.domain.errors import RequestRefused
     from api.secrets.keys import SecretKeyFault
     from api.storage import migrations
 
@@ -34,12 +34,12 @@ def operator(*, check_schema: bool = True) -> Iterator[Resources]:
     try:
         resources = build_resources(Config.from_env())
         engine = resources.database.engine
-        if check_schema and migrations.current_revision(engine) != migrations.latest_revision(engine):
+        if check_schema and migrations.read_current_revision(engine) != migrations.find_latest_revision(engine):
             raise click.ClickException("The database has another schema; run `checkout db upgrade` first.")
         yield resources
     except (ConfigError, SecretKeyFault) as error:
         raise click.ClickException(str(error)) from error
-    except Refused as error:
+    except RequestRefused as error:
         detail = "; ".join(f"{problem.path}: {problem.message}" for problem in error.problems)
         raise click.ClickException(f"{error.message}{f' ({detail})' if detail else ''}") from error
     except OperationalError as error:

@@ -22,6 +22,6 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-def iso(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """Write a moment the way every answer of the service does: ISO 8601, UTC, milliseconds, `Z`."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

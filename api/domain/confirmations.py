@@ -22,7 +22,7 @@ DOUBTED_ABOVE = 1_000
 """Dollars above which one endpoint's word and one proof are not enough."""
 
 
-def finality_blocks(chain_id: int) -> int:
+def count_finality_blocks(chain_id: int) -> int:
     """Return how deep a block lies that nothing changes any more, on a chain whose nodes do not say."""
     chain = CHAINS.get(chain_id)
     if chain is None:

@@ -16,7 +16,7 @@ DOLLAR_TOKENS = ("USDC", "USDT", "DAI")
 """Which stablecoin settles a dollar price: the first of these that the vendor has an account for."""
 
 
-def default_token(symbol: str) -> Token:
+def find_default_token(symbol: str) -> Token:
     """Return the token that settles a currency by default: on the best chain by `Chain.settlement_rank` that has it.
 
     Parameters
@@ -34,7 +34,7 @@ def default_token(symbol: str) -> Token:
     return info.on(min(ranks, key=lambda chain_id: (ranks[chain_id] == 0, ranks[chain_id])))
 
 
-def canonical(symbol: str) -> str | None:
+def find_canonical(symbol: str) -> str | None:
     """Return a currency code as the registry spells it, or None where it is neither a listed token nor `DOLLAR`."""
     if symbol.upper() == DOLLAR:
         return DOLLAR
@@ -44,11 +44,11 @@ def canonical(symbol: str) -> str | None:
         return None
 
 
-def settling_symbols(currency: str) -> Iterable[str]:
+def list_settling_symbols(currency: str) -> Iterable[str]:
     """Return the symbols of the accounts that can settle a canonical currency, best first."""
     return DOLLAR_TOKENS if currency == DOLLAR else (currency,)
 
 
-def known_symbols() -> tuple[str, ...]:
+def list_known_symbols() -> tuple[str, ...]:
     """Return the symbols of all listed tokens."""
     return tuple(info.symbol for info in token_registry.tokens())

@@ -21,7 +21,7 @@ class Problem:
     message: str
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The request is not carried out.
 
     Parameters
@@ -41,7 +41,7 @@ class Refused(Exception):
         self.retry_after_s = retry_after_s
 
 
-class InvalidData(Refused):
+class InvalidData(RequestRefused):
     """Properties are missing or malformed."""
 
     def __init__(self, *problems: Problem) -> None:
@@ -53,29 +53,29 @@ class InvalidData(Refused):
         return cls(Problem(path=path, message=message))
 
 
-class Unauthenticated(Refused):
+class Unauthenticated(RequestRefused):
     """The API key is missing, unknown or revoked."""
 
 
-class Forbidden(Refused):
+class Forbidden(RequestRefused):
     """The key may not do this, in this environment."""
 
 
-class NotFound(Refused):
+class NotFound(RequestRefused):
     """There is no such thing, or it is another vendor's."""
 
 
-class Conflict(Refused):
+class Conflict(RequestRefused):
     """The thing's present state does not allow this."""
 
 
-class Unprocessable(Refused):
+class Unprocessable(RequestRefused):
     """The request contradicts an earlier one."""
 
 
-class UnsupportedMedia(Refused):
+class UnsupportedMedia(RequestRefused):
     """The body is not JSON."""
 
 
-class Unavailable(Refused):
+class Unavailable(RequestRefused):
     """Something the service needs is down; the same request may succeed later."""

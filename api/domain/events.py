@@ -30,7 +30,7 @@ EVENT_OF: Mapping[OrderStatus, EventType] = MappingProxyType(
 """A refund has no event: the vendor asked for it and has the answer."""
 
 
-def event_of(status: OrderStatus, reason: StatusReason) -> EventType | None:
+def choose_event(status: OrderStatus, reason: StatusReason) -> EventType | None:
     """Return the event that tells of a change, or None.
 
     An order that has succeeded and whose payment its chain has lost since is told of as a failure: the vendor must not

@@ -111,22 +111,23 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
     in_time = [row for row in taken if not row.is_after_close]
     early = [row for row in payments if not row.is_after_close]
     late = [row for row in payments if row.is_after_close and row.is_final and row.sent_back < row.amount]
-    waiting = tuple(_waiting(rows))
+    waiting = tuple(_select_waiting(rows))
     return Funds(
         received=sum(row.amount for row in taken),
         final=sum(row.amount for row in taken if row.is_final),
-        seen=sum(_kept(row) for row in in_time),
-        seen_final=sum(_kept(row) for row in in_time if row.is_final),
-        first_at=_first_at(rows, price),
+        seen=sum(_select_kept(row) for row in in_time),
+        seen_final=sum(_select_kept(row) for row in in_time if row.is_final),
+        first_at=_find_first_at(rows, price),
         in_flight=any(row.is_built and not row.is_overdue for row in waiting),
-        returned=any(row.is_built and row.is_overdue and row.is_final for row in waiting) or _is_given_back(rows),
-        redirected=any(row.bridge_key in _redirected(rows) and row.is_built for row in rows),
+        returned=any(row.is_built and row.is_overdue and row.is_final for row in waiting)
+        or _is_refunded_by_bridge(rows),
+        redirected=any(row.bridge_key in _find_redirected(rows) and row.is_built for row in rows),
         rejected=_is_notable([row for row in early if row.is_rejected], price),
         foreign=_is_notable([row for row in early if not row.is_settlement_token and not row.is_rejected], price),
         after_close=_is_notable(late, price),
         part_sent_back=any(row.sent_back for row in payments),
         all_sent_back=_is_notable(payments, price)
-        and all(row.sent_back >= row.amount for row in _worthy(payments, price)),
+        and all(row.sent_back >= row.amount for row in _select_worthy(payments, price)),
     )
 
 
@@ -135,23 +136,23 @@ def _rank(row: Credit) -> tuple[datetime, bool, bool, bool]:
     return row.mined_at, row.is_built, not row.is_overdue, row.is_final
 
 
-def _worthy(payments: Sequence[Credit], price: int | None) -> list[Credit]:
+def _select_worthy(payments: Sequence[Credit], price: int | None) -> list[Credit]:
     """Return the payments that are worth a word each; all, if only together they are."""
     return [row for row in payments if _is_notable([row], price)] or list(payments)
 
 
-def _kept(row: Credit) -> int:
+def _select_kept(row: Credit) -> int:
     return max(0, row.amount - row.asked_back)
 
 
-def _waiting(rows: Sequence[Credit]) -> Iterator[Credit]:
+def _select_waiting(rows: Sequence[Credit]) -> Iterator[Credit]:
     """Yield the deposits that nothing has answered."""
     answers = Counter(
         row.bridge_key
         for row in rows
         if row.kind == TransferKind.PAYMENT or (row.kind == TransferKind.BRIDGE_REFUND and row.is_final)
     )
-    redirected = _redirected(rows)
+    redirected = _find_redirected(rows)
     for row in rows:
         if row.kind == TransferKind.DEPOSIT and row.bridge_key not in redirected:
             if answers[row.bridge_key]:
@@ -160,20 +161,20 @@ def _waiting(rows: Sequence[Credit]) -> Iterator[Credit]:
                 yield row
 
 
-def _redirected(rows: Sequence[Credit]) -> frozenset[str]:
+def _find_redirected(rows: Sequence[Credit]) -> frozenset[str]:
     """Return what the deposits have in common with what was delivered to somebody else."""
     return frozenset(row.bridge_key for row in rows if row.kind == TransferKind.REDIRECTED)
 
 
-def _is_given_back(rows: Sequence[Credit]) -> bool:
+def _is_refunded_by_bridge(rows: Sequence[Credit]) -> bool:
     built = {row.bridge_key for row in rows if row.kind == TransferKind.DEPOSIT and row.is_built}
     return any(row.kind == TransferKind.BRIDGE_REFUND and row.is_final and row.bridge_key in built for row in rows)
 
 
-def _first_at(rows: Sequence[Credit], price: int | None) -> datetime | None:
+def _find_first_at(rows: Sequence[Credit], price: int | None) -> datetime | None:
     """Return when the order's money had become worth a word: by a deposit, or by all that had come by then."""
     came: list[Credit] = []
-    redirected = _redirected(rows)
+    redirected = _find_redirected(rows)
     for row in rows:
         if row.is_after_close:
             continue

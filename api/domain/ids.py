@@ -29,7 +29,7 @@ class IdPrefix(StrEnum):
     TRANSFER = "tr"
 
 
-def new_id(prefix: IdPrefix, at: datetime) -> str:
+def make_id(prefix: IdPrefix, at: datetime) -> str:
     """Make an id such as ``po_01k…``.
 
     Parameters
@@ -40,15 +40,16 @@ def new_id(prefix: IdPrefix, at: datetime) -> str:
         Moment of making; ids of different milliseconds sort by it.
     """
     milliseconds = int(at.timestamp() * 1000)
-    return f"{prefix}_{_base32(milliseconds, TIME_CHARS)}{_base32(secrets.randbits(5 * RANDOM_CHARS), RANDOM_CHARS)}"
+    time = _encode_base32(milliseconds, TIME_CHARS)
+    return f"{prefix}_{time}{_encode_base32(secrets.randbits(5 * RANDOM_CHARS), RANDOM_CHARS)}"
 
 
-def new_reference() -> bytes:
+def make_reference() -> bytes:
     """Make the 16 bytes that mark a payment's calldata as belonging to one order."""
     return secrets.token_bytes(16)
 
 
-def _base32(value: int, length: int) -> str:
+def _encode_base32(value: int, length: int) -> str:
     digits = []
     for _ in range(length):
         value, digit = divmod(value, 32)

@@ -43,6 +43,6 @@ def rescale_up(amount: int, *, from_decimals: int, to_decimals: int) -> Rescaled
     return Rescaled(amount=whole + (rest > 0), rounded_up=rest > 0)
 
 
-def ceil_whole(amount: int, decimals: int) -> int:
+def round_up_to_whole(amount: int, decimals: int) -> int:
     """Return an amount in whole tokens, rounded up."""
     return rescale_up(amount, from_decimals=decimals, to_decimals=0).amount

@@ -109,7 +109,7 @@ class Step:
 def advance(order: OrderState, funds: Funds, now: datetime) -> tuple[Step, ...]:
     """Return the changes that are due, in their order; none if the order is where it belongs."""
     steps = []
-    while step := _next(order, funds, now):
+    while step := _find_next(order, funds, now):
         steps.append(step)
         order = replace(order, status=step.status, reason=step.reason)
     return tuple(steps)
@@ -140,27 +140,27 @@ def takes_payment(order: OrderState, mined_at: datetime) -> bool:
     return order.status != OrderStatus.EXPIRED or mined_at <= order.expires_at + LATE_WINDOW
 
 
-def _next(order: OrderState, funds: Funds, now: datetime) -> Step | None:
-    step = _due(order, funds, now)
+def _find_next(order: OrderState, funds: Funds, now: datetime) -> Step | None:
+    step = _find_due(order, funds, now)
     return None if step == Step(status=order.status, reason=order.reason) else step
 
 
-def _due(order: OrderState, funds: Funds, now: datetime) -> Step | None:
+def _find_due(order: OrderState, funds: Funds, now: datetime) -> Step | None:
     match order.status:
         case OrderStatus.CREATED if funds.first_at is not None:
-            return Step(status=OrderStatus.PROCESSING, reason=_reason(order, funds))
+            return Step(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
         case OrderStatus.CREATED if now >= order.expires_at:
             return Step(status=OrderStatus.EXPIRED, reason=StatusReason.EXPIRED)
         case OrderStatus.CREATED:
             return None
         case OrderStatus.EXPIRED if funds.first_at is not None and takes_payment(order, funds.first_at):
-            return Step(status=OrderStatus.PROCESSING, reason=_reason(order, funds))
+            return Step(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
         case OrderStatus.PROCESSING if not funds.all_sent_back:
             return _settle(order, funds, now)
-    return _after_close(order, funds)
+    return _find_after_close(order, funds)
 
 
-def _after_close(order: OrderState, funds: Funds) -> Step:
+def _find_after_close(order: OrderState, funds: Funds) -> Step:
     """Follow what was promised, and what came or went back since.
 
     The chain may lose a payment that had the blocks its value asked for.
@@ -172,7 +172,7 @@ def _after_close(order: OrderState, funds: Funds) -> Step:
         is_paid = order.amount is None or funds.final >= order.amount
         if not is_paid:
             return Step(status=order.status, reason=StatusReason.REORGED)
-        reason = _reason(order, funds) if reason == StatusReason.REORGED else reason
+        reason = _find_reason(order, funds) if reason == StatusReason.REORGED else reason
     if funds.part_sent_back and order.status != OrderStatus.REFUNDED:
         reason = StatusReason.PARTIALLY_REFUNDED
     elif funds.after_close:
@@ -185,14 +185,14 @@ def _settle(order: OrderState, funds: Funds, now: datetime) -> Step:
         reason = StatusReason.ROUTE_FAILED if funds.redirected else StatusReason.REORGED
         return Step(status=OrderStatus.CREATED, reason=reason)
     if order.amount is not None and funds.seen_final >= order.amount:
-        return Step(status=OrderStatus.SUCCESS, reason=_reason(order, funds))
-    failure = _failure(order, funds, now)
+        return Step(status=OrderStatus.SUCCESS, reason=_find_reason(order, funds))
+    failure = _find_failure(order, funds, now)
     if failure is not None:
         return Step(status=OrderStatus.FAILED, reason=failure)
-    return Step(status=OrderStatus.PROCESSING, reason=_reason(order, funds))
+    return Step(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
 
 
-def _failure(order: OrderState, funds: Funds, now: datetime) -> StatusReason | None:
+def _find_failure(order: OrderState, funds: Funds, now: datetime) -> StatusReason | None:
     """Say why no more can be hoped for, or None while it can.
 
     Until it expires only the failure of a deposit that was built for it ends an order: whatever else anybody may send
@@ -200,15 +200,15 @@ def _failure(order: OrderState, funds: Funds, now: datetime) -> StatusReason | N
     """
     if not _is_short(order, funds):
         return None
-    shortage = _shortage(order, funds)
+    shortage = _find_shortage(order, funds)
     if funds.returned and shortage == StatusReason.NONE:
         return StatusReason.ROUTE_FAILED
     deadline = order.expires_at + LATE_WINDOW if _is_late(order, funds) else order.expires_at
     return None if now < deadline or shortage == StatusReason.NONE else shortage
 
 
-def _reason(order: OrderState, funds: Funds) -> StatusReason:
-    if _is_short(order, funds) and (shortage := _shortage(order, funds)) != StatusReason.NONE:
+def _find_reason(order: OrderState, funds: Funds) -> StatusReason:
+    if _is_short(order, funds) and (shortage := _find_shortage(order, funds)) != StatusReason.NONE:
         return shortage
     if _is_late(order, funds):
         return StatusReason.PAID_LATE
@@ -217,7 +217,7 @@ def _reason(order: OrderState, funds: Funds) -> StatusReason:
     return StatusReason.NONE
 
 
-def _shortage(order: OrderState, funds: Funds) -> StatusReason:
+def _find_shortage(order: OrderState, funds: Funds) -> StatusReason:
     """Say what came instead of the price; nothing where nothing did that is worth a word."""
     if order.amount is not None and funds.seen * NOTABLE_SHARE >= order.amount:
         return StatusReason.UNDERPAID

@@ -105,6 +105,6 @@ TransferKey = tuple[str, int]
 """What tells a chain's transfers apart: `Transfer.tx_hash` and `Transfer.log_index`."""
 
 
-def key_of(transfer: Transfer) -> TransferKey:
+def get_key(transfer: Transfer) -> TransferKey:
     """Return what tells a chain's transfers apart."""
     return transfer.tx_hash, transfer.log_index

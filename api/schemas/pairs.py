@@ -10,7 +10,7 @@ from marshmallow import ValidationError, post_load, validates_schema
 from api.context import get_resources
 from api.schemas.base import BaseSchema
 from api.services.market.market import MarketService
-from api.services.routing.query import RouteQuery, default_slippage_bps
+from api.services.routing.query import RouteQuery, choose_slippage_bps
 from routing_engine import RouteRequest, Side
 
 DEFAULT_SPLITS = 5
@@ -59,7 +59,7 @@ class PairSchema(BaseSchema):
             **options,
         )
         return RouteQuery(
-            request=request, slippage_bps=data.get("slippage_bps", default_slippage_bps(token_in, token_out))
+            request=request, slippage_bps=data.get("slippage_bps", choose_slippage_bps(token_in, token_out))
         )
 
     def _amount_faults(self, original: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

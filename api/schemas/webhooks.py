@@ -8,7 +8,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.events import EventType
 from api.schemas.base import BaseSchema
 from api.schemas.fields import EnvModeField, TextField, UrlField
@@ -22,7 +22,7 @@ class Moment(fields.String):
     """A moment in ISO 8601, UTC."""
 
     def _serialize(self, value: Any, attr: str | None, obj: Any, **_: Any) -> str | None:
-        return iso(value) if isinstance(value, datetime) else None
+        return format_time(value) if isinstance(value, datetime) else None
 
 
 class NewSubscriptionSchema(BaseSchema):

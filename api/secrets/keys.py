@@ -81,7 +81,7 @@ class KeyFile:
     def make(self) -> None:
         """Write the first key, unless another process is faster."""
         make_private_folder(self.path.parent)
-        write_private_file(self.path, f"{new_key()}\n", replace=False)
+        write_private_file(self.path, f"{make_key()}\n", replace=False)
 
     def write(self, keys: Sequence[SecretKey]) -> None:
         """Replace the file's keys."""
@@ -89,7 +89,7 @@ class KeyFile:
         write_private_file(self.path, "".join(f"{line}\n" for line in lines), replace=True)
 
 
-def new_key() -> str:
+def make_key() -> str:
     """Make a key, as it is written in the setting and in the file."""
     return base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
 

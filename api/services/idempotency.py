@@ -54,7 +54,7 @@ class Repeatable:
         return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def first_answer(
+def find_first_answer(
     session: Session,
     request: Repeatable,
     *,

@@ -20,7 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from api.storage.base import Base
 from api.storage.fencing import Fence
 from api.storage.private_files import FOLDER_MODE, make_private_file, restrict_file
-from api.storage.process import process_name
+from api.storage.process import name_process
 
 LOCK_WAIT_MS = 5_000
 STATEMENT_MS = 15_000
@@ -43,7 +43,7 @@ class Database:
     """
 
     def __init__(self, url: str | URL, *, lock_wait_ms: int = LOCK_WAIT_MS) -> None:
-        self.engine = _engine(make_url(url), lock_wait_ms)
+        self.engine = _make_engine(make_url(url), lock_wait_ms)
         self._fence: Fence | None = None
         self._readers = sessionmaker(self.engine, expire_on_commit=False)
         # A deferred transaction that turns into a writer fails under load whatever the busy timeout; this one waits.
@@ -94,7 +94,7 @@ class Database:
         self.engine.dispose()
 
 
-def database_now(session: Session) -> datetime:
+def read_database_time(session: Session) -> datetime:
     """Return the database's own time: its server's, or on SQLite this machine's, on which all its processes run."""
     if session.get_bind().dialect.name == "postgresql":
         now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
@@ -118,9 +118,9 @@ def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -
     return session.execute(statement.on_conflict_do_nothing().returning(key)).first() is not None
 
 
-def _engine(url: URL, lock_wait_ms: int) -> Engine:
+def _make_engine(url: URL, lock_wait_ms: int) -> Engine:
     if url.get_backend_name() == "sqlite":
-        return _sqlite_engine(url, lock_wait_ms)
+        return _make_sqlite_engine(url, lock_wait_ms)
     settings = {
         "statement_timeout": STATEMENT_MS,
         "lock_timeout": lock_wait_ms,
@@ -128,11 +128,11 @@ def _engine(url: URL, lock_wait_ms: int) -> Engine:
         "timezone": "UTC",
     }
     options = " ".join(f"-c {name}={value}" for name, value in settings.items())
-    arguments = {"connect_timeout": 5, "options": options, "application_name": process_name()}
+    arguments = {"connect_timeout": 5, "options": options, "application_name": name_process()}
     return create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
 
 
-def _sqlite_engine(url: URL, lock_wait_ms: int) -> Engine:
+def _make_sqlite_engine(url: URL, lock_wait_ms: int) -> Engine:
     if url.database and url.database != ":memory:" and not url.database.startswith("file:"):
         _make_sqlite_file(Path(url.database))
     engine = create_engine(url, **POOL)

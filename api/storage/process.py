@@ -33,9 +33,9 @@ class Process:
     started: int
 
     @classmethod
-    def present(cls) -> Self:
+    def find_present(cls) -> Self:
         """Return the process that asks."""
-        stat = _stat(os.getpid())
+        stat = _read_stat(os.getpid())
         host = socket.gethostname()[:LONGEST_HOST]
         return cls(host=host, pid=os.getpid(), started=int(stat[STARTED_FIELD]) if stat else 0)
 
@@ -55,23 +55,23 @@ class Process:
     @property
     def is_here(self) -> bool:
         """Whether it runs on this machine now, and is not another one that got its number."""
-        stat = _stat(self.pid)
+        stat = _read_stat(self.pid)
         is_same = stat is not None and int(stat[STARTED_FIELD]) == self.started != 0
         return is_same and self.host == socket.gethostname()[:LONGEST_HOST]
 
     @property
     def is_stopped(self) -> bool:
         """Whether a signal has stopped it."""
-        stat = _stat(self.pid)
+        stat = _read_stat(self.pid)
         return stat is not None and stat[STATE_FIELD] in STOPPED
 
 
-def process_name() -> str:
+def name_process() -> str:
     """Return the name of the process that asks."""
-    return Process.present().name
+    return Process.find_present().name
 
 
-def _stat(pid: int) -> list[str] | None:
+def _read_stat(pid: int) -> list[str] | None:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:  # no such process, or a system without /proc

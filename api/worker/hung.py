@@ -40,7 +40,7 @@ class Remover:
     def clear(self, holder: str) -> bool:
         """Take the locks from the process with this name; return whether that was done."""
         process = Process.parse(holder.partition("/")[0])
-        if process is None or process.name == Process.present().name:
+        if process is None or process.name == Process.find_present().name:
             return False
         if self._engine.dialect.name == "postgresql":
             return self._end_sessions(process)
@@ -62,7 +62,7 @@ class Remover:
 
     def _end_process(self, process: Process) -> bool:
         path = self._engine.url.database
-        if not path or not process.is_here or process.pid not in _writers(Path(f"{path}-shm")):
+        if not path or not process.is_here or process.pid not in _find_writers(Path(f"{path}-shm")):
             self._blocked = (None, 0)
             return False
         tries = self._blocked[1] + 1 if self._blocked[0] == process else 1
@@ -82,7 +82,7 @@ class Remover:
         return False
 
 
-def _writers(shared_memory: Path) -> frozenset[int]:
+def _find_writers(shared_memory: Path) -> frozenset[int]:
     """Return who holds the write lock of a SQLite database.
 
     The system's list is read, since opening and closing the file would drop this process's own locks on it.

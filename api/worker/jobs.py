@@ -49,7 +49,7 @@ class Job:
     end: Callable[[], None] | None = None
 
 
-def housekeeping(resources: Resources) -> None:
+def clean_up(resources: Resources) -> None:
     """Forget what has served its time: idempotency keys, job slots, quotes."""
     now = resources.clock.now()
     with resources.database.write() as session:
@@ -67,5 +67,5 @@ JOBS: tuple[Job, ...] = (
     Job(duty=Duty.CHAINS, every_s=1, run=CHAINS.run, end=CHAINS.end),
     Job(duty=Duty.EXPIRY, every_s=1, run=expire_orders),
     Job(duty=Duty.WEBHOOKS, every_s=0.2, run=WEBHOOKS.run, end=WEBHOOKS.end),
-    Job(duty=Duty.HOUSEKEEPING, every_s=3600, run=housekeeping, once_per_slot=True),
+    Job(duty=Duty.HOUSEKEEPING, every_s=3600, run=clean_up, once_per_slot=True),
 )

@@ -15,8 +15,8 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from api.domain.duties import Duty
-from api.storage.db import Database, database_now, insert_new
-from api.storage.process import process_name
+from api.storage.db import Database, insert_new, read_database_time
+from api.storage.process import name_process
 from api.storage.tables import Lease
 from api.worker.hung import Remover
 
@@ -63,7 +63,7 @@ class Leases:
     ) -> None:
         self._database = Database(database.engine.url, lock_wait_ms=LOCK_WAIT_MS)
         self._remover = Remover(self._database.engine)
-        self._holder = f"{process_name()}/{secrets.token_hex(8)}"
+        self._holder = f"{name_process()}/{secrets.token_hex(8)}"
         self._lease = timedelta(seconds=lease_s)
         self._stopwatch = stopwatch
         self._lock = threading.Lock()
@@ -99,7 +99,7 @@ class Leases:
         free = update(Lease).where(Lease.duty == duty, Lease.holder == self._holder, Lease.token == token)
         try:
             with self._database.write() as session:
-                session.execute(free.values(holder="", expires_at=database_now(session)))
+                session.execute(free.values(holder="", expires_at=read_database_time(session)))
         except DBAPIError as error:  # it expires by itself
             log.warning("leases_unavailable", kind=type(error).__name__)
 
@@ -125,7 +125,9 @@ class Leases:
             return
         with self._database.write() as session:
             mine = update(Lease).where(Lease.holder == self._holder, Lease.duty.in_(list(held)))
-            renewed = mine.values(expires_at=database_now(session) + self._lease).returning(Lease.duty, Lease.token)
+            renewed = mine.values(expires_at=read_database_time(session) + self._lease).returning(
+                Lease.duty, Lease.token
+            )
             rows = {Duty(row.duty): row.token for row in session.execute(renewed)}
         for duty, token in held.items():
             if rows.get(duty) != token:
@@ -138,7 +140,7 @@ class Leases:
             return
         with self._database.read() as session:
             rows = {row.duty: row for row in session.scalars(select(Lease).where(Lease.duty.in_(list(duties))))}
-            now = database_now(session)
+            now = read_database_time(session)
         for duty in duties:
             row = rows.get(duty)
             if row is None or self._is_free(duty, row, now):
@@ -167,7 +169,7 @@ class Leases:
 
     def _token_of_new(self, duty: Duty) -> int | None:
         with self._database.write() as session:
-            expires_at = database_now(session) + self._lease
+            expires_at = read_database_time(session) + self._lease
             values = {"duty": duty, "holder": self._holder, "token": 1, "expires_at": expires_at}
             return 1 if insert_new(session, Lease, values) else None
 
@@ -181,5 +183,5 @@ class Leases:
             if row is None:
                 return None
             row.holder, row.token = self._holder, seen.token + 1
-            row.expires_at = database_now(session) + self._lease
+            row.expires_at = read_database_time(session) + self._lease
             return row.token

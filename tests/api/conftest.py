@@ -27,7 +27,7 @@ from api.config import Config
 from api.context import attach_resources
 from api.domain.env import EnvMode
 from api.services.market.market import MarketService
-from api.services.market.supply import offline
+from api.services.market.supply import load_offline
 from api.services.resources import Resources
 from api.services.simulator.ledger import SimulatedLedger
 from api.services.vendors.vendors import NewVendor, create_vendor
@@ -128,7 +128,7 @@ def config(tmp_path: Path, database: Database) -> Config:
 @pytest.fixture(scope="session")
 def market() -> MarketService:
     """The sandbox market, loaded once for all tests, at their first question."""
-    return MarketService(offline(None), SettableClock(START))
+    return MarketService(load_offline(None), SettableClock(START))
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from api import blueprints
 from api.app import build_app
 from api.blueprints.base import Api, Blueprint
 from api.context import get_resources
-from api.domain.errors import Conflict, Forbidden, NotFound, Refused, Unavailable, Unprocessable
-from api.domain.ids import IdPrefix, new_id
+from api.domain.errors import Conflict, Forbidden, NotFound, RequestRefused, Unavailable, Unprocessable
+from api.domain.ids import IdPrefix, make_id
 from api.rate_limits import RateLimits
 from api.schemas import (
     Address,
@@ -27,11 +27,11 @@ from api.schemas import (
     TextField,
     UrlField,
 )
-from api.security import caller_key, key_optional, key_required, optional_key
+from api.security import find_caller_key, get_caller_key, key_optional, key_required
 from api.services.resources import Resources
 from api.storage.tables import Vendor
 
-REFUSALS: dict[str, Refused] = {
+REFUSALS: dict[str, RequestRefused] = {
     "403": Forbidden("No"),
     "404": NotFound("No"),
     "409": Conflict("No"),
@@ -110,18 +110,18 @@ def _blueprint() -> Blueprint:
     @key_required
     @blueprint.body(Everything)
     def private(_: dict[str, Any]) -> dict[str, Any]:
-        return {"vendor": caller_key().vendor_name}
+        return {"vendor": get_caller_key().vendor_name}
 
     @blueprint.get("/private")
     @key_required
     def whoami() -> dict[str, Any]:
-        key = caller_key()
+        key = get_caller_key()
         return {"vendor": key.vendor_name, "vendor_id": key.vendor_id, "env_mode": key.env_mode}
 
     @blueprint.get("/public")
     @key_optional
     def public() -> dict[str, Any]:
-        key = optional_key()
+        key = find_caller_key()
         return {"vendor": key.vendor_name if key else None}
 
     @blueprint.get("/refuse/<code>")
@@ -133,7 +133,7 @@ def _blueprint() -> Blueprint:
         shared = get_resources()
         now = shared.clock.now()
         with shared.database.write() as session:
-            vendor_id = new_id(IdPrefix.VENDOR, now)
+            vendor_id = make_id(IdPrefix.VENDOR, now)
             session.add(Vendor(id=vendor_id, name=vendor_id, created_at=now))
         return {"vendor_id": vendor_id}
 

@@ -19,11 +19,11 @@ from adapters.bridges.stargate_payments import SEND
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Log
 from adapters.rpc.endpoint_pool import RpcPool
-from api.domain.confirmations import finality_blocks
+from api.domain.confirmations import count_finality_blocks
 from api.domain.ledger import ChainUnavailable
 from api.domain.transfers import Naming
 from api.services.ledger.chain_reader import ChainReader
-from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
+from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from routing_engine.reference import token_registry
 from tests.support.settlement import transfer_data
 
@@ -55,7 +55,7 @@ def mint(**changes: object) -> Log:
     words = (word(TOKEN), word(SHOP), amount, word(PAYER), (30).to_bytes(32), (7).to_bytes(32), bytes(32))
     body = told.get("body", b"\0\0\0\1" + b"".join(words) + told["hook"])
     message = encode(["uint32", "bytes32", "bytes"], [told["domain"], told["sender"], body])
-    return log("0xb", (Cctp.RECEIVED, topic_of(PAYER), "0x" + "01" * 32, "0x" + "00" * 32), message)
+    return log("0xb", (Cctp.RECEIVED, make_topic(PAYER), "0x" + "01" * 32, "0x" + "00" * 32), message)
 
 
 def burn(domain: int = 6) -> Log:
@@ -63,7 +63,7 @@ def burn(domain: int = 6) -> Log:
         ["uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes"],
         [1_000, word(SHOP), domain, bytes(32), bytes(32), 30, b"hook" + REFERENCE],
     )
-    return log("0xb", (Cctp.BURN, topic_of(TOKEN), topic_of(PAYER), "0x" + "00" * 32), burnt)
+    return log("0xb", (Cctp.BURN, make_topic(TOKEN), make_topic(PAYER), "0x" + "00" * 32), burnt)
 
 
 def test_a_burn_and_its_mint_have_the_same_name() -> None:
@@ -109,9 +109,11 @@ def test_stargate_names_its_messages_and_its_call_says_for_whom() -> None:
     guid, pool = "0x" + "ab" * 32, "0x" + "55" * 20
     here, there = Stargate(1, {pool: "USDC"}), Stargate(8453, {pool: "USDC"})
     sent = here.read(
-        log(pool, (Stargate.SENT, guid, topic_of(PAYER)), encode(["uint32", "uint256", "uint256"], [30184, 90, 89]))
+        log(pool, (Stargate.SENT, guid, make_topic(PAYER)), encode(["uint32", "uint256", "uint256"], [30184, 90, 89]))
     )
-    received = there.read(log(pool, (Stargate.RECEIVED, guid, topic_of(SHOP)), encode(["uint32", "uint256"], [1, 89])))
+    received = there.read(
+        log(pool, (Stargate.RECEIVED, guid, make_topic(SHOP)), encode(["uint32", "uint256"], [1, 89]))
+    )
     assert isinstance(sent, Deposit)
     assert isinstance(received, Delivery)
     assert (sent.bridge_id, sent.recipient, sent.promise) == (received.bridge_id, "", None)
@@ -199,7 +201,7 @@ class Node:
     def log(self) -> dict[str, Any]:
         return {
             "address": TOKEN,
-            "topics": [TRANSFER_TOPIC, topic_of(PAYER), topic_of(SHOP)],
+            "topics": [TRANSFER_TOPIC, make_topic(PAYER), make_topic(SHOP)],
             "data": f"0x{5:064x}",
             "blockNumber": "0x2",
             "blockHash": self.hash(2),
@@ -250,7 +252,7 @@ def test_a_node_that_knows_no_finality_is_believed_at_a_depth(answer: object) ->
         return answer if params[0] == "finalized" else block
 
     head = reader(Node({"eth_getBlockByNumber": finalized})).head()
-    assert head.final_number == 3 - finality_blocks(8453) == 3 - 750
+    assert head.final_number == 3 - count_finality_blocks(8453) == 3 - 750
 
 
 def other_hash(params: list[Any], block: Any) -> Any:

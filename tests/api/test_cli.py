@@ -288,9 +288,9 @@ def test_up_replaces_a_worker_that_is_killed(tmp_path: Path) -> None:
 
 
 def test_the_demo_key_is_fresh_each_time(resources: Resources) -> None:
-    from api.up import demo_key
+    from api.up import make_demo_key
 
-    first, second = demo_key(resources), demo_key(resources)
+    first, second = make_demo_key(resources), make_demo_key(resources)
     with resources.database.read() as session:
         found = [find_key(session, key) for key in (first, second)]
     assert first != second

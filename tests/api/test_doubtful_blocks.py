@@ -12,15 +12,15 @@ from api.cli.commands import main
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, Settlement
 from api.domain.transfers import Block
-from api.services.ledger.blooms import bloom_of
-from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
+from api.services.ledger.blooms import make_bloom
+from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from api.services.resources import Resources
 from api.services.settlement.watching.doubtful_blocks import (
     close_doubts,
     count_doubts,
-    due_doubts,
+    find_oldest_doubt,
+    list_due_doubts,
     note_doubts,
-    oldest_doubt,
 )
 from tests.api.test_chain_ledger import PAYER, SHOP, TOKEN, Node, reader
 
@@ -34,12 +34,12 @@ def doubt(resources: Resources, number: int, fork: str = "0a") -> Doubt:
 
 
 def bloom(*texts: str) -> str:
-    return f"0x{bloom_of(bytes.fromhex(text[2:]) for text in texts):0512x}"
+    return f"0x{make_bloom(bytes.fromhex(text[2:]) for text in texts):0512x}"
 
 
 BLOOMS = {
-    "a transfer to the shop": (bloom(TOKEN, TRANSFER_TOPIC, topic_of(PAYER), topic_of(SHOP)), [2]),
-    "a transfer to somebody else": (bloom(TOKEN, TRANSFER_TOPIC, topic_of(SHOP[:-2] + "00"), topic_of(PAYER)), []),
+    "a transfer to the shop": (bloom(TOKEN, TRANSFER_TOPIC, make_topic(PAYER), make_topic(SHOP)), [2]),
+    "a transfer to somebody else": (bloom(TOKEN, TRANSFER_TOPIC, make_topic(SHOP[:-2] + "00"), make_topic(PAYER)), []),
     "nothing": (bloom(), []),
     "everything": ("0x" + "ff" * 256, [2]),
 }
@@ -66,11 +66,11 @@ def test_doubts_are_gathered_settled_and_put_off_for_longer_and_longer(resources
     start, asked = resources.clock.now(), []
     with resources.database.write() as session:
         note_doubts(session, LIVE, BASE, [doubt(resources, number) for number in (7, 5, 6)], start)
-        assert oldest_doubt(session, LIVE, BASE) == 5
-        assert oldest_doubt(session, LIVE, 1) is oldest_doubt(session, EnvMode.TEST, BASE) is None
+        assert find_oldest_doubt(session, LIVE, BASE) == 5
+        assert find_oldest_doubt(session, LIVE, 1) is find_oldest_doubt(session, EnvMode.TEST, BASE) is None
         for second in range(0, 2_000, 5):
             now = start + timedelta(seconds=second)
-            due = due_doubts(session, LIVE, BASE, now)
+            due = list_due_doubts(session, LIVE, BASE, now)
             if due:
                 asked.append((second, [each.block.number for each in due]))
                 close_doubts(session, LIVE, BASE, due, Settlement(settled=frozenset({5})), now)
@@ -83,10 +83,10 @@ def test_a_doubt_of_a_new_fork_is_not_settled_by_what_the_old_one_held(resources
     now = resources.clock.now()
     with resources.database.write() as session:
         note_doubts(session, LIVE, BASE, [doubt(resources, 5)], now)
-        before = due_doubts(session, LIVE, BASE, now + timedelta(minutes=1))
+        before = list_due_doubts(session, LIVE, BASE, now + timedelta(minutes=1))
         note_doubts(session, LIVE, BASE, [doubt(resources, 5, fork="0b")], now)
         close_doubts(session, LIVE, BASE, before, Settlement(settled=frozenset({5})), now)
-        assert [each.block.hash for each in due_doubts(session, LIVE, BASE, now + timedelta(minutes=1))] == [
+        assert [each.block.hash for each in list_due_doubts(session, LIVE, BASE, now + timedelta(minutes=1))] == [
             "0x" + "0b" * 32
         ]
 

@@ -17,7 +17,7 @@ from api.services.operations.duty_health import ESSENTIAL
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.storage import migrations
-from api.storage.db import Database, database_now
+from api.storage.db import Database, read_database_time
 from api.storage.tables import Lease, WatchCursor
 from api.worker.leases import Leases
 from tests.api.conftest import Merchant
@@ -36,7 +36,7 @@ def worker(resources: Resources) -> Iterator[Leases]:
 
 def set_lapsed(resources: Resources, duty: Duty, seconds: float) -> None:
     with resources.database.write() as session:
-        session.get_one(Lease, duty).expires_at = database_now(session) - timedelta(seconds=seconds)
+        session.get_one(Lease, duty).expires_at = read_database_time(session) - timedelta(seconds=seconds)
 
 
 def test_health_and_readiness(client: FlaskClient, worker: Leases) -> None:
@@ -148,6 +148,6 @@ def test_a_damaged_database_is_not_ready(client: FlaskClient, monkeypatch: pytes
     def fail(_: object) -> str:
         raise DatabaseError("SELECT 1", None, Exception("database disk image is malformed"))
 
-    monkeypatch.setattr(migrations, "current_revision", fail)
+    monkeypatch.setattr(migrations, "read_current_revision", fail)
     assert client.get(path).status_code == 503
     assert client.get("/healthz").status_code == 200

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select
 
 from api.domain.errors import Conflict
-from api.services.idempotency import Repeatable, first_answer
+from api.services.idempotency import Repeatable, find_first_answer
 from api.services.resources import Resources
 from api.storage.tables import Event, IdempotencyKey, PaymentOrder
 from tests.api.conftest import Merchant
@@ -80,7 +80,7 @@ def test_a_crash_half_way_leaves_the_key_free(shop: Shop, merchant: Merchant) ->
 
     def crash() -> None:
         with shop.resources.database.write() as session:
-            answered = first_answer(
+            answered = find_first_answer(
                 session,
                 request,
                 box=shop.resources.box,
@@ -101,7 +101,7 @@ def answer(resources: Resources, merchant: Merchant, number: int) -> object:
     request = Repeatable(key="cart-7", body=b"{}")
     now = resources.clock.now()
     with resources.database.write() as session:
-        return first_answer(
+        return find_first_answer(
             session,
             request,
             box=resources.box,
@@ -118,7 +118,9 @@ def test_a_request_under_way_is_waited_for(resources: Resources, merchant: Merch
         with resources.database.write() as session:
             now = resources.clock.now()
             box = resources.box
-            first_answer(session, request, box=box, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=now)
+            find_first_answer(
+                session, request, box=box, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=now
+            )
             waiting = pool.submit(answer, resources, merchant, 2)
         assert waiting.result() == {"id": 1}
 
@@ -129,7 +131,7 @@ def test_a_request_that_stays_under_way_is_a_conflict(resources: Resources, merc
     with ThreadPoolExecutor(1) as pool, resources.database.write() as session:
         request = Repeatable(key="cart-7", body=b"{}")
         box, now = resources.box, resources.clock.now()
-        first_answer(session, request, box=box, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=now)
+        find_first_answer(session, request, box=box, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=now)
         with pytest.raises(Conflict, match="still being carried out") as refused:
             pool.submit(answer, resources, merchant, 2).result()
     assert refused.value.retry_after_s == 1

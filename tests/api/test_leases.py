@@ -13,9 +13,9 @@ from sqlalchemy import select
 
 from api.domain.duties import Duty
 from api.services.resources import Resources
-from api.storage.db import Database, database_now
+from api.storage.db import Database, read_database_time
 from api.storage.fencing import Fence, LeaseLost
-from api.storage.process import Process, process_name
+from api.storage.process import Process, name_process
 from api.storage.tables import JobSlot, Lease
 from api.worker.leases import LEASE_S, Leases
 from tests.api.conftest import START
@@ -46,7 +46,7 @@ def make(resources: Resources) -> Iterator[Callable[..., Leases]]:
 
 def expire(resources: Resources, duty: Duty) -> None:
     with resources.database.write() as session:
-        session.get_one(Lease, duty).expires_at = database_now(session) - timedelta(seconds=1)
+        session.get_one(Lease, duty).expires_at = read_database_time(session) - timedelta(seconds=1)
 
 
 def slots(resources: Resources) -> list[str]:
@@ -177,9 +177,9 @@ def test_renewing_waits_for_no_transaction_on_postgresql(resources: Resources, m
 
 
 def test_processes_are_known_by_more_than_their_number() -> None:
-    present = Process.present()
-    assert Process.parse(process_name()) == present
-    assert len(process_name()) <= 63
+    present = Process.find_present()
+    assert Process.parse(name_process()) == present
+    assert len(name_process()) <= 63
     assert present.is_here
     assert not present.is_stopped
     later = Process(host=present.host, pid=present.pid, started=present.started + 1)

@@ -19,7 +19,7 @@ from adapters.testing import ReplayClient
 from api.app import build_app
 from api.config import Config, ConfigError
 from api.services.market.market import MarketService, NoMarket
-from api.services.market.supply import FeedSupply, open_board, supply_for
+from api.services.market.supply import FeedSupply, choose_supply, open_board
 from api.services.resources import Resources
 from api.worker.process import run_worker
 from api.worker.sources import SourceReader
@@ -146,7 +146,7 @@ def redis_url() -> Iterator[str]:
 
 def test_the_worker_publishes_and_the_others_route_on_it(resources: Resources, redis_url: str) -> None:
     config = replace(resources.config, market=Plan(adapters=("sandbox",)), redis_url=redis_url)
-    market = MarketService(supply_for(config, resources.clock), resources.clock)
+    market = MarketService(choose_supply(config, resources.clock), resources.clock)
     with pytest.raises(NoMarket, match="at the moment"):
         market.load()
     reader = SourceReader()
@@ -182,7 +182,7 @@ def test_without_redis_the_process_reads_for_itself(resources: Resources) -> Non
     reader = SourceReader()
     reader.run(replace(resources, config=config))
     assert reader._feed is None, "the worker has nobody to read for"
-    supply = supply_for(config, resources.clock)()
+    supply = choose_supply(config, resources.clock)()
     assert isinstance(supply, FeedSupply)
     assert supply.read().snapshot.id == Snapshot.sandbox().id
     supply.close()

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from api.asgi import from_environment
+from api.asgi import build_from_environment
 from api.config import ConfigError
 from api.services.market.market import MarketService, NoMarket
-from api.services.market.supply import offline
+from api.services.market.supply import load_offline
 from routing_engine import NATIVE_ADDRESS, Router, Snapshot
 from tests.api.conftest import START
 from tests.support.clock import SettableClock
@@ -32,14 +32,14 @@ def market_file(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_routed_on(market_file: Path, clock: SettableClock) -> None:
-    market = MarketService(offline(market_file), clock)
+    market = MarketService(load_offline(market_file), clock)
     assert list(market.snapshot.markets) == ["ab"]
     assert market.updated_at == START
     assert not market.degraded
 
 
 def test_threads_share_one_router(market_file: Path, clock: SettableClock) -> None:
-    market, routers, barrier = MarketService(offline(market_file), clock), list[Router](), Barrier(4)
+    market, routers, barrier = MarketService(load_offline(market_file), clock), list[Router](), Barrier(4)
 
     def ask() -> None:
         barrier.wait()
@@ -55,7 +55,7 @@ def test_threads_share_one_router(market_file: Path, clock: SettableClock) -> No
 
 
 def test_a_refresh_replaces_the_router_when_the_market_changed(market_file: Path, clock: SettableClock) -> None:
-    market = MarketService(offline(market_file), clock)
+    market = MarketService(load_offline(market_file), clock)
     first = market.router
     market.refresh()
     assert market.router is first
@@ -67,7 +67,7 @@ def test_a_refresh_replaces_the_router_when_the_market_changed(market_file: Path
 
 
 def test_a_source_that_breaks_later_leaves_what_it_gave(market_file: Path, clock: SettableClock) -> None:
-    market = MarketService(offline(market_file), clock)
+    market = MarketService(load_offline(market_file), clock)
     before = market.snapshot
     market_file.write_text("{")
     market.refresh()
@@ -76,7 +76,7 @@ def test_a_source_that_breaks_later_leaves_what_it_gave(market_file: Path, clock
 
 
 def test_without_any_market_the_reason_names_the_file(tmp_path: Path, clock: SettableClock) -> None:
-    market = MarketService(offline(tmp_path / "none.json"), clock)
+    market = MarketService(load_offline(tmp_path / "none.json"), clock)
     with pytest.raises(NoMarket) as caught:
         market.load()
     assert "none.json" in caught.value.reason
@@ -85,7 +85,7 @@ def test_without_any_market_the_reason_names_the_file(tmp_path: Path, clock: Set
 
 
 def test_tokens_are_found_in_the_market_and_in_the_registry(market_file: Path, clock: SettableClock) -> None:
-    market = MarketService(offline(market_file), clock)
+    market = MarketService(load_offline(market_file), clock)
     a = next(iter(market.snapshot.tokens))
     assert market.token(a.chain_id, a.address.upper().replace("0X", "0x")) == a
     ether = market.token(1, "0x" + "0" * 40)
@@ -107,7 +107,7 @@ def test_a_damaged_market_file_stops_the_start(
     for name, value in (("DATA_DIR", tmp_path), ("DATABASE_URL", ""), ("MARKET_FILE", market_file)):
         monkeypatch.setenv(name, str(value))
     with pytest.raises(ConfigError, match=r"MARKET_FILE: .*market\.json"):
-        from_environment()
+        build_from_environment()
 
 
 @pytest.mark.usefixtures("restore_logging")
@@ -116,7 +116,7 @@ def test_a_market_file_is_read_before_the_first_request(
 ) -> None:
     for name, value in (("DATA_DIR", tmp_path), ("DATABASE_URL", ""), ("MARKET_FILE", market_file)):
         monkeypatch.setenv(name, str(value))
-    app = from_environment()
+    app = build_from_environment()
     market_file.unlink()
     answers = asyncio.run(ask_tokens(app))
     assert answers[0]["status"] == 200

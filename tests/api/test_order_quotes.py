@@ -9,14 +9,8 @@ from typing import Any
 import pytest
 
 from api.domain.errors import InvalidData, NotFound
-from api.services.checkout.quotes import (
-    OrderQuote,
-    OrderQuoteRefused,
-    Refusal,
-    get_order_quote,
-    payable_tokens,
-    quote_order,
-)
+from api.services.checkout.payable_tokens import list_payable_tokens
+from api.services.checkout.quotes import OrderQuote, OrderQuoteRefused, Refusal, get_order_quote, quote_order
 from api.services.market.market import MarketService
 from api.services.resources import Resources
 from api.storage.tables import StoredQuote
@@ -129,7 +123,7 @@ def test_an_order_of_nobody_is_not_found(resources: Resources) -> None:
     with pytest.raises(NotFound):
         quote_order(resources, "po_none", 1, NATIVE_ADDRESS)
     with pytest.raises(NotFound):
-        payable_tokens(resources, "po_none")
+        list_payable_tokens(resources, "po_none")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +148,7 @@ def test_an_order_without_a_chain_is_not_payable(resources: Resources, shop: Sho
     error = refusal(resources, order_id)
     assert error.reason is Refusal.NOT_PAYABLE
     assert error.problems[0].message
-    assert payable_tokens(resources, order_id) == ()
+    assert list_payable_tokens(resources, order_id) == ()
 
 
 def test_only_an_order_that_waits_for_money_is_quoted(resources: Resources, shop: Shop) -> None:
@@ -190,7 +184,7 @@ def test_a_quoted_payment_settles_the_order(resources: Resources, shop: Shop, or
 
 
 def test_choices_come_by_chain_and_usefulness(resources: Resources, order_id: str) -> None:
-    groups = payable_tokens(resources, order_id)
+    groups = list_payable_tokens(resources, order_id)
     chain_ids = [group.chain["chainId"] for group in groups]
     assert chain_ids[0] == 8453
     assert sorted(chain_ids) == sorted(CHAINS)
@@ -208,7 +202,7 @@ def test_choices_come_by_chain_and_usefulness(resources: Resources, order_id: st
 
 
 def test_every_first_choice_can_be_quoted(resources: Resources, order_id: str) -> None:
-    for group in payable_tokens(resources, order_id):
+    for group in list_payable_tokens(resources, order_id):
         for choice in group.tokens[:5]:
             quote = quote_order(resources, order_id, choice.token.chain_id, choice.token.address)
             assert quote.amount_in_max >= quote.amount_in > 0
@@ -222,5 +216,5 @@ def test_a_settlement_token_that_no_market_trades_can_still_be_transferred(resou
     poor: Any = replace(resources, market=PoorMarket(None, resources.clock))
     assert quote_order(poor, order_id, 8453, USDC_BASE).is_direct
     assert refusal(poor, order_id, "A@1").reason is Refusal.NO_ROUTE
-    ((chain, choices),) = ((group.chain["chainId"], group.tokens) for group in payable_tokens(poor, order_id))
+    ((chain, choices),) = ((group.chain["chainId"], group.tokens) for group in list_payable_tokens(poor, order_id))
     assert (chain, [choice.token.address for choice in choices]) == (8453, [USDC_BASE])

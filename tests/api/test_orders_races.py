@@ -144,6 +144,7 @@ def test_one_refund_of_many(shop: Shop) -> None:
 
     at_once(*[refund] * 6)
     assert Counter(answers) == {200: 6}
+    shop.wait(2)
     assert len(shop.transfers()) == 2
 
 

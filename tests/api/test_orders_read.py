@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.domain.errors import NotFound
-from api.services.orders.commands import public_order
+from api.services.orders.views import load_public_order
 from tests.api.conftest import Merchant
 from tests.support.shop import LINK, Shop
 
@@ -139,11 +139,11 @@ def test_what_the_payment_page_may_know(shop: Shop) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "pay")
     shop.wait(2)
-    public, private = public_order(shop.resources, order_id), shop.order(order_id)
+    public, private = load_public_order(shop.resources, order_id), shop.order(order_id)
     assert (public.vendor_name, public.status, public.amount_due) == ("Tea & Co", "success", 0)
     assert list(public.transactions) == private["transactions"]
     assert list(public.timeline) == private["timeline"]
     assert public.price_amount == LINK["order_price"]["amount"]
     assert not hasattr(public, "metadata")
     with pytest.raises(NotFound):
-        public_order(shop.resources, "po_nothing")
+        load_public_order(shop.resources, "po_nothing")

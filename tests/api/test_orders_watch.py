@@ -22,7 +22,7 @@ from api.domain.transfers import Block, TransferKind
 from api.services.orders import expiry
 from api.services.orders.expiry import expire_orders
 from api.services.settlement.crediting.crediting import credit
-from api.services.settlement.crediting.sighting import Sighting
+from api.services.settlement.crediting.observation import ChainObservation
 from api.services.settlement.crediting.unmatched_transfers import assign, list_unmatched
 from api.services.settlement.watching import watcher
 from api.services.settlement.watching.watcher import watch
@@ -450,7 +450,7 @@ def test_a_ledger_that_is_behind_neither_loses_nor_doubles(shop: Shop) -> None:
     shop.wait(1)
     payment = shop.payments()[0]
     old = Head(block=Block(number=5, hash="0x05", mined_at=START), final_number=0)
-    behind = Sighting(
+    behind = ChainObservation(
         env_mode="test",
         chain_id=8453,
         head=old,

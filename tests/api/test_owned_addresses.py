@@ -15,8 +15,8 @@ from api.cli.commands import main
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
 from api.services.resources import Resources
-from api.services.vendors.owned_addresses import owned_addresses, recipients_of
-from api.services.vendors.vendors import Account, remove_account, set_account, simulated_address
+from api.services.vendors.owned_addresses import load_owned_addresses, load_recipients
+from api.services.vendors.vendors import Account, make_simulated_address, remove_account, set_account
 from api.storage.tables import OwnedAddress, PaymentOrder, SettlementAccount
 from routing_engine.reference import token_registry
 from tests.api.conftest import START, Merchant
@@ -71,12 +71,12 @@ def test_an_address_of_the_other_environment_is_refused(
         receive(merchant, TEST, 8453)
     found = account_of(resources, merchant, TEST)
     assert found is not None
-    assert found.address == simulated_address(merchant.id)
+    assert found.address == make_simulated_address(merchant.id)
 
 
 def test_a_made_up_address_is_its_vendors_too(receive: Receive, merchant: Merchant, other_merchant: Merchant) -> None:
     with pytest.raises(InvalidData):
-        receive(other_merchant, TEST, 8453, simulated_address(merchant.id))
+        receive(other_merchant, TEST, 8453, make_simulated_address(merchant.id))
 
 
 def test_a_removed_account_keeps_its_address(
@@ -88,8 +88,8 @@ def test_a_removed_account_keeps_its_address(
     with pytest.raises(InvalidData):
         receive(other_merchant, LIVE, 1)
     with resources.database.read() as session:
-        assert recipients_of(session, LIVE, [1])[1] == {ADDRESS}
-        assert owned_addresses(session)[1][ADDRESS] == (merchant.id, LIVE)
+        assert load_recipients(session, LIVE, [1])[1] == {ADDRESS}
+        assert load_owned_addresses(session)[1][ADDRESS] == (merchant.id, LIVE)
 
 
 def test_of_many_who_claim_an_address_at_once_one_gets_it(
@@ -110,7 +110,7 @@ def test_of_many_who_claim_an_address_at_once_one_gets_it(
         won = list(pool.map(claim, vendors))
     assert won.count(True) == 1
     with resources.database.read() as session:
-        owner = owned_addresses(session)[1][ADDRESS]
+        owner = load_owned_addresses(session)[1][ADDRESS]
         holders = session.scalars(select(SettlementAccount.vendor_id).filter_by(address=ADDRESS)).all()
     assert [owner] == [(holder, LIVE) for holder in holders] == [(vendors[won.index(True)].id, LIVE)]
 
@@ -125,12 +125,12 @@ def test_where_an_address_is_watched(
     receive(merchant, LIVE, 1, split)
     receive(other_merchant, TEST, 10, split)
     with resources.database.read() as session:
-        live = recipients_of(session, LIVE, [1, 10, 8453])
-        test = recipients_of(session, TEST, [1, 10, 8453])
+        live = load_recipients(session, LIVE, [1, 10, 8453])
+        test = load_recipients(session, TEST, [1, 10, 8453])
     assert live[1] == {alone, shared, split}
     assert live[10] == {alone, shared}  # on the wrong chain; what two share, each has where it is its own
     assert live[8453] == {alone}  # nobody could say whose a payment of two owners' address is
-    made_up = {simulated_address(each.id) for each in (merchant, other_merchant)}
+    made_up = {make_simulated_address(each.id) for each in (merchant, other_merchant)}
     assert test == {1: made_up, 10: made_up | {split}, 8453: made_up}
 
 

@@ -14,12 +14,12 @@ from flask.testing import FlaskClient
 
 from api.checkout_page import strings
 from api.checkout_page.quotes import quote_json
-from api.checkout_page.state import page_state
+from api.checkout_page.state import build_state
 from api.domain.env import EnvMode
 from api.services.checkout.money_seen import MoneySeen
 from api.services.checkout.quotes import quote_order
 from api.services.orders.creation import NewLink, create_link
-from api.services.orders.views import public_order
+from api.services.orders.views import load_public_order
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from routing_engine.reference import token_registry
@@ -100,7 +100,7 @@ def test_protocols_without_a_name_are_still_named(resources: Resources, clock: S
     tokens = {"fromToken": {"symbol": ether.symbol}, "toToken": {"symbol": dollar.symbol}}
     order_id = path.rpartition("/")[2]
     quote = replace(quote_order(resources, order_id, 8453, USDC.address), steps=({**step, **tokens},))
-    shown = quote_json(quote, public_order(resources, order_id), clock.now(), strings.load())
+    shown = quote_json(quote, load_public_order(resources, order_id), clock.now(), strings.load())
     assert shown["steps"] == ["Turn ETH on Optimism into USDC on Base with Brand new bridge"]
 
 
@@ -229,8 +229,8 @@ def test_an_unknown_order_gets_a_page(client: FlaskClient, order_id: str) -> Non
 
 def test_transactions_of_real_chains_lead_to_their_explorer(resources: Resources, path: str) -> None:
     seen = MoneySeen(transfers=(transfer(chain_id=10),), looked_at=None, chain_ids=(10,))
-    order = replace(public_order(resources, path.rpartition("/")[2]), env_mode=EnvMode.LIVE, is_simulated=False)
-    (shown,) = page_state(order, seen, resources.clock.now(), strings.load()).transactions
+    order = replace(load_public_order(resources, path.rpartition("/")[2]), env_mode=EnvMode.LIVE, is_simulated=False)
+    (shown,) = build_state(order, seen, resources.clock.now(), strings.load()).transactions
     assert shown["chain"] == "Optimism"
     assert shown["explorer_url"] == f"https://optimistic.etherscan.io/tx/0x{'ab' * 32}"
 

@@ -12,14 +12,14 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from api.checkout_page import strings
-from api.checkout_page.state import PageState, page_state
+from api.checkout_page.state import PageState, build_state
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.transfers import TransferKind
-from api.services.checkout.money_seen import MoneySeen, SeenTransfer, money_seen
+from api.services.checkout.money_seen import MoneySeen, SeenTransfer, find_money_seen
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.expiry import expire_orders
-from api.services.orders.views import PublicOrder, public_order
+from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.storage.tables import DoubtfulBlock
@@ -69,12 +69,12 @@ def order(resources: Resources, merchant: Merchant) -> PublicOrder:
         failure_callback_url="https://shop.example/failed",
         metadata={},
     )
-    return public_order(resources, create_link(resources, merchant.id, link)["payment_order_id"])
+    return load_public_order(resources, create_link(resources, merchant.id, link)["payment_order_id"])
 
 
 def shown(order: PublicOrder, *transfers: SeenTransfer, looked_at: datetime | None = None) -> PageState:
     seen = MoneySeen(transfers=transfers, looked_at=looked_at, chain_ids=(8453,))
-    return page_state(order, seen, order.created_at, strings.load())
+    return build_state(order, seen, order.created_at, strings.load())
 
 
 def in_state(order: PublicOrder, status: OrderStatus, reason: str = "", **changes: Any) -> PublicOrder:
@@ -170,7 +170,7 @@ def test_a_doubtful_block_leaves_open_what_came(resources: Resources, clock: Set
         )  # fmt: skip
     clock.advance(hours=1)
     watch(resources)
-    assert money_seen(resources, order).looked_at == before
+    assert find_money_seen(resources, order).looked_at == before
     cancelled = in_state(order, OrderStatus.CANCELLED, timeline=({"at": "2100-01-01T00:00:00.000Z"},))
     assert shown(cancelled, looked_at=before + timedelta(days=1)).nothing_seen_until is None
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.checkout_page import strings
-from api.checkout_page.amounts import duration, money, rounded_up, whole_units
-from api.checkout_page.avatars import HUES, hue, letter
-from api.checkout_page.claims import offers_json
-from api.checkout_page.page import qr_svg
-from api.checkout_page.redirects import with_outcome
+from api.checkout_page.amounts import format_duration, format_money, format_whole_units, round_up_amount
+from api.checkout_page.avatars import HUES, pick_hue, pick_letter
+from api.checkout_page.claims import describe_offers
+from api.checkout_page.page import draw_qr
+from api.checkout_page.redirects import add_outcome
 from api.checkout_page.words import ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED
 from api.domain.money import UINT256_MAX
 from api.domain.orders import OrderStatus, StatusReason
@@ -43,19 +43,19 @@ decimals = st.integers(0, 36)
     ],
 )
 def test_amounts_are_written_in_whole_units(amount: int, digits: int, symbol: str, text: str) -> None:
-    assert money(amount, digits, symbol) == text
+    assert format_money(amount, digits, symbol) == text
 
 
 @given(amounts, decimals)
 def test_no_digit_of_an_amount_is_lost(amount: int, digits: int) -> None:
     with localcontext(prec=200):
-        assert Decimal(whole_units(amount, digits).replace(",", "")) == Decimal(amount).scaleb(-digits)
+        assert Decimal(format_whole_units(amount, digits).replace(",", "")) == Decimal(amount).scaleb(-digits)
 
 
 @given(amounts, decimals)
 def test_a_rounded_amount_is_never_less_and_hardly_more(amount: int, digits: int) -> None:
     with localcontext(prec=200):
-        exact, shown = Decimal(amount).scaleb(-digits), Decimal(rounded_up(amount, digits).replace(",", ""))
+        exact, shown = Decimal(amount).scaleb(-digits), Decimal(round_up_amount(amount, digits).replace(",", ""))
         assert exact <= shown <= exact * Decimal("1.001")
 
 
@@ -74,7 +74,7 @@ def test_a_rounded_amount_is_never_less_and_hardly_more(amount: int, digits: int
     ],
 )
 def test_waiting_times_are_rounded_up(seconds: int, text: str) -> None:
-    assert duration(seconds, strings.load().duration) == text
+    assert format_duration(seconds, strings.load().duration) == text
 
 
 @pytest.mark.parametrize(
@@ -104,13 +104,13 @@ def test_waiting_times_are_rounded_up(seconds: int, text: str) -> None:
     ],
 )
 def test_the_outcome_is_appended_to_what_the_merchant_wrote(url: str, expected: str | None) -> None:
-    assert with_outcome(url, "po_1", "success") == expected
+    assert add_outcome(url, "po_1", "success") == expected
 
 
 @given(st.text(st.sampled_from("ab=&?#/%+é;."), max_size=30))
 def test_the_way_back_keeps_host_parameters_and_fragment(tail: str) -> None:
     url = f"https://shop.example/{tail}"
-    before, after = urlsplit(url), urlsplit(with_outcome(url, "po_1", "failed") or "")
+    before, after = urlsplit(url), urlsplit(add_outcome(url, "po_1", "failed") or "")
     assert (after.scheme, after.netloc, after.path, after.fragment) == (
         before.scheme,
         before.netloc,
@@ -152,19 +152,19 @@ def test_claims_are_offered_with_their_amounts() -> None:
     offer = ClaimOffer(
         log_index=-1, token_address="0x1", token_symbol="USDC", decimals=6, amount=42_500_000, typed_data={"domain": {}}
     )
-    (shown,) = offers_json([offer])["candidates"]
+    (shown,) = describe_offers([offer])["candidates"]
     assert shown == {"log_index": -1, "token": "USDC", "amount_text": "42.50 USDC", "typed_data": {"domain": {}}}
 
 
 def test_discs_have_a_letter_and_always_the_same_colour() -> None:
-    assert letter("  (tea)") == "t"
-    assert letter("…") == "·"
-    assert hue("USDC") == hue("USDC")
-    assert {hue(str(number)) for number in range(200)} == set(range(HUES))
+    assert pick_letter("  (tea)") == "t"
+    assert pick_letter("…") == "·"
+    assert pick_hue("USDC") == pick_hue("USDC")
+    assert {pick_hue(str(number)) for number in range(200)} == set(range(HUES))
 
 
 def test_the_code_is_drawn_without_style_or_script() -> None:
-    drawing = qr_svg("https://pay.example/payment/po_1")
+    drawing = draw_qr("https://pay.example/payment/po_1")
     assert drawing.startswith("<svg")
     assert "style" not in drawing
     assert "script" not in drawing

@@ -14,8 +14,8 @@ from api.domain.ledger import Place
 from api.domain.transfers import Block
 from api.services.resources import Resources
 from api.services.settlement.watching import hints
-from api.services.settlement.watching.doubtful_blocks import due_doubts
-from api.services.settlement.watching.hints import add_hint, due_hints, follow_hints
+from api.services.settlement.watching.doubtful_blocks import list_due_doubts
+from api.services.settlement.watching.hints import add_hint, follow_hints, list_due_hints
 from api.storage.tables import PaymentHint
 from tests.support.shop import Shop
 
@@ -90,7 +90,7 @@ def test_a_hash_that_nobody_knows_is_asked_for_less_and_less_and_forgotten(resou
     for second in range(0, 4_000, 2):
         now = start + timedelta(seconds=second)
         with resources.database.write() as session:
-            due = due_hints(session, EnvMode.TEST, BASE, now)
+            due = list_due_hints(session, EnvMode.TEST, BASE, now)
             if due:
                 asked.append(second)
                 follow_hints(session, EnvMode.TEST, BASE, due, {}, 100, now)
@@ -110,7 +110,7 @@ def test_a_hint_makes_a_block_doubtful_that_was_read_without_it(
     with resources.database.write() as session:
         add_hint(session, EnvMode.TEST, BASE, HASH.lower(), now)
         follow_hints(session, EnvMode.TEST, BASE, [HASH.lower()], {HASH.lower(): place}, 100, now)
-        assert [each.block.number for each in due_doubts(session, EnvMode.TEST, BASE, now)] == doubts
+        assert [each.block.number for each in list_due_doubts(session, EnvMode.TEST, BASE, now)] == doubts
     assert len(noted(resources)) == left
 
 

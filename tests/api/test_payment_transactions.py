@@ -21,8 +21,8 @@ from api.app import build_app
 from api.domain.env import EnvMode
 from api.services.chains.chain_access import ChainAccess
 from api.services.market.market import MarketService
-from api.services.market.supply import offline
-from api.services.orders.views import PublicOrder, public_order
+from api.services.market.supply import load_offline
+from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from routing_engine import Hop, Market, Snapshot
 from routing_engine.markets.bridges import across_lane
@@ -84,7 +84,7 @@ class Till:
 
     def order(self, **changes: object) -> PublicOrder:
         price = {"currency": "USDC", "amount": PRICE, "decimals": 6}
-        return public_order(self.shop.resources, self.shop.create(**{"order_price": price, **changes}))
+        return load_public_order(self.shop.resources, self.shop.create(**{"order_price": price, **changes}))
 
     def quote(self, order: PublicOrder, token: str) -> dict[str, Any]:
         body = {"chainId": CHAIN, "token": token}
@@ -136,7 +136,7 @@ def till(
     Snapshot((*net.markets(), lane)).save(file)
     bridge = Bridge(lane, int(net.chain.now()))
     world = ChainAccess(chains={CHAIN: PaymentChain(net.rpc())}, builders=PaymentBuilders.installed(), firm=bridge)
-    market = MarketService(offline(file), clock)
+    market = MarketService(load_offline(file), clock)
     real = replace(resources, clock=clock, market=market, chain_access={EnvMode.TEST: world})
     net.fund(PAYER, "ETH", 10**18)
     shop = Shop(client=build_app(real).test_client(), resources=real, clock=clock, merchant=merchant)

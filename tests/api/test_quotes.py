@@ -10,7 +10,7 @@ import pytest
 from eth_utils.address import is_checksum_address
 from flask.testing import FlaskClient
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
 from api.services.resources import Resources
 from api.storage.tables import StoredQuote
@@ -46,7 +46,7 @@ def test_a_quote_has_the_documented_strings(ask: Callable[..., Any]) -> None:
     assert all(isinstance(value, str) for value in quote.values())
     assert {name: quote[name] for name in QUERY} == QUERY
     assert quote["quoteId"].startswith("qt_")
-    assert quote["expiresAt"] == iso(START + timedelta(seconds=60))
+    assert quote["expiresAt"] == format_time(START + timedelta(seconds=60))
 
 
 def test_the_amount_is_that_of_the_best_route(ask: Callable[..., Any], client: FlaskClient) -> None:

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.base import BadPayload
-from api.services.ledger.blooms import bloom_of, may_contain, search_of
+from api.services.ledger.blooms import make_bloom, may_contain, search_of
 from api.services.ledger.proofs.receipts import NotProven, check_header, check_receipts, encode_receipt
 from api.services.ledger.proofs.transactions import check_sender, check_transactions, encode_transaction
-from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
+from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from tests.support.chain import Chain, running_chain
 from tests.support.main_net import _mock_token
 from tests.support.settlement import Wallet, somebody, transfer_data
@@ -195,13 +195,13 @@ def test_a_node_agrees_with_the_bloom(block: tuple[dict[str, Any], list[dict[str
     logs = [log for each in receipts for log in each["logs"]]
     items = [bytes.fromhex(text[2:]) for log in logs for text in (log["address"], *log["topics"])]
     assert len(logs) == 4
-    assert bloom == bloom_of(items)
-    assert search_of([TRANSFER_TOPIC], [topic_of(SHOP)]).may_match(bloom)
-    assert not search_of([TRANSFER_TOPIC], [topic_of(somebody("nobody"))]).may_match(bloom)
+    assert bloom == make_bloom(items)
+    assert search_of([TRANSFER_TOPIC], [make_topic(SHOP)]).may_match(bloom)
+    assert not search_of([TRANSFER_TOPIC], [make_topic(somebody("nobody"))]).may_match(bloom)
 
 
 @given(items=st.lists(st.binary(min_size=20, max_size=32), max_size=60), other=st.binary(min_size=20, max_size=32))
 def test_what_is_in_a_bloom_is_never_denied(items: list[bytes], other: bytes) -> None:
-    bloom = bloom_of(items)
+    bloom = make_bloom(items)
     assert all(may_contain(bloom, item) for item in items)
-    assert may_contain(bloom_of([*items, other]), other)
+    assert may_contain(make_bloom([*items, other]), other)

@@ -13,7 +13,7 @@ from eth_utils.address import is_checksum_address
 from flask.testing import FlaskClient
 
 from api.app import build_app
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.schemas.routes import USDC_BASE
 from api.services.market.market import MarketService
 from api.services.resources import Resources
@@ -52,7 +52,7 @@ def test_a_route_has_the_documented_shape(ask: Callable[..., Any], resources: Re
     assert route["id"].startswith("rt_")
     assert route["inputAmount"] == BODY["inputAmount"]
     assert route["snapshotId"] == resources.market.snapshot.id
-    assert route["expiresAt"] == iso(START + timedelta(seconds=60))
+    assert route["expiresAt"] == format_time(START + timedelta(seconds=60))
     assert 0.0 <= route["optimalityGapBps"] < 1.0
     assert "alternatives" not in route
     for name in ("estimatedTime", "outputAmount", "outputAmountMin", "gas"):

@@ -20,10 +20,10 @@ from api.cli.commands import main
 from api.config import Config, ConfigError
 from api.context import attach_resources, build_resources
 from api.secrets.box import SecretBox, open_box
-from api.secrets.keys import FixedKeys, KeyFile, SecretKeyFault, new_key, parse_keys
+from api.secrets.keys import FixedKeys, KeyFile, SecretKeyFault, make_key, parse_keys
 from api.services.operations.stored_secrets import require_keys, reset_secrets, rotate_keys
 from api.services.resources import Resources
-from api.services.webhooks.secrets import MOST, secret_purpose
+from api.services.webhooks.secrets import MOST, name_purpose
 from api.storage.db import Database
 from api.storage.tables import Base, IdempotencyKey, WebhookSecret
 from tests.api.conftest import Merchant
@@ -120,9 +120,9 @@ def test_a_secret_in_anothers_row_signs_nothing(desk: Desk, merchant: Merchant, 
         stolen = session.scalars(query).one()
         mine = WebhookSecret.subscription_id == ours["webhook_id"]
         session.execute(update(WebhookSecret).where(mine).values(ciphertext=stolen))
-    assert box.open(stolen, secret_purpose(theirs["webhook_id"])) == theirs["secret"]
+    assert box.open(stolen, name_purpose(theirs["webhook_id"])) == theirs["secret"]
     with pytest.raises(SecretKeyFault, match="another's"):
-        box.open(stolen, secret_purpose(ours["webhook_id"]))
+        box.open(stolen, name_purpose(ours["webhook_id"]))
     desk.publish(merchant)
     assert desk.work() == []
 
@@ -135,13 +135,13 @@ def test_a_deleted_webhook_leaves_no_secret(desk: Desk, merchant: Merchant) -> N
 
 @pytest.mark.parametrize("change", [lambda text: text[:-8] + "AAAAAAA=", lambda text: text[:20], lambda _: ""])
 def test_a_damaged_secret_is_refused(change: Callable[[str], str]) -> None:
-    box = SecretBox(FixedKeys(parse_keys([new_key()], "SECRET_KEYS")))
+    box = SecretBox(FixedKeys(parse_keys([make_key()], "SECRET_KEYS")))
     with pytest.raises(SecretKeyFault):
         box.open(change(box.seal("whsec_x", "p")), "p")
 
 
 def test_nothing_shows_a_key_or_a_secret(desk: Desk, merchant: Merchant) -> None:
-    text = new_key()
+    text = make_key()
     (key,) = parse_keys([text], "SECRET_KEYS")
     shown = [repr(key), repr(SecretBox(FixedKeys((key,)))), repr(replace(desk.resources.config, secret_keys=(text,)))]
     with pytest.raises(SecretKeyFault) as fault:
@@ -199,7 +199,7 @@ def test_a_lost_key_stops_the_start_and_can_be_got_over(
         require_keys(session, config)
     box = open_box(config.secret_keys, config.data_dir)
     (stored,) = ciphertexts(desk.resources)
-    assert box.open(stored, secret_purpose(made["webhook_id"])) != made["secret"]
+    assert box.open(stored, name_purpose(made["webhook_id"])) != made["secret"]
 
 
 @pytest.fixture
@@ -246,7 +246,7 @@ def test_rotating_that_ends_half_way_loses_nothing(
         require_keys(session, resources.config)
     rotate_keys(resources.database, resources.config)
     (stored,) = ciphertexts(resources)
-    assert resources.box.open(stored, secret_purpose(made["webhook_id"])) == made["secret"]
+    assert resources.box.open(stored, name_purpose(made["webhook_id"])) == made["secret"]
 
 
 def test_keys_rotated_by_many_at_once_lose_nothing(filed_desk: Desk, merchant: Merchant) -> None:
@@ -255,7 +255,7 @@ def test_keys_rotated_by_many_at_once_lose_nothing(filed_desk: Desk, merchant: M
         for each in [pool.submit(rotate_keys, resources.database, resources.config) for _ in range(8)]:
             each.result()
     (stored,) = ciphertexts(resources)
-    assert resources.box.open(stored, secret_purpose(made["webhook_id"])) == made["secret"]
+    assert resources.box.open(stored, name_purpose(made["webhook_id"])) == made["secret"]
     assert len(resources.box.keyring.read()) == 2
 
 
@@ -264,7 +264,7 @@ def test_rotating_the_keys_of_the_setting(desk: Desk, merchant: Merchant) -> Non
     headers = merchant.headers() | {"Idempotency-Key": "1"}
     first = desk.client.post("/api/v1/payment_link", json=LINK, headers=headers).get_json()
     database, (old,) = desk.resources.database, desk.resources.config.secret_keys
-    new = new_key()
+    new = make_key()
     both, alone = (replace(desk.resources.config, secret_keys=keys) for keys in ((new, old), (new,)))
     with database.read() as session, pytest.raises(SecretKeyFault, match="neither in SECRET_KEYS"):
         require_keys(session, alone)

@@ -12,9 +12,9 @@ from api.domain.errors import NotFound
 from api.domain.money import UINT256_MAX
 from api.domain.simulation import Action
 from api.services.checkout.quotes import quote_order
-from api.services.orders.commands import public_order
+from api.services.orders.views import load_public_order
 from api.services.simulator.actions import simulate
-from api.services.simulator.chain import number_at
+from api.services.simulator.chain import find_number_at
 from api.storage.tables import SettlementAccount, SimulatedTransfer
 from tests.api.conftest import Merchant
 from tests.support.shop import LINK, Shop
@@ -303,7 +303,7 @@ def test_an_order_without_account_can_only_expire(shop: Shop, assert_error: Call
     with shop.resources.database.write() as session:
         session.execute(delete(SettlementAccount))
     order_id = shop.create()
-    assert list_actions(public_order(shop.resources, order_id)) == ()
+    assert list_actions(load_public_order(shop.resources, order_id)) == ()
     for action in set(Action) - {Action.EXPIRE}:
         assert_error(shop.act(order_id, action), 409)
     assert shop.simulate(order_id, "expire")["payment_order_status"] == "expired"
@@ -336,16 +336,16 @@ def test_a_bad_action_is_named(
 
 def test_the_page_is_told_what_can_happen(shop: Shop, merchant: Merchant) -> None:
     order_id = shop.create()
-    assert set(list_actions(public_order(shop.resources, order_id))) == set(Action)
+    assert set(list_actions(load_public_order(shop.resources, order_id))) == set(Action)
     shop.simulate(order_id, "pay")
     shop.wait(2)
-    assert list_actions(public_order(shop.resources, order_id)) == ()
+    assert list_actions(load_public_order(shop.resources, order_id)) == ()
     for action in Action:
         assert shop.act(order_id, action).status_code == 409
 
 
 def test_a_block_is_a_quarter_of_a_second(shop: Shop) -> None:
     order_id = shop.create()
-    before = number_at(shop.clock.now())
+    before = find_number_at(shop.clock.now())
     shop.simulate(order_id, "pay")
     assert shop.transfers()[0].block_number == before + 1

@@ -23,7 +23,7 @@ from api.domain.money import UINT256_MAX
 from api.services.resources import Resources
 from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database, insert_new
-from api.storage.migrations import alembic_config, current_revision, latest_revision, upgrade
+from api.storage.migrations import find_latest_revision, make_alembic_config, read_current_revision, upgrade
 from api.storage.tables import Base, JobSlot, PaymentOrder, SimulatedTransfer, Vendor
 from tests.api.conftest import DIALECTS, START, Merchant
 
@@ -53,7 +53,7 @@ def order_of(merchant: Merchant, order_id: str = "po_1", **changes: object) -> P
 def test_the_migrations_make_exactly_the_tables(database: Database) -> None:
     with database.engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
-    assert current_revision(database.engine) == latest_revision(database.engine)
+    assert read_current_revision(database.engine) == find_latest_revision(database.engine)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -61,10 +61,10 @@ def test_migrating_is_repeatable_and_can_be_undone(dialect: str, make_database_u
     from alembic import command
 
     database = Database(make_database_url(dialect))
-    assert current_revision(database.engine) is None
+    assert read_current_revision(database.engine) is None
     assert upgrade(database.engine) == upgrade(database.engine)
-    command.downgrade(alembic_config(database.engine), "base")
-    assert current_revision(database.engine) is None
+    command.downgrade(make_alembic_config(database.engine), "base")
+    assert read_current_revision(database.engine) is None
     upgrade(database.engine)
     database.close()
 

@@ -10,9 +10,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.app import build_app
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.services.market.market import MarketService
-from api.services.market.supply import offline
+from api.services.market.supply import load_offline
 from api.services.resources import Resources
 from routing_engine import Router, Snapshot
 from routing_engine.reference import token_registry
@@ -48,7 +48,7 @@ def test_the_list_has_every_listed_token_and_chain(listing: Callable[..., Any]) 
     assert symbols(body)[: len(token_registry.tokens())] == [info.symbol for info in token_registry.tokens()]
     assert [chain["chainId"] for chain in body["chains"]] == list(CHAINS)
     assert set(body["chains"][0]) == {"chainId", "name", "logoURI", "nativeCurrency"}
-    assert body["updated_at"] == iso(START)
+    assert body["updated_at"] == format_time(START)
     assert body["next_cursor"] is None
     usdc = next(token for token in body["tokens"] if token["symbol"] == "USDC")
     assert usdc["chain_to_address"]["8453"] == USDC_BASE
@@ -114,7 +114,7 @@ def test_tokens_of_the_market_come_after_the_listed_ones(resources: Resources) -
     class OtherMarket(MarketService):
         router = Router(Snapshot(market_of("ab: A@1 B@1 1000 1000 30bps\nfar: C@56 D@56 1000 1000 30bps")))
 
-    client = build_app(replace(resources, market=OtherMarket(offline(None), resources.clock))).test_client()
+    client = build_app(replace(resources, market=OtherMarket(load_offline(None), resources.clock))).test_client()
     body = client.get("/v1/tokens").get_json()
     unlisted = body["tokens"][len(token_registry.tokens()) :]
     assert sorted(token["symbol"] for token in unlisted) == ["A", "B"]

@@ -138,7 +138,7 @@ def test_an_outcome_that_cannot_be_written_is_sent_again_when_the_lease_is_over(
         raise OperationalError("UPDATE", {}, ConnectionError())
 
     with monkeypatch.context() as patch:
-        patch.setattr("api.services.webhooks.dispatcher.record", fail)
+        patch.setattr("api.services.webhooks.dispatcher.record_outcome", fail)
         desk.work()
     assert desk.delivery(event_id).status == "pending"
     desk.work()

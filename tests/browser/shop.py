@@ -22,10 +22,10 @@ from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
 from api.services.chains.chain_access import ChainAccess
 from api.services.market.market import MarketService
-from api.services.market.supply import offline
+from api.services.market.supply import load_offline
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.expiry import expire_orders
-from api.services.orders.views import PublicOrder, public_order
+from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.services.simulator.ledger import SimulatedLedger
@@ -96,7 +96,7 @@ class Shop:
         return f"{self.resources.config.base_url}/payment/{order_id}"
 
     def state(self, order_id: str) -> PublicOrder:
-        return public_order(self.resources, order_id)
+        return load_public_order(self.resources, order_id)
 
     def work(self, seconds: float = 1, *, rounds: int = 1) -> None:
         """Let time pass, and the worker look at the chains and the orders."""
@@ -156,7 +156,7 @@ def open_shop(
         )
         database = Database(config.database_url)
         upgrade(database.engine)
-        market = MarketService(offline(market_file), clock)
+        market = MarketService(load_offline(market_file), clock)
         market.load()
         if snapshot is None:
             _compile_kernels(market)

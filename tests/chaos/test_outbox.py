@@ -19,9 +19,9 @@ from sqlalchemy import func, select
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from api.domain.env import EnvMode
-from api.domain.ids import IdPrefix, new_id
+from api.domain.ids import IdPrefix, make_id
 from api.secrets.box import SecretBox
-from api.secrets.keys import FixedKeys, new_key, parse_keys
+from api.secrets.keys import FixedKeys, make_key, parse_keys
 from api.services.vendors.vendors import create_vendor
 from api.services.webhooks.outbox import NewEvent, publish
 from api.services.webhooks.secrets import add_secret
@@ -101,7 +101,7 @@ def test_no_event_is_lost_when_the_worker_is_killed(url: str, tmp_path: Path) ->
     database, receiver = Database(url), Receiver()
     upgrade(database.engine)
     environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(tmp_path), "ALLOW_LOCAL_WEBHOOKS": "true"}
-    environment["SECRET_KEYS"] = key = new_key()
+    environment["SECRET_KEYS"] = key = make_key()
     with receiver.listening() as hook:
         published = publish_all(database, receiver, key, hook)
         for _ in range(KILLS):
@@ -138,7 +138,7 @@ def publish_all(database: Database, receiver: Receiver, key: str, hook: str) -> 
         vendors = [create_vendor(session, f"Shop {number}", now).vendor_id for number in range(SUBSCRIPTIONS)]
         for vendor_id in vendors:
             subscription = WebhookSubscription(
-                id=new_id(IdPrefix.SUBSCRIPTION, now),
+                id=make_id(IdPrefix.SUBSCRIPTION, now),
                 vendor_id=vendor_id,
                 url=hook,
                 env_mode=EnvMode.TEST,

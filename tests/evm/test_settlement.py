@@ -12,7 +12,7 @@ import pytest
 from eth_abi import encode
 
 from adapters.rpc.multicall import MULTICALL3
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.services.ledger import reading
 from api.services.ledger.chain_ledger import connect_ledger
@@ -161,7 +161,7 @@ def test_a_report_of_somebody_elses_payment_is_no_payment(shop: ChainShop) -> No
 
 
 def test_a_late_payment_is_taken_and_called_late(shop: ChainShop) -> None:
-    order_id, reference = shop.order(expires_at=iso(shop.clock.now() + timedelta(minutes=31)))
+    order_id, reference = shop.order(expires_at=format_time(shop.clock.now() + timedelta(minutes=31)))
     shop.look()
     shop.pass_time(32 * 60)
     shop.look()

@@ -18,10 +18,10 @@ from adapters.rpc.multicall import MULTICALL3
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
 from api.services.checkout.quotes import require_due
-from api.services.orders.views import public_order
+from api.services.orders.views import load_public_order
 from api.services.settlement.crediting import crediting
 from api.services.settlement.crediting.matching import Match
-from api.services.settlement.crediting.sighting import Sighting
+from api.services.settlement.crediting.observation import ChainObservation
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.settlement.watching.watcher import watch
 from api.services.vendors.vendors import Account, set_account
@@ -191,7 +191,7 @@ def test_a_wrong_token_leaves_the_order_payable(shop: ChainShop, amount: int) ->
     order_id, reference = shop.order()
     shop.customer(BASE, "stranger", DAI=10**18).pay(shop.token(BASE, "DAI"), shop.address, amount, reference)
     shop.look(3)
-    _, due = require_due(shop.shop.resources, public_order(shop.shop.resources, order_id))
+    _, due = require_due(shop.shop.resources, load_public_order(shop.shop.resources, order_id))
     assert due == PRICE
     shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
     shop.look()
@@ -221,7 +221,7 @@ def test_a_deposit_on_its_way_blocks_neither_paying_nor_cancelling(shop: ChainSh
     Crossing(shop, reference)
     late = Crossing(shop, other)
     shop.look()
-    assert require_due(shop.shop.resources, public_order(shop.shop.resources, paid))[1] == PRICE
+    assert require_due(shop.shop.resources, load_public_order(shop.shop.resources, paid))[1] == PRICE
     shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
     assert shop.shop.post(f"/api/v1/payment/{cancelled}/cancel").status_code == 200
     late.fill()
@@ -364,10 +364,10 @@ def test_what_no_table_takes_is_passed_over(shop: ChainShop, monkeypatch: pytest
     shop.customer(BASE, "taken").pay(shop.token(BASE), shop.address, PRICE, two)
     write = crediting.add_transfer
 
-    def add(session: Session, sighting: Sighting, match: Match, *more: Any) -> None:
+    def add(session: Session, observation: ChainObservation, match: Match, *more: Any) -> None:
         huge = match.transfer.tx_hash == refused
         bad = replace(match, transfer=replace(match.transfer, bridge_id="x" * 200, source_chain_id=2**200))
-        write(session, sighting, bad if huge else match, *more)
+        write(session, observation, bad if huge else match, *more)
 
     monkeypatch.setattr(crediting, "add_transfer", add)
     shop.look()

@@ -14,7 +14,7 @@ from eth_account.messages import _hash_eip191_message, encode_typed_data
 from eth_account.signers.local import LocalAccount
 
 from api.domain.errors import NotFound
-from api.services.settlement.claims.claim_digest import digest_of
+from api.services.settlement.claims.claim_digest import compute_digest
 from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_claims, submit_claim
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet, running_main_net
@@ -109,7 +109,7 @@ def test_the_digest_is_that_of_eip_712(shop: ChainShop) -> None:
     order_id, payer = shop.order()[0], wallet(shop)
     made = offer(shop, order_id, pay(shop, payer), payer.address)
     message = encode_typed_data(full_message=dict(made.typed_data))
-    assert digest_of(made.typed_data) == _hash_eip191_message(message)
+    assert compute_digest(made.typed_data) == _hash_eip191_message(message)
 
 
 @pytest.mark.parametrize("size", [0, 1, 64, 66, 5000])

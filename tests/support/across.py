@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from adapters.base import FirmQuote
 from adapters.chain.deployments import deployments_of
-from api.domain.ids import IdPrefix, new_id
+from api.domain.ids import IdPrefix, make_id
 from api.services.settlement.crediting.built_deposits import describe_build, remember_build
 from api.storage.tables import PaymentOrder, StoredQuote
 from routing_engine.markets import BridgeLane
@@ -112,7 +112,7 @@ class Crossing:
         with self.shop.shop.resources.database.write() as session:
             query = select(PaymentOrder.id).where(PaymentOrder.payment_reference == reference)
             order_id = session.scalar(query)
-            quote_id = new_id(IdPrefix.QUOTE, now)
+            quote_id = make_id(IdPrefix.QUOTE, now)
             session.add(StoredQuote(id=quote_id, order_id=order_id, body={}, created_at=now, expires_at=now))
             session.flush()
             remember_build(session, quote_id, build)

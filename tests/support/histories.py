@@ -17,7 +17,7 @@ from eth_abi import encode
 from sqlalchemy import select
 
 from adapters.rpc.multicall import MULTICALL3
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.payments import GONE
 from api.domain.transfers import TransferKind
 from api.services.settlement.watching.reported_payments import report_payment
@@ -97,7 +97,7 @@ class History:
 
     def _order(self) -> None:
         shop = self.rng.choice(self.shops)
-        later = iso(shop.clock.now() + timedelta(minutes=self.rng.choice([31, 600])))
+        later = format_time(shop.clock.now() + timedelta(minutes=self.rng.choice([31, 600])))
         order_id, reference = shop.order(expires_at=later)
         self.orders.append(Order(shop=shop, order_id=order_id, reference=reference))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
+from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from tests.support.settlement import transfer_data
 
 Lie = Callable[[str, list[Any], Any], Any]
@@ -174,7 +174,7 @@ class Invention:
             return [*answer, self.receipt(_hashes[number])]
         if method == "eth_getLogs" and params[0]["topics"][0] == TRANSFER_TOPIC:
             first, last = (int(params[0][end], 16) for end in ("fromBlock", "toBlock"))
-            if first <= self.block_number <= last and topic_of(self.recipient) in params[0]["topics"][2]:
+            if first <= self.block_number <= last and make_topic(self.recipient) in params[0]["topics"][2]:
                 return [*answer, self.log(_hashes.get(number, "0x" + "00" * 32))]
         return answer
 
@@ -204,7 +204,7 @@ class Invention:
         """Return its event."""
         return {
             "address": self.token,
-            "topics": [TRANSFER_TOPIC, topic_of(self.sender), topic_of(self.recipient)],
+            "topics": [TRANSFER_TOPIC, make_topic(self.sender), make_topic(self.recipient)],
             "data": f"0x{self.amount:064x}",
             "blockNumber": hex(self.block_number),
             "blockHash": block_hash,

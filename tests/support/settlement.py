@@ -21,7 +21,7 @@ from api.domain.env import EnvMode
 from api.services.chains.chain_access import ChainAccess, Firm
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.market.market import MarketService
-from api.services.market.supply import offline
+from api.services.market.supply import load_offline
 from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import list_unmatched
@@ -211,7 +211,7 @@ def chain_shop(
         config=config,
         clock=clock,
         database=Database(config.database_url),
-        market=MarketService(offline(_market_file(folder, markets)), clock),
+        market=MarketService(load_offline(_market_file(folder, markets)), clock),
         chain_access=_access(nets, firm),
         ledgers={each: connect_ledger(urls, EnvMode.TEST, clock) for each in env_modes},
     )

@@ -20,7 +20,7 @@ from adapters.transactions.payment_builders import PaymentBuilders
 from api.domain.transfers import FIRST_INNER_TRANSFER, Naming
 from api.services.ledger.candidates import AddressSearch
 from api.services.ledger.evidence.evidence import MOST_NAMINGS, TracedEvidence
-from api.services.ledger.evidence.movements import TRANSFER_TOPIC, coin_movements, token_movements
+from api.services.ledger.evidence.movements import TRANSFER_TOPIC, list_coin_movements, list_token_movements
 from api.services.ledger.evidence.traces import MOST_FRAMES, CallTree, UnbelievableTrace, read_trace
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import Hop
@@ -70,7 +70,7 @@ def receipt(*logs: Log) -> Receipt:
 
 
 def evidence_of(tree: CallTree, logs: tuple[Log, ...]) -> TracedEvidence:
-    movements = [*token_movements(1, logs, tree.frame_of_log), *coin_movements(tree)]
+    movements = [*list_token_movements(1, logs, tree.frame_of_log), *list_coin_movements(tree)]
     return TracedEvidence(tree, movements, listed=(), recipients={SHOP}, events=(), bridges=())
 
 
@@ -175,7 +175,7 @@ def test_inner_coin_is_numbered_alike_whatever_else_a_node_tells() -> None:
     noise = [call(TOOL, f"0x{1:040x}", value=9), call(TOOL, TOKEN)]
     for calls in (paid, [noise[0], paid[0], noise[1], paid[1]]):
         root = call(PAYER, TOOL, calls=calls)
-        coin = coin_movements(read_trace(root, sent(root), receipt()))
+        coin = list_coin_movements(read_trace(root, sent(root), receipt()))
         assert [(each.index, each.amount) for each in coin] == [
             (FIRST_INNER_TRANSFER - 1, 5),
             (FIRST_INNER_TRANSFER - 2, 6),
@@ -196,15 +196,15 @@ def test_borrowed_code_moves_no_coin_and_names_nothing() -> None:
 def test_an_address_is_found_wherever_it_stands(before: bytes, after: bytes, number: int) -> None:
     address = number.to_bytes(20)
     search = AddressSearch([f"0x{address.hex()}", SHOP])
-    assert search.finds_any(before + address + after)
+    assert search.has_any(before + address + after)
     assert search.is_named_in("0x" + (before + address + after).hex())
-    assert AddressSearch([]).finds_any(address) is False
+    assert AddressSearch([]).has_any(address) is False
 
 
 @given(data=st.binary(max_size=300))
 def test_an_address_that_is_not_there_is_not_found(data: bytes) -> None:
     address = b"\x51" * 20
-    assert AddressSearch([SHOP]).finds_any(data) == (address in data)
+    assert AddressSearch([SHOP]).has_any(data) == (address in data)
 
 
 def test_crafted_calldata_is_searched_in_one_pass_for_however_many_addresses() -> None:
@@ -221,7 +221,7 @@ def test_crafted_calldata_is_searched_in_one_pass_for_however_many_addresses() -
     places = []
     for length in (16_384, 98_304):
         Counted.looked = 0
-        assert not AddressSearch(wanted).finds_any(Counted(b"\x51" * length))
+        assert not AddressSearch(wanted).has_any(Counted(b"\x51" * length))
         places.append(Counted.looked)
     assert places == [16_384 - 19, 98_304 - 19]
 

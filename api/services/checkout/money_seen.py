@@ -81,7 +81,7 @@ class MoneySeen:
         return tuple(row for row in self.transfers if row.is_waiting)
 
 
-def money_seen(resources: Resources, order: PublicOrder) -> MoneySeen:
+def find_money_seen(resources: Resources, order: PublicOrder) -> MoneySeen:
     """Return what is known of an order's money."""
     ledger = resources.ledgers.get(order.env_mode)
     chain_ids = ledger.chain_ids if ledger is not None else frozenset()
@@ -90,13 +90,13 @@ def money_seen(resources: Resources, order: PublicOrder) -> MoneySeen:
         rows = session.scalars(query.order_by(Payment.mined_at, Payment.id)).all()
         answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}
         return MoneySeen(
-            transfers=tuple(_seen(order, row, answered) for row in rows),
-            looked_at=_looked_at(session, order.env_mode, chain_ids),
+            transfers=tuple(_describe_seen(order, row, answered) for row in rows),
+            looked_at=_find_looked_at(session, order.env_mode, chain_ids),
             chain_ids=tuple(sorted(chain_ids)),
         )
 
 
-def _seen(order: PublicOrder, row: Payment, answered: Collection[str | None]) -> SeenTransfer:
+def _describe_seen(order: PublicOrder, row: Payment, answered: Collection[str | None]) -> SeenTransfer:
     settled = (order.settlement_chain_id, order.settlement_token_address)
     is_deposit = row.kind == TransferKind.DEPOSIT
     return SeenTransfer(
@@ -112,7 +112,7 @@ def _seen(order: PublicOrder, row: Payment, answered: Collection[str | None]) ->
     )
 
 
-def _looked_at(session: Session, env_mode: EnvMode, chain_ids: frozenset[int]) -> datetime | None:
+def _find_looked_at(session: Session, env_mode: EnvMode, chain_ids: frozenset[int]) -> datetime | None:
     """Return the moment up to which the chain that was read the least far is known."""
     cursors = session.scalars(select(WatchCursor).where(WatchCursor.env_mode == env_mode)).all()
     read = {row.chain_id: _read_until(row) for row in cursors if row.chain_id in chain_ids}

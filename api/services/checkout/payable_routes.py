@@ -44,7 +44,7 @@ def find_payable(
     found = [
         payable
         for family in builders.families(crosses_chains=token_in.chain_id != token_out.chain_id)
-        for payable in _payable(router, builders, _request(token_in, token_out, amount, family))
+        for payable in _find_payable(router, builders, _request(token_in, token_out, amount, family))
     ]
     return min(found, key=lambda payable: _rank(payable.route), default=None)
 
@@ -63,15 +63,15 @@ def _request(token_in: Token, token_out: Token, amount: int, family: Collection[
     )
 
 
-def _payable(router: Router, builders: PaymentBuilders, request: RouteRequest) -> Iterator[PayableRoute]:
+def _find_payable(router: Router, builders: PaymentBuilders, request: RouteRequest) -> Iterator[PayableRoute]:
     markets = router.snapshot.markets
     for route in router.find_routes(request).routes:
-        hops = tuple(_planned(hop, markets[hop.market_id]) for hop in route.hops)
+        hops = tuple(_plan_hops(hop, markets[hop.market_id]) for hop in route.hops)
         if builders.can_build(hops):
             yield PayableRoute(route=route, hops=hops)
 
 
-def _planned(hop: Hop, market: Market) -> PlannedHop:
+def _plan_hops(hop: Hop, market: Market) -> PlannedHop:
     fee_pips, tick_spacing = (int(getattr(market, field, 0)) for field in ("fee_pips", "tick_spacing"))
     return PlannedHop(hop=hop, fee_pips=fee_pips, tick_spacing=tick_spacing)
 

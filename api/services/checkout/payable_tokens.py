@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from api.services.orders.views import PublicOrder, public_order
+from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
-from api.services.routing.token_serializers import chain_json, is_stable
+from api.services.routing.token_serializers import describe_chain, is_stable
 from routing_engine import Token
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
@@ -41,7 +41,7 @@ class PayableChain:
     tokens: tuple[PayableToken, ...]
 
 
-def payable_tokens(resources: Resources, order_id: str) -> tuple[PayableChain, ...]:
+def list_payable_tokens(resources: Resources, order_id: str) -> tuple[PayableChain, ...]:
     """Return the chains and tokens that an order may be paid with; none where it can't be paid.
 
     The settlement token's chain and, on it, the settlement token come first. Then the chain's own coin, the great
@@ -54,24 +54,25 @@ def payable_tokens(resources: Resources, order_id: str) -> tuple[PayableChain, .
     NotFound
         If there is no such order.
     """
-    order = public_order(resources, order_id)
-    settled = settlement_token(order)
+    order = load_public_order(resources, order_id)
+    settled = find_settlement_token(order)
     if not order.payable or settled is None:
         return ()
-    by_chain = _listed(resources.market.snapshot)
+    by_chain = _list_tokens(resources.market.snapshot)
     access = resources.chain_access.get(order.env_mode)
     reachable = CHAINS if access is None else CHAINS.keys() & access.chains.keys()
     chains = sorted(reachable, key=lambda chain_id: (chain_id != settled.chain_id, list(CHAINS).index(chain_id)))
     grouped = (
         PayableChain(
-            chain=chain_json(CHAINS[chain_id]), tokens=_first_settlement(settled, chain_id, by_chain.get(chain_id, ()))
+            chain=describe_chain(CHAINS[chain_id]),
+            tokens=_put_settlement_first(settled, chain_id, by_chain.get(chain_id, ())),
         )
         for chain_id in chains
     )
     return tuple(group for group in grouped if group.tokens)
 
 
-def settlement_token(order: PublicOrder) -> Token | None:
+def find_settlement_token(order: PublicOrder) -> Token | None:
     """Return the token that settles an order, or None where the merchant has no account for it."""
     if order.settlement_chain_id is None or order.settlement_token_address is None:
         return None
@@ -84,16 +85,16 @@ def settlement_token(order: PublicOrder) -> Token | None:
 
 
 @lru_cache(maxsize=1)
-def _listed(snapshot: Snapshot) -> dict[int, tuple[Token, ...]]:
+def _list_tokens(snapshot: Snapshot) -> dict[int, tuple[Token, ...]]:
     """Return the listed tokens of a market by chain, the most useful first."""
     found: dict[int, list[Token]] = {}
     for token in snapshot.tokens:
         if token.chain_id in CHAINS and token_registry.info_of(token.chain_id, token.address) is not None:
             found.setdefault(token.chain_id, []).append(token)
-    return {chain_id: tuple(sorted(tokens, key=_usefulness)) for chain_id, tokens in found.items()}
+    return {chain_id: tuple(sorted(tokens, key=_rank_usefulness)) for chain_id, tokens in found.items()}
 
 
-def _usefulness(token: Token) -> tuple[int, int, str]:
+def _rank_usefulness(token: Token) -> tuple[int, int, str]:
     if token.is_native:
         return (0, 0, "")
     if token.symbol in DOLLARS:
@@ -105,14 +106,14 @@ def _usefulness(token: Token) -> tuple[int, int, str]:
     return (4, 0, token.symbol.casefold())
 
 
-def _first_settlement(settled: Token, chain_id: int, tokens: tuple[Token, ...]) -> tuple[PayableToken, ...]:
+def _put_settlement_first(settled: Token, chain_id: int, tokens: tuple[Token, ...]) -> tuple[PayableToken, ...]:
     """Put the settlement token first on its chain, also where no market trades it: it can be transferred."""
     here = (settled,) if chain_id == settled.chain_id else ()
     ordered = (*here, *(token for token in tokens if token != settled))
-    return tuple(_choice(token, is_settlement=token == settled) for token in ordered)
+    return tuple(_describe_choice(token, is_settlement=token == settled) for token in ordered)
 
 
-def _choice(token: Token, *, is_settlement: bool) -> PayableToken:
+def _describe_choice(token: Token, *, is_settlement: bool) -> PayableToken:
     info = token_registry.info_of(token.chain_id, token.address)
     name, logo_uri = (info.name, info.logo_uri) if info else (token.symbol, "")
     return PayableToken(token=token, name=name, logo_uri=logo_uri, is_settlement=is_settlement)

@@ -82,7 +82,7 @@ class OrderQuote:
             | {name: str(body[name]) for name in AMOUNTS}
             | {name: body[name].isoformat() for name in MOMENTS}
             | {"steps": list(self.steps), "fees": list(self.fees)}
-            | {"hops": [_hop_body(planned) for planned in self.hops]}
+            | {"hops": [_write_hop(planned) for planned in self.hops]}
         )
 
     @classmethod
@@ -91,18 +91,18 @@ class OrderQuote:
         amounts = {name: int(body[name]) for name in AMOUNTS}
         moments = {name: datetime.fromisoformat(body[name]) for name in MOMENTS}
         parts = {name: tuple(body[name]) for name in ("steps", "fees")}
-        hops = tuple(_hop_from(each) for each in body.get("hops", ()))
+        hops = tuple(_read_hop(each) for each in body.get("hops", ()))
         plain = {field.name: body[field.name] for field in fields(cls) if field.name in body}
         return cls(**{**plain, **amounts, **moments, **parts, "hops": hops})
 
 
-def _hop_body(planned: PlannedHop) -> dict[str, Any]:
+def _write_hop(planned: PlannedHop) -> dict[str, Any]:
     hop = planned.hop
     return {
         "market_id": hop.market_id,
         "protocol": hop.protocol,
-        "token_in": _token_body(hop.token_in),
-        "token_out": _token_body(hop.token_out),
+        "token_in": _write_token(hop.token_in),
+        "token_out": _write_token(hop.token_out),
         "amount_in": str(hop.amount_in),
         "amount_out": str(hop.amount_out),
         "fee_pips": planned.fee_pips,
@@ -110,7 +110,7 @@ def _hop_body(planned: PlannedHop) -> dict[str, Any]:
     }
 
 
-def _hop_from(body: Mapping[str, Any]) -> PlannedHop:
+def _read_hop(body: Mapping[str, Any]) -> PlannedHop:
     hop = Hop(
         market_id=body["market_id"],
         protocol=body["protocol"],
@@ -122,7 +122,7 @@ def _hop_from(body: Mapping[str, Any]) -> PlannedHop:
     return PlannedHop(hop=hop, fee_pips=body["fee_pips"], tick_spacing=body.get("tick_spacing", 0))
 
 
-def _token_body(token: Token) -> dict[str, Any]:
+def _write_token(token: Token) -> dict[str, Any]:
     return {
         "chain_id": token.chain_id,
         "address": token.address,

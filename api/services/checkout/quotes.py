@@ -6,15 +6,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from api.domain.errors import Conflict, InvalidData, NotFound, Problem
-from api.domain.ids import IdPrefix, new_id
+from api.domain.ids import IdPrefix, make_id
 from api.domain.orders import OrderStatus
 from api.services.checkout.payable_routes import find_payable
-from api.services.checkout.payable_tokens import PayableChain, PayableToken, payable_tokens, settlement_token
+from api.services.checkout.payable_tokens import PayableChain, PayableToken, find_settlement_token
 from api.services.checkout.quote import OrderQuote
-from api.services.orders.views import PublicOrder, public_order
+from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
-from api.services.routing.query import BPS, RouteQuery, default_slippage_bps
-from api.services.routing.routes import RouteNotFound, require_routes, route_writer
+from api.services.routing.query import BPS, RouteQuery, choose_slippage_bps
+from api.services.routing.routes import RouteNotFound, make_route_writer, require_routes
 from api.services.routing.serializers import VALID_FOR
 from api.storage.tables import StoredQuote
 from routing_engine import RouteRequest, Side, Token
@@ -31,7 +31,6 @@ __all__ = [
     "PayableToken",
     "Refusal",
     "get_order_quote",
-    "payable_tokens",
     "quote_order",
 ]
 
@@ -76,17 +75,17 @@ def quote_order(resources: Resources, order_id: str, chain_id: int, token_addres
     OrderQuoteRefused
         If the order can't be paid, is not waiting for a payment, or no route leads to its settlement token.
     """
-    order = public_order(resources, order_id)
+    order = load_public_order(resources, order_id)
     settled, due = require_due(resources, order)
-    token = _payment_token(resources, chain_id, token_address)
+    token = _find_payment_token(resources, chain_id, token_address)
     access = resources.chain_access.get(order.env_mode)
     if token == settled:
-        details = _transfer(settled, due)
+        details = _describe_transfer(settled, due)
     elif access is None:
-        details = _route(resources, token, settled, due)
+        details = _find_route(resources, token, settled, due)
     else:
-        details = _payable_route(resources, access, token, settled, due)
-    quote = _quote(resources, order_id, token, settled, due, details)
+        details = _find_payable_route(resources, access, token, settled, due)
+    quote = _make_quote(resources, order_id, token, settled, due, details)
     with resources.database.write() as session:
         session.add(
             StoredQuote(
@@ -128,7 +127,7 @@ def require_due(resources: Resources, order: PublicOrder) -> tuple[Token, int]:
     OrderQuoteRefused
         If the order can't be paid, or is not waiting for a payment.
     """
-    settled = settlement_token(order)
+    settled = find_settlement_token(order)
     if not order.payable or settled is None:
         message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
         raise OrderQuoteRefused(Refusal.NOT_PAYABLE, message, Problem(path="order", message=order.not_payable_reason))
@@ -140,7 +139,7 @@ def require_due(resources: Resources, order: PublicOrder) -> tuple[Token, int]:
     return settled, order.amount_due
 
 
-def _payment_token(resources: Resources, chain_id: int, address: str) -> Token:
+def _find_payment_token(resources: Resources, chain_id: int, address: str) -> Token:
     if chain_id not in CHAINS:
         raise InvalidData.at("chain_id", f"Unsupported chain; use one of {', '.join(map(str, CHAINS))}")
     token = resources.market.token(chain_id, address.lower())
@@ -149,38 +148,40 @@ def _payment_token(resources: Resources, chain_id: int, address: str) -> Token:
     return token
 
 
-def _transfer(token: Token, due: int) -> dict[str, Any]:
+def _describe_transfer(token: Token, due: int) -> dict[str, Any]:
     return {"amount_in": due, "amount_in_max": due, "fill_time_s": block_time_s(token.chain_id)}
 
 
-def _route(resources: Resources, token: Token, settled: Token, due: int) -> dict[str, Any]:
+def _find_route(resources: Resources, token: Token, settled: Token, due: int) -> dict[str, Any]:
     # A customer waits for it at the checkout, so time counts as well as money.
     # One path, so that the customer signs as little as possible.
     request = RouteRequest(
         token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT, order="balanced", max_splits=1
     )
-    query = RouteQuery(request=request, slippage_bps=default_slippage_bps(token, settled))
+    query = RouteQuery(request=request, slippage_bps=choose_slippage_bps(token, settled))
     router = resources.market.router
     try:
         route = require_routes(router.find_routes(request))[0]
     except RouteNotFound as error:
         raise OrderQuoteRefused(Refusal.NO_ROUTE, error.message, *error.problems) from error
-    return _described(resources, router, query, route)
+    return _describe_route(resources, router, query, route)
 
 
-def _payable_route(resources: Resources, access: ChainAccess, token: Token, settled: Token, due: int) -> dict[str, Any]:
+def _find_payable_route(
+    resources: Resources, access: ChainAccess, token: Token, settled: Token, due: int
+) -> dict[str, Any]:
     router = resources.market.router
     found = find_payable(router, access.builders, token, settled, due) if token.chain_id in access.chains else None
     if found is None:
         message = f"No single transaction turns {token} into {settled} for the merchant"
         raise OrderQuoteRefused(Refusal.NO_ROUTE, message)
     request = RouteRequest(token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT)
-    query = RouteQuery(request=request, slippage_bps=default_slippage_bps(token, settled))
-    return {**_described(resources, router, query, found.route), "hops": found.hops}
+    query = RouteQuery(request=request, slippage_bps=choose_slippage_bps(token, settled))
+    return {**_describe_route(resources, router, query, found.route), "hops": found.hops}
 
 
-def _described(resources: Resources, router: Router, query: RouteQuery, route: Route) -> dict[str, Any]:
-    writer = route_writer(resources, router, query)
+def _describe_route(resources: Resources, router: Router, query: RouteQuery, route: Route) -> dict[str, Any]:
+    writer = make_route_writer(resources, router, query)
     return {
         "amount_in": route.amount_in,
         "amount_in_max": query.most_in(route.amount_in),
@@ -193,12 +194,12 @@ def _described(resources: Resources, router: Router, query: RouteQuery, route: R
     }
 
 
-def _quote(
+def _make_quote(
     resources: Resources, order_id: str, token: Token, settled: Token, due: int, details: dict[str, Any]
 ) -> OrderQuote:
     now = resources.clock.now()
     return OrderQuote(
-        quote_id=new_id(IdPrefix.QUOTE, now),
+        quote_id=make_id(IdPrefix.QUOTE, now),
         order_id=order_id,
         chain_id=token.chain_id,
         token_address=token.address,

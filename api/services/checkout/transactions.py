@@ -18,7 +18,7 @@ from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import is_rejected
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.quotes import OrderQuoteRefused, Refusal, get_order_quote, require_due
-from api.services.orders.views import PublicOrder, public_order
+from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.settlement.crediting.built_deposits import describe_build, remember_build
 from routing_engine import Token
@@ -89,7 +89,7 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
     Unavailable
         If the chain or the bridge does not answer.
     """
-    order = public_order(resources, order_id)
+    order = load_public_order(resources, order_id)
     quote = get_order_quote(resources, order_id, quote_id)
     access = resources.chain_access.get(order.env_mode)
     if access is None or quote.chain_id not in access.chains:
@@ -98,13 +98,13 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
     if due != quote.amount_out:
         raise OrderQuoteRefused(Refusal.EXPIRED, "Another amount is due by now; ask for a new quote")
     _require_accepted(resources, payer)
-    terms = _terms(resources, order, quote, payer)
+    terms = _make_terms(resources, order, quote, payer)
     try:
-        hops, terms = _confirmed(access, quote, terms)
-        token, chain = _token(quote), access.chains[quote.chain_id]
+        hops, terms = _confirm_hops(access, quote, terms)
+        token, chain = _make_token(quote), access.chains[quote.chain_id]
         call = access.builders.call(hops, token, terms)
         _require_funds(chain, call, token, terms)
-        payment = _tried(chain, order, quote, call, terms)
+        payment = _try_payment(chain, order, quote, call, terms)
         _remember(resources, hops, quote, terms)
         return payment
     except CannotBuild as error:
@@ -121,7 +121,7 @@ def _require_accepted(resources: Resources, payer: str) -> None:
         raise OrderQuoteRefused(Refusal.REJECTED, "Payments from this wallet are not accepted")
 
 
-def _terms(resources: Resources, order: PublicOrder, quote: OrderQuote, payer: str) -> Terms:
+def _make_terms(resources: Resources, order: PublicOrder, quote: OrderQuote, payer: str) -> Terms:
     deadline = min(resources.clock.now() + SIGNING_TIME, order.expires_at)
     return Terms(
         payer=payer,
@@ -133,13 +133,13 @@ def _terms(resources: Resources, order: PublicOrder, quote: OrderQuote, payer: s
     )
 
 
-def _token(quote: OrderQuote) -> Token:
+def _make_token(quote: OrderQuote) -> Token:
     return Token(
         chain_id=quote.chain_id, address=quote.token_address, symbol=quote.token_symbol, decimals=quote.token_decimals
     )
 
 
-def _confirmed(access: ChainAccess, quote: OrderQuote, terms: Terms) -> tuple[tuple[PlannedHop, ...], Terms]:
+def _confirm_hops(access: ChainAccess, quote: OrderQuote, terms: Terms) -> tuple[tuple[PlannedHop, ...], Terms]:
     """Ask the bridge of a payment for its present terms; the deposit grows as far as the quote allows.
 
     It is the input itself, or what swaps make of the input, which then may need all that the quote allows.
@@ -195,7 +195,9 @@ def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: 
             raise Shortage(needed_token, held, needed)
 
 
-def _tried(chain: PaymentChain, order: PublicOrder, quote: OrderQuote, call: PaymentCall, terms: Terms) -> Payment:
+def _try_payment(
+    chain: PaymentChain, order: PublicOrder, quote: OrderQuote, call: PaymentCall, terms: Terms
+) -> Payment:
     """Try the payment with the order's reference, and without where the recipient refuses it."""
     spending = call.spending
     allowance = chain.allowance(spending, terms.payer) if spending else 0

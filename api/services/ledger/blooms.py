@@ -29,17 +29,17 @@ class EventSearch:
         return all(any(may_contain(bloom, item) for item in group) for group in self.groups)
 
 
-def bloom_of(items: Iterable[bytes]) -> int:
+def make_bloom(items: Iterable[bytes]) -> int:
     """Return the bloom of these addresses and topics, as a number of 2048 bits."""
     bloom = 0
     for item in items:
-        bloom |= _bits_of(item)
+        bloom |= _find_bits(item)
     return bloom
 
 
 def may_contain(bloom: int, item: bytes) -> bool:
     """Whether an address or a topic may be in a bloom; False is certain."""
-    bits = _bits_of(item)
+    bits = _find_bits(item)
     return bloom & bits == bits
 
 
@@ -48,7 +48,7 @@ def search_of(*groups: Collection[str]) -> EventSearch:
     return EventSearch(groups=tuple(frozenset(bytes.fromhex(item[2:]) for item in group) for group in groups))
 
 
-def _bits_of(item: bytes) -> int:
+def _find_bits(item: bytes) -> int:
     digest = keccak(item)
     bits = 0
     for place in range(0, 2 * BITS_PER_ITEM, 2):

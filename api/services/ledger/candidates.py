@@ -30,11 +30,11 @@ class AddressSearch:
     def is_named_in(self, text: object) -> bool:
         """Whether one of the addresses stands anywhere in hex data; in what is none, it may be."""
         try:
-            return self.finds_any(bytes.fromhex(str(text)[2:]))
+            return self.has_any(bytes.fromhex(str(text)[2:]))
         except ValueError:
             return True
 
-    def finds_any(self, calldata: bytes) -> bool:
+    def has_any(self, calldata: bytes) -> bool:
         """Whether one of the addresses stands anywhere in the bytes."""
         if len(calldata) < ADDRESS_BYTES or not self._wanted:
             return False
@@ -45,7 +45,7 @@ class AddressSearch:
         return any(calldata[place : place + ADDRESS_BYTES] in self._wanted for place in places.tolist())
 
 
-def paying_or_naming(blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
+def choose_paying_or_naming(blocks: Mapping[int, FullBlock], wanted: frozenset[str]) -> dict[str, FullBlock]:
     """Return the transactions that send coin to one of the addresses, or name one: they may send coin within."""
     search = AddressSearch(wanted)
     return {

@@ -20,7 +20,7 @@ from api.services.ledger.doubts import DoubtSettler
 from api.services.ledger.places import find_places
 from api.services.ledger.proofs.proving import Prover
 from api.services.ledger.trace_probe import TraceProbe
-from api.services.ledger.witnesses import witnesses_of
+from api.services.ledger.witnesses import make_witnesses
 
 QUIET_CHAIN_S = 10 * 365 * 24 * 3600
 """How old a test chain's newest block may be: many of them mine only when they are sent something."""
@@ -40,7 +40,7 @@ class _Chain:
     def of(cls, pool: RpcPool, *, is_rehearsal: bool, clock: Callable[[], float]) -> Self:
         """Put them together."""
         bridges = bridges_on(pool.chain_id)
-        reader, witnesses = ChainReader(pool, bridges), witnesses_of(pool, bridges)
+        reader, witnesses = ChainReader(pool, bridges), make_witnesses(pool, bridges)
         return cls(
             reader=reader,
             prover=Prover(pool.chain_id, witnesses, is_rehearsal=is_rehearsal, clock=clock),

@@ -18,11 +18,11 @@ from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
-from api.domain.confirmations import finality_blocks
+from api.domain.confirmations import count_finality_blocks
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
 from api.domain.transfers import Block, Transfer
-from api.services.ledger.candidates import paying_or_naming
-from api.services.ledger.event_searches import bloom_searches, event_searches, is_transfer
+from api.services.ledger.candidates import choose_paying_or_naming
+from api.services.ledger.event_searches import plan_bloom_searches, plan_event_searches, is_transfer
 from api.services.ledger.evidence.signatures import accepts_signature
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.rpc_records import (
@@ -84,7 +84,7 @@ class ChainReader:
             raise TypeError("where a chain ends is for its endpoints together to say")
         pool, last = self._rpc, self._at.number if self._at else None
         newest = self._at = self._guarded(lambda: pool.head(beside=last))
-        deep = newest.number - finality_blocks(self._rpc.chain_id)
+        deep = newest.number - count_finality_blocks(self._rpc.chain_id)
         return Head(
             block=to_block(newest),
             final_number=deep if newest.final is None else min(newest.final, newest.number),
@@ -127,7 +127,7 @@ class ChainReader:
             If the chain can't be read just now.
         """
         wanted = frozenset(recipients)
-        searches = event_searches(first, last, wanted, self._bridges)
+        searches = plan_event_searches(first, last, wanted, self._bridges)
         found = self.ask(searches, read_searches)
         relevant = [each for each in found if is_transfer(each) or each.names(wanted)]
         return self.located(relevant, wanted)
@@ -152,7 +152,7 @@ class ChainReader:
 
     def chosen(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
         """Return the transactions that may have moved something that matters: by these events, or by what they say."""
-        hashes = paying_or_naming(blocks, wanted)
+        hashes = choose_paying_or_naming(blocks, wanted)
         for each in found:
             block = self._block_of(each, blocks)
             if is_transfer(each) or each.names(wanted):
@@ -169,7 +169,7 @@ class ChainReader:
         hashes = self.chosen(blocks, found, wanted)
         told_by = self._rpc.answered_by
         self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
-        searches = bloom_searches(wanted, self._bridges)
+        searches = plan_bloom_searches(wanted, self._bridges)
         transfers = self.meaning(self.mined(hashes), wanted)
         return Reading(
             transfers=transfers,
@@ -186,7 +186,7 @@ class ChainReader:
 
         Blocks are large: of a long range, those that do not fit follow in requests of their own.
         """
-        asked = event_searches(first, last, wanted, self._bridges)
+        asked = plan_event_searches(first, last, wanted, self._bridges)
         numbers, *later = _split_into_portions(range(first, last + 1), AT_ONCE)
 
         def parse(answers: list[Answer]) -> tuple[list[FullBlock], list[FoundLog]]:

@@ -16,7 +16,7 @@ from api.domain.ledger import ChainUnavailable, Doubt, Settlement
 from api.domain.transfers import Block, Transfer
 from api.services.ledger.candidates import AddressSearch
 from api.services.ledger.chain_reader import ChainReader
-from api.services.ledger.event_searches import event_searches, is_transfer, is_wanted
+from api.services.ledger.event_searches import is_transfer, is_wanted, plan_event_searches
 from api.services.ledger.proofs.blocks import ProvenBlock, prove_blocks
 from api.services.ledger.proofs.receipts import NotProven
 from api.services.ledger.rpc_records import FoundLog, read_found_logs, read_header
@@ -84,7 +84,7 @@ class DoubtSettler:
         found: list[Transfer] = []
         settled: set[int] = set()
         for portion in _stretches(sorted(asked)):
-            questions = event_searches(portion[0], portion[-1], wanted, self._bridges)
+            questions = plan_event_searches(portion[0], portion[-1], wanted, self._bridges)
             headers: list[Question] = [("eth_getBlockByNumber", [hex(number), False]) for number in portion]
             events, blocks = witness.reader.ask([*questions, *headers], _reads(len(questions)))
             same = {block.number for block in blocks if asked.get(block.number, block).hash == block.hash}

@@ -8,28 +8,28 @@ from adapters.bridges.events import Bridge
 from adapters.rpc.endpoint import Question
 from api.services.ledger.blooms import EventSearch, search_of
 from api.services.ledger.rpc_records import FoundLog
-from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
+from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 
 MOST_RECIPIENTS = 500
 """Addresses in one search of events."""
 
 
-def event_searches(first: int, last: int, wanted: frozenset[str], bridges: Sequence[Bridge]) -> list[Question]:
+def plan_event_searches(first: int, last: int, wanted: frozenset[str], bridges: Sequence[Bridge]) -> list[Question]:
     """Return the questions for the events of the blocks ``first … last``."""
     span: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
     recipients = sorted(wanted)
     filters: list[dict[str, object]] = [
-        {"topics": [TRANSFER_TOPIC, None, [topic_of(each) for each in recipients[start : start + MOST_RECIPIENTS]]]}
+        {"topics": [TRANSFER_TOPIC, None, [make_topic(each) for each in recipients[start : start + MOST_RECIPIENTS]]]}
         for start in range(0, len(recipients), MOST_RECIPIENTS)
     ]
-    filters += [{"address": contracts, "topics": [topics]} for contracts, topics in _bridge_events(bridges)]
+    filters += [{"address": contracts, "topics": [topics]} for contracts, topics in _plan_bridge_searches(bridges)]
     return [("eth_getLogs", [span | each]) for each in filters]
 
 
-def bloom_searches(wanted: frozenset[str], bridges: Sequence[Bridge]) -> list[EventSearch]:
+def plan_bloom_searches(wanted: frozenset[str], bridges: Sequence[Bridge]) -> list[EventSearch]:
     """Return the same searches for the bloom of a block."""
-    transfers = [search_of([TRANSFER_TOPIC], [topic_of(each) for each in wanted])] if wanted else []
-    return [*transfers, *(search_of(contracts, topics) for contracts, topics in _bridge_events(bridges))]
+    transfers = [search_of([TRANSFER_TOPIC], [make_topic(each) for each in wanted])] if wanted else []
+    return [*transfers, *(search_of(contracts, topics) for contracts, topics in _plan_bridge_searches(bridges))]
 
 
 def is_transfer(found: FoundLog) -> bool:
@@ -45,7 +45,7 @@ def is_wanted(found: FoundLog, wanted: frozenset[str], bridges: Sequence[Bridge]
     return any(log.address in bridge.contracts and bridge.topics.issuperset(log.topics[:1]) for bridge in bridges)
 
 
-def _bridge_events(bridges: Sequence[Bridge]) -> Iterator[tuple[list[str], list[str]]]:
+def _plan_bridge_searches(bridges: Sequence[Bridge]) -> Iterator[tuple[list[str], list[str]]]:
     contracts = sorted({address for bridge in bridges for address in bridge.contracts})
     if contracts:
         yield contracts, sorted({topic for bridge in bridges for topic in bridge.topics})

@@ -13,12 +13,12 @@ from adapters.rpc.endpoint import Answer
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer
-from api.services.ledger.evidence.calldata import CalldataEvidence, decoded_coin, is_simple
+from api.services.ledger.evidence.calldata import CalldataEvidence, decode_coin, is_simple
 from api.services.ledger.evidence.evidence import Evidence, TracedEvidence
 from api.services.ledger.evidence.listed_contracts import ListedContracts
-from api.services.ledger.evidence.movements import Movement, coin_movements, token_movements
+from api.services.ledger.evidence.movements import Movement, list_coin_movements, list_token_movements
 from api.services.ledger.evidence.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
-from api.services.ledger.transfers import Mined, bridge_events, transfers_of
+from api.services.ledger.transfers import Mined, find_transfers, read_bridge_events
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 
@@ -58,11 +58,13 @@ class TransactionReader:
         AdapterError
             If no endpoint says whether what swapped in it are markets.
         """
-        events = bridge_events(mined, self._bridges)
+        events = read_bridge_events(mined, self._bridges)
         tree = self._trace(mined, at)
-        return transfers_of(mined, recipients, self._bridges, events, self._evidence(mined, recipients, events, tree))
+        return find_transfers(
+            mined, recipients, self._bridges, events, self._gather_evidence(mined, recipients, events, tree)
+        )
 
-    def _evidence(
+    def _gather_evidence(
         self, mined: Mined, recipients: Collection[str], events: BridgeEvents, tree: CallTree | None
     ) -> Evidence:
         listed = self._listed.among(mined.receipt.logs)
@@ -78,7 +80,7 @@ class TransactionReader:
         is_bridges = are_bridges_calls(tree, self._payers)
         return TracedEvidence(
             tree,
-            _movements(mined, tree, is_bridges),
+            _list_movements(mined, tree, is_bridges),
             listed=listed,
             recipients=recipients,
             events=events,
@@ -117,21 +119,21 @@ class TransactionReader:
         return tree
 
 
-def _movements(mined: Mined, tree: CallTree, is_bridges: Sequence[bool]) -> list[Movement]:
+def _list_movements(mined: Mined, tree: CallTree, is_bridges: Sequence[bool]) -> list[Movement]:
     """Return everything that moved in a traced transaction, with what its calls say of how it moved.
 
     Coin that its own call says has the number that it has without a trace, so that it is the same transfer.
     """
-    tokens = list(token_movements(mined.chain_id, mined.receipt.logs, tree.frame_of_log))
-    coin = list(coin_movements(tree))
-    said = decoded_coin(mined.chain_id, mined.transaction, tokens)
+    tokens = list(list_token_movements(mined.chain_id, mined.receipt.logs, tree.frame_of_log))
+    coin = list(list_coin_movements(tree))
+    said = decode_coin(mined.chain_id, mined.transaction, tokens)
     if said is not None:
         paid = (said.recipient, said.amount)
         places = (place for place, row in enumerate(coin) if (row.recipient, row.amount) == paid)
         place = next((each for each in places if coin[each].index < FIRST_INNER_TRANSFER), None)
         if place is not None:
             coin[place] = replace(coin[place], index=said.index)
-    calls = _calls_around(tree)
+    calls = _find_calls_around(tree)
     return [
         replace(row, is_pulled=_is_pulled(tree.frames[calls[row.frame]], row), is_of_bridge=is_bridges[row.frame])
         for row in (*tokens, *coin)
@@ -144,7 +146,7 @@ def _is_pulled(call: Frame, movement: Movement) -> bool:
     return is_token and (call.sender, call.recipient) != (movement.sender, movement.token_address)
 
 
-def _calls_around(tree: CallTree) -> list[int]:
+def _find_calls_around(tree: CallTree) -> list[int]:
     """Return the call on whose behalf each runs: itself, or the one that borrowed its code."""
     found: list[int] = []
     for number, frame in enumerate(tree.frames):

@@ -110,8 +110,8 @@ def read_transaction(record: Mapping[str, Any]) -> ChainTransaction:
     to = record.get("to")
     return ChainTransaction(
         tx_hash=_hash(record, "hash"),
-        sender=_address(record.get("from"), "from"),
-        recipient=None if to is None else _address(to, "to"),
+        sender=_read_address(record.get("from"), "from"),
+        recipient=None if to is None else _read_address(to, "to"),
         value=quantity(record, "value", 256),
         calldata=hex_data(record.get("input"), "input"),
     )
@@ -162,7 +162,7 @@ def _hash(record: Mapping[str, Any], field: str) -> str:
     return "0x" + hex_data(record.get(field), field, 32).hex()
 
 
-def _address(text: object, field: str) -> str:
+def _read_address(text: object, field: str) -> str:
     return "0x" + hex_data(text, field, 20).hex()
 
 

@@ -9,11 +9,11 @@ from adapters.bridges.events import Bridge, BridgeEvents, BridgeRefund, Delivery
 from adapters.rpc.abi import Log
 from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
 from api.services.ledger.evidence.evidence import Evidence, Proof
-from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, wrapped_coin
+from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, find_wrapped_coin
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS
 
-__all__ = ["TRANSFER_TOPIC", "Mined", "bridge_events", "topic_of", "transfers_of"]
+__all__ = ["TRANSFER_TOPIC", "Mined", "find_transfers", "make_topic", "read_bridge_events"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,12 +26,12 @@ class Mined:
     receipt: Receipt
 
 
-def topic_of(address: str) -> str:
+def make_topic(address: str) -> str:
     """Return an address as an event's topic."""
     return "0x" + "00" * 12 + address[2:]
 
 
-def bridge_events(mined: Mined, bridges: Sequence[Bridge]) -> BridgeEvents:
+def read_bridge_events(mined: Mined, bridges: Sequence[Bridge]) -> BridgeEvents:
     """Return what bridges say in a transaction, by the place among its logs."""
     return [
         (place, event)
@@ -41,7 +41,7 @@ def bridge_events(mined: Mined, bridges: Sequence[Bridge]) -> BridgeEvents:
     ]
 
 
-def transfers_of(
+def find_transfers(
     mined: Mined, recipients: Collection[str], bridges: Sequence[Bridge], events: BridgeEvents, evidence: Evidence
 ) -> list[Transfer]:
     """Return what the transaction moved to `recipients`, and what it put into bridges, in the order of its events.
@@ -49,29 +49,29 @@ def transfers_of(
     Parameters
     ----------
     events : sequence of (int, BridgeEvent)
-        See `bridge_events`.
+        See `read_bridge_events`.
     evidence : Evidence
         Of what moved.
     """
-    delivered = dict(_deliveries(mined, recipients, events, evidence))
-    given_back = {event.contract for _, event in events if isinstance(event, BridgeRefund)}
+    delivered = dict(_list_deliveries(mined, recipients, events, evidence))
+    bridge_refunds = {event.contract for _, event in events if isinstance(event, BridgeRefund)}
     found: list[Transfer] = list(delivered.values())
     for movement in evidence.movements:
         if movement.recipient not in recipients or movement in delivered:
             continue
-        if movement.sender in given_back:
-            found.append(_transfer(mined, movement, Proof(sender=movement.sender), TransferKind.BRIDGE_REFUND))
+        if movement.sender in bridge_refunds:
+            found.append(_make_transfer(mined, movement, Proof(sender=movement.sender), TransferKind.BRIDGE_REFUND))
         elif not movement.is_wrapping:
-            found.append(_transfer(mined, movement, evidence.proof_of(movement)))
+            found.append(_make_transfer(mined, movement, evidence.proof_of(movement)))
     for place, event in events:
         if isinstance(event, Deposit):
-            found += _deposit(mined, place, event, recipients, bridges, evidence)
+            found += _make_deposit(mined, place, event, recipients, bridges, evidence)
         elif isinstance(event, Delivery) and event.meant_for in recipients:
-            found.append(_redirected(mined, place, event))
+            found.append(_list_redirected(mined, place, event))
     return sorted(found, key=lambda row: row.log_index)
 
 
-def _deliveries(
+def _list_deliveries(
     mined: Mined, recipients: Collection[str], events: BridgeEvents, evidence: Evidence
 ) -> Iterator[tuple[Movement, Transfer]]:
     """Yield what recipients received in each delivery that a bridge tells of.
@@ -83,17 +83,17 @@ def _deliveries(
     for place, event in events:
         if not isinstance(event, Delivery) or event.recipient not in recipients:
             continue
-        movement = _received(mined, place, event, events, evidence, taken)
+        movement = _list_received(mined, place, event, events, evidence, taken)
         if movement is None:
             continue
         taken.add(movement)
-        transfer = _transfer(mined, movement, Proof())
+        transfer = _make_transfer(mined, movement, Proof())
         if movement.token_address == NATIVE_ADDRESS:
             transfer = replace(transfer, log_index=mined.receipt.logs[place].index, is_inner=False)
         yield movement, replace(transfer, bridge_id="" if event.meant_for else event.bridge_id)
 
 
-def _received(
+def _list_received(
     mined: Mined, place: int, event: Delivery, events: BridgeEvents, evidence: Evidence, taken: Collection[Movement]
 ) -> Movement | None:
     """Return the movement that a delivery's event announces, or that it follows.
@@ -104,7 +104,7 @@ def _received(
     others = [at for at, other in events if isinstance(other, Delivery) and other.contract == event.contract]
     first = place if event.is_announced else max((at for at in others if at < place), default=-1)
     last = min((at for at in others if at > place), default=len(mined.receipt.logs)) if event.is_announced else place
-    wrapper = wrapped_coin(mined.chain_id)
+    wrapper = find_wrapped_coin(mined.chain_id)
     is_coin = event.token_address in (NATIVE_ADDRESS, wrapper)
     fits = [
         row
@@ -135,7 +135,7 @@ def _is_coin_of(movement: Movement, event: Delivery) -> bool:
     return (movement.token_address, movement.sender) == (NATIVE_ADDRESS, event.contract)
 
 
-def _deposit(
+def _make_deposit(
     mined: Mined,
     place: int,
     event: Deposit,
@@ -153,16 +153,16 @@ def _deposit(
         token_address=whole.token_address, sender="", recipient=whole.contract, amount=whole.amount,
         index=log.index, place=place,
     )  # fmt: skip
-    transfer = _transfer(mined, movement, proof, TransferKind.DEPOSIT)
+    transfer = _make_transfer(mined, movement, proof, TransferKind.DEPOSIT)
     yield replace(transfer, bridge_id=whole.bridge_id, fill_deadline=whole.fill_deadline, promise=whole.promise)
 
 
-def _redirected(mined: Mined, place: int, event: Delivery) -> Transfer:
+def _list_redirected(mined: Mined, place: int, event: Delivery) -> Transfer:
     movement = Movement(
         token_address=event.token_address, sender="", recipient=event.recipient, amount=0,
         index=mined.receipt.logs[place].index, place=place,
     )  # fmt: skip
-    transfer = _transfer(mined, movement, Proof(), TransferKind.REDIRECTED)
+    transfer = _make_transfer(mined, movement, Proof(), TransferKind.REDIRECTED)
     return replace(transfer, bridge_id=event.bridge_id)
 
 
@@ -170,7 +170,9 @@ def _is_of(log: Log, bridge: Bridge) -> bool:
     return log.address in bridge.contracts and bool(log.topics) and log.topics[0] in bridge.topics
 
 
-def _transfer(mined: Mined, movement: Movement, proof: Proof, kind: TransferKind = TransferKind.PAYMENT) -> Transfer:
+def _make_transfer(
+    mined: Mined, movement: Movement, proof: Proof, kind: TransferKind = TransferKind.PAYMENT
+) -> Transfer:
     return Transfer(
         kind=kind,
         chain_id=mined.chain_id,

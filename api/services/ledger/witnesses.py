@@ -29,6 +29,6 @@ class Witness:
         return self.endpoint.in_step
 
 
-def witnesses_of(pool: RpcPool, bridges: Sequence[Bridge]) -> tuple[Witness, ...]:
+def make_witnesses(pool: RpcPool, bridges: Sequence[Bridge]) -> tuple[Witness, ...]:
     """Return the endpoints of a chain."""
     return tuple(Witness(endpoint=each, reader=ChainReader(each, bridges)) for each in pool.singles())

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 
 if TYPE_CHECKING:
     from adapters.feed.state import SourceReport
@@ -25,23 +25,23 @@ WORDS = {
 """The operator is told more, in the log and the metrics: hosts and files are none of a caller's business."""
 
 
-def left_out(sources: Iterable[SourceReport]) -> list[dict[str, str]]:
+def list_left_out(sources: Iterable[SourceReport]) -> list[dict[str, str]]:
     """Return the sources, and the protocols of chains, that a market does without: each with the reason and since when.
 
     Sources in trouble whose last rates are still good are not among them: answers rest on them.
     """
-    return [told for each in sources for told in _told(each)]
+    return [told for each in sources for told in _tell_problem(each)]
 
 
-def _told(source: SourceReport) -> Iterator[dict[str, str]]:
+def _tell_problem(source: SourceReport) -> Iterator[dict[str, str]]:
     if source.is_left_out:
-        yield {"protocol": source.name, "reason": f"STALE: {_words(source)}"}
+        yield {"protocol": source.name, "reason": f"STALE: {_choose_words(source)}"}
         return
     _, _, chain = source.name.partition("@")
     for name in source.missing:
-        yield {"protocol": f"{name}@{chain}" if chain else name, "reason": f"UNAVAILABLE: {_words(source)}"}
+        yield {"protocol": f"{name}@{chain}" if chain else name, "reason": f"UNAVAILABLE: {_choose_words(source)}"}
 
 
-def _words(source: SourceReport) -> str:
+def _choose_words(source: SourceReport) -> str:
     words = WORDS.get(source.trouble, "it cannot be used")
-    return f"{words} since {iso(datetime.fromtimestamp(source.since, UTC))}"
+    return f"{words} since {format_time(datetime.fromtimestamp(source.since, UTC))}"

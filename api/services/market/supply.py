@@ -125,7 +125,7 @@ class BoardSupply:
         """Do nothing: nothing is going on."""
 
 
-def offline(market_file: Path | None) -> Callable[[], Supply]:
+def load_offline(market_file: Path | None) -> Callable[[], Supply]:
     """Return what opens the supply of a market file, or of the built-in sandbox without one."""
 
     def open_supply() -> Supply:
@@ -141,12 +141,12 @@ def offline(market_file: Path | None) -> Callable[[], Supply]:
     return open_supply
 
 
-def supply_for(config: Config, clock: Clock) -> Callable[[], Supply]:
+def choose_supply(config: Config, clock: Clock) -> Callable[[], Supply]:
     """Return what opens the supply that the settings ask for."""
 
     def open_supply() -> Supply:
         if not config.market.adapters:
-            return offline(config.market_file)()
+            return load_offline(config.market_file)()
         if config.redis_url:
             return BoardSupply(open_board(config.redis_url), clock)
         return FeedSupply(open_feed(config, clock))

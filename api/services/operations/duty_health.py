@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from api.domain.duties import Duty
 from api.services.resources import Resources
-from api.storage.db import database_now
+from api.storage.db import read_database_time
 from api.storage.tables import Lease, WatchCursor
 
 LAPSED = timedelta(seconds=15)
@@ -57,7 +57,7 @@ class WorkerHealth:
         return (*undone, *unread)
 
 
-def worker_health(resources: Resources) -> WorkerHealth:
+def check_worker_health(resources: Resources) -> WorkerHealth:
     """Ask the database who does what, and how far the chains are read.
 
     Raises
@@ -69,7 +69,7 @@ def worker_health(resources: Resources) -> WorkerHealth:
     with resources.database.read() as session:
         leases = {row.duty: row.expires_at for row in session.scalars(select(Lease))}
         cursors = {(row.env_mode, row.chain_id): row.updated_at for row in session.scalars(select(WatchCursor))}
-        database_time = database_now(session)
+        database_time = read_database_time(session)
     none = timedelta()
     chains = [
         (str(env_mode), chain_id)

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.payments import CHECKED, PaymentState
-from api.services.operations.duty_health import worker_health
+from api.services.operations.duty_health import check_worker_health
 from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import count_unmatched
 from api.services.settlement.watching.doubtful_blocks import count_doubts
@@ -131,7 +131,7 @@ def _read_chains(resources: Resources) -> Iterator[Sample]:
 
 def _read_duties(resources: Resources) -> Iterator[Sample]:
     """Say since when duties and chains are neglected; what never was is infinitely long ago."""
-    health = worker_health(resources)
+    health = check_worker_health(resources)
     for duty, since in health.duties.items():
         yield Sample(name="checkout_duty_lapsed_seconds", labels=(duty,), value=_count_seconds(since))
     for (env_mode, chain_id), since in health.chains.items():

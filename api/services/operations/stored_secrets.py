@@ -11,9 +11,9 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from api.config import Config
 from api.secrets.box import KEY_ID_FROM, SecretBox, open_box
-from api.secrets.keys import FILE_NAME, KEY_ID_LENGTH, KeyFile, SecretKeyFault, new_key, parse_keys
+from api.secrets.keys import FILE_NAME, KEY_ID_LENGTH, KeyFile, SecretKeyFault, make_key, parse_keys
 from api.services.idempotency import answer_purpose
-from api.services.webhooks.secrets import add_secret, secret_purpose
+from api.services.webhooks.secrets import add_secret, name_purpose
 from api.storage.db import Database
 from api.storage.private_files import hold_file_lock
 from api.storage.tables import IdempotencyKey, WebhookSecret, WebhookSubscription
@@ -37,7 +37,7 @@ def require_keys(session: Session, config: Config) -> None:
     SecretKeyFault
         If a key is missing, malformed or readable by others; it says what to do.
     """
-    box = _box(config)
+    box = _open_box(config)
     used = _key_ids(session)
     keys = box.keyring.read()  # afterwards: whoever rotates adds the key first, then uses it
     missing = sorted(used - {key.id for key in keys})
@@ -57,14 +57,14 @@ def rotate_keys(database: Database, config: Config) -> Rotated:
 
     The key file keeps the key before, for what other processes are writing at this moment.
     """
-    box, ring = _box(config), _box(config).keyring
+    box, ring = _open_box(config), _open_box(config).keyring
     if not isinstance(ring, KeyFile):
         _require_keys_now(database, config)
         return _reseal(database, box)
     with hold_file_lock(_lock_of(ring.path)):
         _require_keys_now(database, config)
         before = ring.read()
-        (made,) = parse_keys([new_key()], str(ring.path))
+        (made,) = parse_keys([make_key()], str(ring.path))
         ring.write((made, *before))
         rotated = _reseal(database, box)
         ring.write((made, before[0]))
@@ -79,7 +79,7 @@ def reset_secrets(database: Database, config: Config, at: datetime) -> int:
     int
         How many webhooks have a new secret, which nobody was told.
     """
-    box = _box(config)
+    box = _open_box(config)
     if not box.keyring.read():
         _make_key(box)
     known = {key.id for key in box.keyring.read()}
@@ -106,7 +106,7 @@ def _require_keys_now(database: Database, config: Config) -> None:
         require_keys(session, config)
 
 
-def _box(config: Config) -> SecretBox:
+def _open_box(config: Config) -> SecretBox:
     return open_box(config.secret_keys, config.data_dir)
 
 
@@ -120,17 +120,17 @@ def _reseal(database: Database, box: SecretBox) -> Rotated:
     with database.write() as session:
         for secret in session.scalars(select(WebhookSecret).with_for_update()):
             if _key_id(secret.ciphertext) != newest:
-                secret.ciphertext = _renewed(box, secret.ciphertext, secret_purpose(secret.subscription_id))
+                secret.ciphertext = _renew(box, secret.ciphertext, name_purpose(secret.subscription_id))
                 count += 1
         for stored in session.scalars(select(IdempotencyKey).with_for_update()):
             if _key_id(stored.response_body) != newest:
                 purpose = answer_purpose(stored.vendor_id, stored.env_mode, stored.key)
-                stored.response_body = _renewed(box, stored.response_body, purpose)
+                stored.response_body = _renew(box, stored.response_body, purpose)
                 count += 1
     return Rotated(count=count, key_id=newest)
 
 
-def _renewed(box: SecretBox, ciphertext: str, purpose: str) -> str:
+def _renew(box: SecretBox, ciphertext: str, purpose: str) -> str:
     return box.seal(box.open(ciphertext, purpose), purpose)
 
 

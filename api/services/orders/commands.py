@@ -13,15 +13,15 @@ from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
 from api.domain.orders import cancel as cancelled
 from api.services.orders.creation import NewLink, create_link
-from api.services.orders.money import NO_MONEY, Money, funds_of, money_of
+from api.services.orders.money import NO_MONEY, Money, load_money, sum_funds
 from api.services.orders.payers import require_accepted, require_reachable
 from api.services.orders.refunds import RefundRequest, find_source, request_refund
-from api.services.orders.store import apply, find, state_of
-from api.services.orders.views import PublicOrder, describe, public_order
+from api.services.orders.store import apply_step, find_order, get_state
+from api.services.orders.views import PublicOrder, describe_orders
 from api.services.resources import Resources
 from api.storage.tables import PaymentOrder
 
-__all__ = ["NewLink", "PublicOrder", "cancel", "create_link", "get_order", "list_orders", "public_order", "refund"]
+__all__ = ["NewLink", "PublicOrder", "cancel", "create_link", "get_order", "list_orders", "refund"]
 
 
 def get_order(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: str) -> Mapping[str, Any]:
@@ -33,7 +33,7 @@ def get_order(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id:
         If there is none, or it is another vendor's, or of the other environment.
     """
     with resources.database.read() as session:
-        return describe(resources, session, [find(session, vendor_id, env_mode, order_id)])[0]
+        return describe_orders(resources, session, [find_order(session, vendor_id, env_mode, order_id)])[0]
 
 
 def list_orders(
@@ -68,7 +68,7 @@ def list_orders(
         rows = session.scalars(query.order_by(PaymentOrder.id.desc()).limit(limit + 1)).all()
         page = rows[:limit]
         return {
-            "data": describe(resources, session, page),
+            "data": describe_orders(resources, session, page),
             "next_cursor": page[-1].id if len(rows) > limit else None,
         }
 
@@ -83,7 +83,7 @@ def cancel(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id: st
     """
 
     def end(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
-        apply(session, order, cancelled(state_of(order), funds_of(order, money)), money, now)
+        apply_step(session, order, cancelled(get_state(order), sum_funds(order, money)), money, now)
 
     return _act(resources, vendor_id, env_mode, order_id, end)
 
@@ -105,8 +105,8 @@ def refund(
         If a chain or the check of addresses does not answer.
     """
     with resources.database.read() as session:
-        order = find(session, vendor_id, env_mode, order_id)
-        source = find_source(order, money_of(session, [order_id]).get(order_id, NO_MONEY), request)
+        order = find_order(session, vendor_id, env_mode, order_id)
+        source = find_source(order, load_money(session, [order_id]).get(order_id, NO_MONEY), request)
     source = require_reachable(resources, env_mode, source)
     require_accepted(resources, request.to or source.payer)
 
@@ -125,7 +125,7 @@ def _act(
 ) -> Mapping[str, Any]:
     now = resources.clock.now()
     with resources.database.write() as session:
-        order = find(session, vendor_id, env_mode, order_id, lock=True)
-        action(session, order, money_of(session, [order_id]).get(order_id, NO_MONEY), now)
+        order = find_order(session, vendor_id, env_mode, order_id, lock=True)
+        action(session, order, load_money(session, [order_id]).get(order_id, NO_MONEY), now)
         session.flush()
-        return describe(resources, session, [order])[0]
+        return describe_orders(resources, session, [order])[0]

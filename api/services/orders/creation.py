@@ -10,15 +10,15 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
-from api.domain.ids import IdPrefix, new_id, new_reference
+from api.domain.ids import IdPrefix, make_id, make_reference
 from api.domain.money import UINT256_MAX, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
-from api.services.idempotency import Repeatable, first_answer
+from api.services.idempotency import Repeatable, find_first_answer
 from api.services.orders.money import NO_MONEY
-from api.services.orders.store import record
+from api.services.orders.store import record_status
 from api.services.resources import Resources
 from api.services.vendors.settlement_choice import choose_account
 from api.services.vendors.vendors import Account
@@ -63,12 +63,12 @@ def create_link(
         If the vendor receives this currency on a chain that is not connected.
     """
     now = resources.clock.now()
-    order_id = new_id(IdPrefix.ORDER, now)
+    order_id = make_id(IdPrefix.ORDER, now)
     answer = {"payment_order_id": order_id, "payment_url": f"{resources.config.base_url}/payment/{order_id}"}
     with resources.database.write() as session:
         if repeatable is not None:
             box, env_mode = resources.box, link.env_mode
-            earlier = first_answer(
+            earlier = find_first_answer(
                 session, repeatable, box=box, vendor_id=vendor_id, env_mode=env_mode, answer=answer, now=now
             )
             if earlier is not None:
@@ -96,10 +96,10 @@ def _create(
         cancel_callback_url=link.cancel_callback_url,
         failure_callback_url=link.failure_callback_url,
         merchant_metadata=dict(link.metadata),
-        payment_reference=new_reference(),
-        start_heights=_heights(session, link.env_mode),
+        payment_reference=make_reference(),
+        start_heights=_read_heights(session, link.env_mode),
         transaction_hash="",
-        expires_at=_expiry(link.expires_at, now),
+        expires_at=_choose_expiry(link.expires_at, now),
         created_at=now,
         updated_at=now,
     )
@@ -107,10 +107,10 @@ def _create(
         _settle_to(order, account)
     session.add(order)
     session.flush()
-    record(session, order, NO_MONEY, now)
+    record_status(session, order, NO_MONEY, now)
 
 
-def _heights(session: Session, env_mode: EnvMode) -> dict[str, int]:
+def _read_heights(session: Session, env_mode: EnvMode) -> dict[str, int]:
     """Return the newest block of each chain that is known now: what was mined before never counts for the order."""
     query = select(WatchCursor.chain_id, WatchCursor.head_number).where(WatchCursor.env_mode == env_mode)
     return {str(chain_id): number for chain_id, number in session.execute(query)}
@@ -131,10 +131,10 @@ def _settle_to(order: PaymentOrder, account: Account) -> None:
     order.price_rounded_up = scaled.rounded_up
 
 
-def _expiry(asked: datetime | None, now: datetime) -> datetime:
+def _choose_expiry(asked: datetime | None, now: datetime) -> datetime:
     if asked is None:
         return now + DEFAULT_LIFE
     if not now + MIN_LIFE <= asked <= now + MAX_LIFE:
-        earliest, latest = iso(now + MIN_LIFE), iso(now + MAX_LIFE)
+        earliest, latest = format_time(now + MIN_LIFE), format_time(now + MAX_LIFE)
         raise InvalidData.at("expires_at", f"Must be 30 minutes to 30 days from now: {earliest} to {latest}")
     return asked

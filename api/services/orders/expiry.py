@@ -8,8 +8,8 @@ from sqlalchemy import func, select
 
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
-from api.services.orders.money import NO_MONEY, money_of
-from api.services.orders.store import lock_all, settle
+from api.services.orders.money import NO_MONEY, load_money
+from api.services.orders.store import lock_orders, settle
 from api.services.resources import Resources
 from api.storage.tables import PaymentOrder, WatchCursor
 
@@ -22,15 +22,15 @@ BATCH = 200
 def expire_orders(resources: Resources) -> None:
     """End the orders whose time is over: unpaid ones expire, those paid short fail."""
     for env_mode in EnvMode:
-        before = _horizon(resources, env_mode)
+        before = _find_horizon(resources, env_mode)
         after = ""
-        while ids := _due(resources, env_mode, before, after):
+        while ids := _list_due(resources, env_mode, before, after):
             for order_id in ids:
                 _expire(resources, order_id)
             after = ids[-1]
 
 
-def _horizon(resources: Resources, env_mode: EnvMode) -> datetime:
+def _find_horizon(resources: Resources, env_mode: EnvMode) -> datetime:
     """Return the moment up to which all payments of an environment are known, or are waited for no longer."""
     query = select(func.min(WatchCursor.mined_at)).where(WatchCursor.env_mode == env_mode)
     with resources.database.read() as session:
@@ -39,7 +39,7 @@ def _horizon(resources: Resources, env_mode: EnvMode) -> datetime:
     return now - GRACE if read_up_to is None else min(now, max(read_up_to, now - GRACE))
 
 
-def _due(resources: Resources, env_mode: EnvMode, before: datetime, after: str) -> list[str]:
+def _list_due(resources: Resources, env_mode: EnvMode, before: datetime, after: str) -> list[str]:
     query = select(PaymentOrder.id).where(
         PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
         PaymentOrder.expires_at <= before,
@@ -52,5 +52,5 @@ def _due(resources: Resources, env_mode: EnvMode, before: datetime, after: str) 
 
 def _expire(resources: Resources, order_id: str) -> None:
     with resources.database.write() as session:
-        order = lock_all(session, [order_id])[order_id]
-        settle(session, order, money_of(session, [order_id]).get(order_id, NO_MONEY), resources.clock.now())
+        order = lock_orders(session, [order_id])[order_id]
+        settle(session, order, load_money(session, [order_id]).get(order_id, NO_MONEY), resources.clock.now())

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.funds import Credit, Funds, add_up
 from api.domain.payments import COUNTED, GONE, PaymentState
 from api.domain.transfers import TransferKind
@@ -60,7 +60,7 @@ class Money:
 NO_MONEY = Money()
 
 
-def money_of(session: Session, order_ids: Collection[str]) -> Mapping[str, Money]:
+def load_money(session: Session, order_ids: Collection[str]) -> Mapping[str, Money]:
     """Return what moved for each of these orders."""
     if not order_ids:
         return {}
@@ -78,17 +78,17 @@ def money_of(session: Session, order_ids: Collection[str]) -> Mapping[str, Money
     }
 
 
-def transactions(money: Money) -> list[dict[str, Any]]:
+def list_transactions(money: Money) -> list[dict[str, Any]]:
     """Describe every transaction of an order once."""
     found: dict[tuple[int, str], datetime] = {}
     for row in money.payments:
         found.setdefault((row.chain_id, row.tx_hash), row.mined_at)
-    return [{"chain_id": chain, "hash": text, "timestamp": iso(at)} for (chain, text), at in found.items()]
+    return [{"chain_id": chain, "hash": text, "timestamp": format_time(at)} for (chain, text), at in found.items()]
 
 
-def funds_of(order: PaymentOrder, money: Money) -> Funds:
+def sum_funds(order: PaymentOrder, money: Money) -> Funds:
     """Add up what moved for an order."""
-    return add_up((_credit(order, row, money) for row in money.payments), order.settlement_amount)
+    return add_up((_make_credit(order, row, money) for row in money.payments), order.settlement_amount)
 
 
 def is_credited(order: PaymentOrder, payment: Payment) -> bool:
@@ -100,7 +100,7 @@ def is_credited(order: PaymentOrder, payment: Payment) -> bool:
     )
 
 
-def _credit(order: PaymentOrder, row: Payment, money: Money) -> Credit:
+def _make_credit(order: PaymentOrder, row: Payment, money: Money) -> Credit:
     is_wanted = is_credited(order, row)
     return Credit(
         kind=TransferKind(row.kind),

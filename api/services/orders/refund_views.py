@@ -65,11 +65,11 @@ def _describe(money: Money, refund: Refund) -> dict[str, Any]:
         "to": refund.recipient,
         "hash": sent[0].tx_hash if sent else "",
         "status": status,
-        "transaction": None if sent else _transaction(refund),
+        "transaction": None if sent else _build_transaction(refund),
     }
 
 
-def _transaction(refund: Refund) -> Mapping[str, Any]:
+def _build_transaction(refund: Refund) -> Mapping[str, Any]:
     token = Token(chain_id=refund.chain_id, address=refund.token_address, symbol="", decimals=0)
     call = with_reference(transfer(token, refund.recipient, refund.amount), refund.reference)
     return {

@@ -13,7 +13,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from api.domain.errors import Conflict, InvalidData, Problem
-from api.domain.ids import new_reference
+from api.domain.ids import make_reference
 from api.domain.payments import Evidence, PaymentState
 from api.domain.transfers import TransferKind
 from api.services.orders.money import Money
@@ -71,7 +71,7 @@ def find_source(order: PaymentOrder, money: Money, request: RefundRequest) -> Re
     InvalidData
         Naming `transfer`, where there are several or none of this id.
     """
-    row = _chosen(order, money, request)
+    row = _choose_payment(order, money, request)
     if row.state != PaymentState.FINAL:
         message = f"{row.tx_hash} is not final on chain {row.chain_id} yet: it could be lost after it was sent back"
         problem = Problem(path="transfer", message="Ask again once its `status` is final")
@@ -111,7 +111,7 @@ def request_refund(
         Naming `amount` or `to`.
     """
     row = next(each for each in money.received if each.id == source.payment_id)
-    recipient = _recipient(row, request, source)
+    recipient = _choose_recipient(row, request, source)
     earlier = _find_same(money, row, recipient, request.amount)
     if earlier is not None:
         return earlier
@@ -129,7 +129,7 @@ def request_refund(
         sender=row.recipient,
         recipient=recipient,
         amount=amount,
-        reference=new_reference(),
+        reference=make_reference(),
         created_at=now,
     )
     session.add(made)
@@ -137,27 +137,27 @@ def request_refund(
     return made
 
 
-def _chosen(order: PaymentOrder, money: Money, request: RefundRequest) -> Payment:
+def _choose_payment(order: PaymentOrder, money: Money, request: RefundRequest) -> Payment:
     """Return the transfer that is meant; a stranger's dust makes no request ambiguous."""
     rows = money.received
     if request.transfer is not None:
         found = next((row for row in rows if row.public_id == request.transfer), None)
         if found is None:
-            raise InvalidData.at("transfer", f"Not a transfer of this order; there is {_ids(rows) or 'none'}")
+            raise InvalidData.at("transfer", f"Not a transfer of this order; there is {_join_ids(rows) or 'none'}")
         return found
     if not rows:
         raise Conflict("There is nothing to send back: nothing has reached the merchant for this order")
     rows = [row for row in rows if is_notable(order, row)] or rows
     if len(rows) > 1:
-        raise InvalidData.at("transfer", f"Required: the order has several transfers, {_ids(rows)}")
+        raise InvalidData.at("transfer", f"Required: the order has several transfers, {_join_ids(rows)}")
     return rows[0]
 
 
-def _ids(rows: list[Payment]) -> str:
+def _join_ids(rows: list[Payment]) -> str:
     return ", ".join(row.public_id for row in rows)
 
 
-def _recipient(row: Payment, request: RefundRequest, source: RefundSource) -> str:
+def _choose_recipient(row: Payment, request: RefundRequest, source: RefundSource) -> str:
     if request.to is None:
         if not source.payer:
             raise InvalidData.at("to", "Required: who paid can't be told for certain; ask the customer for an address")

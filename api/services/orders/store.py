@@ -10,16 +10,18 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
-from api.domain.events import event_of
+from api.domain.events import choose_event
 from api.domain.funds import Funds
 from api.domain.orders import OPEN, OrderState, OrderStatus, StatusReason, Step, advance
 from api.domain.transfers import TransferKind
-from api.services.orders.money import Money, funds_of, is_credited, transactions
+from api.services.orders.money import Money, is_credited, list_transactions, sum_funds
 from api.services.webhooks.outbox import NewEvent, publish
 from api.storage.tables import Payment, PaymentOrder, TimelineEntry
 
 
-def find(session: Session, vendor_id: str, env_mode: EnvMode, order_id: str, *, lock: bool = False) -> PaymentOrder:
+def find_order(
+    session: Session, vendor_id: str, env_mode: EnvMode, order_id: str, *, lock: bool = False
+) -> PaymentOrder:
     """Return a vendor's order.
 
     Parameters
@@ -41,7 +43,7 @@ def find(session: Session, vendor_id: str, env_mode: EnvMode, order_id: str, *, 
     return order
 
 
-def lock_all(session: Session, order_ids: Collection[str]) -> Mapping[str, PaymentOrder]:
+def lock_orders(session: Session, order_ids: Collection[str]) -> Mapping[str, PaymentOrder]:
     """Lock these orders, always in the same sequence, so that two who want the same ones take turns."""
     if not order_ids:
         return {}
@@ -50,7 +52,7 @@ def lock_all(session: Session, order_ids: Collection[str]) -> Mapping[str, Payme
     return {row.id: row for row in rows}
 
 
-def state_of(order: PaymentOrder) -> OrderState:
+def get_state(order: PaymentOrder) -> OrderState:
     """Return what the state machine looks at."""
     return OrderState(
         status=OrderStatus(order.status),
@@ -73,77 +75,77 @@ def settle(session: Session, order: PaymentOrder, money: Money, now: datetime, *
     bool
         Whether anything changed.
     """
-    funds = funds_of(order, money)
-    steps = advance(state_of(order), funds, now if may_expire else order.created_at)
+    funds = sum_funds(order, money)
+    steps = advance(get_state(order), funds, now if may_expire else order.created_at)
     if order.settlement_amount is not None:
         order.amount_received = funds.received
         status = steps[-1].status if steps else OrderStatus(order.status)
-        order.amount_due = max(0, order.settlement_amount - _counted(status, funds, order.settlement_amount))
+        order.amount_due = max(0, order.settlement_amount - _count_paid(status, funds, order.settlement_amount))
     for step in steps:
-        apply(session, order, step, money, now)
+        apply_step(session, order, step, money, now)
     return bool(steps)
 
 
-def _counted(status: OrderStatus, funds: Funds, price: int) -> int:
+def _count_paid(status: OrderStatus, funds: Funds, price: int) -> int:
     """Return how much of the price nobody has to pay any more: what went back of a closed order is not due again."""
     if status in OPEN:
         return funds.seen
     return price if status == OrderStatus.REFUNDED else funds.received
 
 
-def apply(session: Session, order: PaymentOrder, step: Step, money: Money, now: datetime) -> None:
+def apply_step(session: Session, order: PaymentOrder, step: Step, money: Money, now: datetime) -> None:
     """Make one change of a locked order, note it in the timeline and tell the vendor, all in this transaction."""
     order.status, order.status_reason, order.updated_at = step.status, step.reason, now
-    record(session, order, money, now)
+    record_status(session, order, money, now)
 
 
-def record(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
+def record_status(session: Session, order: PaymentOrder, money: Money, now: datetime) -> None:
     """Write the order's present status into its timeline and outbox."""
-    order.transaction_hash = payers_hash(order, money)
+    order.transaction_hash = find_payers_hash(order, money)
     session.add(
         TimelineEntry(
             order_id=order.id,
             status=order.status,
             status_reason=order.status_reason,
             at=now,
-            transaction_hash=_hash_behind(order, money),
+            transaction_hash=_find_hash_behind(order, money),
         )
     )
-    event_type = event_of(OrderStatus(order.status), StatusReason(order.status_reason))
+    event_type = choose_event(OrderStatus(order.status), StatusReason(order.status_reason))
     if event_type is not None:
-        publish(session, _event(order, money, event_type, now))
+        publish(session, _make_event(order, money, event_type, now))
 
 
-def payers_hash(order: PaymentOrder, money: Money) -> str:
+def find_payers_hash(order: PaymentOrder, money: Money) -> str:
     """Return the payer's transaction on the chain it paid from; empty before there is one.
 
     Of several the one that paid most: anybody can add a little to an order.
     """
     rows = [row for row in money.payments if row.kind in (TransferKind.PAYMENT, TransferKind.DEPOSIT)]
-    best = max(rows, key=lambda row: _weight(order, row), default=None)  # of equals the oldest
+    best = max(rows, key=lambda row: _weigh(order, row), default=None)  # of equals the oldest
     return "" if best is None else best.source_tx_hash or best.tx_hash
 
 
-def _weight(order: PaymentOrder, row: Payment) -> tuple[bool, int, bool]:
+def _weigh(order: PaymentOrder, row: Payment) -> tuple[bool, int, bool]:
     is_wanted = is_credited(order, row) and not row.is_after_close
     return is_wanted, row.amount if is_wanted else 0, row.is_built
 
 
-def _hash_behind(order: PaymentOrder, money: Money) -> str:
+def _find_hash_behind(order: PaymentOrder, money: Money) -> str:
     """Return the transaction behind the newest change: the last refund's, or else the payer's."""
     sent = [row.tx_hash for row in money.payments if row.kind == TransferKind.REFUND]
     went_back = order.status == OrderStatus.REFUNDED or order.status_reason == StatusReason.PARTIALLY_REFUNDED
     return sent[-1] if sent and went_back else order.transaction_hash
 
 
-def _event(order: PaymentOrder, money: Money, event_type: str, now: datetime) -> NewEvent:
+def _make_event(order: PaymentOrder, money: Money, event_type: str, now: datetime) -> NewEvent:
     data = {
         "payment_order_id": order.id,
         "metadata": order.merchant_metadata,
         "transaction_hash": order.transaction_hash,
         "payment_order_status": order.status,
         "status_reason": order.status_reason,
-        "transactions": transactions(money),
+        "transactions": list_transactions(money),
     }
     return NewEvent(
         vendor_id=order.vendor_id,

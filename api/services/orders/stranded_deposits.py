@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.transfers import TransferKind
 from api.services.orders.money import Money
 from api.storage.tables import Payment, PaymentOrder
 
 
-def stranded(order: PaymentOrder, money: Money) -> list[dict[str, Any]]:
+def describe_stranded(order: PaymentOrder, money: Money) -> list[dict[str, Any]]:
     """Describe the deposits of an order that its bridges can't deliver any more, or have given back.
 
     Returns
@@ -40,14 +40,14 @@ def _describe(deposit: Payment, refund: Payment | None) -> dict[str, Any]:
         "deposit_hash": deposit.tx_hash,
         "owner": deposit.sender,
         "refund_hash": refund.tx_hash if refund else "",
-        "next_step": _next_step(deposit, refund),
+        "next_step": _choose_next_step(deposit, refund),
     }
 
 
-def _next_step(deposit: Payment, refund: Payment | None) -> str:
+def _choose_next_step(deposit: Payment, refund: Payment | None) -> str:
     if refund is not None:
         return f"The bridge has given the money back to {deposit.sender}; create a new payment link to be paid again"
-    since = f" Its deadline passed at {iso(deposit.fill_deadline)}." if deposit.fill_deadline else ""
+    since = f" Its deadline passed at {format_time(deposit.fill_deadline)}." if deposit.fill_deadline else ""
     return (
         f"The bridge could not deliver and gives the money back to {deposit.sender} by itself, on chain "
         f"{deposit.chain_id}, as a rule within hours.{since} Create a new payment link to be paid again"

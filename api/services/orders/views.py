@@ -11,15 +11,15 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.orders import OrderStatus, StatusReason
-from api.services.orders.money import NO_MONEY, Money, money_of, transactions
+from api.services.orders.money import NO_MONEY, Money, list_transactions, load_money
 from api.services.orders.refund_views import describe_refunds, describe_transfers
-from api.services.orders.stranded_deposits import stranded
+from api.services.orders.stranded_deposits import describe_stranded
 from api.services.resources import Resources
-from api.services.vendors.vendors import simulated_address
+from api.services.vendors.vendors import make_simulated_address
 from api.storage.tables import PaymentOrder, TimelineEntry, Vendor
 
 NO_ACCOUNT = "no_settlement_account"
@@ -86,7 +86,7 @@ class PublicOrder:
     expires_at: datetime
 
 
-def public_order(resources: Resources, order_id: str) -> PublicOrder:
+def load_public_order(resources: Resources, order_id: str) -> PublicOrder:
     """Return what the payment page shows of an order.
 
     Raises
@@ -99,20 +99,20 @@ def public_order(resources: Resources, order_id: str) -> PublicOrder:
         if order is None:
             raise NotFound("There is no such payment order")
         vendor = session.get_one(Vendor, order.vendor_id)
-        money = money_of(session, [order.id]).get(order.id, NO_MONEY)
-        timeline = timelines(session, [order.id])[order.id]
-        return _public(resources, order, vendor, money, timeline)
+        money = load_money(session, [order.id]).get(order.id, NO_MONEY)
+        timeline = load_timelines(session, [order.id])[order.id]
+        return _describe_publicly(resources, order, vendor, money, timeline)
 
 
-def describe(resources: Resources, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
+def describe_orders(resources: Resources, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
     """Describe orders to their vendor, with three more queries however many they are."""
     rows = list(orders)
     ids = [row.id for row in rows]
-    money, entries = money_of(session, ids), timelines(session, ids)
-    return [_private(resources, row, money.get(row.id, NO_MONEY), entries[row.id]) for row in rows]
+    money, entries = load_money(session, ids), load_timelines(session, ids)
+    return [_describe_privately(resources, row, money.get(row.id, NO_MONEY), entries[row.id]) for row in rows]
 
 
-def timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
+def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
     """Return the timeline of each of these orders, oldest entry first."""
     found: dict[str, list[dict[str, str]]] = defaultdict(list)
     query = select(TimelineEntry).where(TimelineEntry.order_id.in_(order_ids)).order_by(TimelineEntry.id)
@@ -121,26 +121,28 @@ def timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[d
             {
                 "status": entry.status,
                 "status_reason": entry.status_reason,
-                "at": iso(entry.at),
+                "at": format_time(entry.at),
                 "transaction_hash": entry.transaction_hash,
             }
         )
     return found
 
 
-def not_payable_reason(resources: Resources, order: PaymentOrder) -> str:
+def find_not_payable_reason(resources: Resources, order: PaymentOrder) -> str:
     """Say why nobody can pay an order, whatever its status; empty if one could."""
     if order.settlement_chain_id is None:
         return NO_ACCOUNT
     env_mode = EnvMode(order.env_mode)
-    if not resources.is_simulated(env_mode) and order.settlement_address == simulated_address(order.vendor_id):
+    if not resources.is_simulated(env_mode) and order.settlement_address == make_simulated_address(order.vendor_id):
         return NO_ACCOUNT  # an address that was made up for the simulated ledger: nobody has its key
     ledger = resources.ledgers.get(env_mode)
     return "" if ledger is not None and order.settlement_chain_id in ledger.chain_ids else NO_CHAIN
 
 
-def _private(resources: Resources, order: PaymentOrder, money: Money, timeline: list[dict[str, str]]) -> dict[str, Any]:
-    reason = not_payable_reason(resources, order)
+def _describe_privately(
+    resources: Resources, order: PaymentOrder, money: Money, timeline: list[dict[str, str]]
+) -> dict[str, Any]:
+    reason = find_not_payable_reason(resources, order)
     return {
         "payment_order_id": order.id,
         "payment_order_status": order.status,
@@ -163,19 +165,19 @@ def _private(resources: Resources, order: PaymentOrder, money: Money, timeline: 
         "not_payable_reason": reason,
         "amount_due": None if order.amount_due is None else str(order.amount_due),
         "amount_received": str(order.amount_received),
-        "settlement": _settlement(order),
-        "transactions": transactions(money),
+        "settlement": _describe_settlement(order),
+        "transactions": list_transactions(money),
         "transfers": describe_transfers(money),
         "refunds": describe_refunds(money),
-        "stranded": stranded(order, money),
+        "stranded": describe_stranded(order, money),
         "timeline": timeline,
-        "expires_at": iso(order.expires_at),
-        "created_at": iso(order.created_at),
-        "updated_at": iso(order.updated_at),
+        "expires_at": format_time(order.expires_at),
+        "created_at": format_time(order.created_at),
+        "updated_at": format_time(order.updated_at),
     }
 
 
-def _settlement(order: PaymentOrder) -> dict[str, Any] | None:
+def _describe_settlement(order: PaymentOrder) -> dict[str, Any] | None:
     if order.settlement_chain_id is None:
         return None
     return {
@@ -189,10 +191,10 @@ def _settlement(order: PaymentOrder) -> dict[str, Any] | None:
     }
 
 
-def _public(
+def _describe_publicly(
     resources: Resources, order: PaymentOrder, vendor: Vendor, money: Money, timeline: list[dict[str, str]]
 ) -> PublicOrder:
-    reason = not_payable_reason(resources, order)
+    reason = find_not_payable_reason(resources, order)
     return PublicOrder(
         order_id=order.id,
         vendor_id=vendor.id,
@@ -218,8 +220,8 @@ def _public(
         amount_received=order.amount_received,
         payment_reference=order.payment_reference,
         transaction_hash=order.transaction_hash,
-        transactions=tuple(transactions(money)),
-        stranded=tuple(stranded(order, money)),
+        transactions=tuple(list_transactions(money)),
+        stranded=tuple(describe_stranded(order, money)),
         timeline=tuple(timeline),
         success_callback_url=order.success_callback_url,
         cancel_callback_url=order.cancel_callback_url,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.domain.currencies import DOLLAR_TOKENS
 from api.domain.funds import NOTABLE_SHARE
-from api.domain.money import ceil_whole
+from api.domain.money import round_up_to_whole
 from api.storage.tables import Payment, PaymentOrder
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
@@ -15,19 +15,19 @@ FINEST = 5
 """Of a token whose price is not known here, less than a hundred-thousandth is worth no word."""
 
 
-def dollars_of(chain_id: int, token_address: str, amount: int) -> int | None:
+def estimate_dollars(chain_id: int, token_address: str, amount: int) -> int | None:
     """Return what an amount is worth in whole dollars, rounded up; None where nobody here vouches for the price."""
     info = token_registry.info_of(chain_id, token_address)
     if info is None or info.symbol not in PEGGED:
         return None
-    return ceil_whole(amount, info.on(chain_id).decimals)
+    return round_up_to_whole(amount, info.on(chain_id).decimals)
 
 
 def price_in_dollars(order: PaymentOrder) -> int | None:
     """Return what an order's price is worth in whole dollars, rounded up; None likewise."""
     if order.settlement_amount is None or order.settlement_token_symbol not in DOLLAR_TOKENS:
         return None
-    return ceil_whole(order.settlement_amount, order.settlement_token_decimals or 0)
+    return round_up_to_whole(order.settlement_amount, order.settlement_token_decimals or 0)
 
 
 def is_notable(order: PaymentOrder, payment: Payment) -> bool:
@@ -41,13 +41,13 @@ def is_notable(order: PaymentOrder, payment: Payment) -> bool:
     if info is None:
         return False
     decimals = info.on(payment.chain_id).decimals
-    if _kind(info.symbol) != _kind(order.settlement_token_symbol or ""):
+    if _find_kind(info.symbol) != _find_kind(order.settlement_token_symbol or ""):
         return bool(payment.amount * 10**FINEST >= 10**decimals)
     price, places = order.settlement_amount or 0, order.settlement_token_decimals or 0
     return bool(payment.amount * 10**places * NOTABLE_SHARE >= price * 10**decimals)
 
 
-def _kind(symbol: str) -> str:
+def _find_kind(symbol: str) -> str:
     if symbol in PEGGED:
         return "USD"
     wrapped = {chain.wrapped_native_token.symbol: chain.native_token.symbol for chain in CHAINS.values()}

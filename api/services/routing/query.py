@@ -41,6 +41,6 @@ class RouteQuery:
         return -(-amount_in * (BPS + self.slippage_bps) // BPS)
 
 
-def default_slippage_bps(token_in: Token, token_out: Token) -> int:
+def choose_slippage_bps(token_in: Token, token_out: Token) -> int:
     """Return the tolerance between two tokens: less where both are stablecoins."""
     return STABLE_SLIPPAGE_BPS if is_stable(token_in) and is_stable(token_out) else SLIPPAGE_BPS

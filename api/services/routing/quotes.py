@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from api.domain.clock import iso
-from api.domain.ids import IdPrefix, new_id
-from api.services.market.source_problems import left_out
+from api.domain.clock import format_time
+from api.domain.ids import IdPrefix, make_id
+from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
-from api.services.routing.routes import require_routes, route_writer
+from api.services.routing.routes import make_route_writer, require_routes
 from api.services.routing.serializers import VALID_FOR
-from api.services.routing.token_serializers import checksummed
+from api.services.routing.token_serializers import checksum
 from api.storage.tables import StoredQuote
 from routing_engine import Route, Side
 
@@ -28,12 +28,12 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
         If there is no route.
     """
     router, sources = resources.market.current()
-    missing = left_out(sources)
+    missing = list_left_out(sources)
     best = require_routes(router.find_routes(query.request), missing)[0]
-    writer = route_writer(resources, router, query)
-    quote_id = new_id(IdPrefix.QUOTE, writer.at)
+    writer = make_route_writer(resources, router, query)
+    quote_id = make_id(IdPrefix.QUOTE, writer.at)
     expires_at = writer.at + VALID_FOR
-    answer = _amounts(query, best) | {"quoteId": quote_id, "expiresAt": iso(expires_at)}
+    answer = _describe_amounts(query, best) | {"quoteId": quote_id, "expiresAt": format_time(expires_at)}
     with resources.database.write() as session:
         session.add(
             StoredQuote(
@@ -47,15 +47,15 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     return answer
 
 
-def _amounts(query: RouteQuery, route: Route) -> dict[str, str]:
+def _describe_amounts(query: RouteQuery, route: Route) -> dict[str, str]:
     """Write the seven fields of the interface; with a fixed output this is what is promised, not what rounding adds."""
     exact_out = route.side is Side.EXACT_OUT
     return {
         "toAmount": str(query.request.amount if exact_out else route.amount_out),
         "toAmountMin": str(query.least_out(route.amount_out)),
-        "toToken": checksummed(route.token_out.address),
+        "toToken": checksum(route.token_out.address),
         "toChain": str(route.token_out.chain_id),
-        "fromToken": checksummed(route.token_in.address),
+        "fromToken": checksum(route.token_in.address),
         "fromAmount": str(route.amount_in),
         "fromChain": str(route.token_in.chain_id),
     }

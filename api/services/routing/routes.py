@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from api.domain.errors import NotFound, Problem
-from api.services.market.source_problems import left_out
+from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.serializers import RouteWriter
@@ -29,14 +29,14 @@ def find_routes(resources: Resources, query: RouteQuery) -> dict[str, Any]:
         If there is none.
     """
     router, sources = resources.market.current()
-    missing = left_out(sources)
+    missing = list_left_out(sources)
     result = router.find_routes(query.request)
     require_routes(result, missing)
-    body = write_routes(route_writer(resources, router, query), result)
+    body = write_routes(make_route_writer(resources, router, query), result)
     return {**body, "unavailable": missing} if missing else body
 
 
-def route_writer(resources: Resources, router: Router, query: RouteQuery) -> RouteWriter:
+def make_route_writer(resources: Resources, router: Router, query: RouteQuery) -> RouteWriter:
     """Prepare to write what `router` answers to `query`."""
     snapshot = router.snapshot
     return RouteWriter(
@@ -59,7 +59,7 @@ def require_routes(result: RouteResult, missing: Sequence[Mapping[str, str]] = (
     result : RouteResult
         Of the search.
     missing : sequence of mapping
-        The sources that could not be searched, as `left_out` gives them.
+        The sources that could not be searched, as `list_left_out` gives them.
 
     Raises
     ------
@@ -69,14 +69,16 @@ def require_routes(result: RouteResult, missing: Sequence[Mapping[str, str]] = (
     if result.routes:
         return result.routes
     absent = (Problem(path=source["protocol"], message=source["reason"]) for source in missing)
-    raise RouteNotFound(_message(result.request, result.status), *map(_problem, result.unavailable), *absent)
+    raise RouteNotFound(
+        _write_message(result.request, result.status), *map(_write_problem, result.unavailable), *absent
+    )
 
 
-def _message(request: RouteRequest, status: Status) -> str:
+def _write_message(request: RouteRequest, status: Status) -> str:
     if status is Status.INSUFFICIENT_LIQUIDITY:
         return f"No route from {request.token_in} to {request.token_out} can take this amount"
     return f"No route of at most {request.max_hops} steps leads from {request.token_in} to {request.token_out}"
 
 
-def _problem(entry: Unavailable) -> Problem:
+def _write_problem(entry: Unavailable) -> Problem:
     return Problem(path=entry.protocol, message=f"{entry.reason}: {entry.detail}" if entry.detail else entry.reason)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from api.domain.clock import iso
-from api.domain.ids import IdPrefix, new_id
+from api.domain.clock import format_time
+from api.domain.ids import IdPrefix, make_id
 from api.services.routing.query import BPS, RouteQuery
 from api.services.routing.token_serializers import Asset
 from routing_engine import Fee, Hop, Route
@@ -42,7 +42,7 @@ class RouteWriter:
     def route(self, route: Route, gap_bps: float | None = None) -> dict[str, Any]:
         """Return the interface's route, under a new id; `gap_bps` is what its certificate says."""
         return {
-            "id": new_id(IdPrefix.ROUTE, self.at),
+            "id": make_id(IdPrefix.ROUTE, self.at),
             "steps": self.steps(route),
             "estimatedTime": str(route.fill_time_s),
             "totalFees": self.total_fees(route),
@@ -52,14 +52,14 @@ class RouteWriter:
             "outputAmountMin": str(self.query.least_out(route.amount_out)),
             "priceImpactBps": round(route.price_impact * BPS),
             "gas": str(route.gas),
-            "expiresAt": iso(self.at + VALID_FOR),
+            "expiresAt": format_time(self.at + VALID_FOR),
             "snapshotId": self.snapshot_id,
             "optimalityGapBps": None if gap_bps is None else round(gap_bps, 4),
         }
 
     def steps(self, route: Route) -> list[dict[str, Any]]:
         """Return the hops in an order in which they can run."""
-        return [self._step(hop, time_s) for hop, time_s in _timed(route)]
+        return [self._step(hop, time_s) for hop, time_s in _describe_timed(route)]
 
     def total_fees(self, route: Route) -> list[dict[str, Any]]:
         """Sum the fees of all steps by currency, wherever it lies."""
@@ -82,7 +82,7 @@ class RouteWriter:
             "inputAmount": str(hop.amount_in),
             "outputAmount": str(hop.amount_out),
             "estimatedTime": str(time_s),
-            "fees": [_fee(fee) for fee in self._fees(hop)],
+            "fees": [_describe_fee(fee) for fee in self._fees(hop)],
         }
 
     def _fees(self, hop: Hop) -> Iterator[Fee]:
@@ -94,7 +94,7 @@ class RouteWriter:
             yield Fee(amount=cost, token=CHAINS[chain_id].native_token, name=GAS, included=False)
 
 
-def _timed(route: Route) -> Iterator[tuple[Hop, int]]:
+def _describe_timed(route: Route) -> Iterator[tuple[Hop, int]]:
     """Give the wait for a transaction's block to its first hops, so that the steps of each path add up."""
     begun = {route.token_in} | {hop.token_out for hop in route.hops if hop.is_bridge}
     for hop in route.hops:
@@ -102,7 +102,7 @@ def _timed(route: Route) -> Iterator[tuple[Hop, int]]:
         yield hop, wait + hop.fill_time_s
 
 
-def _fee(fee: Fee) -> dict[str, Any]:
+def _describe_fee(fee: Fee) -> dict[str, Any]:
     return {
         "amount": str(fee.amount),
         "currency": Asset.of(fee.token).json(),

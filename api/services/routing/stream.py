@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from api.services.market.source_problems import left_out
+from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
-from api.services.routing.routes import require_routes, route_writer, write_routes
+from api.services.routing.routes import make_route_writer, require_routes, write_routes
 
 MAX_SECONDS = 30
 
@@ -30,11 +30,11 @@ def stream_routes(
         If there is no route.
     """
     router, sources = resources.market.current()
-    missing = left_out(sources)
+    missing = list_left_out(sources)
     deadline = stopwatch() + MAX_SECONDS
     best = ""
     for seq, result in enumerate(router.stream(query.request)):
-        writer = route_writer(resources, router, query)
+        writer = make_route_writer(resources, router, query)
         require_routes(result, missing)
         route = write_routes(writer, result)
         best = route["id"]

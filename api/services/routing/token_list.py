@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.errors import InvalidData
 from api.services.resources import Resources
-from api.services.routing.token_serializers import Asset, chain_json
+from api.services.routing.token_serializers import Asset, describe_chain
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 
@@ -48,21 +48,21 @@ def list_tokens(
     InvalidData
         If no token has the key `cursor`.
     """
-    assets = _assets(resources.market.snapshot)
-    start = _after(assets, cursor) if cursor else 0
-    matching = [asset for asset in assets[start:] if _matches(asset, search.casefold(), chain_id)]
+    assets = _list_assets(resources.market.snapshot)
+    start = _skip_to(assets, cursor) if cursor else 0
+    matching = [asset for asset in assets[start:] if _is_match(asset, search.casefold(), chain_id)]
     page = matching[:limit]
     listed = {
         "tokens": [asset.json() for asset in page],
-        "chains": [chain_json(chain) for chain in CHAINS.values()],
+        "chains": [describe_chain(chain) for chain in CHAINS.values()],
         "next_cursor": page[-1].key if len(matching) > limit else None,
     }
     etag = hashlib.blake2b(json.dumps(listed).encode(), digest_size=16).hexdigest()
-    return TokenPage(body=listed | {"updated_at": iso(resources.market.updated_at)}, etag=etag)
+    return TokenPage(body=listed | {"updated_at": format_time(resources.market.updated_at)}, etag=etag)
 
 
 @lru_cache(maxsize=1)
-def _assets(snapshot: Snapshot) -> tuple[Asset, ...]:
+def _list_assets(snapshot: Snapshot) -> tuple[Asset, ...]:
     """Return every listed asset, and each other token of the market on a described chain, by chain and address."""
     others = {
         token.key: Asset.of(token)
@@ -72,14 +72,14 @@ def _assets(snapshot: Snapshot) -> tuple[Asset, ...]:
     return (*(asset for info in token_registry.tokens() for asset in Asset.listed(info)), *others.values())
 
 
-def _after(assets: tuple[Asset, ...], cursor: str) -> int:
+def _skip_to(assets: tuple[Asset, ...], cursor: str) -> int:
     for number, asset in enumerate(assets):
         if asset.key == cursor:
             return number + 1
     raise InvalidData.at("cursor", "Unknown; start again without it")
 
 
-def _matches(asset: Asset, search: str, chain_id: int) -> bool:
+def _is_match(asset: Asset, search: str, chain_id: int) -> bool:
     if chain_id and chain_id not in asset.addresses:
         return False
     return search in asset.symbol.casefold() or search in asset.name.casefold() or search in asset.addresses.values()

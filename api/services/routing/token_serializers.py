@@ -79,13 +79,13 @@ class Asset:
             "decimals": self.decimals,
             "name": self.name,
             "logoURI": self.logo_uri,
-            "chain_to_address": {str(chain): checksummed(self.addresses[chain]) for chain in sorted(self.addresses)},
-            "chains": [chain_json(CHAINS[chain]) for chain in sorted(self.addresses) if chain in CHAINS],
+            "chain_to_address": {str(chain): checksum(self.addresses[chain]) for chain in sorted(self.addresses)},
+            "chains": [describe_chain(CHAINS[chain]) for chain in sorted(self.addresses) if chain in CHAINS],
             "tags": list(self.tags),
         }
 
 
-def chain_json(chain: Chain) -> dict[str, Any]:
+def describe_chain(chain: Chain) -> dict[str, Any]:
     """Return a chain's descriptor."""
     coin = chain.native_currency
     return {
@@ -97,7 +97,7 @@ def chain_json(chain: Chain) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=65_536)
-def checksummed(address: str) -> str:
+def checksum(address: str) -> str:
     """Write an address in the mixed case of EIP-55."""
     return str(to_checksum_address(address))
 

@@ -9,7 +9,7 @@ from api.domain.env import EnvMode
 from api.storage.tables import WatchCursor
 
 
-def chains_without_traces(session: Session, env_mode: EnvMode) -> frozenset[int]:
+def list_chains_without_traces(session: Session, env_mode: EnvMode) -> frozenset[int]:
     """Return the chains whose endpoints were asked for a trace lately and gave none."""
     query = select(WatchCursor.chain_id).where(WatchCursor.env_mode == env_mode, WatchCursor.can_trace.is_(False))
     return frozenset(session.scalars(query))

@@ -15,13 +15,13 @@ from api.domain.errors import Conflict, NotFound, Problem
 from api.domain.money import UINT256_MAX
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.domain.simulation import FITS, Action
-from api.services.orders.money import NO_MONEY, Money, money_of
-from api.services.orders.store import find, lock_all, settle
-from api.services.orders.views import describe
+from api.services.orders.money import NO_MONEY, Money, load_money
+from api.services.orders.store import find_order, lock_orders, settle
+from api.services.orders.views import describe_orders
 from api.services.resources import Resources
 from api.services.simulator import wallet as wallet
 from api.services.simulator.chain import FINALITY_BLOCKS, hold
-from api.services.simulator.order_state import outstanding, quoted_source, unfinal
+from api.services.simulator.order_state import list_outstanding, list_unfinal, load_quoted_source
 from api.services.simulator.wallet import Source
 from api.storage.tables import PaymentOrder
 
@@ -58,7 +58,7 @@ def simulate(resources: Resources, order_id: str, action: Action, quote_id: str 
     """
     _require_simulated(resources)
     with resources.database.write() as session:
-        order = lock_all(session, [order_id]).get(order_id)
+        order = lock_orders(session, [order_id]).get(order_id)
         if order is None:
             raise NotFound(f"There is no payment order {order_id!r}")
         _run(session, order, action, quote_id, resources.clock.now())
@@ -70,10 +70,10 @@ def simulate_for(
     """Let `action` happen to a vendor's order, and return the order as it is then; the worker moves it on."""
     _require_simulated(resources)
     with resources.database.write() as session:
-        order = find(session, vendor_id, env_mode, order_id, lock=True)
+        order = find_order(session, vendor_id, env_mode, order_id, lock=True)
         _run(session, order, action, quote_id, resources.clock.now())
         session.flush()
-        return describe(resources, session, [order])[0]
+        return describe_orders(resources, session, [order])[0]
 
 
 def _require_simulated(resources: Resources) -> None:
@@ -87,11 +87,11 @@ def _run(session: Session, order: PaymentOrder, action: Action, quote_id: str | 
         raise Conflict("Nothing can be simulated on a live order", problem)
     if order.status not in FITS[action]:
         wanted = " or ".join(sorted(FITS[action]))
-        raise _refusal(f"The order is {order.status}; {action} is for an order that is {wanted}")
+        raise _make_refusal(f"The order is {order.status}; {action} is for an order that is {wanted}")
     if action != Action.EXPIRE:
-        wallet.settlement_token(order)
-    source = None if quote_id is None else quoted_source(session, order, quote_id, now)
-    money = money_of(session, [order.id]).get(order.id, NO_MONEY)
+        wallet.get_settlement_token(order)
+    source = None if quote_id is None else load_quoted_source(session, order, quote_id, now)
+    money = load_money(session, [order.id]).get(order.id, NO_MONEY)
     _ACTIONS[action](_Scene(session=session, order=order, money=money, source=source, now=now))
 
 
@@ -100,59 +100,59 @@ def _pay(scene: _Scene) -> None:
     _send(scene, scene.due)
 
 
-def _underpay(scene: _Scene) -> None:
+def _pay_too_little(scene: _Scene) -> None:
     _require_due(scene)
     if scene.due == 1:
-        raise _refusal("The amount due is a single unit, which can't be underpaid")
+        raise _make_refusal("The amount due is a single unit, which can't be underpaid")
     _send(scene, scene.due // 2)
 
 
-def _overpay(scene: _Scene) -> None:
+def _pay_too_much(scene: _Scene) -> None:
     _require_due(scene)
     if scene.due == UINT256_MAX:
-        raise _refusal("The amount due is the largest there is, which can't be overpaid")
+        raise _make_refusal("The amount due is the largest there is, which can't be overpaid")
     _send(scene, min(UINT256_MAX, scene.due + max(1, scene.due // 10)))
 
 
 def _pay_late(scene: _Scene) -> None:
     order = scene.order
     if scene.now > order.expires_at + LATE_WINDOW:
-        raise _refusal("The order expired more than 24 hours ago and takes no payment any more")
+        raise _make_refusal("The order expired more than 24 hours ago and takes no payment any more")
     _refuse_outstanding(scene)
     order.expires_at = min(order.expires_at, scene.now)
     settle(scene.session, order, scene.money, scene.now)
     _send(scene, scene.due)
 
 
-def _wrong_token(scene: _Scene) -> None:
+def _pay_wrong_token(scene: _Scene) -> None:
     _require_due(scene)
     wallet.pay_foreign(scene.session, scene.order, scene.now)
 
 
-def _reorg(scene: _Scene) -> None:
+def _reorganise(scene: _Scene) -> None:
     """Let the chain lose the payment that is on its way, or else one that is made now."""
     session, order = scene.session, scene.order
-    rows = outstanding(session, order, scene.money) + unfinal(session, order, scene.money)
+    rows = list_outstanding(session, order, scene.money) + list_unfinal(session, order, scene.money)
     if not rows and order.status == OrderStatus.CREATED:
         wallet.pay_direct(session, order, scene.due, scene.now, dooms=True)
         return
     held = hold(session, *{row.chain_id for row in rows})
     rows = [row for row in rows if row.block_number > held[row.chain_id].head_number - FINALITY_BLOCKS]
     if not rows:
-        raise _refusal("The order's payment is final, and no chain loses it any more")
+        raise _make_refusal("The order's payment is final, and no chain loses it any more")
     for row in rows:
         row.reorg_when_seen = True
 
 
-def _bridge_delay(scene: _Scene) -> None:
+def _delay_bridge(scene: _Scene) -> None:
     _refuse_outstanding(scene)
-    source, fill_time = _other_chain(scene), wallet.DELAYED_FILL_TIME
+    source, fill_time = _choose_other_chain(scene), wallet.DELAYED_FILL_TIME
     wallet.pay_by_bridge(scene.session, scene.order, source, scene.due, scene.now, fill_time=fill_time)
 
 
-def _bridge_fail(scene: _Scene) -> None:
+def _fail_bridge(scene: _Scene) -> None:
     _refuse_outstanding(scene)
-    wallet.fail_by_bridge(scene.session, scene.order, _other_chain(scene), scene.now)
+    wallet.fail_by_bridge(scene.session, scene.order, _choose_other_chain(scene), scene.now)
 
 
 def _expire(scene: _Scene) -> None:
@@ -163,13 +163,13 @@ def _expire(scene: _Scene) -> None:
 _ACTIONS: Mapping[Action, Callable[[_Scene], None]] = MappingProxyType(
     {
         Action.PAY: _pay,
-        Action.UNDERPAY: _underpay,
-        Action.OVERPAY: _overpay,
+        Action.UNDERPAY: _pay_too_little,
+        Action.OVERPAY: _pay_too_much,
         Action.PAY_LATE: _pay_late,
-        Action.WRONG_TOKEN: _wrong_token,
-        Action.REORG: _reorg,
-        Action.BRIDGE_DELAY: _bridge_delay,
-        Action.BRIDGE_FAIL: _bridge_fail,
+        Action.WRONG_TOKEN: _pay_wrong_token,
+        Action.REORG: _reorganise,
+        Action.BRIDGE_DELAY: _delay_bridge,
+        Action.BRIDGE_FAIL: _fail_bridge,
         Action.EXPIRE: _expire,
     }
 )
@@ -189,8 +189,8 @@ def _send(scene: _Scene, amount: int) -> None:
     wallet.pay_by_bridge(scene.session, scene.order, share, amount, scene.now, fill_time=wallet.FILL_TIME)
 
 
-def _other_chain(scene: _Scene) -> Source:
-    source = scene.source or wallet.source_elsewhere(scene.order)
+def _choose_other_chain(scene: _Scene) -> Source:
+    source = scene.source or wallet.find_source_elsewhere(scene.order)
     if source.chain_id == scene.order.settlement_chain_id:
         problem = Problem(path="quote_id", message="Give a quote from another chain, or none")
         raise Conflict("A payment on the settlement chain crosses no bridge", problem)
@@ -199,15 +199,15 @@ def _other_chain(scene: _Scene) -> Source:
 
 def _require_due(scene: _Scene) -> None:
     if not scene.due:
-        raise _refusal("The whole amount has been paid already")
+        raise _make_refusal("The whole amount has been paid already")
     _refuse_outstanding(scene)
 
 
 def _refuse_outstanding(scene: _Scene) -> None:
-    if outstanding(scene.session, scene.order, scene.money):
+    if list_outstanding(scene.session, scene.order, scene.money):
         remedy = Problem(path="action", message="Wait until the worker has seen it, and look at the order again")
         raise Conflict("A simulated payment is on its way to this order", remedy)
 
 
-def _refusal(message: str) -> Conflict:
+def _make_refusal(message: str) -> Conflict:
     return Conflict(message, Problem(path="action", message="Create a new payment link to try it"))

@@ -44,17 +44,17 @@ class NewTransfer:
     reorg_when_seen: bool = False
 
 
-def number_at(moment: datetime) -> int:
+def find_number_at(moment: datetime) -> int:
     """Return the number of the newest block at a moment."""
     return (moment - GENESIS) // BLOCK_TIME
 
 
-def mined_at(number: int) -> datetime:
+def find_mined_at(number: int) -> datetime:
     """Return when a block was, or will be, mined."""
     return GENESIS + number * BLOCK_TIME
 
 
-def new_hash() -> str:
+def make_hash() -> str:
     """Make up a transaction's hash."""
     return f"0x{secrets.token_hex(32)}"
 
@@ -75,13 +75,13 @@ def append(session: Session, transfer: NewTransfer, now: datetime, *, delay: tim
         How much later it is mined.
     """
     chain = hold(session, transfer.chain_id)[transfer.chain_id]
-    number = max(chain.head_number, number_at(now)) + 1 + delay // BLOCK_TIME
-    tx_hash = new_hash()
+    number = max(chain.head_number, find_number_at(now)) + 1 + delay // BLOCK_TIME
+    tx_hash = make_hash()
     session.add(
         SimulatedTransfer(
             chain_id=transfer.chain_id,
             block_number=number,
-            block_hash=blocks(session, transfer.chain_id, [number])[number].hash,
+            block_hash=describe_blocks(session, transfer.chain_id, [number])[number].hash,
             tx_hash=tx_hash,
             log_index=0,
             kind=transfer.kind,
@@ -115,7 +115,7 @@ def reorganise(session: Session, chain: SimulatedChain, first: int, lost: Collec
         SimulatedTransfer.is_canonical,
     )
     rows = session.scalars(query).all()
-    fresh = blocks(session, chain.chain_id, {row.block_number for row in rows})
+    fresh = describe_blocks(session, chain.chain_id, {row.block_number for row in rows})
     for row in rows:
         row.is_canonical = False
         if row.reference not in lost:
@@ -135,7 +135,7 @@ def take_back(session: Session, deposit: SimulatedTransfer) -> None:
         row.is_canonical &= row.block_number <= _hold(session, row.chain_id).head_number
 
 
-def blocks(session: Session, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+def describe_blocks(session: Session, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
     """Return the canonical blocks with these numbers, reached by the clock or not."""
     if not numbers:
         return {}
@@ -147,7 +147,7 @@ def blocks(session: Session, chain_id: int, numbers: Collection[int]) -> Mapping
     for number in numbers:
         fork = max((key for key, first in reorgs if first <= number), default=0)
         digest = hashlib.sha256(f"{chain_id}:{number}:{fork}".encode()).hexdigest()
-        found[number] = Block(number=number, hash=f"0x{digest}", mined_at=mined_at(number))
+        found[number] = Block(number=number, hash=f"0x{digest}", mined_at=find_mined_at(number))
     return found
 
 

@@ -12,15 +12,15 @@ from sqlalchemy.orm import Session
 from api.domain.clock import Clock
 from api.domain.ledger import Doubt, Head, Place, Proof, Reading, Settlement
 from api.domain.payments import COUNTED
-from api.domain.transfers import Block, Naming, Transfer, TransferKey, TransferKind, key_of
+from api.domain.transfers import Block, Naming, Transfer, TransferKey, TransferKind, get_key
 from api.services.settlement.crediting.built_deposits import SIMULATED_BRIDGE
 from api.services.simulator.chain import (
     BLOCK_TIME,
     FINALITY_BLOCKS,
-    blocks,
+    describe_blocks,
+    find_mined_at,
+    find_number_at,
     hold,
-    mined_at,
-    number_at,
     reorganise,
     take_back,
 )
@@ -67,12 +67,12 @@ class SimulatedLedger:
         with self._database.read() as session:
             chain = session.get(SimulatedChain, chain_id)
             head = chain.head_number if chain else 0
-            return blocks(session, chain_id, [number for number in numbers if number <= head])
+            return describe_blocks(session, chain_id, [number for number in numbers if number <= head])
 
     def block_at(self, chain_id: int, moment: datetime) -> int:
         """Return the number of the first block mined at `moment` or later."""
-        number = number_at(moment)
-        return number if mined_at(number) == moment else number + 1
+        number = find_number_at(moment)
+        return number if find_mined_at(number) == moment else number + 1
 
     def accepts_signature(self, chain_id: int, account: str, digest: bytes, signature: bytes, number: int) -> bool:
         """Accept nothing: every simulated payment carries its reference, and nobody has a simulated wallet's key."""
@@ -101,7 +101,7 @@ class SimulatedLedger:
         self, chain_id: int, transfers: Collection[Transfer], recipients: Collection[str]
     ) -> Mapping[TransferKey, Proof]:
         """Vouch for everything."""
-        return {key_of(each): Proof(has_receipt_proof=True, has_second_opinion=True) for each in transfers}
+        return {get_key(each): Proof(has_receipt_proof=True, has_second_opinion=True) for each in transfers}
 
     def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
         """Return where these transactions were mined."""
@@ -112,7 +112,9 @@ class SimulatedLedger:
         )
         with self._database.read() as session:
             rows = session.scalars(query).all()
-        return {row.tx_hash: Place(block=_transfer(row).block, is_relevant=row.recipient in recipients) for row in rows}
+        return {
+            row.tx_hash: Place(block=_make_transfer(row).block, is_relevant=row.recipient in recipients) for row in rows
+        }
 
     def search(self, chain_id: int, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
         """Return what moved in these blocks."""
@@ -128,26 +130,26 @@ class SimulatedLedger:
         )
         with self._database.read() as session:
             rows = session.scalars(query).all()
-        return tuple(_transfer(row) for row in rows if row.kind != TransferKind.PAYMENT or row.recipient in wanted)
+        return tuple(_make_transfer(row) for row in rows if row.kind != TransferKind.PAYMENT or row.recipient in wanted)
 
     def _close(self, session: Session, chain: SimulatedChain) -> Head:
         now = self._clock.now()
         sign_refunds(session, chain.chain_id, now - BLOCK_TIME)  # into the newest block, if nobody has read it yet
-        doomed = _doomed(session, chain.chain_id)
+        doomed = _list_doomed(session, chain.chain_id)
         shown = [row for row in doomed if row.block_number <= chain.head_number]
         if shown:
             lost = {row.reference for row in shown if row.reference is not None}
             reorganise(session, chain, min(row.block_number for row in shown), lost, now)
             for row in shown:
                 take_back(session, row)
-        chain.head_number = number = max(chain.head_number, number_at(now))
+        chain.head_number = number = max(chain.head_number, find_number_at(now))
         # Nothing is final that a reorganisation is still to come for.
         limits = [row.block_number - 1 for row in doomed if row not in shown]
         final_number = min(number - FINALITY_BLOCKS, *limits) if limits else number - FINALITY_BLOCKS
-        return Head(block=blocks(session, chain.chain_id, [number])[number], final_number=final_number)
+        return Head(block=describe_blocks(session, chain.chain_id, [number])[number], final_number=final_number)
 
 
-def _doomed(session: Session, chain_id: int) -> Sequence[SimulatedTransfer]:
+def _list_doomed(session: Session, chain_id: int) -> Sequence[SimulatedTransfer]:
     """Return the transfers that the chain loses once they have been shown."""
     query = select(SimulatedTransfer).where(
         SimulatedTransfer.chain_id == chain_id, SimulatedTransfer.reorg_when_seen, SimulatedTransfer.is_canonical
@@ -168,11 +170,11 @@ def _spare_final(session: Session, doomed: Sequence[SimulatedTransfer]) -> None:
         row.reorg_when_seen = (row.chain_id, row.tx_hash, row.log_index) not in final
 
 
-def _transfer(row: SimulatedTransfer) -> Transfer:
+def _make_transfer(row: SimulatedTransfer) -> Transfer:
     return Transfer(
         kind=TransferKind(row.kind),
         chain_id=row.chain_id,
-        block=Block(number=row.block_number, hash=row.block_hash, mined_at=mined_at(row.block_number)),
+        block=Block(number=row.block_number, hash=row.block_hash, mined_at=find_mined_at(row.block_number)),
         tx_hash=row.tx_hash,
         log_index=row.log_index,
         token_address=row.token_address,
@@ -180,13 +182,13 @@ def _transfer(row: SimulatedTransfer) -> Transfer:
         recipient=row.recipient,
         amount=row.amount,
         namings=() if row.reference is None else (Naming(reference=row.reference, is_own=True),),
-        bridge_id=_bridge_id(row),
+        bridge_id=_make_bridge_id(row),
         source_chain_id=row.source_chain_id,
         source_tx_hash=row.source_tx_hash,
     )
 
 
-def _bridge_id(row: SimulatedTransfer) -> str:
+def _make_bridge_id(row: SimulatedTransfer) -> str:
     """Return what a deposit and what answers it have in common; empty where no bridge has to do with it."""
     deposit = row.tx_hash if row.kind == TransferKind.DEPOSIT else row.source_tx_hash
     return f"{SIMULATED_BRIDGE}:{deposit}" if deposit else ""

@@ -15,19 +15,19 @@ from api.services.simulator.wallet import Source
 from api.storage.tables import PaymentOrder, SimulatedTransfer, StoredQuote
 
 
-def outstanding(session: Session, order: PaymentOrder, money: Money) -> list[SimulatedTransfer]:
+def list_outstanding(session: Session, order: PaymentOrder, money: Money) -> list[SimulatedTransfer]:
     """Return the order's transfers that the watcher has not seen yet."""
     seen = {(row.chain_id, row.tx_hash, row.log_index) for row in money.payments}
-    return [row for row in _transfers(session, order) if (row.chain_id, row.tx_hash, row.log_index) not in seen]
+    return [row for row in _list_transfers(session, order) if (row.chain_id, row.tx_hash, row.log_index) not in seen]
 
 
-def unfinal(session: Session, order: PaymentOrder, money: Money) -> list[SimulatedTransfer]:
+def list_unfinal(session: Session, order: PaymentOrder, money: Money) -> list[SimulatedTransfer]:
     """Return the order's transfers that were seen and that the watcher still checks."""
     hashes = {row.tx_hash for row in money.payments if row.state == PaymentState.SEEN}
-    return [row for row in _transfers(session, order) if row.tx_hash in hashes]
+    return [row for row in _list_transfers(session, order) if row.tx_hash in hashes]
 
 
-def quoted_source(session: Session, order: PaymentOrder, quote_id: str, now: datetime) -> Source:
+def load_quoted_source(session: Session, order: PaymentOrder, quote_id: str, now: datetime) -> Source:
     """Return what the payer pays with according to a quote of this order.
 
     Raises
@@ -46,7 +46,7 @@ def quoted_source(session: Session, order: PaymentOrder, quote_id: str, now: dat
     return Source(chain_id=quote.chain_id, token_address=quote.token_address, amount=quote.amount_in)
 
 
-def _transfers(session: Session, order: PaymentOrder) -> list[SimulatedTransfer]:
+def _list_transfers(session: Session, order: PaymentOrder) -> list[SimulatedTransfer]:
     query = select(SimulatedTransfer).where(
         SimulatedTransfer.reference == order.payment_reference, SimulatedTransfer.is_canonical
     )

@@ -22,12 +22,12 @@ DELAYED_FILL_TIME = timedelta(seconds=15)
 BRIDGE_REFUND_TIME = timedelta(seconds=2)
 
 
-def _made_up_address(name: str) -> str:
+def _make_up_address(name: str) -> str:
     return "0x" + hashlib.sha256(f"simulated:{name}".encode()).hexdigest()[:40]
 
 
-PAYER = _made_up_address("payer")
-BRIDGE = _made_up_address("bridge")
+PAYER = _make_up_address("payer")
+BRIDGE = _make_up_address("bridge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,31 +47,31 @@ def pay_direct(session: Session, order: PaymentOrder, amount: int, now: datetime
     dooms : bool
         Whether the chain loses the transfer again once it was seen.
     """
-    token = settlement_token(order)
-    append(session, _payment(order, token.address, amount, dooms=dooms), now)
+    token = get_settlement_token(order)
+    append(session, _make_payment(order, token.address, amount, dooms=dooms), now)
 
 
 def pay_foreign(session: Session, order: PaymentOrder, now: datetime) -> None:
     """Send another token than the one asked for to the merchant's address."""
-    settled = settlement_token(order)
+    settled = get_settlement_token(order)
     listed = (info.on(settled.chain_id) for info in token_registry.tokens() if settled.chain_id in info.addresses)
     other = next(token for token in listed if token != settled)
-    append(session, _payment(order, other.address, 10**other.decimals), now)
+    append(session, _make_payment(order, other.address, 10**other.decimals), now)
 
 
 def pay_by_bridge(
     session: Session, order: PaymentOrder, source: Source, amount: int, now: datetime, *, fill_time: timedelta
 ) -> None:
     """Deposit into the bridge on one chain; a relayer pays the merchant on the other a little later."""
-    settled = settlement_token(order)
+    settled = get_settlement_token(order)
     hold(session, source.chain_id, settled.chain_id)
-    deposit_hash = _deposit(session, order, source, now)
+    deposit_hash = _make_deposit(session, order, source, now)
     fill = NewTransfer(
         kind=TransferKind.PAYMENT,
         chain_id=settled.chain_id,
         token_address=settled.address,
         sender=BRIDGE,
-        recipient=_merchant(order),
+        recipient=_get_merchant(order),
         amount=amount,
         reference=order.payment_reference,
         source_chain_id=source.chain_id,
@@ -82,7 +82,7 @@ def pay_by_bridge(
 
 def fail_by_bridge(session: Session, order: PaymentOrder, source: Source, now: datetime) -> None:
     """Deposit into the bridge; nobody fills it, and the bridge gives the deposit back."""
-    deposit_hash = _deposit(session, order, source, now)
+    deposit_hash = _make_deposit(session, order, source, now)
     refund = NewTransfer(
         kind=TransferKind.BRIDGE_REFUND,
         chain_id=source.chain_id,
@@ -125,7 +125,7 @@ def sign_refunds(session: Session, chain_id: int, now: datetime) -> None:
         append(session, back, now)
 
 
-def source_elsewhere(order: PaymentOrder) -> Source:
+def find_source_elsewhere(order: PaymentOrder) -> Source:
     """Return the settlement token on another chain, for a payer who chose nothing.
 
     Raises
@@ -133,7 +133,7 @@ def source_elsewhere(order: PaymentOrder) -> Source:
     Conflict
         If it is on no other chain.
     """
-    settled = settlement_token(order)
+    settled = get_settlement_token(order)
     info = token_registry.info_of(settled.chain_id, settled.address)
     others = [chain for chain in info.chain_ids if chain != settled.chain_id and chain in CHAINS] if info else []
     if info is None or not others:
@@ -143,7 +143,7 @@ def source_elsewhere(order: PaymentOrder) -> Source:
     return Source(chain_id=token.chain_id, token_address=token.address, amount=order.amount_due or 0)
 
 
-def settlement_token(order: PaymentOrder) -> Token:
+def get_settlement_token(order: PaymentOrder) -> Token:
     """Return the token that the merchant of a payable order receives."""
     if order.settlement_chain_id is None or order.settlement_token_address is None:
         raise Conflict("The order can't be paid: its vendor had no settlement account when it was created")
@@ -155,7 +155,7 @@ def settlement_token(order: PaymentOrder) -> Token:
     )
 
 
-def _deposit(session: Session, order: PaymentOrder, source: Source, now: datetime) -> str:
+def _make_deposit(session: Session, order: PaymentOrder, source: Source, now: datetime) -> str:
     deposit = NewTransfer(
         kind=TransferKind.DEPOSIT,
         chain_id=source.chain_id,
@@ -168,18 +168,18 @@ def _deposit(session: Session, order: PaymentOrder, source: Source, now: datetim
     return append(session, deposit, now)
 
 
-def _payment(order: PaymentOrder, token_address: str, amount: int, *, dooms: bool = False) -> NewTransfer:
+def _make_payment(order: PaymentOrder, token_address: str, amount: int, *, dooms: bool = False) -> NewTransfer:
     return NewTransfer(
         kind=TransferKind.PAYMENT,
-        chain_id=settlement_token(order).chain_id,
+        chain_id=get_settlement_token(order).chain_id,
         token_address=token_address,
         sender=PAYER,
-        recipient=_merchant(order),
+        recipient=_get_merchant(order),
         amount=amount,
         reference=order.payment_reference,
         reorg_when_seen=dooms,
     )
 
 
-def _merchant(order: PaymentOrder) -> str:
+def _get_merchant(order: PaymentOrder) -> str:
     return order.settlement_address or ""

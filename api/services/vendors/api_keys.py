@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.errors import Forbidden, Problem
-from api.domain.ids import IdPrefix, new_id
+from api.domain.ids import IdPrefix, make_id
 from api.storage.tables import ApiKeyRow, Vendor
 
 KEY_BYTES = 32
@@ -57,7 +57,7 @@ def create_key(session: Session, vendor_id: str, env_mode: EnvMode, at: datetime
     text = f"sk_{env_mode}_{secrets.token_urlsafe(KEY_BYTES)}"
     session.add(
         ApiKeyRow(
-            id=new_id(IdPrefix.API_KEY, at),
+            id=make_id(IdPrefix.API_KEY, at),
             vendor_id=vendor_id,
             env_mode=env_mode,
             key_hash=hash_key(text),

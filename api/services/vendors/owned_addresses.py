@@ -53,7 +53,7 @@ def claim_address(session: Session, owner: Owner, chain_id: int, address: str, a
         raise InvalidData.at("address", message)
 
 
-def owned_addresses(session: Session) -> Mapping[int, Mapping[str, Owner]]:
+def load_owned_addresses(session: Session) -> Mapping[int, Mapping[str, Owner]]:
     """Return the owner of each address, by chain id and address."""
     found: dict[int, dict[str, Owner]] = defaultdict(dict)
     for row in session.scalars(select(OwnedAddress)):
@@ -61,13 +61,13 @@ def owned_addresses(session: Session) -> Mapping[int, Mapping[str, Owner]]:
     return found
 
 
-def recipients_of(session: Session, env_mode: EnvMode, chain_ids: Collection[int]) -> Mapping[int, frozenset[str]]:
+def load_recipients(session: Session, env_mode: EnvMode, chain_ids: Collection[int]) -> Mapping[int, frozenset[str]]:
     """Return the addresses to watch on each of these chains for an environment.
 
     They are the environment's own there, and those that are its own on other chains: a payment on the wrong chain is
     found too. Of the latter an address is left out that has several owners on other chains, or another one on this.
     """
-    owned = owned_addresses(session)
+    owned = load_owned_addresses(session)
     owners: dict[str, set[Owner]] = defaultdict(set)
     for by_address in owned.values():
         for address, owner in by_address.items():
@@ -76,7 +76,7 @@ def recipients_of(session: Session, env_mode: EnvMode, chain_ids: Collection[int
         chain_id: frozenset(
             address
             for address, everywhere in owners.items()
-            if _owner_on(owned.get(chain_id, {}).get(address), everywhere) == env_mode
+            if _find_owner_on(owned.get(chain_id, {}).get(address), everywhere) == env_mode
         )
         for chain_id in chain_ids
     }
@@ -87,17 +87,17 @@ def find_disagreements(session: Session) -> tuple[str, ...]:
     accounts = (
         select(SettlementAccount.vendor_id, SettlementAccount.env_mode, SettlementAccount.currency)
         .add_columns(SettlementAccount.chain_id, SettlementAccount.address)
-        .outerjoin(OwnedAddress, _same_place(SettlementAccount.chain_id, SettlementAccount.address))
-        .where(_other_owner(SettlementAccount.vendor_id, SettlementAccount.env_mode))
+        .outerjoin(OwnedAddress, _is_same_place(SettlementAccount.chain_id, SettlementAccount.address))
+        .where(_find_other_owner(SettlementAccount.vendor_id, SettlementAccount.env_mode))
     )
     orders = (
         select(PaymentOrder.vendor_id, PaymentOrder.env_mode, PaymentOrder.id)
         .add_columns(PaymentOrder.settlement_chain_id, PaymentOrder.settlement_address)
-        .outerjoin(OwnedAddress, _same_place(PaymentOrder.settlement_chain_id, PaymentOrder.settlement_address))
+        .outerjoin(OwnedAddress, _is_same_place(PaymentOrder.settlement_chain_id, PaymentOrder.settlement_address))
         .where(
             PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
             PaymentOrder.settlement_address.is_not(None),
-            _other_owner(PaymentOrder.vendor_id, PaymentOrder.env_mode),
+            _find_other_owner(PaymentOrder.vendor_id, PaymentOrder.env_mode),
         )
     )
     return tuple(
@@ -107,7 +107,7 @@ def find_disagreements(session: Session) -> tuple[str, ...]:
     )
 
 
-def _owner_on(here: Owner | None, everywhere: set[Owner]) -> EnvMode | None:
+def _find_owner_on(here: Owner | None, everywhere: set[Owner]) -> EnvMode | None:
     """Return the environment that an address belongs to on a chain; without an owner there, its only one elsewhere."""
     if here is not None:
         return here[1]
@@ -117,12 +117,14 @@ def _owner_on(here: Owner | None, everywhere: set[Owner]) -> EnvMode | None:
     return env_mode
 
 
-def _same_place(
+def _is_same_place(
     chain_id: InstrumentedAttribute[int] | InstrumentedAttribute[int | None],
     address: InstrumentedAttribute[str] | InstrumentedAttribute[str | None],
 ) -> ColumnElement[bool]:
     return and_(OwnedAddress.chain_id == chain_id, OwnedAddress.address == address)
 
 
-def _other_owner(vendor_id: InstrumentedAttribute[str], env_mode: InstrumentedAttribute[str]) -> ColumnElement[bool]:
+def _find_other_owner(
+    vendor_id: InstrumentedAttribute[str], env_mode: InstrumentedAttribute[str]
+) -> ColumnElement[bool]:
     return or_(OwnedAddress.address.is_(None), OwnedAddress.vendor_id != vendor_id, OwnedAddress.env_mode != env_mode)

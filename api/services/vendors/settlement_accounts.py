@@ -59,14 +59,14 @@ def check_account(
     InvalidData
         Naming the option that is wrong.
     """
-    code = currencies.canonical(currency)
+    code = currencies.find_canonical(currency)
     if code is None or code == currencies.DOLLAR:
         raise InvalidData.at("currency", f"{currency!r} is not the symbol of a listed token")
     if chain_id not in CHAINS:
         known = ", ".join(f"{chain.chain_id} ({chain.name})" for chain in CHAINS.values())
         raise InvalidData.at("chain", f"Unknown chain {chain_id}; use one of {known}")
-    settled = _token(token, chain_id, decimals)
-    recipient = _address("address", address)
+    settled = _find_token(token, chain_id, decimals)
+    recipient = _read_address("address", address)
     refuse_recipient(recipient, settled)
     if screen([recipient]):
         raise InvalidData.at("address", f"Rejected by the check of addresses ({StatusReason.SCREENING_REJECTED})")
@@ -118,13 +118,13 @@ def _require_contract(token: Token, chains: Mapping[int, RpcPool]) -> None:
         raise InvalidData.at("chain", message)
 
 
-def _token(text: str, chain_id: int, decimals: int | None) -> Token:
+def _find_token(text: str, chain_id: int, decimals: int | None) -> Token:
     if not text.startswith("0x"):
         try:
             text = token_registry.token(text, chain_id).address
         except UnknownToken as error:
             raise InvalidData.at("token", str(error)) from error
-    address = _address("token", text)
+    address = _read_address("token", text)
     address = NATIVE_ADDRESS if address == ZERO_ADDRESS else address
     info = token_registry.info_of(chain_id, address)
     if info is not None:
@@ -137,7 +137,7 @@ def _token(text: str, chain_id: int, decimals: int | None) -> Token:
     return Token(chain_id=chain_id, address=address, symbol="", decimals=decimals)
 
 
-def _address(option: str, text: str) -> str:
+def _read_address(option: str, text: str) -> str:
     if not _ADDRESS.fullmatch(text):
         raise InvalidData.at(option, "Expected 0x and 40 hexadecimal digits")
     if is_checksum_formatted_address(text) and not is_checksum_address(text):

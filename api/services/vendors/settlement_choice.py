@@ -8,7 +8,7 @@ from api.domain import currencies
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.services.resources import Resources
-from api.services.vendors.vendors import Account, list_accounts, simulated_address
+from api.services.vendors.vendors import Account, list_accounts, make_simulated_address
 
 FIELD = "order_price.currency"
 SETTING = {EnvMode.LIVE: "RPC_URLS", EnvMode.TEST: "TEST_RPC_URLS"}
@@ -29,27 +29,27 @@ def choose_account(
     Conflict
         If the account's chain is not connected.
     """
-    currency, simulated = currencies.canonical(given), resources.is_simulated(env_mode)
+    currency, simulated = currencies.find_canonical(given), resources.is_simulated(env_mode)
     accounts = {
         account.currency: account
         for account in list_accounts(session, vendor_id, env_mode)
-        if simulated or account.address != simulated_address(vendor_id)  # nobody has the key of a made-up address
+        if simulated or account.address != make_simulated_address(vendor_id)  # nobody has the key of a made-up address
     }
     listed = ", ".join(sorted(accounts))
     if currency is None:
         known = listed or "USD, USDC, USDT, DAI, ETH, WETH, WBTC and the other listed tokens"
         raise InvalidData.at(FIELD, f"Unknown currency {given!r}; use one of {known}")
-    settling = [accounts[code] for code in currencies.settling_symbols(currency) if code in accounts]
+    settling = [accounts[code] for code in currencies.list_settling_symbols(currency) if code in accounts]
     if not settling and (accounts or not simulated):
         message = f"There is no settlement account for {currency} in the {env_mode} environment"
         there = f"; there is {listed}" if listed else ""
         raise InvalidData.at(FIELD, f"{message}{there}; the operator adds one with `checkout settlement set`")
     if simulated:
         return currency, settling[0] if settling else None
-    return currency, _connected(resources, env_mode, settling)
+    return currency, _choose_connected(resources, env_mode, settling)
 
 
-def _connected(resources: Resources, env_mode: EnvMode, settling: list[Account]) -> Account:
+def _choose_connected(resources: Resources, env_mode: EnvMode, settling: list[Account]) -> Account:
     ledger = resources.ledgers.get(env_mode)
     chain_ids = ledger.chain_ids if ledger is not None else frozenset()
     found = next((account for account in settling if account.chain_id in chain_ids), None)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from api.domain import currencies
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, NotFound
-from api.domain.ids import IdPrefix, new_id
+from api.domain.ids import IdPrefix, make_id
 from api.domain.orders import OrderStatus
 from api.services.vendors.api_keys import create_key
 from api.services.vendors.owned_addresses import claim_address
@@ -56,7 +56,7 @@ def create_vendor(session: Session, name: str, at: datetime) -> NewVendor:
         raise InvalidData.at("name", f"Must be 1 to {MAX_NAME} printable characters")
     if session.scalar(select(Vendor.id).where(Vendor.name == name)) is not None:
         raise Conflict(f"There is a vendor named {name!r} already; choose another name")
-    vendor_id = new_id(IdPrefix.VENDOR, at)
+    vendor_id = make_id(IdPrefix.VENDOR, at)
     session.add(Vendor(id=vendor_id, name=name, created_at=at))
     session.flush()
     keys = {env_mode: create_key(session, vendor_id, env_mode, at) for env_mode in EnvMode}
@@ -117,7 +117,7 @@ def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency
     NotFound
         If there is no such account.
     """
-    row = session.get(SettlementAccount, (vendor_id, env_mode, currencies.canonical(currency) or currency))
+    row = session.get(SettlementAccount, (vendor_id, env_mode, currencies.find_canonical(currency) or currency))
     if row is None:
         raise NotFound(f"There is no account for {currency} in {env_mode} mode; `checkout settlement list` shows them")
     keeping = select(func.count()).where(
@@ -152,14 +152,14 @@ def list_accounts(session: Session, vendor_id: str, env_mode: EnvMode) -> tuple[
     )
 
 
-def simulated_address(vendor_id: str) -> str:
+def make_simulated_address(vendor_id: str) -> str:
     """Derive the address at which a vendor receives on the simulated ledger."""
     return "0x" + hashlib.sha256(f"settlement:{vendor_id}".encode()).hexdigest()[:40]
 
 
 def _test_accounts(vendor_id: str) -> list[Account]:
-    address = simulated_address(vendor_id)
-    tokens = [currencies.default_token(symbol) for symbol in currencies.known_symbols()]
+    address = make_simulated_address(vendor_id)
+    tokens = [currencies.find_default_token(symbol) for symbol in currencies.list_known_symbols()]
     return [
         Account(
             currency=token.symbol,

@@ -57,8 +57,8 @@ def list_deliveries(
         wanted = [WebhookDelivery.subscription_id == subscription_id]
         if cursor is not None:
             wanted.append(WebhookDelivery.id < cursor)
-        rows = _with_events(session, wanted, limit + 1)
-        attempts = _attempts(session, [delivery.id for delivery, _ in rows])
+        rows = _join_events(session, wanted, limit + 1)
+        attempts = _list_attempts(session, [delivery.id for delivery, _ in rows])
     page = [LoggedDelivery(delivery=row, event=event, attempts=attempts[row.id]) for row, event in rows[:limit]]
     return DeliveryPage(deliveries=page, next_cursor=page[-1].delivery.id if len(rows) > limit else None)
 
@@ -91,7 +91,7 @@ def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDeli
         delivery.next_attempt_at, delivery.delivered_at, delivery.lease_until = now, None, None
         session.flush()
         event = session.scalars(select(Event).where(Event.id == delivery.event_id)).one()
-        attempts = _attempts(session, [delivery.id])[delivery.id]
+        attempts = _list_attempts(session, [delivery.id])[delivery.id]
     return LoggedDelivery(delivery=delivery, event=event, attempts=attempts)
 
 
@@ -114,7 +114,7 @@ def list_events(
             Event.env_mode == key.env_mode,
             Event.order_id.is_not(None),
         ]
-        after = [] if since is None else [_after(session, mine, since)]
+        after = [] if since is None else [_parse_after(session, mine, since)]
         query = select(Event).where(*mine, *after).order_by(Event.seq).limit(limit + 1)
         found = session.scalars(query).all()
     events = found[:limit]
@@ -122,7 +122,7 @@ def list_events(
     return EventPage(events=events, next_cursor=next_cursor, has_more=len(found) > limit)
 
 
-def _after(session: Session, mine: Sequence[ColumnElement[bool]], since: str) -> ColumnElement[bool]:
+def _parse_after(session: Session, mine: Sequence[ColumnElement[bool]], since: str) -> ColumnElement[bool]:
     if EVENT_ID.fullmatch(since):
         seq = session.scalar(select(Event.seq).where(*mine, Event.id == since))
         if seq is None:
@@ -135,7 +135,7 @@ def _after(session: Session, mine: Sequence[ColumnElement[bool]], since: str) ->
         raise InvalidData.at("since", "Expected the id of an event, or a moment such as 2026-03-01T12:00:00Z") from None
 
 
-def _with_events(
+def _join_events(
     session: Session, wanted: Sequence[ColumnElement[bool]], limit: int
 ) -> list[tuple[WebhookDelivery, Event]]:
     query = (
@@ -148,7 +148,7 @@ def _with_events(
     return [(delivery, event) for delivery, event in session.execute(query)]
 
 
-def _attempts(session: Session, delivery_ids: Sequence[str]) -> Mapping[str, Sequence[WebhookAttempt]]:
+def _list_attempts(session: Session, delivery_ids: Sequence[str]) -> Mapping[str, Sequence[WebhookAttempt]]:
     query = select(WebhookAttempt).where(WebhookAttempt.delivery_id.in_(delivery_ids)).order_by(WebhookAttempt.id)
     found: defaultdict[str, list[WebhookAttempt]] = defaultdict(list)
     for attempt in session.scalars(query):

@@ -18,9 +18,9 @@ from api.net.addresses import Reach
 from api.net.client import TIMEOUT_S, Reply, SafeClient, Transport
 from api.secrets.keys import SecretKeyFault
 from api.services.resources import Resources
-from api.services.webhooks.leases import Claim, Lanes, claim_due, is_any_due
-from api.services.webhooks.outcomes import record
-from api.services.webhooks.secrets import secret_purpose
+from api.services.webhooks.leases import DeliveryLease, InFlight, is_any_due, lease_due
+from api.services.webhooks.outcomes import record_outcome
+from api.services.webhooks.secrets import name_purpose
 from api.storage.fencing import LeaseLost
 
 THREADS = 16
@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 class Ended:
     """A delivery that was sent; no reply if sending it crashed, and then it is sent again after its lease."""
 
-    claim: Claim
+    lease: DeliveryLease
     reply: Reply | None
 
 
@@ -70,7 +70,7 @@ class Dispatcher:
         self._threads = threads
         self._lease = lease
         self._rng = rng or random.Random()
-        self._lanes = Lanes()
+        self._in_flight = InFlight()
         self._changed = threading.Condition()
         self._ended: list[Ended] = []
         self._busy = self._wanted = False
@@ -93,24 +93,24 @@ class Dispatcher:
     def wait_idle(self) -> None:
         """Wait until nothing is under way."""
         with self._changed:
-            self._changed.wait_for(lambda: self._lanes.in_flight == 0 and not self._busy)
+            self._changed.wait_for(lambda: self._in_flight.count == 0 and not self._busy)
 
-    def _deliver(self, resources: Resources, claim: Claim) -> None:
+    def _deliver(self, resources: Resources, lease: DeliveryLease) -> None:
         reply = None
         try:
-            reply = self._send(resources, claim)
+            reply = self._send(resources, lease)
         finally:
-            self._turn(resources, Ended(claim=claim, reply=reply))
+            self._turn(resources, Ended(lease=lease, reply=reply))
 
-    def _send(self, resources: Resources, claim: Claim) -> Reply:
+    def _send(self, resources: Resources, lease: DeliveryLease) -> Reply:
         transport = self._transport or SafeClient(resources.resolver)
-        reach = Reach.of(resources.config, claim.env_mode)
-        box, purpose = resources.box, secret_purpose(claim.subscription_id)
-        secrets = [box.open(ciphertext, purpose) for ciphertext in claim.secrets]
+        reach = Reach.of(resources.config, lease.env_mode)
+        box, purpose = resources.box, name_purpose(lease.subscription_id)
+        secrets = [box.open(ciphertext, purpose) for ciphertext in lease.secrets]
         if not secrets:
-            raise SecretKeyFault(f"There is no secret to sign for {claim.subscription_id}")
-        headers = signed_headers(claim, secrets, resources.clock.now())
-        return transport.post(claim.url, claim.payload.encode(), headers, reach)
+            raise SecretKeyFault(f"There is no secret to sign for {lease.subscription_id}")
+        headers = sign_headers(lease, secrets, resources.clock.now())
+        return transport.post(lease.url, lease.payload.encode(), headers, reach)
 
     def _turn(self, resources: Resources, ended: Ended | None = None) -> None:
         """Write down what ended and start what is due, unless a thread is at it: then that one goes round again.
@@ -126,7 +126,7 @@ class Dispatcher:
             self._busy = True
         completed = False
         try:
-            while self._another_round():
+            while self._begin_round():
                 self._round(resources)
             completed = True
         finally:
@@ -135,7 +135,7 @@ class Dispatcher:
                     self._busy = False
                     self._changed.notify_all()
 
-    def _another_round(self) -> bool:
+    def _begin_round(self) -> bool:
         with self._changed:
             wanted, self._wanted = self._wanted, False
             self._busy = wanted
@@ -145,20 +145,22 @@ class Dispatcher:
     def _round(self, resources: Resources) -> None:
         with self._changed:
             ended, self._ended = self._ended, []
-            lanes = self._lanes.without(one.claim for one in ended)
-            free = 0 if self._pool is None else self._threads - lanes.in_flight
-        claims: list[Claim] = []
+            in_flight = self._in_flight.copy_without(one.lease for one in ended)
+            free = 0 if self._pool is None else self._threads - in_flight.count
+        leases: list[DeliveryLease] = []
         try:
-            claims = self._write(resources, ended, lanes, free)
+            leases = self._write(resources, ended, in_flight, free)
         finally:
             with self._changed:
-                self._lanes = self._lanes.without(one.claim for one in ended)
-                if self._pool is not None:  # or else the leases of the claims run out
-                    for claim in claims:
-                        self._lanes.enter(claim.subscription_id, claim.order_id)
-                        self._pool.submit(self._deliver, resources, claim).add_done_callback(_report)
+                self._in_flight = self._in_flight.copy_without(one.lease for one in ended)
+                if self._pool is not None:  # or else the leases run out
+                    for lease in leases:
+                        self._in_flight.enter(lease.subscription_id, lease.order_id)
+                        self._pool.submit(self._deliver, resources, lease).add_done_callback(_report)
 
-    def _write(self, resources: Resources, ended: Sequence[Ended], lanes: Lanes, free: int) -> list[Claim]:
+    def _write(
+        self, resources: Resources, ended: Sequence[Ended], in_flight: InFlight, free: int
+    ) -> list[DeliveryLease]:
         now = resources.clock.now()
         if not ended:
             with resources.database.read() as session:
@@ -166,18 +168,18 @@ class Dispatcher:
                     return []
         with resources.database.write() as session:
             # In the order of their locks, so that two workers cannot wait for each other.
-            for one in sorted(ended, key=lambda one: one.claim.subscription_id):
+            for one in sorted(ended, key=lambda one: one.lease.subscription_id):
                 if one.reply is not None:
-                    record(session, one.claim, one.reply, now, self._rng)
-            return claim_due(session, lanes, now, self._lease, free)
+                    record_outcome(session, one.lease, one.reply, now, self._rng)
+            return lease_due(session, in_flight, now, self._lease, free)
 
 
-def signed_headers(claim: Claim, secrets: Sequence[str], now: datetime) -> dict[str, str]:
+def sign_headers(lease: DeliveryLease, secrets: Sequence[str], now: datetime) -> dict[str, str]:
     """Compose the headers of Standard Webhooks; the id stays the same over all attempts."""
-    signatures = [Webhook(secret).sign(claim.event_id, now, claim.payload) for secret in secrets]
+    signatures = [Webhook(secret).sign(lease.event_id, now, lease.payload) for secret in secrets]
     return {
         "Content-Type": "application/json",
-        "webhook-id": claim.event_id,
+        "webhook-id": lease.event_id,
         "webhook-timestamp": str(int(now.timestamp())),
         "webhook-signature": " ".join(signatures),
     }

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.services.webhooks.outbox import DeliveryStatus
-from api.services.webhooks.secrets import signing_secrets
+from api.services.webhooks.secrets import load_signing_secrets
 from api.storage.tables import Event, WebhookDelivery, WebhookSubscription
 
 PER_SUBSCRIPTION = 4
@@ -23,7 +23,7 @@ LOOK = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class DeliveryLease:
     """A delivery that is this worker's to send until `lease_until`.
 
     Parameters
@@ -54,7 +54,7 @@ class Candidate:
     is_gone: bool
 
 
-class Lanes:
+class InFlight:
     """What is in flight in this process.
 
     Events of one order go to one subscription one after the other, so that they arrive in their order unless one
@@ -65,22 +65,22 @@ class Lanes:
         self._by_subscription: Counter[str] = Counter()
         self._orders: set[tuple[str, str]] = set()
 
-    def without(self, ended: Iterable[Claim]) -> Lanes:
-        """Return lanes with these deliveries gone."""
-        other = Lanes()
+    def copy_without(self, ended: Iterable[DeliveryLease]) -> InFlight:
+        """Return what is in flight once these deliveries have ended."""
+        other = InFlight()
         other._by_subscription, other._orders = self._by_subscription.copy(), self._orders.copy()
-        for claim in ended:
-            other._by_subscription[claim.subscription_id] -= 1
-            other._orders.discard((claim.subscription_id, claim.order_id or ""))
+        for lease in ended:
+            other._by_subscription[lease.subscription_id] -= 1
+            other._orders.discard((lease.subscription_id, lease.order_id or ""))
         other._by_subscription += Counter()  # drops the zeros
         return other
 
     @property
-    def in_flight(self) -> int:
+    def count(self) -> int:
         """How many deliveries are being sent."""
         return self._by_subscription.total()
 
-    def full(self) -> tuple[str, ...]:
+    def list_full(self) -> tuple[str, ...]:
         """Subscriptions that get no more for now."""
         return tuple(name for name, count in self._by_subscription.items() if count >= PER_SUBSCRIPTION)
 
@@ -88,8 +88,8 @@ class Lanes:
         """Take a delivery in, unless its order or its subscription has to wait."""
         subscription_id, order_id = candidate.subscription_id, candidate.order_id
         limit = 1 if candidate.is_failing else PER_SUBSCRIPTION
-        lane = (subscription_id, order_id or "")
-        if self._by_subscription[subscription_id] >= limit or (order_id and lane in self._orders):
+        key = (subscription_id, order_id or "")
+        if self._by_subscription[subscription_id] >= limit or (order_id and key in self._orders):
             return False
         self.enter(subscription_id, order_id)
         return True
@@ -102,31 +102,33 @@ class Lanes:
 
 
 def is_any_due(session: Session, now: datetime) -> bool:
-    """Whether there may be something to claim; asks without locking anything."""
-    return session.scalar(select(WebhookDelivery.id).where(_due(now)).limit(1)) is not None
+    """Whether there may be something to lease; asks without locking anything."""
+    return session.scalar(select(WebhookDelivery.id).where(_is_due(now)).limit(1)) is not None
 
 
-def claim_due(session: Session, lanes: Lanes, now: datetime, lease: timedelta, free: int) -> list[Claim]:
-    """Lease up to `free` due deliveries that `lanes` admits, oldest first.
+def lease_due(
+    session: Session, in_flight: InFlight, now: datetime, period: timedelta, free: int
+) -> list[DeliveryLease]:
+    """Lease up to `free` due deliveries that `in_flight` admits, oldest first.
 
     Deliveries to a subscription that was deleted or disabled meanwhile are cancelled instead.
     """
     admitted: list[str] = []
-    seen = set(lanes.full())
+    seen = set(in_flight.list_full())
     while len(admitted) < free:
-        rows = _candidates(session, now, seen, limit=2 * free + LOOK)
+        rows = _list_candidates(session, now, seen, limit=2 * free + LOOK)
         if not rows:
             break
         for row in rows:
             if row.is_gone:
                 _cancel(session, row.delivery_id)
-            elif len(admitted) < free and lanes.admit(row):
+            elif len(admitted) < free and in_flight.admit(row):
                 admitted.append(row.delivery_id)
         seen.update(row.subscription_id for row in rows)
-    return _lease(session, admitted, now, now + lease) if admitted else []
+    return _lease_all(session, admitted, now, now + period) if admitted else []
 
 
-def _candidates(session: Session, now: datetime, without: Collection[str], limit: int) -> list[Candidate]:
+def _list_candidates(session: Session, now: datetime, without: Collection[str], limit: int) -> list[Candidate]:
     # Two workers may ask at once. PostgreSQL locks the rows and skips locked ones; SQLite ignores the clause, and
     # needs none: the transaction has begun as the only writer.
     gone = or_(WebhookSubscription.deleted_at.is_not(None), WebhookSubscription.disabled_at.is_not(None))
@@ -134,7 +136,7 @@ def _candidates(session: Session, now: datetime, without: Collection[str], limit
         select(WebhookDelivery.id, Event.order_id, WebhookSubscription.id, WebhookSubscription.failing_since, gone)
         .join(Event, Event.id == WebhookDelivery.event_id)
         .join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
-        .where(_due(now), WebhookDelivery.subscription_id.not_in(without))
+        .where(_is_due(now), WebhookDelivery.subscription_id.not_in(without))
         .order_by(WebhookDelivery.next_attempt_at, Event.seq)
         .limit(limit)
         .with_for_update(of=WebhookDelivery, skip_locked=True)
@@ -151,7 +153,7 @@ def _candidates(session: Session, now: datetime, without: Collection[str], limit
     ]
 
 
-def _lease(session: Session, delivery_ids: Sequence[str], now: datetime, until: datetime) -> list[Claim]:
+def _lease_all(session: Session, delivery_ids: Sequence[str], now: datetime, until: datetime) -> list[DeliveryLease]:
     mine = WebhookDelivery.id.in_(delivery_ids)
     session.execute(update(WebhookDelivery).where(mine).values(lease_until=until))
     statement = (
@@ -162,9 +164,9 @@ def _lease(session: Session, delivery_ids: Sequence[str], now: datetime, until: 
         .order_by(Event.seq)
     )
     rows = session.execute(statement).all()
-    secrets = signing_secrets(session, {subscription.id for _, _, subscription in rows}, now)
+    secrets = load_signing_secrets(session, {subscription.id for _, _, subscription in rows}, now)
     return [
-        _claim(delivery_id, event, subscription, secrets.get(subscription.id, ()), until)
+        _make_lease(delivery_id, event, subscription, secrets.get(subscription.id, ()), until)
         for delivery_id, event, subscription in rows
     ]
 
@@ -174,7 +176,7 @@ def _cancel(session: Session, delivery_id: str) -> None:
     session.execute(update(WebhookDelivery).where(WebhookDelivery.id == delivery_id).values(values))
 
 
-def _due(now: datetime) -> ColumnElement[bool]:
+def _is_due(now: datetime) -> ColumnElement[bool]:
     return and_(
         WebhookDelivery.status == DeliveryStatus.PENDING,
         WebhookDelivery.next_attempt_at <= now,
@@ -182,10 +184,10 @@ def _due(now: datetime) -> ColumnElement[bool]:
     )
 
 
-def _claim(
+def _make_lease(
     delivery_id: str, event: Event, subscription: WebhookSubscription, secrets: tuple[str, ...], lease_until: datetime
-) -> Claim:
-    return Claim(
+) -> DeliveryLease:
+    return DeliveryLease(
         delivery_id=delivery_id,
         event_id=event.id,
         subscription_id=subscription.id,

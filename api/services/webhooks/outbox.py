@@ -13,9 +13,9 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
-from api.domain.ids import IdPrefix, new_id
+from api.domain.ids import IdPrefix, make_id
 from api.storage.tables import Event, WebhookDelivery, WebhookSubscription
 
 
@@ -75,19 +75,19 @@ def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str
     """Write an event and a delivery for each of these subscriptions; return the event's id."""
     _hold_cursor(session, event.vendor_id, event.env_mode, shared=True)
     row = Event(
-        id=new_id(IdPrefix.EVENT, event.created_at),
+        id=make_id(IdPrefix.EVENT, event.created_at),
         vendor_id=event.vendor_id,
         order_id=event.order_id,
         type=event.type,
         env_mode=event.env_mode,
-        payload=payload_text(event),
+        payload=write_payload(event),
         created_at=event.created_at,
     )
     session.add(row)
     session.flush()
     session.add_all(
         WebhookDelivery(
-            id=new_id(IdPrefix.DELIVERY, event.created_at),
+            id=make_id(IdPrefix.DELIVERY, event.created_at),
             event_id=row.id,
             subscription_id=subscription_id,
             status=DeliveryStatus.PENDING,
@@ -101,12 +101,12 @@ def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str
     return row.id
 
 
-def payload_text(event: NewEvent) -> str:
+def write_payload(event: NewEvent) -> str:
     """Write the body that is sent and signed."""
     content = {
         "resource": "event",
         "type": event.type,
-        "created_at": iso(event.created_at),
+        "created_at": format_time(event.created_at),
         "env_mode": event.env_mode,
         "data": dict(event.data),
     }

@@ -12,9 +12,9 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from api.net.client import Reply
-from api.services.webhooks.leases import Claim
+from api.services.webhooks.leases import DeliveryLease
 from api.services.webhooks.outbox import DeliveryStatus
-from api.services.webhooks.retry_schedule import DISABLE_AFTER, next_attempt
+from api.services.webhooks.retry_schedule import DISABLE_AFTER, plan_next_attempt
 from api.storage.tables import WebhookAttempt, WebhookDelivery, WebhookSubscription
 
 MAX_EXCERPT = 500
@@ -28,13 +28,13 @@ DISABLED_BECAUSE: Mapping[str, str] = {
 log = structlog.get_logger(__name__)
 
 
-def record(session: Session, claim: Claim, reply: Reply, now: datetime, rng: random.Random) -> None:
+def record_outcome(session: Session, lease: DeliveryLease, reply: Reply, now: datetime, rng: random.Random) -> None:
     """Write down an attempt and decide what follows from it."""
     # The subscription is locked first here and everywhere, or two transactions could wait for each other.
-    subscription = session.get_one(WebhookSubscription, claim.subscription_id, with_for_update={"key_share": True})
-    delivery = session.get_one(WebhookDelivery, claim.delivery_id, with_for_update=True)
-    attempt = _log_attempt(session, claim, reply, now)
-    ours = delivery.lease_until == claim.lease_until and delivery.status == DeliveryStatus.PENDING
+    subscription = session.get_one(WebhookSubscription, lease.subscription_id, with_for_update={"key_share": True})
+    delivery = session.get_one(WebhookDelivery, lease.delivery_id, with_for_update=True)
+    attempt = _log_attempt(session, lease, reply, now)
+    ours = delivery.lease_until == lease.lease_until and delivery.status == DeliveryStatus.PENDING
     succeeded = is_success(reply)
     if ours or succeeded:
         delivery.attempts += 1
@@ -45,12 +45,12 @@ def record(session: Session, claim: Claim, reply: Reply, now: datetime, rng: ran
         delivery.status, delivery.delivered_at, delivery.next_attempt_at = DeliveryStatus.DELIVERED, now, None
         subscription.failing_since = None
     elif ours:
-        _fail(session, claim, delivery, subscription, reply, now, rng)
+        _fail(session, lease, delivery, subscription, reply, now, rng)
     log.info(
         "webhook_attempt",
-        delivery_id=claim.delivery_id,
-        subscription_id=claim.subscription_id,
-        event_id=claim.event_id,
+        delivery_id=lease.delivery_id,
+        subscription_id=lease.subscription_id,
+        event_id=lease.event_id,
         attempt=attempt,
         response_status=reply.status,
         error=reply.error,
@@ -85,7 +85,7 @@ def cancel_pending(session: Session, subscription_id: str) -> None:
 
 def _fail(
     session: Session,
-    claim: Claim,
+    lease: DeliveryLease,
     delivery: WebhookDelivery,
     subscription: WebhookSubscription,
     reply: Reply,
@@ -93,7 +93,7 @@ def _fail(
     rng: random.Random,
 ) -> None:
     subscription.failing_since = subscription.failing_since or now
-    delivery.next_attempt_at = next_attempt(delivery.attempts, claim.env_mode, reply, now, rng)
+    delivery.next_attempt_at = plan_next_attempt(delivery.attempts, lease.env_mode, reply, now, rng)
     gone = reply.status == HTTPStatus.GONE
     if gone or delivery.next_attempt_at is None:
         delivery.status, delivery.next_attempt_at = DeliveryStatus.FAILED, None
@@ -102,12 +102,12 @@ def _fail(
         disable(session, subscription, GONE if gone else FAILING, now)
 
 
-def _log_attempt(session: Session, claim: Claim, reply: Reply, now: datetime) -> int:
-    earlier = select(func.count()).where(WebhookAttempt.delivery_id == claim.delivery_id)
+def _log_attempt(session: Session, lease: DeliveryLease, reply: Reply, now: datetime) -> int:
+    earlier = select(func.count()).where(WebhookAttempt.delivery_id == lease.delivery_id)
     number = (session.scalar(earlier) or 0) + 1
     session.add(
         WebhookAttempt(
-            delivery_id=claim.delivery_id,
+            delivery_id=lease.delivery_id,
             attempt=number,
             at=now,
             response_status=reply.status,

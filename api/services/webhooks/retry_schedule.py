@@ -31,7 +31,9 @@ DISABLE_AFTER = timedelta(days=5)
 _SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
-def next_attempt(attempts: int, env_mode: EnvMode, reply: Reply, now: datetime, rng: random.Random) -> datetime | None:
+def plan_next_attempt(
+    attempts: int, env_mode: EnvMode, reply: Reply, now: datetime, rng: random.Random
+) -> datetime | None:
     """Return when to try again, or None to give up.
 
     Parameters

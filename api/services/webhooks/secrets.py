@@ -28,30 +28,33 @@ def add_secret(session: Session, box: SecretBox, subscription_id: str, at: datet
     Conflict
         If there were too many within a day.
     """
-    session.execute(delete(WebhookSecret).where(_of(subscription_id), WebhookSecret.expires_at <= at))
-    count = session.scalar(select(func.count()).select_from(WebhookSecret).where(_of(subscription_id))) or 0
+    session.execute(delete(WebhookSecret).where(_select_subscription(subscription_id), WebhookSecret.expires_at <= at))
+    count = (
+        session.scalar(select(func.count()).select_from(WebhookSecret).where(_select_subscription(subscription_id)))
+        or 0
+    )
     if count >= MOST:
         first = session.scalars(
             select(WebhookSecret.expires_at)
-            .where(_of(subscription_id), WebhookSecret.expires_at.is_not(None))
+            .where(_select_subscription(subscription_id), WebhookSecret.expires_at.is_not(None))
             .order_by(WebhookSecret.expires_at)
         ).first()
         wait_s = int((first - at).total_seconds()) + 1 if first is not None else None
         raise Conflict(f"This webhook has had {count} secrets within 24 hours; wait", retry_after_s=wait_s)
-    newest = update(WebhookSecret).where(_of(subscription_id), WebhookSecret.expires_at.is_(None))
+    newest = update(WebhookSecret).where(_select_subscription(subscription_id), WebhookSecret.expires_at.is_(None))
     session.execute(newest.values(expires_at=at + OVERLAP))
     text = f"whsec_{base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()}"
-    sealed = box.seal(text, secret_purpose(subscription_id))
+    sealed = box.seal(text, name_purpose(subscription_id))
     session.add(WebhookSecret(subscription_id=subscription_id, ciphertext=sealed, created_at=at))
     return text
 
 
 def forget_secrets(session: Session, subscription_id: str) -> None:
     """Delete all secrets of a subscription."""
-    session.execute(delete(WebhookSecret).where(_of(subscription_id)))
+    session.execute(delete(WebhookSecret).where(_select_subscription(subscription_id)))
 
 
-def signing_secrets(
+def load_signing_secrets(
     session: Session, subscription_ids: Collection[str], now: datetime
 ) -> Mapping[str, tuple[str, ...]]:
     """Return the secrets that sign now, still encrypted, by subscription, the newest first."""
@@ -69,10 +72,10 @@ def signing_secrets(
     return found
 
 
-def secret_purpose(subscription_id: str) -> str:
+def name_purpose(subscription_id: str) -> str:
     """Say whose a webhook's secret is, for `SecretBox`."""
     return f"webhook secret of {subscription_id}"
 
 
-def _of(subscription_id: str) -> ColumnElement[bool]:
+def _select_subscription(subscription_id: str) -> ColumnElement[bool]:
     return WebhookSecret.subscription_id == subscription_id

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, Forbidden, InvalidData, NotFound, Problem
-from api.domain.ids import IdPrefix, new_id
+from api.domain.ids import IdPrefix, make_id
 from api.net.addresses import Reach
 from api.net.resolver import ResolutionFailed
 from api.net.targets import TargetRefused, parse_target, require_reachable
@@ -72,7 +72,7 @@ def register(resources: Resources, key: ApiKey, url: str, env_mode: EnvMode | No
     check_url(resources, url, key.env_mode)
     now = resources.clock.now()
     subscription = WebhookSubscription(
-        id=new_id(IdPrefix.SUBSCRIPTION, now),
+        id=make_id(IdPrefix.SUBSCRIPTION, now),
         vendor_id=key.vendor_id,
         url=url,
         env_mode=key.env_mode,
@@ -80,7 +80,7 @@ def register(resources: Resources, key: ApiKey, url: str, env_mode: EnvMode | No
         updated_at=now,
     )
     with resources.database.write() as session:
-        count = session.scalar(select(func.count()).where(*_of(key)).select_from(WebhookSubscription))
+        count = session.scalar(select(func.count()).where(*_select_owned(key)).select_from(WebhookSubscription))
         if (count or 0) >= MAX_SUBSCRIPTIONS:
             raise Conflict(f"There are {count} webhooks in {key.env_mode} mode already; delete one first")
         session.add(subscription)
@@ -94,7 +94,9 @@ def list_subscriptions(resources: Resources, key: ApiKey, env_mode: EnvMode | No
     if env_mode is not None:
         key.require_env(env_mode)
     with resources.database.read() as session:
-        return session.scalars(select(WebhookSubscription).where(*_of(key)).order_by(WebhookSubscription.id)).all()
+        return session.scalars(
+            select(WebhookSubscription).where(*_select_owned(key)).order_by(WebhookSubscription.id)
+        ).all()
 
 
 def delete_subscription(resources: Resources, key: ApiKey, subscription_id: str) -> WebhookSubscription:
@@ -224,7 +226,7 @@ def _require_env(key: ApiKey, env_mode: EnvMode | None) -> None:
     key.require_env(env_mode or EnvMode.LIVE)
 
 
-def _of(key: ApiKey) -> tuple[ColumnElement[bool], ...]:
+def _select_owned(key: ApiKey) -> tuple[ColumnElement[bool], ...]:
     return (
         WebhookSubscription.vendor_id == key.vendor_id,
         WebhookSubscription.env_mode == key.env_mode,

@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
 
-def alembic_config(engine: Engine) -> AlembicConfig:
+def make_alembic_config(engine: Engine) -> AlembicConfig:
     """Return a configuration that runs on `engine`."""
     config = AlembicConfig()
     config.set_main_option("script_location", str(Path(__file__).parent))
@@ -24,20 +24,20 @@ def alembic_config(engine: Engine) -> AlembicConfig:
 
 def upgrade(engine: Engine) -> str:
     """Bring the schema up to date and return its revision."""
-    config = alembic_config(engine)
+    config = make_alembic_config(engine)
     command.upgrade(config, "head")
-    return latest_revision(engine)
+    return find_latest_revision(engine)
 
 
-def latest_revision(engine: Engine) -> str:
+def find_latest_revision(engine: Engine) -> str:
     """Return the newest revision that this installation knows."""
-    head = ScriptDirectory.from_config(alembic_config(engine)).get_current_head()
+    head = ScriptDirectory.from_config(make_alembic_config(engine)).get_current_head()
     if head is None:
         raise RuntimeError("the installation has no migrations; install the package again")
     return head
 
 
-def current_revision(engine: Engine) -> str | None:
+def read_current_revision(engine: Engine) -> str | None:
     """Return the revision of the database, or None for an empty one."""
     with engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()

@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from api.domain.ids import IdPrefix, new_id
+from api.domain.ids import IdPrefix, make_id
 from api.storage.base import Base
 from api.storage.types import BigKey, Uint256
 
 
-def _new_transfer_id() -> str:
-    return new_id(IdPrefix.TRANSFER, datetime.now(UTC))
+def _make_transfer_id() -> str:
+    return make_id(IdPrefix.TRANSFER, datetime.now(UTC))
 
 
 class PaymentOrder(Base):
@@ -102,7 +102,7 @@ class Payment(Base):
     __tablename__ = "payments"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
-    public_id: Mapped[str] = mapped_column(String(64), unique=True, default=_new_transfer_id)
+    public_id: Mapped[str] = mapped_column(String(64), unique=True, default=_make_transfer_id)
     chain_id: Mapped[int] = mapped_column(BigInteger)
     tx_hash: Mapped[str] = mapped_column(String(66))
     log_index: Mapped[int]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.domain.confirmations import Confirmations
-from api.domain.money import UINT256_MAX, ceil_whole, rescale_up
+from api.domain.money import UINT256_MAX, rescale_up, round_up_to_whole
 
 amounts = st.integers(1, UINT256_MAX)
 decimals = st.integers(0, 36)
@@ -45,7 +45,7 @@ def test_going_to_finer_units_and_back_loses_nothing(amount: int, before: int, a
 
 
 def test_whole_tokens_are_rounded_up() -> None:
-    assert [ceil_whole(amount, 6) for amount in (0, 1, 10**6, 10**6 + 1)] == [0, 1, 1, 2]
+    assert [round_up_to_whole(amount, 6) for amount in (0, 1, 10**6, 10**6 + 1)] == [0, 1, 1, 2]
 
 
 @pytest.mark.parametrize(

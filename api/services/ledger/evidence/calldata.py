@@ -14,7 +14,7 @@ from adapters.transactions.decoding import decode_payment
 from adapters.transactions.erc20 import TRANSFER
 from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
 from api.services.ledger.evidence.evidence import Proof
-from api.services.ledger.evidence.movements import Movement, is_transfer, token_movements, wrapped_coin
+from api.services.ledger.evidence.movements import Movement, find_wrapped_coin, is_transfer, list_token_movements
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 
@@ -51,74 +51,74 @@ class CalldataEvidence:
         self.knows_coin = False
         self._deposits = [event for _, event in events if isinstance(event, Deposit)]
         self._is_open = len(self._deposits) == len(events)
-        self._decoded = decoded_call(chain_id, transaction)
-        self._tokens = list(token_movements(chain_id, receipt.logs))
-        self.movements: Sequence[Movement] = [*self._tokens, *self._coin_movements()]
+        self._decoded = decode_call(chain_id, transaction)
+        self._tokens = list(list_token_movements(chain_id, receipt.logs))
+        self.movements: Sequence[Movement] = [*self._tokens, *self._list_coin_movements()]
 
     def proof_of(self, movement: Movement) -> Proof:
         """Return the sender's own naming where the call pays just this; else who lost a token, if that is known."""
         sent = self._transaction
         if movement.index == COIN_TRANSFER:
             tail = sent.calldata if len(sent.calldata) == REFERENCE_BYTES else b""
-            return Proof(namings=_own(tail), sender=sent.sender)
+            return Proof(namings=_find_own(tail), sender=sent.sender)
         if not self._is_open:
             return Proof()
-        tail_of_transfer = token_transfer_tail(sent, self._receipt)
+        tail_of_transfer = find_token_transfer_tail(sent, self._receipt)
         if tail_of_transfer is not None:
-            return Proof(namings=_own(tail_of_transfer), sender=sent.sender)
+            return Proof(namings=_find_own(tail_of_transfer), sender=sent.sender)
         if self._decoded is not None and self._is_paid_by_call(self._decoded, movement):
-            return Proof(namings=_own(self._decoded.reference), sender=sent.sender)
+            return Proof(namings=_find_own(self._decoded.reference), sender=sent.sender)
         return Proof(sender="" if movement.sender in (ZERO_ADDRESS, *self._listed) else movement.sender)
 
     def proof_of_deposit(self, place: int, deposit: Deposit) -> Proof:
         """Return the sender's own naming where the transaction's call makes just this deposit."""
         said = self._decoded
-        is_only = len(self._deposits) == 1 and self._spends_own()
+        is_only = len(self._deposits) == 1 and self._is_spending_own()
         if said is None or not said.is_deposit or not is_only:
             return Proof(sender="" if deposit.payer in self._listed else deposit.payer)
         is_same = (said.contract, said.token_address) == (deposit.contract, deposit.token_address)
         if not is_same or deposit.recipient not in ("", said.recipient) or said.amount not in (None, deposit.amount):
             return Proof()
-        return Proof(namings=_own(said.reference), sender=self._transaction.sender)
+        return Proof(namings=_find_own(said.reference), sender=self._transaction.sender)
 
     def call_at(self, place: int, contract: str) -> bytes:
         """Return the transaction's calldata where it calls that contract."""
         return self._transaction.calldata if self._transaction.recipient == contract else b""
 
-    def _coin_movements(self) -> Iterator[Movement]:
+    def _list_coin_movements(self) -> Iterator[Movement]:
         sent = self._transaction
         if sent.value and sent.recipient is not None:
             yield Movement(
                 token_address=NATIVE_ADDRESS, sender=sent.sender, recipient=sent.recipient, amount=sent.value,
                 index=COIN_TRANSFER, place=0,
             )  # fmt: skip
-        coin = decoded_coin(self._chain_id, sent, self._tokens)
+        coin = decode_coin(self._chain_id, sent, self._tokens)
         if coin is not None:
             yield coin
 
     def _is_paid_by_call(self, decoded: DecodedPayment, movement: Movement) -> bool:
         """Whether this is the only movement to a recipient, just what the call pays, and all is the sender's money."""
-        if decoded.is_deposit or not self._spends_own():
+        if decoded.is_deposit or not self._is_spending_own():
             return False
         paid = (decoded.token_address, decoded.recipient, decoded.amount)
         received = [row for row in self.movements if row.recipient in self._recipients]
         return received == [movement] and paid == (movement.token_address, movement.recipient, movement.amount)
 
-    def _spends_own(self) -> bool:
+    def _is_spending_own(self) -> bool:
         """Whether every token in the receipt came from the sender, or from what is listed."""
         return self._is_open and all(
             row.sender == self._transaction.sender or row.sender in self._listed for row in self._tokens
         )
 
 
-def decoded_call(chain_id: int, transaction: ChainTransaction) -> DecodedPayment | None:
+def decode_call(chain_id: int, transaction: ChainTransaction) -> DecodedPayment | None:
     """Return what a transaction's own call of a listed contract pays; see `decode_payment`."""
     if transaction.recipient is None:
         return None
     return decode_payment(chain_id, transaction.recipient, transaction.calldata)
 
 
-def decoded_coin(chain_id: int, transaction: ChainTransaction, tokens: Sequence[Movement]) -> Movement | None:
+def decode_coin(chain_id: int, transaction: ChainTransaction, tokens: Sequence[Movement]) -> Movement | None:
     """Return the coin that a router paid by a transaction's own call, of just the amount that the call says.
 
     A router that unwraps may have held more, and then sends all of it: that only a trace shows.
@@ -128,10 +128,10 @@ def decoded_coin(chain_id: int, transaction: ChainTransaction, tokens: Sequence[
     tokens : sequence of Movement
         What events tell of in the transaction.
     """
-    said = decoded_call(chain_id, transaction)
+    said = decode_call(chain_id, transaction)
     if said is None or said.is_deposit or said.token_address != NATIVE_ADDRESS or not said.amount:
         return None
-    wrapper = wrapped_coin(chain_id)
+    wrapper = find_wrapped_coin(chain_id)
     unwrapping = (wrapper, said.contract, wrapper)
     unwrapped = sum(row.amount for row in tokens if (row.token_address, row.sender, row.recipient) == unwrapping)
     if said.is_unwrapped and unwrapped != said.amount:
@@ -142,7 +142,7 @@ def decoded_coin(chain_id: int, transaction: ChainTransaction, tokens: Sequence[
     )  # fmt: skip
 
 
-def token_transfer_tail(transaction: ChainTransaction, receipt: Receipt) -> bytes | None:
+def find_token_transfer_tail(transaction: ChainTransaction, receipt: Receipt) -> bytes | None:
     """Return what stands behind the arguments of a token's ``transfer``, or None if the transaction is something else.
 
     The call must say just what the receipt's only transfer does.
@@ -161,8 +161,8 @@ def is_simple(transaction: ChainTransaction, receipt: Receipt) -> bool:
     """Whether a transaction's calldata says all: it sends coin to somebody, or a token, and does nothing else."""
     if transaction.value:
         return len(transaction.calldata) in (0, REFERENCE_BYTES) and not receipt.logs
-    return token_transfer_tail(transaction, receipt) is not None
+    return find_token_transfer_tail(transaction, receipt) is not None
 
 
-def _own(reference: bytes) -> tuple[Naming, ...]:
+def _find_own(reference: bytes) -> tuple[Naming, ...]:
     return (Naming(reference=reference, is_own=True),) if reference else ()

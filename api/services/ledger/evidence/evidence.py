@@ -9,7 +9,7 @@ from typing import Protocol
 
 from adapters.bridges.events import BridgeEvents, Deposit
 from api.domain.transfers import Naming
-from api.services.ledger.evidence.movements import Movement, losers_of
+from api.services.ledger.evidence.movements import Movement, find_losers
 from api.services.ledger.evidence.traces import CALL, CallTree, Frame
 from api.services.ledger.rpc_records import REFERENCE_BYTES
 
@@ -18,7 +18,7 @@ MOST_NAMINGS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class PayerProof:
     """Who names something, and whose money it was; see `api.domain.ledger.Transfer`."""
 
     namings: tuple[Naming, ...] = ()
@@ -112,13 +112,13 @@ class TracedEvidence:
         came have lost nothing in the end.
         """
         wanted = self._asked_and_around()
-        losers = losers_of(self._tree, self.movements, listed=self._listed, bridges=self._bridges, wanted=wanted)
+        losers = find_losers(self._tree, self.movements, listed=self._listed, bridges=self._bridges, wanted=wanted)
         found: dict[int, Proof] = {}
         for number in sorted(wanted):
             frame = self._tree.frames[number]
             around = found.get(frame.parent, Proof())
             found[number] = Proof(
-                namings=(*_naming(frame, losers[number]), *around.namings)[:MOST_NAMINGS],
+                namings=(*_make_naming(frame, losers[number]), *around.namings)[:MOST_NAMINGS],
                 sender=around.sender or (losers[number][0] if len(losers[number]) == 1 else ""),
             )
         return found
@@ -132,7 +132,7 @@ class TracedEvidence:
         return wanted
 
 
-def _naming(frame: Frame, losers: tuple[str, ...]) -> Iterator[Naming]:
+def _make_naming(frame: Frame, losers: tuple[str, ...]) -> Iterator[Naming]:
     """Yield what a call names; the code that it borrows, and what it makes or destroys, is no call of its own."""
     reference = frame.calldata[-REFERENCE_BYTES:]
     if frame.kind == CALL and len(reference) == REFERENCE_BYTES:

@@ -13,7 +13,7 @@ from adapters.rpc.abi import WORD, Call, Function, Log, hex_data
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.single_endpoint import Asker
 from adapters.transactions.decoding import paying_contracts
-from api.services.ledger.evidence.movements import wrapped_coin
+from api.services.ledger.evidence.movements import find_wrapped_coin
 
 SWAP_OF_PAIR = "0x" + keccak(text="Swap(address,uint256,uint256,uint256,uint256,address)").hex()
 """Of Uniswap v2 and its forks."""
@@ -125,7 +125,7 @@ def _result(call: Call, answer: Answer) -> object | None:
 @cache
 def _deployed(chain_id: int) -> frozenset[str]:
     bridges = (contract for bridge in bridges_on(chain_id) for contract in bridge.contracts)
-    found = frozenset((*_addresses(chain_id, FIELDS), *paying_contracts(chain_id), *bridges, wrapped_coin(chain_id)))
+    found = frozenset((*_addresses(chain_id, FIELDS), *paying_contracts(chain_id), *bridges, find_wrapped_coin(chain_id)))
     return found - {""}
 
 

@@ -60,7 +60,7 @@ class Movement:
     is_of_bridge: bool = False
 
 
-def wrapped_coin(chain_id: int) -> str:
+def find_wrapped_coin(chain_id: int) -> str:
     """Return the contract that wraps a chain's coin; empty where it is not known."""
     chain = CHAINS.get(chain_id)
     return "" if chain is None else chain.wrapped_native
@@ -75,12 +75,12 @@ def is_transfer(log: Log) -> bool:
     return is_event and len(log.data) == WORD and any(log.data)
 
 
-def token_movements(chain_id: int, logs: Sequence[Log], frames: Sequence[int] = ()) -> Iterator[Movement]:
+def list_token_movements(chain_id: int, logs: Sequence[Log], frames: Sequence[int] = ()) -> Iterator[Movement]:
     """Yield what events tell of: transfers, and what was wrapped and unwrapped.
 
     The wrapped coin comes from its contract and goes back there: what it makes of coin is nobody's loss.
     """
-    wrapper = wrapped_coin(chain_id)
+    wrapper = find_wrapped_coin(chain_id)
     for place, log in enumerate(logs):
         if is_transfer(log):
             sender, recipient = (f"0x{topic[-40:]}" for topic in log.topics[1:])
@@ -100,7 +100,7 @@ def token_movements(chain_id: int, logs: Sequence[Log], frames: Sequence[int] = 
         )  # fmt: skip
 
 
-def coin_movements(tree: CallTree) -> Iterator[Movement]:
+def list_coin_movements(tree: CallTree) -> Iterator[Movement]:
     """Yield the coin that calls sent along, that went into new contracts and that destroyed ones left.
 
     Those of inner calls are numbered as they come, since nodes differ in what other calls they tell of.
@@ -169,7 +169,7 @@ class _Balances:
             del self.losers[holder]
 
 
-def losers_of(
+def find_losers(
     tree: CallTree,
     movements: Sequence[Movement],
     *,

@@ -45,7 +45,7 @@ def accepts_signature(rpc: Asker, account: str, digest: bytes, signature: bytes,
     call = IS_VALID(account, digest, signature)
     request = {"to": account, "data": "0x" + call.data.hex(), "gas": hex(MOST_GAS)}
     questions: list[Question] = [("eth_call", [request, block]) for block in blocks]
-    return rpc.ask(questions, _all_accept)
+    return rpc.ask(questions, _do_all_accept)
 
 
 def recover_signer(digest: bytes, signature: bytes) -> str | None:
@@ -66,6 +66,6 @@ def _read_codes(answers: Sequence[Answer]) -> list[bytes]:
     return [hex_data(answer, "code") for answer in answers]
 
 
-def _all_accept(answers: Sequence[Answer]) -> bool:
+def _do_all_accept(answers: Sequence[Answer]) -> bool:
     """Whether every answer is ERC-1271's yes; a revert is a no."""
     return all(not isinstance(each, RpcRefused) and hex_data(each, "result")[:4] == MAGIC for each in answers)

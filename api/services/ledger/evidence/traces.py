@@ -133,12 +133,12 @@ def _begin(reading: _Reading, record: Answer, parent: int, *, is_undone: bool) -
         Frame(
             parent=parent,
             kind=kind,
-            sender=_address(record.get("from")),
-            recipient=_address(record.get("to")) if record.get("to") is not None else "",
+            sender=_read_address(record.get("from")),
+            recipient=_read_address(record.get("to")) if record.get("to") is not None else "",
             value=quantity(record, "value", 256) if moves else 0,
             is_undone=is_undone,
             logs_before=len(reading.frame_of_log),
-            calldata=_bytes(record.get("input")),
+            calldata=_read_bytes(record.get("input")),
         )
     )
     logs = () if is_undone else record.get("logs") or ()
@@ -176,16 +176,16 @@ def _take_log(reading: _Reading, top: _Open) -> None:
 
 def _is_same(record: Mapping[str, Any], log: Log) -> bool:
     topics = tuple(str(each).lower() for each in record.get("topics") or ())
-    return (_address(record.get("address")), topics) == (log.address, log.topics) and _bytes(
+    return (_read_address(record.get("address")), topics) == (log.address, log.topics) and _read_bytes(
         record.get("data")
     ) == log.data
 
 
-def _address(text: object) -> str:
+def _read_address(text: object) -> str:
     return "0x" + hex_data(text, "address", 20).hex()
 
 
-def _bytes(text: object) -> bytes:
+def _read_bytes(text: object) -> bytes:
     """Return the bytes of hex digits; what has none is empty."""
     if text is None:
         return b""

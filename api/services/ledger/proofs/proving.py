@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from api.domain.ledger import ChainUnavailable, Proof
-from api.domain.transfers import Block, Transfer, TransferKey, key_of
+from api.domain.transfers import Block, Transfer, TransferKey, get_key
 from api.services.ledger.proofs.blocks import prove_blocks
 from api.services.ledger.proofs.receipts import NotProven
 from api.services.ledger.witnesses import Witness
@@ -78,22 +78,22 @@ class Prover:
         later = [self._threads.submit(self._opinion, each, asked, wanted, with_receipts=False) for each in others]
         opinions = [self._opinion(first, asked, wanted, with_receipts=True), *(each.result() for each in later)]
         for witness, mine in zip(others, opinions[1:], strict=True):
-            rest = [each for each in asked if not any(key_of(each) in opinion.proven for opinion in opinions)]
+            rest = [each for each in asked if not any(get_key(each) in opinion.proven for opinion in opinions)]
             if rest:
                 checked = self._receipts_only(witness, rest, wanted)
                 mine.proven.update(checked.proven)  # its own word once more is no second one
                 mine.denied.update(checked.denied)
                 mine.untraced.update(checked.untraced)
-        proofs = {key_of(each): _weigh(each, opinions) for each in asked}
+        proofs = {get_key(each): _weigh(each, opinions) for each in asked}
         for transfer in asked:
-            self._note(transfer, proofs[key_of(transfer)])
+            self._note(transfer, proofs[get_key(transfer)])
         return proofs
 
     def _opinion(
         self, witness: Witness, asked: Sequence[Transfer], wanted: frozenset[str], *, with_receipts: bool
     ) -> Opinion:
         opinion = self._receipts_only(witness, asked, wanted) if with_receipts else Opinion()
-        rest = [each for each in asked if key_of(each) not in opinion.told and key_of(each) not in opinion.denied]
+        rest = [each for each in asked if get_key(each) not in opinion.told and get_key(each) not in opinion.denied]
         try:
             known = witness.reader.known_blocks({each.block.number for each in rest}) if rest else {}
             for block in known.values():
@@ -121,15 +121,15 @@ class Prover:
 
     def _due(self, transfers: Collection[Transfer]) -> list[Transfer]:
         now = self._clock()
-        due = [each for each in transfers if self._pauses.get(key_of(each), (0.0, 0.0))[1] <= now]
-        due.sort(key=lambda each: self._pauses.get(key_of(each), (0.0, 0.0))[0])  # what was never tried comes first
+        due = [each for each in transfers if self._pauses.get(get_key(each), (0.0, 0.0))[1] <= now]
+        due.sort(key=lambda each: self._pauses.get(get_key(each), (0.0, 0.0))[0])  # what was never tried comes first
         blocks: dict[Block, None] = dict.fromkeys(each.block for each in due)
         allowed = list(blocks)[:MOST_BLOCKS]
         return [each for each in due if each.block in allowed]
 
     def _note(self, transfer: Transfer, proof: Proof) -> None:
         """Put off what is not proven as far as it could be; forget what is."""
-        key, now = key_of(transfer), self._clock()
+        key, now = get_key(transfer), self._clock()
         if proof.has_receipt_proof and (proof.has_second_opinion or len(self._witnesses) == 1):
             self._pauses.pop(key, None)
             return
@@ -142,9 +142,9 @@ class Prover:
 
 def _compare(opinion: Opinion, witness: Witness, asked: Sequence[Transfer], read: Collection[Transfer]) -> None:
     """Sort what was asked about into what was read again, and what is denied."""
-    moved = {key_of(each): each for each in read}
+    moved = {get_key(each): each for each in read}
     for each in asked:
-        key, found = key_of(each), moved.get(key_of(each))
+        key, found = get_key(each), moved.get(get_key(each))
         if each.tx_hash in witness.reader.untraced:
             opinion.untraced.add(key)
         if found is not None and _is_same(found, each):
@@ -159,7 +159,7 @@ def _weigh(asked: Transfer, opinions: Sequence[Opinion]) -> Proof:
     Who traced a transaction knows more of it than who could not: what it says of the calls is believed, and is no
     contradiction to the other. Two who agree on what moved are two opinions of it, unless only a trace shows it.
     """
-    key = key_of(asked)
+    key = get_key(asked)
     told = [opinion.told[key] for opinion in opinions if key in opinion.told]
     traced = [opinion.told[key] for opinion in opinions if key in opinion.told and key not in opinion.untraced]
     best = traced or told

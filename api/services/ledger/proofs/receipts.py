@@ -14,7 +14,7 @@ from trie.hexary import HexaryTrie
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import hex_data, quantity
-from api.services.ledger.blooms import BLOOM_BYTES, bloom_of
+from api.services.ledger.blooms import BLOOM_BYTES, make_bloom
 
 LEGACY = 0x00
 OPTIMISM_DEPOSIT = 0x7E
@@ -53,11 +53,11 @@ def hash_header(record: Mapping[str, Any]) -> str:
     BadPayload
         If a field is missing or malformed.
     """
-    fields = [_header_field(record, name, size) for name, size in HEADER_FIELDS]
+    fields = [_read_header_field(record, name, size) for name, size in HEADER_FIELDS]
     for name, size in LATER_FIELDS:
         if record.get(name) is None:
             break
-        fields.append(_header_field(record, name, size))
+        fields.append(_read_header_field(record, name, size))
     return "0x" + keccak(encode_list(fields)).hex()
 
 
@@ -73,8 +73,13 @@ def encode_receipt(record: Mapping[str, Any]) -> bytes:
     """
     kind = quantity(record, "type") if record.get("type") is not None else LEGACY
     logs = [_log_fields(log) for log in record.get("logs") or ()]
-    bloom = bloom_of(item for address, topics, _ in logs for item in (address, *topics))
-    fields: list[Any] = [_outcome(record), quantity(record, "cumulativeGasUsed"), bloom.to_bytes(BLOOM_BYTES), logs]
+    bloom = make_bloom(item for address, topics, _ in logs for item in (address, *topics))
+    fields: list[Any] = [
+        _encode_outcome(record),
+        quantity(record, "cumulativeGasUsed"),
+        bloom.to_bytes(BLOOM_BYTES),
+        logs,
+    ]
     if kind in (LEGACY, ARBITRUM_LEGACY):
         return encode_list(fields)
     if kind == OPTIMISM_DEPOSIT and record.get("depositReceiptVersion") is not None:
@@ -91,7 +96,7 @@ def encode_list(fields: Sequence[Any] | bytes) -> bytes:
     return encoded
 
 
-def root_of(values: Iterable[bytes]) -> str:
+def compute_root(values: Iterable[bytes]) -> str:
     """Return the root of the trie that holds a block's receipts, or its transactions, by their places."""
     trie = HexaryTrie({})
     for place, value in enumerate(values):
@@ -127,7 +132,7 @@ def check_receipts(chain_id: int, header: Mapping[str, Any], receipts: Sequence[
     """
     block_hash = "0x" + hex_data(header.get("hash"), "hash", 32).hex()
     hashed = [each for each in receipts if not _is_left_out(chain_id, header, each)]
-    found, wanted = root_of(map(encode_receipt, hashed)), str(header.get("receiptsRoot")).lower()
+    found, wanted = compute_root(map(encode_receipt, hashed)), str(header.get("receiptsRoot")).lower()
     if found != wanted:
         raise NotProven(f"the receipts of block {block_hash} hash to {found}, not to {wanted}")
     sent = [str(each.get("hash")).lower() for each in header.get("transactions") or () if isinstance(each, dict)]
@@ -151,11 +156,11 @@ def _is_left_out(chain_id: int, header: Mapping[str, Any], receipt: Mapping[str,
     return str(receipt.get("transactionHash")).lower() == derived
 
 
-def _header_field(record: Mapping[str, Any], name: str, size: int | None) -> bytes | int:
+def _read_header_field(record: Mapping[str, Any], name: str, size: int | None) -> bytes | int:
     return quantity(record, name, 256) if size == 0 else hex_data(record.get(name), name, size)
 
 
-def _outcome(record: Mapping[str, Any]) -> bytes:
+def _encode_outcome(record: Mapping[str, Any]) -> bytes:
     """Return what stands first: the status, or the state after it in blocks before the fork Byzantium."""
     if record.get("status") is None:
         return hex_data(record.get("root"), "root", 32)

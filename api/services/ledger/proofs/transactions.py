@@ -15,7 +15,7 @@ from eth_utils.exceptions import ValidationError
 
 from adapters.base import BadPayload
 from adapters.rpc.abi import hex_data, quantity
-from api.services.ledger.proofs.receipts import LEGACY, OPTIMISM_DEPOSIT, NotProven, encode_list, root_of
+from api.services.ledger.proofs.receipts import LEGACY, OPTIMISM_DEPOSIT, NotProven, compute_root, encode_list
 
 NUMBER, DATA, FLAG, ADDRESS, MAYBE_ADDRESS, HASH = "number", "data", "flag", "address", "maybe address", "hash"
 ACCESS, AUTHORIZATIONS, HASHES = "access", "authorizations", "hashes"
@@ -71,9 +71,9 @@ def encode_transaction(record: Mapping[str, Any]) -> bytes:
     BadPayload
         If a field is missing or malformed.
     """
-    kind = _kind_of(record)
+    kind = _read_kind(record)
     if kind in SIGNED:
-        signature = [_signed_parity(record, kind), quantity(record, "r", 256), quantity(record, "s", 256)]
+        signature = [_find_signed_parity(record, kind), quantity(record, "r", 256), quantity(record, "s", 256)]
         fields = [*_encode(record, SIGNED[kind]), *signature]
         return encode_list(fields) if kind == LEGACY else bytes([kind]) + encode_list(fields)
     if kind in UNSIGNED:
@@ -97,7 +97,7 @@ def check_transactions(header: Mapping[str, Any], raw: Mapping[str, bytes]) -> N
         If they do not hash to the block's transactions root.
     """
     records: Sequence[Mapping[str, Any]] = header.get("transactions") or ()
-    found = root_of(raw.get(str(each.get("hash")).lower()) or encode_transaction(each) for each in records)
+    found = compute_root(raw.get(str(each.get("hash")).lower()) or encode_transaction(each) for each in records)
     if found != str(header.get("transactionsRoot")).lower():
         raise NotProven(f"the transactions of block {header.get('hash')} hash to {found}")
 
@@ -122,16 +122,16 @@ def check_sender(record: Mapping[str, Any], *, is_rehearsal: bool) -> None:
         return
     if keccak(encoded) != tx_hash:
         raise NotProven(f"a transaction does not hash to 0x{tx_hash.hex()}")
-    if _kind_of(record) in SIGNED and _recover(record) != sender:
+    if _read_kind(record) in SIGNED and _recover(record) != sender:
         raise NotProven(f"0x{tx_hash.hex()} was not signed by 0x{sender.hex()}")
 
 
 def is_known(record: Mapping[str, Any]) -> bool:
     """Whether a transaction's type is one that can be encoded here."""
-    return _kind_of(record) in SIGNED or _kind_of(record) in UNSIGNED
+    return _read_kind(record) in SIGNED or _read_kind(record) in UNSIGNED
 
 
-def _kind_of(record: Mapping[str, Any]) -> int:
+def _read_kind(record: Mapping[str, Any]) -> int:
     return quantity(record, "type") if record.get("type") is not None else LEGACY
 
 
@@ -140,13 +140,13 @@ def _wrap(encoded: bytes) -> bytes:
     return encoded if encoded[0] > max(SIGNED) else encode_list(encoded)
 
 
-def _signed_parity(record: Mapping[str, Any], kind: int) -> int:
+def _find_signed_parity(record: Mapping[str, Any], kind: int) -> int:
     field = "yParity" if kind != LEGACY and record.get("yParity") is not None else "v"
     return quantity(record, field, 256)
 
 
 def _recover(record: Mapping[str, Any]) -> bytes:
-    kind, v = _kind_of(record), _signed_parity(record, _kind_of(record))
+    kind, v = _read_kind(record), _find_signed_parity(record, _read_kind(record))
     fields = _encode(record, SIGNED[kind])
     if kind == LEGACY and v >= FIRST_REPLAY_PROTECTED_V:
         chain_id, parity = divmod(v - FIRST_REPLAY_PROTECTED_V, 2)
@@ -163,10 +163,10 @@ def _recover(record: Mapping[str, Any]) -> bytes:
 
 
 def _encode(record: Mapping[str, Any], fields: Sequence[tuple[str, str]]) -> list[Any]:
-    return [_field(record, name, kind) for name, kind in fields]
+    return [_read_field(record, name, kind) for name, kind in fields]
 
 
-def _field(record: Mapping[str, Any], name: str, kind: str) -> Any:
+def _read_field(record: Mapping[str, Any], name: str, kind: str) -> Any:
     value = record.get(name)
     if kind == NUMBER:
         return 0 if value is None else quantity(record, name, 256)
@@ -175,11 +175,11 @@ def _field(record: Mapping[str, Any], name: str, kind: str) -> Any:
     if kind == MAYBE_ADDRESS:
         return b"" if value is None else hex_data(value, name, 20)
     if kind in (ACCESS, AUTHORIZATIONS, HASHES):
-        return [_listed(each, kind) for each in _list_of(value, name)]
+        return [_encode_access_list(each, kind) for each in _list_of(value, name)]
     return hex_data(value, name, {ADDRESS: 20, HASH: 32}.get(kind))
 
 
-def _listed(item: Any, kind: str) -> Any:
+def _encode_access_list(item: Any, kind: str) -> Any:
     if kind == HASHES:
         return hex_data(item, "blobVersionedHashes", 32)
     if not isinstance(item, dict):

@@ -28,7 +28,7 @@ FIELDS = (
 )
 
 
-def typed_data(service: str, order: PaymentOrder, payment: Payment) -> dict[str, Any]:
+def build_typed_data(service: str, order: PaymentOrder, payment: Payment) -> dict[str, Any]:
     """Return what the payer signs; `service` is its public address."""
     return {
         "domain": {"name": "Payment claim", "version": "1", "chainId": payment.chain_id},
@@ -53,7 +53,7 @@ def typed_data(service: str, order: PaymentOrder, payment: Payment) -> dict[str,
     }
 
 
-def digest_of(data: Mapping[str, Any]) -> bytes:
-    """Return the EIP-712 digest of what `typed_data` gives."""
+def compute_digest(data: Mapping[str, Any]) -> bytes:
+    """Return the EIP-712 digest of what `build_typed_data` gives."""
     signable = encode_typed_data(full_message=dict(data))
     return keccak(b"\x19" + signable.version + signable.header + signable.body)

@@ -19,7 +19,7 @@ from api.domain.ledger import ChainUnavailable
 from api.domain.payments import GONE
 from api.domain.transfers import TransferKind
 from api.services.resources import Resources
-from api.services.settlement.claims.claim_digest import digest_of, typed_data
+from api.services.settlement.claims.claim_digest import build_typed_data, compute_digest
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentClaim, PaymentOrder
 from routing_engine.reference import token_registry
@@ -87,7 +87,7 @@ def prepare_claims(
     """
     with resources.database.read() as session:
         order = _order(session, order_id)
-        rows = session.scalars(_query(order, chain_id, tx_hash).where(Payment.sender == account)).all()
+        rows = session.scalars(_select_payments(order, chain_id, tx_hash).where(Payment.sender == account)).all()
         return tuple(_offer(resources, order, row) for row in rows if row.order_id is None and not is_older(order, row))
 
 
@@ -108,11 +108,11 @@ def submit_claim(
     """
     with resources.database.read() as session:
         order = _order(session, order_id)
-        row = session.scalar(_query(order, chain_id, tx_hash).where(Payment.log_index == log_index))
+        row = session.scalar(_select_payments(order, chain_id, tx_hash).where(Payment.log_index == log_index))
         _require_claimable(order, row, account)
     if row is None or row.order_id == order.id:
         return
-    digest = digest_of(typed_data(resources.config.base_url, order, row))
+    digest = compute_digest(build_typed_data(resources.config.base_url, order, row))
     if not _is_signed(resources, order, row, digest, signature):
         problem = Problem(path="signature", message="Sign what was asked, with this account")
         raise ClaimRefused(ClaimRefusal.BAD_SIGNATURE, "This is no signature of this account", problem)
@@ -171,7 +171,7 @@ def _order(session: Session, order_id: str) -> PaymentOrder:
     return order
 
 
-def _query(order: PaymentOrder, chain_id: int, tx_hash: str) -> Any:
+def _select_payments(order: PaymentOrder, chain_id: int, tx_hash: str) -> Any:
     return select(Payment).where(
         Payment.env_mode == order.env_mode,
         Payment.chain_id == chain_id,
@@ -215,5 +215,5 @@ def _offer(resources: Resources, order: PaymentOrder, row: Payment) -> ClaimOffe
         token_symbol=info.symbol if info else "",
         decimals=info.on(row.chain_id).decimals if info else 0,
         amount=row.amount,
-        typed_data=typed_data(resources.config.base_url, order, row),
+        typed_data=build_typed_data(resources.config.base_url, order, row),
     )

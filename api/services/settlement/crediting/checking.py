@@ -11,9 +11,9 @@ from api.domain.confirmations import Confirmations
 from api.domain.ledger import Proof
 from api.domain.payments import COUNTED, PaymentState
 from api.domain.transfers import Transfer
-from api.services.orders.worth import dollars_of, is_notable, price_in_dollars
+from api.services.orders.worth import estimate_dollars, is_notable, price_in_dollars
 from api.services.settlement.claims.proofs import is_proven
-from api.services.settlement.crediting.sighting import Sighting
+from api.services.settlement.crediting.observation import ChainObservation
 from api.storage.tables import Payment, PaymentOrder
 
 log = structlog.get_logger(__name__)
@@ -21,7 +21,7 @@ log = structlog.get_logger(__name__)
 
 def check_payment(
     row: Payment,
-    sighting: Sighting,
+    observation: ChainObservation,
     orders: Mapping[str, PaymentOrder],
     confirmations: Confirmations,
     now: datetime,
@@ -35,11 +35,11 @@ def check_payment(
     """
     number, order = row.block_number or 0, orders.get(row.order_id or "")
     row.updated_at = now
-    if sighting.canonical[number].hash != row.block_hash:
+    if observation.canonical[number].hash != row.block_hash:
         _lose(row)
         return False
-    row.confirmations = sighting.confirmations(number)
-    proof = sighting.proofs.get((row.tx_hash, row.log_index), Proof())
+    row.confirmations = observation.confirmations(number)
+    proof = observation.proofs.get((row.tx_hash, row.log_index), Proof())
     if proof.is_contradicted:
         row.state = PaymentState.DISPUTED if row.state == PaymentState.SEEN else row.state
         return False
@@ -47,12 +47,12 @@ def check_payment(
         row.state = PaymentState.SEEN
     row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
     row.has_second_opinion = row.has_second_opinion or proof.has_second_opinion
-    dollars = _value(row, order)
-    needed, is_final = confirmations.blocks(row.chain_id, dollars), number <= sighting.head.final_number
+    dollars = _estimate_value(row, order)
+    needed, is_final = confirmations.blocks(row.chain_id, dollars), number <= observation.head.final_number
     has_counted = row.state in COUNTED
     if row.state == PaymentState.DISPUTED:
         return False
-    if is_proven(row, dollars, sighting.endpoints, confirmations.doubted_above, is_final=is_final):
+    if is_proven(row, dollars, observation.endpoints, confirmations.doubted_above, is_final=is_final):
         if is_final:
             row.state = PaymentState.FINAL
         elif needed is not None and row.confirmations >= needed:
@@ -75,14 +75,14 @@ def _forget_block(row: Payment) -> None:
     row.confirmations, row.has_receipt_proof, row.has_second_opinion = 0, False, False
 
 
-def _value(row: Payment, order: PaymentOrder | None) -> int | None:
+def _estimate_value(row: Payment, order: PaymentOrder | None) -> int | None:
     """Return what waits for confirmations, in whole dollars: the transfer or the price, whichever is more.
 
     None where the price of either token is nobody's to vouch for.
     """
     if order is None or not is_notable(order, row):
         return 0  # it changes nothing, and must not be waited for by anything
-    transfer = dollars_of(row.chain_id, row.token_address, row.amount)
+    transfer = estimate_dollars(row.chain_id, row.token_address, row.amount)
     if row.is_after_close:
         return transfer
     price = price_in_dollars(order)

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from api.domain.orders import takes_payment
 from api.domain.payments import Evidence, PaymentState, Unmatched
 from api.domain.transfers import TransferKind
-from api.services.orders.store import state_of
+from api.services.orders.store import get_state
 from api.services.settlement.crediting.built_deposits import is_built
 from api.services.settlement.crediting.matching import Match, is_listed
-from api.services.settlement.crediting.sighting import Sighting
+from api.services.settlement.crediting.observation import ChainObservation
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder
 
@@ -27,12 +27,14 @@ COPIED = (
 log = structlog.get_logger(__name__)
 
 
-def add_transfer(session: Session, sighting: Sighting, match: Match, order: PaymentOrder | None, now: datetime) -> None:
+def add_transfer(
+    session: Session, observation: ChainObservation, match: Match, order: PaymentOrder | None, now: datetime
+) -> None:
     """Write a transfer down that was not known, if it is anybody's business here."""
     transfer = match.transfer
-    if not _is_kept(session, sighting, match, order):
+    if not _is_kept(session, observation, match, order):
         return
-    unmatched = _refusal(match, order)
+    unmatched = _find_refusal(match, order)
     is_credited = order is not None and unmatched is None
     promise = transfer.promise
     values = {
@@ -41,18 +43,18 @@ def add_transfer(session: Session, sighting: Sighting, match: Match, order: Paym
         "claimed_order_id": order.id if order is not None else None,
         "unmatched_reason": unmatched or "",
         "evidence": match.evidence if is_credited else Evidence.NONE,
-        "env_mode": sighting.env_mode,
+        "env_mode": observation.env_mode,
         "promised_chain_id": promise.chain_id if promise else None,
         "promised_token_address": promise.token_address if promise else None,
         "promised_recipient": promise.recipient if promise else None,
         "promised_amount": promise.amount if promise else None,
         "is_built": is_credited and is_built(session, order, transfer),
         "is_rejected": transfer.kind != TransferKind.REFUND
-        and (match.is_rejected or transfer.sender in sighting.rejected),
+        and (match.is_rejected or transfer.sender in observation.rejected),
         "is_after_close": order is not None
         and is_credited
         and transfer.kind == TransferKind.PAYMENT
-        and not takes_payment(state_of(order), transfer.block.mined_at),
+        and not takes_payment(get_state(order), transfer.block.mined_at),
         "refund_id": match.refund_id,
         "block_number": transfer.block.number,
         "block_hash": transfer.block.hash,
@@ -66,7 +68,7 @@ def add_transfer(session: Session, sighting: Sighting, match: Match, order: Paym
         log.warning("payment_unmatched", chain_id=transfer.chain_id, tx_hash=transfer.tx_hash, reason=unmatched)
 
 
-def _is_kept(session: Session, sighting: Sighting, match: Match, order: PaymentOrder | None) -> bool:
+def _is_kept(session: Session, observation: ChainObservation, match: Match, order: PaymentOrder | None) -> bool:
     """Whether a transfer is anybody's business here.
 
     A payment is, in a token that means something; a deposit only if it counts for an order and is to be delivered to
@@ -74,7 +76,7 @@ def _is_kept(session: Session, sighting: Sighting, match: Match, order: PaymentO
     """
     transfer = match.transfer
     if transfer.kind == TransferKind.PAYMENT:
-        return is_listed(session, sighting.env_mode, transfer)
+        return is_listed(session, observation.env_mode, transfer)
     if transfer.kind == TransferKind.DEPOSIT:
         promise = transfer.promise
         is_ours = promise is None or (order is not None and promise.recipient == order.settlement_address)
@@ -82,7 +84,7 @@ def _is_kept(session: Session, sighting: Sighting, match: Match, order: PaymentO
     return transfer.kind == TransferKind.REDIRECTED or order is not None
 
 
-def _refusal(match: Match, order: PaymentOrder | None) -> Unmatched | None:
+def _find_refusal(match: Match, order: PaymentOrder | None) -> Unmatched | None:
     """Say why a transfer does not count for the order that it names, or None if it does."""
     transfer = match.transfer
     if order is None:

@@ -60,14 +60,14 @@ def match_transfers(
     rejected : collection of str
         Senders from whom nothing is taken.
     """
-    orders = _orders_by_reference(session, env_mode, transfers)
-    refunds = _refunds_by_reference(session, env_mode, transfers)
+    orders = _load_orders_by_reference(session, env_mode, transfers)
+    refunds = _load_refunds_by_reference(session, env_mode, transfers)
     deposits = OpenDeposits(session, env_mode, transfers)
     found: list[Match] = []
     for transfer in transfers:
         match = _refund(transfer, refunds) or _answer(transfer, deposits)
         if match is None and _is_anybodys(transfer, recipients):
-            match = _named(transfer, orders)
+            match = _find_named(transfer, orders)
         if match is not None:
             if match.evidence != Evidence.NONE:
                 deposits.add(match.transfer, match.order_id, is_rejected=transfer.sender in rejected)
@@ -126,7 +126,7 @@ def _is_anybodys(transfer: Transfer, recipients: Collection[str]) -> bool:
     return transfer.kind in (TransferKind.DEPOSIT, TransferKind.REDIRECTED)
 
 
-def _named(transfer: Transfer, orders: Mapping[bytes, str]) -> Match:
+def _find_named(transfer: Transfer, orders: Mapping[bytes, str]) -> Match:
     """Return the match of the innermost call that names an order: no call around it has more to say."""
     if transfer.kind != TransferKind.DEPOSIT and transfer.bridge_id:
         return Match(transfer=transfer)
@@ -151,7 +151,9 @@ def _answer(transfer: Transfer, deposits: OpenDeposits) -> Match | None:
     return Match(transfer=answer, order_id=deposit.order_id, evidence=Evidence.BRIDGE, is_rejected=deposit.is_rejected)
 
 
-def _orders_by_reference(session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]) -> Mapping[bytes, str]:
+def _load_orders_by_reference(
+    session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]
+) -> Mapping[bytes, str]:
     references = {naming.reference for row in transfers for naming in row.namings}
     query = select(PaymentOrder.payment_reference, PaymentOrder.id).where(
         PaymentOrder.payment_reference.in_(references), PaymentOrder.env_mode == env_mode
@@ -159,7 +161,9 @@ def _orders_by_reference(session: Session, env_mode: EnvMode, transfers: Sequenc
     return {row[0]: row[1] for row in session.execute(query)} if references else {}
 
 
-def _refunds_by_reference(session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]) -> Mapping[bytes, Refund]:
+def _load_refunds_by_reference(
+    session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]
+) -> Mapping[bytes, Refund]:
     references = {naming.reference for row in transfers for naming in row.namings}
     query = select(Refund).join(PaymentOrder, PaymentOrder.id == Refund.order_id)
     query = query.where(Refund.reference.in_(references), PaymentOrder.env_mode == env_mode)

@@ -10,10 +10,10 @@ import structlog
 from sqlalchemy.orm import Session
 
 from api.domain.payments import Evidence, Unmatched
-from api.domain.transfers import Transfer, TransferKind, key_of
+from api.domain.transfers import Transfer, TransferKind, get_key
 from api.services.settlement.crediting.built_deposits import is_built
 from api.services.settlement.crediting.matching import Match, match_transfers
-from api.services.settlement.crediting.sighting import Sighting
+from api.services.settlement.crediting.observation import ChainObservation
 from api.storage.tables import Payment, PaymentOrder
 
 log = structlog.get_logger(__name__)
@@ -49,9 +49,9 @@ class Revision:
         return None if is_bridged and row.bridge_id != transfer.bridge_id else row.order_id
 
 
-def find_revisions(session: Session, sighting: Sighting, checked: Sequence[Payment]) -> list[Revision]:
+def find_revisions(session: Session, observation: ChainObservation, checked: Sequence[Payment]) -> list[Revision]:
     """Return the payments of which something is proven for the first time."""
-    rows = [(row, sighting.proofs.get((row.tx_hash, row.log_index))) for row in checked]
+    rows = [(row, observation.proofs.get((row.tx_hash, row.log_index))) for row in checked]
     fresh = [
         (row, proof.transfer)
         for row, proof in rows
@@ -61,13 +61,13 @@ def find_revisions(session: Session, sighting: Sighting, checked: Sequence[Payme
         and not (row.has_receipt_proof or row.has_second_opinion)
     ]
     named = [transfer for row, transfer in fresh if _is_named(row)]
-    found = match_transfers(session, sighting.env_mode, named, sighting.recipients, sighting.rejected)
-    matches = {key_of(match.transfer): match for match in found}
+    found = match_transfers(session, observation.env_mode, named, observation.recipients, observation.rejected)
+    matches = {get_key(match.transfer): match for match in found}
     return [
         Revision(
             row=row,
             transfer=transfer,
-            match=matches.get(key_of(transfer), Match(transfer=transfer)) if _is_named(row) else None,
+            match=matches.get(get_key(transfer), Match(transfer=transfer)) if _is_named(row) else None,
         )
         for row, transfer in fresh
     ]

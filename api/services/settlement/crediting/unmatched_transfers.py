@@ -7,12 +7,12 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from api.domain.clock import iso
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, NotFound
 from api.domain.payments import GONE, Evidence, PaymentState
 from api.domain.transfers import TransferKind
-from api.services.orders.store import lock_all
+from api.services.orders.store import lock_orders
 from api.services.settlement.crediting.crediting import give, settle_all
 from api.storage.tables import Payment
 
@@ -39,7 +39,7 @@ def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
             "amount": str(row.amount),
             "sender": row.sender,
             "recipient": row.recipient,
-            "mined_at": iso(row.mined_at),
+            "mined_at": format_time(row.mined_at),
         }
         for row in session.scalars(query.order_by(Payment.id))
     ]
@@ -66,7 +66,7 @@ def assign(session: Session, payment_id: int, order_id: str, now: datetime) -> s
     payment = session.scalar(select(Payment).where(Payment.id == payment_id).with_for_update())
     if payment is None or payment.kind != TransferKind.PAYMENT:
         raise NotFound(f"There is no payment {payment_id}; `checkout payments unmatched` lists them")
-    order = lock_all(session, [order_id]).get(order_id)
+    order = lock_orders(session, [order_id]).get(order_id)
     if order is None or order.env_mode != payment.env_mode:
         raise NotFound(f"There is no payment order {order_id!r} in the {payment.env_mode} environment")
     if payment.order_id is not None:

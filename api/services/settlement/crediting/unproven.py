@@ -15,7 +15,7 @@ from api.storage.tables import Payment
 MOST_AT_ONCE = 500
 
 
-def unproven(
+def list_unproven(
     session: Session, env_mode: EnvMode, chain_id: int, endpoints: int, canonical: Mapping[int, Block]
 ) -> Sequence[Transfer]:
     """Return what lies in these blocks and lacks a proof that can be had; payments of orders come first."""
@@ -27,11 +27,11 @@ def unproven(
         ~Payment.has_receipt_proof | (~Payment.has_second_opinion if endpoints > 1 else False),
     )
     rows = session.scalars(query.order_by(Payment.order_id.is_(None), Payment.id))
-    found = (_transfer(row, canonical[row.block_number or 0]) for row in rows)
+    found = (_make_transfer(row, canonical[row.block_number or 0]) for row in rows)
     return [each for each in found if each is not None][:MOST_AT_ONCE]
 
 
-def _transfer(row: Payment, block: Block) -> Transfer | None:
+def _make_transfer(row: Payment, block: Block) -> Transfer | None:
     """Return what a payment is of, as far as it was stored; None if its block is canonical no more."""
     if row.block_hash != block.hash:
         return None

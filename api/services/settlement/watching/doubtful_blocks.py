@@ -30,7 +30,7 @@ def note_doubts(
 ) -> None:
     """List doubtful blocks; the caller holds the chain's cursor, and no other writer lists the same."""
     numbers = {each.block.number for each in doubts}
-    session.execute(delete(DoubtfulBlock).where(*_of(env_mode, chain_id), DoubtfulBlock.number.in_(numbers)))
+    session.execute(delete(DoubtfulBlock).where(*_select_chain(env_mode, chain_id), DoubtfulBlock.number.in_(numbers)))
     session.add_all(
         DoubtfulBlock(
             env_mode=env_mode,
@@ -46,11 +46,11 @@ def note_doubts(
     session.flush()
 
 
-def due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[Doubt]:
+def list_due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[Doubt]:
     """Return the doubts that are to be settled now, the oldest first."""
     query = (
         select(DoubtfulBlock)
-        .where(*_of(env_mode, chain_id), DoubtfulBlock.next_try_at <= now)
+        .where(*_select_chain(env_mode, chain_id), DoubtfulBlock.next_try_at <= now)
         .order_by(DoubtfulBlock.number)
         .limit(MOST_AT_ONCE)
     )
@@ -60,9 +60,9 @@ def due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: datetime
     ]
 
 
-def oldest_doubt(session: Session, env_mode: EnvMode, chain_id: int) -> int | None:
+def find_oldest_doubt(session: Session, env_mode: EnvMode, chain_id: int) -> int | None:
     """Return the number of the first doubtful block, if there is one."""
-    return session.scalar(select(func.min(DoubtfulBlock.number)).where(*_of(env_mode, chain_id)))
+    return session.scalar(select(func.min(DoubtfulBlock.number)).where(*_select_chain(env_mode, chain_id)))
 
 
 def close_doubts(
@@ -75,7 +75,7 @@ def close_doubts(
 ) -> None:
     """Forget the settled ones of the doubts that were asked about, and put the others off."""
     hashes = {each.block.number: each.block.hash for each in asked}
-    query = select(DoubtfulBlock).where(*_of(env_mode, chain_id), DoubtfulBlock.number.in_(hashes))
+    query = select(DoubtfulBlock).where(*_select_chain(env_mode, chain_id), DoubtfulBlock.number.in_(hashes))
     for row in session.scalars(query):
         if row.hash != hashes[row.number]:
             continue  # the chain was reorganised meanwhile, and its new block is doubtful too
@@ -94,5 +94,5 @@ def count_doubts(session: Session) -> dict[tuple[str, int], int]:
     return {(row[0], row[1]): row[2] for row in rows}
 
 
-def _of(env_mode: EnvMode, chain_id: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+def _select_chain(env_mode: EnvMode, chain_id: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return DoubtfulBlock.env_mode == env_mode, DoubtfulBlock.chain_id == chain_id

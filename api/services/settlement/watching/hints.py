@@ -40,20 +40,22 @@ def add_hint(
     is_new = insert_new(session, PaymentHint, values)
     if not is_new and is_untraced:  # somebody has reported it before: now it is known to want another trace
         session.execute(update(PaymentHint).filter_by(**key).values(**values, tries=0))
-    waiting = session.scalar(select(func.count()).select_from(PaymentHint).where(*_of(env_mode, chain_id))) or 0
+    waiting = (
+        session.scalar(select(func.count()).select_from(PaymentHint).where(*_select_chain(env_mode, chain_id))) or 0
+    )
     if is_new and waiting > MOST_WAITING:
         others = select(PaymentHint.tx_hash).where(
-            *_of(env_mode, chain_id), PaymentHint.tx_hash != tx_hash, PaymentHint.is_untraced.is_(False)
+            *_select_chain(env_mode, chain_id), PaymentHint.tx_hash != tx_hash, PaymentHint.is_untraced.is_(False)
         )
         oldest = others.order_by(PaymentHint.reported_at).limit(waiting - MOST_WAITING)
         hashes = session.scalars(oldest).all()
-        session.execute(delete(PaymentHint).where(*_of(env_mode, chain_id), PaymentHint.tx_hash.in_(hashes)))
+        session.execute(delete(PaymentHint).where(*_select_chain(env_mode, chain_id), PaymentHint.tx_hash.in_(hashes)))
     return is_new
 
 
-def due_hints(session: Session, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[str]:
+def list_due_hints(session: Session, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[str]:
     """Return the transactions to look for now."""
-    query = select(PaymentHint.tx_hash).where(*_of(env_mode, chain_id), PaymentHint.next_try_at <= now)
+    query = select(PaymentHint.tx_hash).where(*_select_chain(env_mode, chain_id), PaymentHint.next_try_at <= now)
     return session.scalars(query.order_by(PaymentHint.next_try_at).limit(MOST_AT_ONCE)).all()
 
 
@@ -70,9 +72,11 @@ def follow_hints(
 
     The caller holds the chain's cursor, which stands at `reached`.
     """
-    known, nobodys = _known(session, env_mode, chain_id, asked)
+    known, nobodys = _load_known(session, env_mode, chain_id, asked)
     passed_over = []
-    for row in session.scalars(select(PaymentHint).where(*_of(env_mode, chain_id), PaymentHint.tx_hash.in_(asked))):
+    for row in session.scalars(
+        select(PaymentHint).where(*_select_chain(env_mode, chain_id), PaymentHint.tx_hash.in_(asked))
+    ):
         place = places.get(row.tx_hash)
         if place is not None and place.block.number > reached:
             place = None  # it is read in a moment
@@ -89,7 +93,7 @@ def follow_hints(
     note_doubts(session, env_mode, chain_id, passed_over, now, wait=timedelta(0))
 
 
-def _known(session: Session, env_mode: EnvMode, chain_id: int, asked: Sequence[str]) -> tuple[set[str], set[str]]:
+def _load_known(session: Session, env_mode: EnvMode, chain_id: int, asked: Sequence[str]) -> tuple[set[str], set[str]]:
     """Return which transactions are written down, and those of them in which something belongs to nobody."""
     found = select(Payment.tx_hash, Payment.order_id).where(
         Payment.env_mode == env_mode,
@@ -101,5 +105,5 @@ def _known(session: Session, env_mode: EnvMode, chain_id: int, asked: Sequence[s
     return {row[0] for row in rows}, {row[0] for row in rows if row[1] is None}
 
 
-def _of(env_mode: EnvMode, chain_id: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+def _select_chain(env_mode: EnvMode, chain_id: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return PaymentHint.env_mode == env_mode, PaymentHint.chain_id == chain_id

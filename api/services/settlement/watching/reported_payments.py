@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
-from api.services.orders.views import public_order
+from api.services.orders.views import load_public_order
 from api.services.resources import Resources
 from api.services.settlement.watching.hints import add_hint
 
@@ -31,7 +31,7 @@ def report_payment(resources: Resources, order_id: str, *, chain_id: int, tx_has
     InvalidData
         If the order's environment has no such chain.
     """
-    env_mode = EnvMode(public_order(resources, order_id).env_mode)
+    env_mode = EnvMode(load_public_order(resources, order_id).env_mode)
     ledger = resources.ledgers.get(env_mode)
     if ledger is None or chain_id not in ledger.chain_ids:
         raise InvalidData.at("chain_id", "The order can't be paid on this chain; use the chain of its quote")

@@ -13,7 +13,7 @@ from api.domain.ledger import ChainUnavailable, Doubt, Ledger
 from api.services.ledger.doubts import HINT
 from api.services.resources import Resources
 from api.services.settlement.watching.second_looks import credit_again
-from api.services.settlement.watching.watched_chain import Chain, chain_of
+from api.services.settlement.watching.watched_chain import Chain, open_chain
 from api.storage.tables import Payment, WatchCursor
 
 RETRY_AFTER_S = 30
@@ -50,7 +50,7 @@ def rescan(resources: Resources, env_mode: EnvMode, chain_id: int, first: int, l
     if last > reached:
         raise InvalidData.at("to", f"The worker has read chain {chain_id} up to block {reached}; use at most that")
     for start in range(first, last + 1, chain.ledger.span):
-        yield _again(chain, start, min(last, start + chain.ledger.span - 1))
+        yield _read_again(chain, start, min(last, start + chain.ledger.span - 1))
 
 
 def rescan_transaction(resources: Resources, env_mode: EnvMode, chain_id: int, tx_hash: str) -> Rescanned:
@@ -72,7 +72,7 @@ def rescan_transaction(resources: Resources, env_mode: EnvMode, chain_id: int, t
         raise InvalidData.at("tx", f"Chain {chain_id} has no such transaction in a block")
     if place.block.number > reached:
         raise InvalidData.at("tx", f"It is in block {place.block.number}, and the worker has only read up to {reached}")
-    return _again(chain, place.block.number, place.block.number, Doubt(block=place.block, told_by=HINT))
+    return _read_again(chain, place.block.number, place.block.number, Doubt(block=place.block, told_by=HINT))
 
 
 def _open(resources: Resources, env_mode: EnvMode, chain_id: int) -> tuple[Chain, int]:
@@ -84,28 +84,28 @@ def _open(resources: Resources, env_mode: EnvMode, chain_id: int) -> tuple[Chain
         cursor = session.get(WatchCursor, (env_mode, chain_id))
     if cursor is None:
         raise InvalidData.at("chain", f"The worker has not read chain {chain_id} yet; start it first")
-    return _chain(resources, env_mode, ledger, chain_id), cursor.block_number
+    return _open_chain(resources, env_mode, ledger, chain_id), cursor.block_number
 
 
-def _chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
+def _open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
     try:
-        return chain_of(resources, env_mode, ledger, chain_id)
+        return open_chain(resources, env_mode, ledger, chain_id)
     except ChainUnavailable as fault:
         raise Unavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
 
 
-def _again(chain: Chain, first: int, last: int, *doubts: Doubt) -> Rescanned:
+def _read_again(chain: Chain, first: int, last: int, *doubts: Doubt) -> Rescanned:
     try:
         reading = chain.ledger.read(chain.chain_id, first, last, chain.wanted)
         asked = {each.block.number: each for each in (*reading.doubts, *doubts)}
         settlement = chain.ledger.settle(chain.chain_id, list(asked.values()), chain.wanted)
         transfers = (*reading.transfers, *settlement.transfers)
-        before = _payments(chain, first, last)
+        before = _list_payments(chain, first, last)
         left = [doubt for number, doubt in asked.items() if number not in settlement.settled]
         credit_again(chain, transfers, left)
     except ChainUnavailable as fault:
         raise Unavailable(f"{fault}; blocks below {first} were read", retry_after_s=RETRY_AFTER_S) from fault
-    found = sorted(_payments(chain, first, last) - before)
+    found = sorted(_list_payments(chain, first, last) - before)
     return Rescanned(
         first=first,
         last=last,
@@ -115,7 +115,7 @@ def _again(chain: Chain, first: int, last: int, *doubts: Doubt) -> Rescanned:
     )
 
 
-def _payments(chain: Chain, first: int, last: int) -> set[tuple[str, int]]:
+def _list_payments(chain: Chain, first: int, last: int) -> set[tuple[str, int]]:
     query = select(Payment.tx_hash, Payment.log_index).where(
         Payment.env_mode == chain.env_mode,
         Payment.chain_id == chain.chain_id,

@@ -8,9 +8,14 @@ from api.domain.ledger import Doubt
 from api.domain.transfers import Transfer
 from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.watching.awaited_deliveries import awaits_delivery
-from api.services.settlement.watching.doubtful_blocks import close_doubts, due_doubts, note_doubts, oldest_doubt
-from api.services.settlement.watching.hints import due_hints, follow_hints
-from api.services.settlement.watching.watched_chain import Chain, hold_cursor, sighting_of
+from api.services.settlement.watching.doubtful_blocks import (
+    close_doubts,
+    find_oldest_doubt,
+    list_due_doubts,
+    note_doubts,
+)
+from api.services.settlement.watching.hints import follow_hints, list_due_hints
+from api.services.settlement.watching.watched_chain import Chain, hold_cursor, observe_chain
 from api.storage.tables import WatchCursor
 
 REREAD_SPAN = 500
@@ -22,14 +27,14 @@ def settle_doubts(chain: Chain) -> None:
     """Find out what doubtful blocks hold, and credit what was passed over."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
     with chain.resources.database.read() as session:
-        asked = due_doubts(session, *key, now)
+        asked = list_due_doubts(session, *key, now)
     if not asked:
         return
     settlement = chain.ledger.settle(chain.chain_id, asked, chain.wanted)
-    sighting = sighting_of(chain, settlement.transfers)
+    observation = observe_chain(chain, settlement.transfers)
     with chain.resources.database.write() as session:
         hold_cursor(chain, session)
-        credit(session, sighting, chain.resources.config.confirmations, now)
+        credit(session, observation, chain.resources.config.confirmations, now)
         close_doubts(session, *key, asked, settlement, now)
 
 
@@ -37,7 +42,7 @@ def follow_reports(chain: Chain) -> None:
     """Look where wallets say that they paid, and list the blocks in which that was passed over."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
     with chain.resources.database.read() as session:
-        asked = due_hints(session, *key, now)
+        asked = list_due_hints(session, *key, now)
     if not asked:
         return
     places = chain.ledger.places(chain.chain_id, asked, chain.wanted)
@@ -46,7 +51,7 @@ def follow_reports(chain: Chain) -> None:
         follow_hints(session, *key, asked, places, reached, now)
 
 
-def reread(chain: Chain) -> None:
+def read_again(chain: Chain) -> None:
     """Search what became final once more while deliveries are awaited here, up to the first block that is in doubt.
 
     Only then a deposit's deadline has passed for certain.
@@ -54,7 +59,7 @@ def reread(chain: Chain) -> None:
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
     with chain.resources.database.read() as session:
         cursor = session.get(WatchCursor, key)
-        oldest = oldest_doubt(session, *key)
+        oldest = find_oldest_doubt(session, *key)
         if cursor is None or not awaits_delivery(session, *key, now):
             return
     last = min(chain.head.final_number, cursor.block_number, *([] if oldest is None else [oldest - 1]))
@@ -63,17 +68,17 @@ def reread(chain: Chain) -> None:
         final = min(last, first + span - 1)
         found = chain.ledger.search(chain.chain_id, first, final, chain.wanted)
         block = chain.ledger.blocks(chain.chain_id, [final])[final]
-        sighting = sighting_of(chain, found, reached_at=block.mined_at)
+        observation = observe_chain(chain, found, reached_at=block.mined_at)
         with chain.resources.database.write() as session:
             held = hold_cursor(chain, session)
-            credit(session, sighting, chain.resources.config.confirmations, now)
+            credit(session, observation, chain.resources.config.confirmations, now)
             held.reread_number = max(held.reread_number, final)
 
 
 def credit_again(chain: Chain, transfers: tuple[Transfer, ...], doubts: Sequence[Doubt]) -> None:
     """Credit what blocks hold that were read before, and list those that are in doubt; the cursor stays."""
-    sighting, now = sighting_of(chain, transfers), chain.resources.clock.now()
+    observation, now = observe_chain(chain, transfers), chain.resources.clock.now()
     with chain.resources.database.write() as session:
         hold_cursor(chain, session)
-        credit(session, sighting, chain.resources.config.confirmations, now)
+        credit(session, observation, chain.resources.config.confirmations, now)
         note_doubts(session, chain.env_mode, chain.chain_id, doubts, now)

@@ -15,8 +15,8 @@ from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.domain.payments import PaymentState
 from api.domain.transfers import Block, Transfer, TransferKey
 from api.services.resources import Resources
-from api.services.settlement.crediting.sighting import Sighting
-from api.services.vendors.owned_addresses import recipients_of
+from api.services.settlement.crediting.observation import ChainObservation
+from api.services.vendors.owned_addresses import load_recipients
 from api.storage.db import insert_new
 from api.storage.tables import Payment, PaymentOrder, Refund, WatchCursor
 
@@ -59,7 +59,7 @@ def group_chains(ledger: Ledger) -> tuple[tuple[int, ...], ...]:
     return (chain_ids,) if ledger.is_simulated else tuple((chain_id,) for chain_id in chain_ids)
 
 
-def chain_of(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
+def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
     """Return a chain as it is now.
 
     Raises
@@ -75,21 +75,21 @@ def chain_of(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: 
             env_mode=env_mode,
             chain_id=chain_id,
             head=head,
-            recipients=recipients_of(session, env_mode, [chain_id])[chain_id],
-            others=awaiting_money_back(resources, session, env_mode),
+            recipients=load_recipients(session, env_mode, [chain_id])[chain_id],
+            others=list_awaiting_money_back(resources, session, env_mode),
         )
 
 
-def sighting_of(
+def observe_chain(
     chain: Chain,
     transfers: tuple[Transfer, ...],
     *,
     canonical: Mapping[int, Block] | None = None,
     proofs: Mapping[TransferKey, Proof] | None = None,
     reached_at: datetime = LONG_AGO,
-) -> Sighting:
-    """Return what a look has shown, with its senders screened; see `Sighting`."""
-    return Sighting(
+) -> ChainObservation:
+    """Return what a look has shown, with its senders screened; see `ChainObservation`."""
+    return ChainObservation(
         env_mode=chain.env_mode,
         chain_id=chain.chain_id,
         head=chain.head,
@@ -97,13 +97,15 @@ def sighting_of(
         transfers=transfers,
         reached_at=reached_at,
         recipients=chain.recipients,
-        rejected=_rejected(chain, (*transfers, *(each.transfer for each in (proofs or {}).values() if each.transfer))),
+        rejected=_screen_senders(
+            chain, (*transfers, *(each.transfer for each in (proofs or {}).values() if each.transfer))
+        ),
         proofs=proofs or {},
         endpoints=chain.ledger.endpoint_count(chain.chain_id),
     )
 
 
-def _rejected(chain: Chain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
+def _screen_senders(chain: Chain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
     """Return the senders from whom nothing must be taken; without an answer the blocks are read again later."""
     senders = {row.sender for row in transfers}
     try:
@@ -125,7 +127,7 @@ def hold_cursor(chain: Chain, session: Session) -> WatchCursor:
     return session.scalars(query).one()
 
 
-def open_conditions(resources: Resources) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+def build_open_conditions(resources: Resources) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     """Return what holds for orders that wait for a payment, and for those that still take a late one."""
     late = resources.clock.now() - LATE_WINDOW
     return (
@@ -134,7 +136,7 @@ def open_conditions(resources: Resources) -> tuple[ColumnElement[bool], ColumnEl
     )
 
 
-def awaiting_money_back(resources: Resources, session: Session, env_mode: EnvMode) -> frozenset[str]:
+def list_awaiting_money_back(resources: Resources, session: Session, env_mode: EnvMode) -> frozenset[str]:
     """Return the payers whom a merchant is to refund, and those whose deposits a bridge is to give back."""
     is_done = select(Payment.id).where(Payment.refund_id == Refund.id, Payment.state == PaymentState.FINAL)
     refunded = (

@@ -21,20 +21,20 @@ from api.domain.payments import CHECKED, PaymentState
 from api.domain.transfers import Block, TransferKey
 from api.services.resources import Resources
 from api.services.settlement.crediting.crediting import credit
-from api.services.settlement.crediting.unproven import unproven
+from api.services.settlement.crediting.unproven import list_unproven
 from api.services.settlement.watching.at_once import run_at_once
 from api.services.settlement.watching.awaited_deliveries import awaits_delivery
 from api.services.settlement.watching.doubtful_blocks import note_doubts
 from api.services.settlement.watching.hints import add_hint
 from api.services.settlement.watching.progress import Progress
-from api.services.settlement.watching.second_looks import follow_reports, reread, settle_doubts
+from api.services.settlement.watching.second_looks import follow_reports, read_again, settle_doubts
 from api.services.settlement.watching.watched_chain import (
     Chain,
-    chain_of,
+    build_open_conditions,
     group_chains,
     hold_cursor,
-    open_conditions,
-    sighting_of,
+    observe_chain,
+    open_chain,
 )
 from api.storage.tables import Payment, PaymentOrder, WatchCursor
 
@@ -74,7 +74,7 @@ def watch(resources: Resources) -> None:
 def look(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int, progress: Progress) -> bool:
     """Look at one chain once; return whether it could be read."""
     try:
-        _watch_chain(chain_of(resources, env_mode, ledger, chain_id), progress)
+        _watch_chain(open_chain(resources, env_mode, ledger, chain_id), progress)
     except ChainUnavailable as fault:
         log.warning("chain_unavailable", env_mode=env_mode, chain_id=chain_id, reason=str(fault))
         return False
@@ -84,8 +84,8 @@ def look(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int,
 def _watch_chain(chain: Chain, progress: Progress) -> None:
     with chain.resources.database.read() as session:
         cursor = session.get(WatchCursor, (chain.env_mode, chain.chain_id))
-        due, checked = _due_and_checked(chain, session)
-        first = _first_unknown(chain, session) if cursor is None else 0
+        due, checked = _list_due_and_checked(chain, session)
+        first = _find_first_unknown(chain, session) if cursor is None else 0
     if cursor is not None:
         number, block_hash = progress.since((cursor.block_number, cursor.block_hash))
         if chain.head.block.number < number:
@@ -107,11 +107,11 @@ def _watch_chain(chain: Chain, progress: Progress) -> None:
             _write(chain, canonical, reading, reached, proofs)
         progress.note(reached, chain.head.block, is_written=is_written, has_found=bool(reading.transfers))
         canonical, proofs = {}, {}
-    for look_again in (settle_doubts, follow_reports, reread):
+    for look_again in (settle_doubts, follow_reports, read_again):
         look_again(chain)
 
 
-def _due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set[int]]:
+def _list_due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set[int]]:
     """Return the blocks by which a payment may count or become final now, and those of all that can still be lost.
 
     As long as the cursor's block is canonical so is everything below it; what waits for nothing but time is not asked
@@ -131,11 +131,11 @@ def _due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set[int]
     return due, checked
 
 
-def _first_unknown(chain: Chain, session: Session) -> int:
+def _find_first_unknown(chain: Chain, session: Session) -> int:
     """Return where to begin on a chain that was never read: when the oldest order that may have been paid was made."""
     is_fresh = PaymentOrder.created_at >= chain.resources.clock.now() - FRESH
     query = select(func.min(PaymentOrder.created_at)).where(
-        PaymentOrder.env_mode == chain.env_mode, or_(*open_conditions(chain.resources), is_fresh)
+        PaymentOrder.env_mode == chain.env_mode, or_(*build_open_conditions(chain.resources), is_fresh)
     )
     oldest, head = session.scalar(query), chain.head.block.number
     return head if oldest is None else min(head, chain.ledger.block_at(chain.chain_id, oldest))
@@ -165,7 +165,7 @@ def _prove(chain: Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey,
     """Look for proofs of the payments whose blocks are checked now."""
     endpoints = chain.ledger.endpoint_count(chain.chain_id)
     with chain.resources.database.read() as session:
-        asked = unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
+        asked = list_unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
     return chain.ledger.prove(chain.chain_id, asked, chain.wanted) if asked else {}
 
 
@@ -176,12 +176,12 @@ def _write(
     reached: Block,
     proofs: Mapping[TransferKey, Proof],
 ) -> None:
-    sighting = sighting_of(chain, reading.transfers, canonical=canonical, proofs=proofs)
+    observation = observe_chain(chain, reading.transfers, canonical=canonical, proofs=proofs)
     now, final = chain.resources.clock.now(), min(reached.number, chain.head.final_number)
     can_trace = chain.ledger.can_trace(chain.chain_id)
     with chain.resources.database.write() as session:
         cursor = hold_cursor(chain, session)
-        credit(session, sighting, chain.resources.config.confirmations, now)
+        credit(session, observation, chain.resources.config.confirmations, now)
         note_doubts(session, chain.env_mode, chain.chain_id, reading.doubts, now)
         for tx_hash in reading.untraced:
             add_hint(session, chain.env_mode, chain.chain_id, tx_hash, now, is_untraced=True)

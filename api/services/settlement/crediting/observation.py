@@ -12,7 +12,7 @@ from api.domain.transfers import Block, Transfer, TransferKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class ChainObservation:
     """What one look at a chain has shown.
 
     Parameters
