@@ -64,12 +64,12 @@ def get_caller_key() -> ApiKey:
 
 def key_required(view: Callable[P, R]) -> Callable[P, R]:
     """Refuse calls of `view` without a key, before their body is looked at; the view asks `caller_key()` for it."""
-    return _check_key(view, [{"ApiKey": []}], check=get_caller_key)
+    return _guard_view(view, [{"ApiKey": []}], check=get_caller_key)
 
 
 def key_optional(view: Callable[P, R]) -> Callable[P, R]:
     """Describe `view` as usable with a key, at a higher rate limit, or without; it asks `optional_key()`."""
-    return _check_key(view, [{"ApiKey": []}, {}], check=find_caller_key)
+    return _guard_view(view, [{"ApiKey": []}, {}], check=find_caller_key)
 
 
 def set_secure_headers(response: Response) -> Response:
@@ -97,7 +97,7 @@ def install(app: Flask, limits: Callable[[Flask], None]) -> None:
     app.after_request(set_secure_headers)
 
 
-def _check_key(
+def _guard_view(
     view: Callable[P, R], security: list[dict[str, list[str]]], check: Callable[[], object]
 ) -> Callable[P, R]:
     @wraps(view)

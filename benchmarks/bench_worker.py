@@ -124,9 +124,9 @@ def test_idle_chain(benchmark: BenchmarkFixture, shop: ChainShop, net: MainNet, 
             ledger, tasks = resources.ledgers[EnvMode.TEST], ChainTasks()
             tasks.run(resources)
             wait_until(lambda: has_cursor(resources))
-            begun = ledger.requests(BASE)
+            begun = ledger.count_requests(BASE)
             threading.Event().wait(IDLE_S)
-            spent.append(ledger.requests(BASE) - begun)
+            spent.append(ledger.count_requests(BASE) - begun)
             tasks.end()
 
     benchmark.pedantic(idle, rounds=1)

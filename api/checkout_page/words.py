@@ -22,7 +22,7 @@ _WAITING = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
 def choose_reason(order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str) -> str:
     """Return the reason to put into words: what came is said, whether it changed the order or not."""
     if status in _WAITING:
-        return reason or _sum_what_came(order, seen)
+        return reason or _describe_what_came(order, seen)
     came_late = any(row.is_after_close for row in seen.payments) or (status in _UNPAID and bool(seen.payments))
     return PAID_AFTER_CLOSE if came_late and reason != PARTIALLY_REFUNDED else reason
 
@@ -42,7 +42,7 @@ def describe_received(order: PublicOrder, seen: MoneySeen, strings: Strings) -> 
     return strings.transfer["received"].format(merchant=isolate(order.vendor_name), amounts=amounts)
 
 
-def _sum_what_came(order: PublicOrder, seen: MoneySeen) -> str:
+def _describe_what_came(order: PublicOrder, seen: MoneySeen) -> str:
     """Name what came for an order that still waits for money; nothing where it has all it wants."""
     if not order.amount_due:
         return ""

@@ -49,7 +49,7 @@ class Confirmations:
     by_chain: Mapping[int, Steps] = field(default_factory=lambda: MappingProxyType({1: ((100, 2), (1_000, 6))}))
     doubted_above: int = DOUBTED_ABOVE
 
-    def blocks(self, chain_id: int, dollars: int | None) -> int | None:
+    def count_blocks(self, chain_id: int, dollars: int | None) -> int | None:
         """Return how many blocks a value waits for; None: until it is final. An unknown value waits for that too."""
         if dollars is None:
             return None

@@ -115,8 +115,8 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
     return Funds(
         received=sum(row.amount for row in taken),
         final=sum(row.amount for row in taken if row.is_final),
-        seen=sum(_select_kept(row) for row in in_time),
-        seen_final=sum(_select_kept(row) for row in in_time if row.is_final),
+        seen=sum(_count_kept(row) for row in in_time),
+        seen_final=sum(_count_kept(row) for row in in_time if row.is_final),
         first_at=_find_first_at(rows, price),
         in_flight=any(row.is_built and not row.is_overdue for row in waiting),
         returned=any(row.is_built and row.is_overdue and row.is_final for row in waiting)
@@ -127,7 +127,7 @@ def add_up(credits: Iterable[Credit], price: int | None) -> Funds:
         after_close=_is_notable(late, price),
         part_sent_back=any(row.sent_back for row in payments),
         all_sent_back=_is_notable(payments, price)
-        and all(row.sent_back >= row.amount for row in _select_worthy(payments, price)),
+        and all(row.sent_back >= row.amount for row in _select_notable(payments, price)),
     )
 
 
@@ -136,12 +136,12 @@ def _rank(row: Credit) -> tuple[datetime, bool, bool, bool]:
     return row.mined_at, row.is_built, not row.is_overdue, row.is_final
 
 
-def _select_worthy(payments: Sequence[Credit], price: int | None) -> list[Credit]:
+def _select_notable(payments: Sequence[Credit], price: int | None) -> list[Credit]:
     """Return the payments that are worth a word each; all, if only together they are."""
     return [row for row in payments if _is_notable([row], price)] or list(payments)
 
 
-def _select_kept(row: Credit) -> int:
+def _count_kept(row: Credit) -> int:
     return max(0, row.amount - row.asked_back)
 
 

@@ -102,19 +102,19 @@ class Ledger(Protocol):
         """The chains that are connected, whether they answer just now or not."""
         ...
 
-    def head(self, chain_id: int) -> Head:
+    def read_head(self, chain_id: int) -> Head:
         """Return the head of a chain; every block up to it can be read."""
         ...
 
-    def requests(self, chain_id: int) -> int:
+    def count_requests(self, chain_id: int) -> int:
         """Return how many requests this process has sent for a chain; a batch is one."""
         ...
 
-    def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+    def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
         """Return the canonical blocks with these numbers; one beyond the head is left out."""
         ...
 
-    def block_at(self, chain_id: int, moment: datetime) -> int:
+    def find_block_at(self, chain_id: int, moment: datetime) -> int:
         """Return the number of the first block mined at `moment` or later."""
         ...
 
@@ -125,7 +125,7 @@ class Ledger(Protocol):
         """
         ...
 
-    def endpoint_count(self, chain_id: int) -> int:
+    def count_endpoints(self, chain_id: int) -> int:
         """Return how many endpoints a chain has: with one, nobody else can be asked for a second opinion."""
         ...
 
@@ -160,6 +160,6 @@ class Ledger(Protocol):
         """
         ...
 
-    def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+    def find_places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
         """Return where these transactions were mined; those that the chain does not know are left out."""
         ...

@@ -219,7 +219,7 @@ def reader(node: Node) -> ChainReader:
 
 def test_a_payment_is_read_with_everything_about_it() -> None:
     asked = reader(Node())
-    head = asked.head()
+    head = asked.read_head()
     (found,) = asked.read(1, 3, [SHOP]).transfers
     assert (head.block.number, head.final_number) == (3, 1)
     assert (found.amount, found.sender, found.recipient, found.log_index) == (5, PAYER, SHOP, 4)
@@ -230,10 +230,10 @@ def test_a_payment_is_read_with_everything_about_it() -> None:
 def test_a_look_takes_one_request_for_the_head_one_for_what_moved_and_one_for_receipts() -> None:
     node = Node()
     asked = reader(node)
-    asked.head()
+    asked.read_head()
     node.requests.clear()
-    asked.head()
-    assert asked.blocks([3])[3].hash == node.hash(3)
+    asked.read_head()
+    assert asked.read_blocks([3])[3].hash == node.hash(3)
     assert len(asked.read(1, 3, [SHOP]).transfers) == 1
     block, search, receipt = "eth_getBlockByNumber", "eth_getLogs", "eth_getTransactionReceipt"
     assert node.requests == [[block, block, block], [search, search, block, block, block], [receipt]]
@@ -251,7 +251,7 @@ def test_a_node_that_knows_no_finality_is_believed_at_a_depth(answer: object) ->
     def finalized(params: list[Any], block: Any) -> Any:
         return answer if params[0] == "finalized" else block
 
-    head = reader(Node({"eth_getBlockByNumber": finalized})).head()
+    head = reader(Node({"eth_getBlockByNumber": finalized})).read_head()
     assert head.final_number == 3 - count_finality_blocks(8453) == 3 - 750
 
 
@@ -278,12 +278,12 @@ LIES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("lie", LIES)
 def test_what_does_not_fit_together_is_not_believed(lie: str) -> None:
     asked = reader(Node(LIES[lie]))
-    asked.head()
+    asked.read_head()
     with pytest.raises(ChainUnavailable):
         asked.read(1, 3, [SHOP])
 
 
 def test_a_failed_transaction_moves_nothing_whatever_the_logs_say() -> None:
     asked = reader(Node({"eth_getTransactionReceipt": lambda params, receipt: {**receipt, "status": "0x0"}}))
-    asked.head()
+    asked.read_head()
     assert asked.read(1, 3, [SHOP]).transfers == ()

@@ -56,7 +56,7 @@ def test_a_block_is_doubtful_if_its_bloom_allows_for_more(name: str, logs: list[
 
     node = Node({"eth_getBlockByNumber": with_bloom} | ({"eth_getLogs": logs} if logs is not None else {}))
     asked = reader(node)
-    asked.head()
+    asked.read_head()
     reading = asked.read(1, 3, [SHOP])
     assert [each.block.number for each in reading.doubts] == doubtful
     assert all(each.told_by == "node" for each in reading.doubts)

@@ -366,10 +366,10 @@ def test_a_head_that_went_back_is_followed(shop: Shop, monkeypatch: pytest.Monke
     def behind(ledger: SimulatedLedger, chain_id: int) -> Any:
         now = original(ledger, chain_id)
         number = now.block.number - 6
-        return replace(now, block=ledger.blocks(chain_id, [number])[number])
+        return replace(now, block=ledger.read_blocks(chain_id, [number])[number])
 
     with monkeypatch.context() as patch:
-        patch.setattr(SimulatedLedger, "head", behind)
+        patch.setattr(SimulatedLedger, "read_head", behind)
         shop.wait(1)
     assert shop.history(order_id)[-1] == "processing/"
     shop.wait(4)
@@ -485,7 +485,7 @@ def test_a_worker_that_starts_late_reads_from_the_oldest_order(shop: Shop) -> No
 
 def test_each_chain_is_read_once_whatever_the_number_of_orders(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    for name in ("head", "blocks", "read"):
+    for name in ("read_head", "read_blocks", "read"):
         method = getattr(SimulatedLedger, name)
 
         def counted(*args: Any, _name: str = name, _method: Callable[..., Any] = method, **kwargs: Any) -> Any:
@@ -504,7 +504,7 @@ def test_each_chain_is_read_once_whatever_the_number_of_orders(shop: Shop, monke
 
     few, many = calls_of_a_run(1), calls_of_a_run(25)
     assert few == many
-    assert many["head"] == 5
+    assert many["read_head"] == 5
     assert many["read"] <= 5
 
 
@@ -520,7 +520,7 @@ def test_long_gaps_are_read_in_pieces(shop: Shop, monkeypatch: pytest.MonkeyPatc
     with shop.resources.database.read() as session:
         cursor = session.get_one(WatchCursor, ("test", 8453))
     ledger = SimulatedLedger(shop.resources.database, shop.clock)
-    assert cursor.block_number == ledger.head(8453).block.number
+    assert cursor.block_number == ledger.read_head(8453).block.number
 
 
 def test_a_quiet_chain_is_not_written_each_second(shop: Shop) -> None:

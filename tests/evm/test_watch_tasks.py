@@ -108,19 +108,19 @@ def test_an_idle_chain_costs_at_most_sixty_requests_a_minute(shop: ChainShop, ne
     ledger, progress = resources.ledgers[EnvMode.TEST], Progress()
     shop.pass_time(1)
     look(resources, EnvMode.TEST, ledger, BASE, progress)
-    begun, passed, mined = ledger.requests(BASE), 0.0, 0
+    begun, passed, mined = ledger.count_requests(BASE), 0.0, 0
     while passed < MINUTE_S:
-        before = ledger.requests(BASE)
+        before = ledger.count_requests(BASE)
         progress.begin()
         assert look(resources, EnvMode.TEST, ledger, BASE, progress)
-        passed += Look(cost=ledger.requests(BASE) - before, took_s=0, has_found=progress.has_found).pause_s
+        passed += Look(cost=ledger.count_requests(BASE) - before, took_s=0, has_found=progress.has_found).pause_s
         blocks = int(passed / block_s) - mined
         mined += blocks
         if blocks:
             shop.pass_time(max(1, blocks * block_s), blocks)
         else:
             shop.clock.advance(seconds=1)
-    cost = ledger.requests(BASE) - begun
+    cost = ledger.count_requests(BASE) - begun
     print(f"blocks of {block_s} s: {cost} requests in a minute")
     assert cost <= 60
     assert progress.reached is not None

@@ -44,12 +44,12 @@ def find_payable(
     found = [
         payable
         for family in builders.families(crosses_chains=token_in.chain_id != token_out.chain_id)
-        for payable in _find_payable(router, builders, _request(token_in, token_out, amount, family))
+        for payable in _find_payable(router, builders, _make_request(token_in, token_out, amount, family))
     ]
     return min(found, key=lambda payable: _rank(payable.route), default=None)
 
 
-def _request(token_in: Token, token_out: Token, amount: int, family: Collection[str]) -> RouteRequest:
+def _make_request(token_in: Token, token_out: Token, amount: int, family: Collection[str]) -> RouteRequest:
     return RouteRequest(
         token_in=token_in,
         token_out=token_out,

@@ -85,28 +85,28 @@ class ChainLedger:
         """The chains that endpoints are configured for."""
         return frozenset(self._readers)
 
-    def head(self, chain_id: int) -> Head:
+    def read_head(self, chain_id: int) -> Head:
         """Return the newest block that an endpoint in step tells, and how far the chain is final."""
-        head = self._heads[chain_id] = self._readers[chain_id].head()
+        head = self._heads[chain_id] = self._readers[chain_id].read_head()
         return head
 
-    def requests(self, chain_id: int) -> int:
+    def count_requests(self, chain_id: int) -> int:
         """Return how many HTTP requests the endpoints of a chain were sent."""
         return self._pools[chain_id].requests
 
-    def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+    def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
         """Return the canonical blocks with these numbers."""
-        return self._readers[chain_id].blocks(numbers)
+        return self._readers[chain_id].read_blocks(numbers)
 
-    def block_at(self, chain_id: int, moment: datetime) -> int:
+    def find_block_at(self, chain_id: int, moment: datetime) -> int:
         """Return the number of the first block mined at `moment` or later, at most the head's."""
-        return self._readers[chain_id].block_at(moment, self._heads[chain_id].block.number)
+        return self._readers[chain_id].find_block_at(moment, self._heads[chain_id].block.number)
 
     def accepts_signature(self, chain_id: int, account: str, digest: bytes, signature: bytes, number: int) -> bool:
         """Say whether an account has signed a digest, by its key or as its contract says."""
         return self._readers[chain_id].accepts_signature(account, digest, signature, number)
 
-    def endpoint_count(self, chain_id: int) -> int:
+    def count_endpoints(self, chain_id: int) -> int:
         """Return how many endpoints are configured."""
         return self._chains[chain_id].endpoints
 
@@ -132,7 +132,7 @@ class ChainLedger:
         """Return how far each transfer is proven."""
         return self._chains[chain_id].prover.prove(transfers, recipients)
 
-    def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+    def find_places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
         """Return where these transactions were mined."""
         return find_places(self._readers[chain_id], hashes, frozenset(recipients))
 

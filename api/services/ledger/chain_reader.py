@@ -72,7 +72,7 @@ class ChainReader:
         """The newest transactions, by their hashes, that no trace was to be had of when they were read last."""
         return self._transactions.untraced
 
-    def head(self) -> Head:
+    def read_head(self) -> Head:
         """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
 
         Raises
@@ -83,14 +83,14 @@ class ChainReader:
         if not isinstance(self._rpc, RpcPool):
             raise TypeError("where a chain ends is for its endpoints together to say")
         pool, last = self._rpc, self._at.number if self._at else None
-        newest = self._at = self._guarded(lambda: pool.head(beside=last))
+        newest = self._at = self._guard(lambda: pool.head(beside=last))
         deep = newest.number - count_finality_blocks(self._rpc.chain_id)
         return Head(
             block=to_block(newest),
             final_number=deep if newest.final is None else min(newest.final, newest.number),
         )
 
-    def blocks(self, numbers: Collection[int]) -> dict[int, Block]:
+    def read_blocks(self, numbers: Collection[int]) -> dict[int, Block]:
         """Return the canonical blocks with these numbers; one beyond the head is left out."""
         told = {each.number: to_block(each) for each in (self._at, self._at and self._at.beside) if each}
         asked = sorted(number for number in numbers if number >= 0 and number not in told)
@@ -98,12 +98,12 @@ class ChainReader:
         found = self.ask(questions, read_headers) if questions else []
         return {block.number: block for block in (*told.values(), *found) if block.number in numbers}
 
-    def block_at(self, moment: datetime, newest: int) -> int:
+    def find_block_at(self, moment: datetime, newest: int) -> int:
         """Return the number of the first block mined at `moment` or later, searching below `newest`."""
         low, high = 0, newest
         while low < high:
             middle = (low + high) // 2
-            block = self.blocks([middle]).get(middle)
+            block = self.read_blocks([middle]).get(middle)
             if block is not None and block.mined_at < moment:
                 low = middle + 1
             else:
@@ -112,11 +112,11 @@ class ChainReader:
 
     def accepts_signature(self, account: str, digest: bytes, signature: bytes, number: int) -> bool:
         """Say whether an account has signed a digest; a contract is asked in block `number` and in the newest one."""
-        return self._guarded(lambda: accepts_signature(self._rpc, account, digest, signature, number))
+        return self._guard(lambda: accepts_signature(self._rpc, account, digest, signature, number))
 
     def read(self, first: int, last: int, recipients: Collection[str]) -> Reading:
         """Return what moved to `recipients`, into bridges and back, oldest first, and which blocks may hold more."""
-        return self._guarded(lambda: self._read(first, last, frozenset(recipients)))
+        return self._guard(lambda: self._read(first, last, frozenset(recipients)))
 
     def search(self, first: int, last: int, recipients: Collection[str]) -> tuple[Transfer, ...]:
         """Return what the events of these blocks tell of transfers to `recipients`; only blocks that have any are read.
@@ -130,47 +130,49 @@ class ChainReader:
         searches = plan_event_searches(first, last, wanted, self._bridges)
         found = self.ask(searches, read_searches)
         relevant = [each for each in found if is_transfer(each) or each.names(wanted)]
-        return self.located(relevant, wanted)
+        return self.locate(relevant, wanted)
 
-    def located(self, found: Sequence[FoundLog], wanted: frozenset[str]) -> tuple[Transfer, ...]:
+    def locate(self, found: Sequence[FoundLog], wanted: frozenset[str]) -> tuple[Transfer, ...]:
         """Return what the transactions of these events moved to `wanted`."""
-        blocks = {block.block.number: block for block in self.full_blocks({each.log.block_number for each in found})}
-        hashes = {each.tx_hash: self._block_of(each, blocks) for each in found}
-        return self.meaning(self.mined(hashes), wanted)
+        blocks = {
+            block.block.number: block for block in self.load_full_blocks({each.log.block_number for each in found})
+        }
+        hashes = {each.tx_hash: self._find_block(each, blocks) for each in found}
+        return self.interpret(self.read_mined(hashes), wanted)
 
-    def full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
+    def load_full_blocks(self, numbers: Collection[int]) -> list[FullBlock]:
         """Return whole blocks."""
         blocks: list[FullBlock] = []
         for portion in _split_into_portions(sorted(numbers), AT_ONCE):
             blocks += self.ask(ask_for_blocks(portion), partial(read_full_blocks, numbers=portion))
         return blocks
 
-    def known_blocks(self, numbers: Collection[int]) -> dict[int, FullBlock]:
+    def load_known_blocks(self, numbers: Collection[int]) -> dict[int, FullBlock]:
         """Return whole blocks, as far as there are such."""
         found = self.ask(ask_for_blocks(sorted(numbers)), read_known_blocks)
         return {block.block.number: block for block in found}
 
-    def chosen(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
+    def choose(self, blocks: Mapping[int, FullBlock], found: Iterable[FoundLog], wanted: frozenset[str]) -> Hashes:
         """Return the transactions that may have moved something that matters: by these events, or by what they say."""
         hashes = choose_paying_or_naming(blocks, wanted)
         for each in found:
-            block = self._block_of(each, blocks)
+            block = self._find_block(each, blocks)
             if is_transfer(each) or each.names(wanted):
                 hashes[each.tx_hash] = block
         return hashes
 
-    def meaning(self, mined: Iterable[Mined], wanted: frozenset[str]) -> tuple[Transfer, ...]:
+    def interpret(self, mined: Iterable[Mined], wanted: frozenset[str]) -> tuple[Transfer, ...]:
         """Return what these transactions moved to `wanted`, into bridges and back, oldest first."""
         found = [row for each in mined for row in self._transactions.read(each, wanted, self._at)]
         return tuple(sorted(found, key=lambda row: (row.block.number, row.tx_hash, row.log_index)))
 
     def _read(self, first: int, last: int, wanted: frozenset[str]) -> Reading:
-        blocks, found = self._range(first, last, wanted)
-        hashes = self.chosen(blocks, found, wanted)
+        blocks, found = self._read_range(first, last, wanted)
+        hashes = self.choose(blocks, found, wanted)
         told_by = self._rpc.answered_by
         self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
         searches = plan_bloom_searches(wanted, self._bridges)
-        transfers = self.meaning(self.mined(hashes), wanted)
+        transfers = self.interpret(self.read_mined(hashes), wanted)
         return Reading(
             transfers=transfers,
             doubts=tuple(
@@ -181,7 +183,7 @@ class ChainReader:
             untraced=tuple(tx_hash for tx_hash in hashes if tx_hash in self.untraced),
         )
 
-    def _range(self, first: int, last: int, wanted: frozenset[str]) -> tuple[dict[int, FullBlock], list[FoundLog]]:
+    def _read_range(self, first: int, last: int, wanted: frozenset[str]) -> tuple[dict[int, FullBlock], list[FoundLog]]:
         """Return the blocks, and the transfers of tokens to these addresses with the bridges' events; in one request.
 
         Blocks are large: of a long range, those that do not fit follow in requests of their own.
@@ -193,19 +195,19 @@ class ChainReader:
             return read_full_blocks(answers[len(asked) :], numbers), read_searches(answers[: len(asked)])
 
         blocks, found = self.ask([*asked, *ask_for_blocks(numbers)], parse)
-        blocks += self.full_blocks([number for portion in later for number in portion])
+        blocks += self.load_full_blocks([number for portion in later for number in portion])
         for before, after in pairwise(blocks):
             if before.block.hash != after.parent_hash:
                 raise ChainUnavailable(f"chain {self._rpc.chain_id} changed at block {after.block.number}")
         return {block.block.number: block for block in blocks}, found
 
-    def _block_of(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
+    def _find_block(self, found: FoundLog, blocks: Mapping[int, FullBlock]) -> FullBlock:
         block = blocks.get(found.log.block_number)
         if block is None or block.block.hash != found.log.block_hash or found.tx_hash not in block.records:
             raise ChainUnavailable(f"chain {self._rpc.chain_id} changed while it was read")
         return block
 
-    def mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
+    def read_mined(self, hashes: Mapping[str, FullBlock]) -> Iterator[Mined]:
         """Read the receipts of these transactions, and give those that succeeded."""
         asked = list(hashes)
         questions: list[Question] = [("eth_getTransactionReceipt", [tx_hash]) for tx_hash in asked]
@@ -229,9 +231,9 @@ class ChainReader:
         ChainUnavailable
             If none answers them.
         """
-        return self._guarded(lambda: self._rpc.ask(questions, parse, self._at))
+        return self._guard(lambda: self._rpc.ask(questions, parse, self._at))
 
-    def _guarded(self, ask: Callable[[], Parsed]) -> Parsed:
+    def _guard(self, ask: Callable[[], Parsed]) -> Parsed:
         try:
             return ask()
         except AdapterError as fault:

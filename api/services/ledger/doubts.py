@@ -92,7 +92,7 @@ class DoubtSettler:
             if any(each.log.block_hash != asked[each.log.block_number].hash for each in here):
                 raise ChainUnavailable(f"{witness.host}: events are of another fork than their blocks")
             relevant = self._relevant(witness.reader, here, wanted)
-            found += witness.reader.located(relevant, wanted) if relevant else ()
+            found += witness.reader.locate(relevant, wanted) if relevant else ()
             settled |= same & asked.keys()
         return Settlement(transfers=tuple(found), settled=frozenset(settled))
 
@@ -121,17 +121,17 @@ class DoubtSettler:
 
     def _moved(self, reader: ChainReader, block: ProvenBlock, wanted: frozenset[str]) -> tuple[Transfer, ...]:
         events = [each for each in block.events() if is_wanted(each, wanted, self._bridges)]
-        hashes = reader.chosen({block.full.block.number: block.full}, events, wanted)
+        hashes = reader.choose({block.full.block.number: block.full}, events, wanted)
         present = [tx_hash for tx_hash in hashes if tx_hash in block.receipts]
         mined = block.mined(self._chain_id, present, is_rehearsal=self._is_rehearsal)
-        return reader.meaning(mined, wanted)
+        return reader.interpret(mined, wanted)
 
     def _rest(self, doubts: Sequence[Doubt], wanted: frozenset[str]) -> Settlement:
         """Drop blocks that are not canonical any more; read those of hints as the others are read, if nothing helps."""
         found: list[Transfer] = []
         settled: set[int] = set()
         try:
-            canonical = self._reader.blocks([each.block.number for each in doubts])
+            canonical = self._reader.read_blocks([each.block.number for each in doubts])
             for doubt in doubts:
                 number, now = doubt.block.number, canonical.get(doubt.block.number)
                 if now is not None and now.hash != doubt.block.hash:

@@ -28,7 +28,7 @@ def find_places(reader: ChainReader, hashes: Collection[str], wanted: frozenset[
         for tx_hash, receipt, record in zip(asked, receipts, records, strict=True)
         if isinstance(receipt, dict) and isinstance(receipt.get("blockNumber"), str) and isinstance(record, dict)
     }
-    blocks = reader.blocks({number for number, _ in mined.values()})
+    blocks = reader.read_blocks({number for number, _ in mined.values()})
     return {
         tx_hash: Place(block=blocks[number], is_relevant=is_relevant)
         for tx_hash, (number, is_relevant) in mined.items()

@@ -14,7 +14,7 @@ from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer
 from api.services.ledger.evidence.calldata import CalldataEvidence, decode_coin, is_simple
-from api.services.ledger.evidence.evidence import Evidence, TracedEvidence
+from api.services.ledger.evidence.evidence import TracedEvidence, TransactionEvidence
 from api.services.ledger.evidence.listed_contracts import ListedContracts
 from api.services.ledger.evidence.movements import Movement, list_coin_movements, list_token_movements
 from api.services.ledger.evidence.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
@@ -66,7 +66,7 @@ class TransactionReader:
 
     def _gather_evidence(
         self, mined: Mined, recipients: Collection[str], events: BridgeEvents, tree: CallTree | None
-    ) -> Evidence:
+    ) -> TransactionEvidence:
         listed = self._listed.among(mined.receipt.logs)
         if tree is None:
             return CalldataEvidence(

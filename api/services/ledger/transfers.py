@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from adapters.bridges.events import Bridge, BridgeEvents, BridgeRefund, Delivery, Deposit
 from adapters.rpc.abi import Log
 from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
-from api.services.ledger.evidence.evidence import Evidence, Proof
+from api.services.ledger.evidence.evidence import TransactionEvidence, PayerProof
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, find_wrapped_coin
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS
@@ -42,7 +42,11 @@ def read_bridge_events(mined: Mined, bridges: Sequence[Bridge]) -> BridgeEvents:
 
 
 def find_transfers(
-    mined: Mined, recipients: Collection[str], bridges: Sequence[Bridge], events: BridgeEvents, evidence: Evidence
+    mined: Mined,
+    recipients: Collection[str],
+    bridges: Sequence[Bridge],
+    events: BridgeEvents,
+    evidence: TransactionEvidence,
 ) -> list[Transfer]:
     """Return what the transaction moved to `recipients`, and what it put into bridges, in the order of its events.
 
@@ -60,7 +64,9 @@ def find_transfers(
         if movement.recipient not in recipients or movement in delivered:
             continue
         if movement.sender in bridge_refunds:
-            found.append(_make_transfer(mined, movement, Proof(sender=movement.sender), TransferKind.BRIDGE_REFUND))
+            found.append(
+                _make_transfer(mined, movement, PayerProof(sender=movement.sender), TransferKind.BRIDGE_REFUND)
+            )
         elif not movement.is_wrapping:
             found.append(_make_transfer(mined, movement, evidence.proof_of(movement)))
     for place, event in events:
@@ -72,7 +78,7 @@ def find_transfers(
 
 
 def _list_deliveries(
-    mined: Mined, recipients: Collection[str], events: BridgeEvents, evidence: Evidence
+    mined: Mined, recipients: Collection[str], events: BridgeEvents, evidence: TransactionEvidence
 ) -> Iterator[tuple[Movement, Transfer]]:
     """Yield what recipients received in each delivery that a bridge tells of.
 
@@ -87,14 +93,19 @@ def _list_deliveries(
         if movement is None:
             continue
         taken.add(movement)
-        transfer = _make_transfer(mined, movement, Proof())
+        transfer = _make_transfer(mined, movement, PayerProof())
         if movement.token_address == NATIVE_ADDRESS:
             transfer = replace(transfer, log_index=mined.receipt.logs[place].index, is_inner=False)
         yield movement, replace(transfer, bridge_id="" if event.meant_for else event.bridge_id)
 
 
 def _list_received(
-    mined: Mined, place: int, event: Delivery, events: BridgeEvents, evidence: Evidence, taken: Collection[Movement]
+    mined: Mined,
+    place: int,
+    event: Delivery,
+    events: BridgeEvents,
+    evidence: TransactionEvidence,
+    taken: Collection[Movement],
 ) -> Movement | None:
     """Return the movement that a delivery's event announces, or that it follows.
 
@@ -141,7 +152,7 @@ def _make_deposit(
     event: Deposit,
     recipients: Collection[str],
     bridges: Sequence[Bridge],
-    evidence: Evidence,
+    evidence: TransactionEvidence,
 ) -> Iterator[Transfer]:
     log = mined.receipt.logs[place]
     (bridge,) = (each for each in bridges if _is_of(log, each))
@@ -162,7 +173,7 @@ def _list_redirected(mined: Mined, place: int, event: Delivery) -> Transfer:
         token_address=event.token_address, sender="", recipient=event.recipient, amount=0,
         index=mined.receipt.logs[place].index, place=place,
     )  # fmt: skip
-    transfer = _make_transfer(mined, movement, Proof(), TransferKind.REDIRECTED)
+    transfer = _make_transfer(mined, movement, PayerProof(), TransferKind.REDIRECTED)
     return replace(transfer, bridge_id=event.bridge_id)
 
 
@@ -171,7 +182,7 @@ def _is_of(log: Log, bridge: Bridge) -> bool:
 
 
 def _make_transfer(
-    mined: Mined, movement: Movement, proof: Proof, kind: TransferKind = TransferKind.PAYMENT
+    mined: Mined, movement: Movement, proof: PayerProof, kind: TransferKind = TransferKind.PAYMENT
 ) -> Transfer:
     return Transfer(
         kind=kind,

@@ -53,23 +53,23 @@ class SimulatedLedger:
         """All chains that the engine describes."""
         return frozenset(CHAINS)
 
-    def head(self, chain_id: int) -> Head:
+    def read_head(self, chain_id: int) -> Head:
         """Sign what merchants send back, close the blocks up to now, and reorganise the chain if that was asked for."""
         with self._database.write() as session:
             return self._close(session, hold(session, chain_id)[chain_id])
 
-    def requests(self, chain_id: int) -> int:
+    def count_requests(self, chain_id: int) -> int:
         """Return 0: the chain is tables."""
         return 0
 
-    def blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+    def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
         """Return the canonical blocks with these numbers."""
         with self._database.read() as session:
             chain = session.get(SimulatedChain, chain_id)
             head = chain.head_number if chain else 0
             return describe_blocks(session, chain_id, [number for number in numbers if number <= head])
 
-    def block_at(self, chain_id: int, moment: datetime) -> int:
+    def find_block_at(self, chain_id: int, moment: datetime) -> int:
         """Return the number of the first block mined at `moment` or later."""
         number = find_number_at(moment)
         return number if find_mined_at(number) == moment else number + 1
@@ -78,7 +78,7 @@ class SimulatedLedger:
         """Accept nothing: every simulated payment carries its reference, and nobody has a simulated wallet's key."""
         return False
 
-    def endpoint_count(self, chain_id: int) -> int:
+    def count_endpoints(self, chain_id: int) -> int:
         """Return how many there are to ask: a simulated chain is one thing that does not lie."""
         return 1
 
@@ -103,7 +103,7 @@ class SimulatedLedger:
         """Vouch for everything."""
         return {get_key(each): Proof(has_receipt_proof=True, has_second_opinion=True) for each in transfers}
 
-    def places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
+    def find_places(self, chain_id: int, hashes: Collection[str], recipients: Collection[str]) -> Mapping[str, Place]:
         """Return where these transactions were mined."""
         query = select(SimulatedTransfer).where(
             SimulatedTransfer.chain_id == chain_id,

@@ -88,7 +88,7 @@ def find_disagreements(session: Session) -> tuple[str, ...]:
         select(SettlementAccount.vendor_id, SettlementAccount.env_mode, SettlementAccount.currency)
         .add_columns(SettlementAccount.chain_id, SettlementAccount.address)
         .outerjoin(OwnedAddress, _is_same_place(SettlementAccount.chain_id, SettlementAccount.address))
-        .where(_find_other_owner(SettlementAccount.vendor_id, SettlementAccount.env_mode))
+        .where(_has_other_owner(SettlementAccount.vendor_id, SettlementAccount.env_mode))
     )
     orders = (
         select(PaymentOrder.vendor_id, PaymentOrder.env_mode, PaymentOrder.id)
@@ -97,7 +97,7 @@ def find_disagreements(session: Session) -> tuple[str, ...]:
         .where(
             PaymentOrder.status.in_([OrderStatus.CREATED, OrderStatus.PROCESSING]),
             PaymentOrder.settlement_address.is_not(None),
-            _find_other_owner(PaymentOrder.vendor_id, PaymentOrder.env_mode),
+            _has_other_owner(PaymentOrder.vendor_id, PaymentOrder.env_mode),
         )
     )
     return tuple(
@@ -124,7 +124,7 @@ def _is_same_place(
     return and_(OwnedAddress.chain_id == chain_id, OwnedAddress.address == address)
 
 
-def _find_other_owner(
+def _has_other_owner(
     vendor_id: InstrumentedAttribute[str], env_mode: InstrumentedAttribute[str]
 ) -> ColumnElement[bool]:
     return or_(OwnedAddress.address.is_(None), OwnedAddress.vendor_id != vendor_id, OwnedAddress.env_mode != env_mode)

@@ -62,7 +62,7 @@ def test_whole_tokens_are_rounded_up() -> None:
     ],
 )
 def test_the_confirmations_of_the_interface(chain_id: int, dollars: int | None, blocks: int | None) -> None:
-    assert Confirmations().blocks(chain_id, dollars) == blocks
+    assert Confirmations().count_blocks(chain_id, dollars) == blocks
 
 
 def test_the_setting_says_the_same_as_the_default() -> None:
@@ -72,8 +72,8 @@ def test_the_setting_says_the_same_as_the_default() -> None:
 
 def test_a_setting_for_one_chain_alone_keeps_the_others() -> None:
     read = Confirmations.parse("137:50=20,5=3")
-    assert [read.blocks(137, dollars) for dollars in (5, 50, 51)] == [3, 20, None]
-    assert read.blocks(10, 100) == 1
+    assert [read.count_blocks(137, dollars) for dollars in (5, 50, 51)] == [3, 20, None]
+    assert read.count_blocks(10, 100) == 1
 
 
 @pytest.mark.parametrize("text", ["", "1", "*:100", "*:100=x", "x:1=1", "*:100=1;", "*:-1=1", "*:1=1,"])

@@ -13,7 +13,7 @@ from adapters.transactions.decoded import REFERENCE_BYTES, DecodedPayment
 from adapters.transactions.decoding import decode_payment
 from adapters.transactions.erc20 import TRANSFER
 from api.domain.transfers import COIN_TRANSFER, FIRST_INNER_TRANSFER, Naming
-from api.services.ledger.evidence.evidence import Proof
+from api.services.ledger.evidence.evidence import PayerProof
 from api.services.ledger.evidence.movements import Movement, find_wrapped_coin, is_transfer, list_token_movements
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
@@ -55,31 +55,31 @@ class CalldataEvidence:
         self._tokens = list(list_token_movements(chain_id, receipt.logs))
         self.movements: Sequence[Movement] = [*self._tokens, *self._list_coin_movements()]
 
-    def proof_of(self, movement: Movement) -> Proof:
+    def proof_of(self, movement: Movement) -> PayerProof:
         """Return the sender's own naming where the call pays just this; else who lost a token, if that is known."""
         sent = self._transaction
         if movement.index == COIN_TRANSFER:
             tail = sent.calldata if len(sent.calldata) == REFERENCE_BYTES else b""
-            return Proof(namings=_find_own(tail), sender=sent.sender)
+            return PayerProof(namings=_find_own(tail), sender=sent.sender)
         if not self._is_open:
-            return Proof()
+            return PayerProof()
         tail_of_transfer = find_token_transfer_tail(sent, self._receipt)
         if tail_of_transfer is not None:
-            return Proof(namings=_find_own(tail_of_transfer), sender=sent.sender)
+            return PayerProof(namings=_find_own(tail_of_transfer), sender=sent.sender)
         if self._decoded is not None and self._is_paid_by_call(self._decoded, movement):
-            return Proof(namings=_find_own(self._decoded.reference), sender=sent.sender)
-        return Proof(sender="" if movement.sender in (ZERO_ADDRESS, *self._listed) else movement.sender)
+            return PayerProof(namings=_find_own(self._decoded.reference), sender=sent.sender)
+        return PayerProof(sender="" if movement.sender in (ZERO_ADDRESS, *self._listed) else movement.sender)
 
-    def proof_of_deposit(self, place: int, deposit: Deposit) -> Proof:
+    def proof_of_deposit(self, place: int, deposit: Deposit) -> PayerProof:
         """Return the sender's own naming where the transaction's call makes just this deposit."""
         said = self._decoded
         is_only = len(self._deposits) == 1 and self._is_spending_own()
         if said is None or not said.is_deposit or not is_only:
-            return Proof(sender="" if deposit.payer in self._listed else deposit.payer)
+            return PayerProof(sender="" if deposit.payer in self._listed else deposit.payer)
         is_same = (said.contract, said.token_address) == (deposit.contract, deposit.token_address)
         if not is_same or deposit.recipient not in ("", said.recipient) or said.amount not in (None, deposit.amount):
-            return Proof()
-        return Proof(namings=_find_own(said.reference), sender=self._transaction.sender)
+            return PayerProof()
+        return PayerProof(namings=_find_own(said.reference), sender=self._transaction.sender)
 
     def call_at(self, place: int, contract: str) -> bytes:
         """Return the transaction's calldata where it calls that contract."""

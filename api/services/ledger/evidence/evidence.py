@@ -25,7 +25,7 @@ class PayerProof:
     sender: str = ""
 
 
-class Evidence(Protocol):
+class TransactionEvidence(Protocol):
     """What is known of a transaction's movements of money."""
 
     @property
@@ -38,11 +38,11 @@ class Evidence(Protocol):
         """All that are known, those of events and those of coin."""
         ...
 
-    def proof_of(self, movement: Movement) -> Proof:
+    def proof_of(self, movement: Movement) -> PayerProof:
         """Return what proves whose money a movement was."""
         ...
 
-    def proof_of_deposit(self, place: int, deposit: Deposit) -> Proof:
+    def proof_of_deposit(self, place: int, deposit: Deposit) -> PayerProof:
         """Return whose money a bridge's contract took in, by the place of its event among the receipt's logs."""
         ...
 
@@ -86,11 +86,11 @@ class TracedEvidence:
         asked = {row.frame for row in movements if row.recipient in recipients}
         self._asked = asked | {tree.frame_of_log[place] for place, event in events if isinstance(event, Deposit)}
 
-    def proof_of(self, movement: Movement) -> Proof:
+    def proof_of(self, movement: Movement) -> PayerProof:
         """Return the call's evidence; none for what a bridge's contract paid out, at whoever's bidding."""
-        return Proof() if movement.is_of_bridge else self._proofs[movement.frame]
+        return PayerProof() if movement.is_of_bridge else self._proofs[movement.frame]
 
-    def proof_of_deposit(self, place: int, deposit: Deposit) -> Proof:
+    def proof_of_deposit(self, place: int, deposit: Deposit) -> PayerProof:
         """Return the evidence of the call that wrote the event."""
         return self._proofs[self._tree.frame_of_log[place]]
 
@@ -105,7 +105,7 @@ class TracedEvidence:
         return b""
 
     @cached_property
-    def _proofs(self) -> Mapping[int, Proof]:
+    def _proofs(self) -> Mapping[int, PayerProof]:
         """The evidence for what moved in each call that is asked about, or around one: its own, and that of its caller.
 
         The sender is who alone lost something in the outermost call in which it was one: contracts through which money
@@ -113,11 +113,11 @@ class TracedEvidence:
         """
         wanted = self._asked_and_around()
         losers = find_losers(self._tree, self.movements, listed=self._listed, bridges=self._bridges, wanted=wanted)
-        found: dict[int, Proof] = {}
+        found: dict[int, PayerProof] = {}
         for number in sorted(wanted):
             frame = self._tree.frames[number]
-            around = found.get(frame.parent, Proof())
-            found[number] = Proof(
+            around = found.get(frame.parent, PayerProof())
+            found[number] = PayerProof(
                 namings=(*_make_naming(frame, losers[number]), *around.namings)[:MOST_NAMINGS],
                 sender=around.sender or (losers[number][0] if len(losers[number]) == 1 else ""),
             )

@@ -95,11 +95,11 @@ class Prover:
         opinion = self._receipts_only(witness, asked, wanted) if with_receipts else Opinion()
         rest = [each for each in asked if get_key(each) not in opinion.told and get_key(each) not in opinion.denied]
         try:
-            known = witness.reader.known_blocks({each.block.number for each in rest}) if rest else {}
+            known = witness.reader.load_known_blocks({each.block.number for each in rest}) if rest else {}
             for block in known.values():
                 mine = [each for each in rest if each.block.hash == block.block.hash]
                 present = {each.tx_hash: block for each in mine if each.tx_hash in block.records}
-                _compare(opinion, witness, mine, witness.reader.meaning(witness.reader.mined(present), wanted))
+                _compare(opinion, witness, mine, witness.reader.interpret(witness.reader.read_mined(present), wanted))
         except ChainUnavailable as fault:
             log.info("no_opinion", chain_id=self._chain_id, host=witness.host, reason=str(fault))
         return opinion
@@ -113,7 +113,7 @@ class Prover:
                 mine = [each for each in asked if each.block.number == number]
                 present = {each.tx_hash: block.full for each in mine if each.tx_hash in block.full.records}
                 mined = block.mined(self._chain_id, list(present), is_rehearsal=self._is_rehearsal)
-                _compare(opinion, witness, mine, witness.reader.meaning(mined, wanted))
+                _compare(opinion, witness, mine, witness.reader.interpret(mined, wanted))
         except (ChainUnavailable, NotProven) as fault:
             log.info("no_receipt_proof", chain_id=self._chain_id, host=witness.host, reason=str(fault))
         opinion.proven.update(opinion.told)

@@ -86,7 +86,7 @@ def prepare_claims(
         If there is no such order.
     """
     with resources.database.read() as session:
-        order = _order(session, order_id)
+        order = _load_order(session, order_id)
         rows = session.scalars(_select_payments(order, chain_id, tx_hash).where(Payment.sender == account)).all()
         return tuple(_offer(resources, order, row) for row in rows if row.order_id is None and not is_older(order, row))
 
@@ -107,7 +107,7 @@ def submit_claim(
         If the chain does not answer.
     """
     with resources.database.read() as session:
-        order = _order(session, order_id)
+        order = _load_order(session, order_id)
         row = session.scalar(_select_payments(order, chain_id, tx_hash).where(Payment.log_index == log_index))
         _require_claimable(order, row, account)
     if row is None or row.order_id == order.id:
@@ -164,7 +164,7 @@ def is_older(order: PaymentOrder, payment: Payment) -> bool:
     return payment.block_number is None or payment.block_number <= height or payment.mined_at < order.created_at
 
 
-def _order(session: Session, order_id: str) -> PaymentOrder:
+def _load_order(session: Session, order_id: str) -> PaymentOrder:
     order = session.get(PaymentOrder, order_id)
     if order is None:
         raise NotFound("There is no such payment order")

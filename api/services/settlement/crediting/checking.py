@@ -48,7 +48,7 @@ def check_payment(
     row.has_receipt_proof = row.has_receipt_proof or proof.has_receipt_proof
     row.has_second_opinion = row.has_second_opinion or proof.has_second_opinion
     dollars = _estimate_value(row, order)
-    needed, is_final = confirmations.blocks(row.chain_id, dollars), number <= observation.head.final_number
+    needed, is_final = confirmations.count_blocks(row.chain_id, dollars), number <= observation.head.final_number
     has_counted = row.state in COUNTED
     if row.state == PaymentState.DISPUTED:
         return False

@@ -65,7 +65,7 @@ def rescan_transaction(resources: Resources, env_mode: EnvMode, chain_id: int, t
     """
     chain, reached = _open(resources, env_mode, chain_id)
     try:
-        place = chain.ledger.places(chain_id, [tx_hash], chain.wanted).get(tx_hash)
+        place = chain.ledger.find_places(chain_id, [tx_hash], chain.wanted).get(tx_hash)
     except ChainUnavailable as fault:
         raise Unavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
     if place is None:

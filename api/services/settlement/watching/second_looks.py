@@ -45,7 +45,7 @@ def follow_reports(chain: Chain) -> None:
         asked = list_due_hints(session, *key, now)
     if not asked:
         return
-    places = chain.ledger.places(chain.chain_id, asked, chain.wanted)
+    places = chain.ledger.find_places(chain.chain_id, asked, chain.wanted)
     with chain.resources.database.write() as session:
         reached = hold_cursor(chain, session).block_number
         follow_hints(session, *key, asked, places, reached, now)
@@ -67,7 +67,7 @@ def read_again(chain: Chain) -> None:
     for first in range(cursor.reread_number + 1, last + 1, span)[:MOST_SEARCHES]:
         final = min(last, first + span - 1)
         found = chain.ledger.search(chain.chain_id, first, final, chain.wanted)
-        block = chain.ledger.blocks(chain.chain_id, [final])[final]
+        block = chain.ledger.read_blocks(chain.chain_id, [final])[final]
         observation = observe_chain(chain, found, reached_at=block.mined_at)
         with chain.resources.database.write() as session:
             held = hold_cursor(chain, session)

@@ -154,12 +154,12 @@ class _Task:
                 pause_s = LOOK_S
 
     def _look(self, chain_id: int, progress: Progress) -> Look:
-        started, sent = time.monotonic(), self._ledger.requests(chain_id)
+        started, sent = time.monotonic(), self._ledger.count_requests(chain_id)
         past = self._cost[chain_id]
         is_hurried = progress.has_found
         progress.begin()
         is_read = look(self._resources, self._env_mode, self._ledger, chain_id, progress)
-        requests = self._ledger.requests(chain_id) - sent
+        requests = self._ledger.count_requests(chain_id) - sent
         if progress.has_found or progress.is_behind:
             cost = past  # what an idle look costs can't be seen in this one
         else:

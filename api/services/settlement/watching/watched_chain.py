@@ -67,7 +67,7 @@ def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id
     ChainUnavailable
         If it can't be read just now.
     """
-    head = ledger.head(chain_id)
+    head = ledger.read_head(chain_id)
     with resources.database.read() as session:
         return Chain(
             resources=resources,
@@ -101,7 +101,7 @@ def observe_chain(
             chain, (*transfers, *(each.transfer for each in (proofs or {}).values() if each.transfer))
         ),
         proofs=proofs or {},
-        endpoints=chain.ledger.endpoint_count(chain.chain_id),
+        endpoints=chain.ledger.count_endpoints(chain.chain_id),
     )
 
 

@@ -90,14 +90,14 @@ def _watch_chain(chain: Chain, progress: Progress) -> None:
         number, block_hash = progress.since((cursor.block_number, cursor.block_hash))
         if chain.head.block.number < number:
             return  # a node that is behind; what it does not know yet says nothing
-        canonical = chain.ledger.blocks(chain.chain_id, due | {number})
+        canonical = chain.ledger.read_blocks(chain.chain_id, due | {number})
         if number in canonical and canonical[number].hash == block_hash:
             first = number + 1
         else:
             log.info("chain_reorganised", chain_id=chain.chain_id, block_number=number)
-            first, canonical = cursor.final_number + 1, chain.ledger.blocks(chain.chain_id, checked)
+            first, canonical = cursor.final_number + 1, chain.ledger.read_blocks(chain.chain_id, checked)
     else:
-        canonical = chain.ledger.blocks(chain.chain_id, checked)
+        canonical = chain.ledger.read_blocks(chain.chain_id, checked)
     is_quiet = cursor is not None and not checked and chain.resources.clock.now() - cursor.updated_at < CURSOR_EVERY
     proofs = _prove(chain, canonical)
     for reached, reading in _read(chain, first):
@@ -138,7 +138,7 @@ def _find_first_unknown(chain: Chain, session: Session) -> int:
         PaymentOrder.env_mode == chain.env_mode, or_(*build_open_conditions(chain.resources), is_fresh)
     )
     oldest, head = session.scalar(query), chain.head.block.number
-    return head if oldest is None else min(head, chain.ledger.block_at(chain.chain_id, oldest))
+    return head if oldest is None else min(head, chain.ledger.find_block_at(chain.chain_id, oldest))
 
 
 def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
@@ -154,7 +154,7 @@ def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
         if first > head.number:
             return
         last = min(head.number, first + chain.ledger.span - 1)
-        reached = head if last == head.number else chain.ledger.blocks(chain.chain_id, [last]).get(last)
+        reached = head if last == head.number else chain.ledger.read_blocks(chain.chain_id, [last]).get(last)
         if reached is None:
             raise ChainUnavailable(f"block {last} is gone")
         yield reached, chain.ledger.read(chain.chain_id, first, last, chain.wanted)
@@ -163,7 +163,7 @@ def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
 
 def _prove(chain: Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey, Proof]:
     """Look for proofs of the payments whose blocks are checked now."""
-    endpoints = chain.ledger.endpoint_count(chain.chain_id)
+    endpoints = chain.ledger.count_endpoints(chain.chain_id)
     with chain.resources.database.read() as session:
         asked = list_unproven(session, chain.env_mode, chain.chain_id, endpoints, canonical) if canonical else ()
     return chain.ledger.prove(chain.chain_id, asked, chain.wanted) if asked else {}
