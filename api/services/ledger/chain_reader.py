@@ -22,7 +22,7 @@ from api.domain.confirmations import count_finality_blocks
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
 from api.domain.transfers import Block, Transfer
 from api.services.ledger.candidates import choose_paying_or_naming
-from api.services.ledger.event_searches import plan_bloom_searches, plan_event_searches, is_transfer
+from api.services.ledger.event_searches import is_transfer, plan_bloom_searches, plan_event_searches
 from api.services.ledger.evidence.signatures import accepts_signature
 from api.services.ledger.reading import TransactionReader
 from api.services.ledger.rpc_records import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from adapters.bridges.events import Bridge, BridgeEvents, BridgeRefund, Delivery, Deposit
 from adapters.rpc.abi import Log
 from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
-from api.services.ledger.evidence.evidence import TransactionEvidence, PayerProof
+from api.services.ledger.evidence.evidence import PayerProof, TransactionEvidence
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, find_wrapped_coin
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS

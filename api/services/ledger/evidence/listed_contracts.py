@@ -125,7 +125,9 @@ def _result(call: Call, answer: Answer) -> object | None:
 @cache
 def _deployed(chain_id: int) -> frozenset[str]:
     bridges = (contract for bridge in bridges_on(chain_id) for contract in bridge.contracts)
-    found = frozenset((*_addresses(chain_id, FIELDS), *paying_contracts(chain_id), *bridges, find_wrapped_coin(chain_id)))
+    found = frozenset(
+        (*_addresses(chain_id, FIELDS), *paying_contracts(chain_id), *bridges, find_wrapped_coin(chain_id))
+    )
     return found - {""}
 
 
