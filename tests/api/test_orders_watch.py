@@ -361,7 +361,7 @@ def test_a_head_that_went_back_is_followed(shop: Shop, monkeypatch: pytest.Monke
     order_id = shop.create(order_price=ETH_PRICE)
     send(shop, order_id, 10**18)
     shop.wait(2)
-    original = SimulatedLedger.head
+    original = SimulatedLedger.read_head
 
     def behind(ledger: SimulatedLedger, chain_id: int) -> Any:
         now = original(ledger, chain_id)
