@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, floor, inf
 
-BPS = 10_000
+from routing_engine.fixed_point import BPS
 
 PRECISION = 1e-9
 """More than the relative error of a bound: a unit that it misses by less is not rounded away."""

@@ -8,7 +8,8 @@ from typing import Literal
 OrderName = Literal["cheapest", "fastest", "balanced"]
 """An order of routes as callers write it."""
 
-BPS = 10_000
+from routing_engine.fixed_point import BPS
+
 SECONDS_PER_HOUR = 3600
 
 

@@ -15,8 +15,9 @@ from routing_engine.errors import (
     Refusal,
     Unroutable,
 )
+from routing_engine.fixed_point import BPS
 from routing_engine.model import UNLIMITED, Token
-from routing_engine.objective import BPS, OBJECTIVES, Objective, OrderName
+from routing_engine.objective import OBJECTIVES, Objective, OrderName
 from routing_engine.route import Route, Side, SideName, describe_amount
 
 MAX_HOPS = 4

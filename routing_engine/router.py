@@ -13,14 +13,14 @@ from routing_engine.batch.quotes import Quotes, make_requests, quote_requests
 from routing_engine.certificate import Certificate
 from routing_engine.deadline import Budget, Clock
 from routing_engine.errors import Refusal
+from routing_engine.fixed_point import BPS
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.graph.graph import Graph
-from routing_engine.objective import BPS
 from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, Status
 from routing_engine.route import Route, Side
-from routing_engine.search.alternatives import alternatives
+from routing_engine.search.alternatives import find_alternatives
 from routing_engine.search.no_route import explain
-from routing_engine.search.pareto import pareto_set
+from routing_engine.search.pareto import find_pareto_set
 from routing_engine.search.path_search import Search
 from routing_engine.search.query import Query, Single
 from routing_engine.snapshot.snapshot import Snapshot
@@ -74,9 +74,9 @@ class Router:
 
     def find_routes(self, request: RouteRequest) -> RouteResult:
         """Return the best route and, if asked for, alternatives; a status says when there is none."""
-        query = self._query(request)
-        single = query.single(query.allowed, request.max_hops)
-        return self._finished(query, single) if single else self._without_single(query)
+        query = self._start_query(request)
+        single = query.find_single(query.allowed, request.max_hops)
+        return self._finish(query, single) if single else self._split_or_explain(query)
 
     def pareto(self, request: RouteRequest) -> RouteResult:
         """Return the best route for every fill time: no other is both cheaper and faster.
@@ -84,10 +84,10 @@ class Router:
         They come in the request's order; how much time there is to save is for the caller to see. Bridges are what
         takes time, so on one chain there is one such route.
         """
-        query = self._query(request)
+        query = self._start_query(request)
         by_money = replace(request, order="cheapest", value_of_time=None, alternatives=0)
-        routes = pareto_set(Query(self._search, by_money, self._valued(request), query.budget))
-        return self._result(query, query.ranked(routes), len(routes)) if routes else self._without_single(query)
+        routes = find_pareto_set(Query(self._search, by_money, self._value_gas(request), query.budget))
+        return self._make_result(query, query.rank(routes), len(routes)) if routes else self._split_or_explain(query)
 
     def quote_many(
         self,
@@ -130,48 +130,50 @@ class Router:
         First come the best single paths, over one hop and over more, where more are better; then what `find_routes`
         gives, if that is better still. A caller may stop at any time.
         """
-        query = self._query(request)
+        query = self._start_query(request)
         best: Single | None = None
         last: RouteResult | None = None
         for max_hops in range(1, request.max_hops + 1):
-            single = query.single(query.allowed, max_hops)
-            if single is None or (best and query.key(single.route) > query.key(best.route)):
+            single = query.find_single(query.allowed, max_hops)
+            if single is None or (best and query.rank_key(single.route) > query.rank_key(best.route)):
                 continue
             best, before = single, best
-            result = self._result(query, [single.route], 1)
-            if result.routes and (before is None or query.key(single.route) < query.key(before.route)):
+            result = self._make_result(query, [single.route], 1)
+            if result.routes and (before is None or query.rank_key(single.route) < query.rank_key(before.route)):
                 last = result
                 yield result
             if query.budget.is_spent():
                 break
-        final = self._finished(query, best) if best else self._without_single(query)
-        if last is None or (final != last and final.routes and query.key(final.best()) <= query.key(last.best())):
+        final = self._finish(query, best) if best else self._split_or_explain(query)
+        if last is None or (
+            final != last and final.routes and query.rank_key(final.best()) <= query.rank_key(last.best())
+        ):
             yield final
 
-    def _query(self, request: RouteRequest) -> Query:
+    def _start_query(self, request: RouteRequest) -> Query:
         budget = Budget(self.clock, request.time_budget_ms)
-        return Query(self._search, request, self._valued(request), budget)
+        return Query(self._search, request, self._value_gas(request), budget)
 
-    def _valued(self, request: RouteRequest) -> Valuation:
+    def _value_gas(self, request: RouteRequest) -> Valuation:
         if not request.gas_prices:
             return self._valuation
         return Valuation(self.graph, {**self.snapshot.gas_prices, **request.gas_prices})
 
-    def _finished(self, query: Query, single: Single) -> RouteResult:
-        """Make the most of the best single path: a division, alternatives."""
+    def _finish(self, query: Query, single: Single) -> RouteResult:
+        """Make the most of the best single path: a split, alternatives."""
         count = query.request.alternatives
-        answer = query.divided(single, query.allowed)
+        answer = query.split_single(single, query.allowed)
         routes = answer.routes
-        if count or not _accepted(query.request, routes):
-            others = alternatives(query, single, count or MAX_ALTERNATIVES)
+        if count or not _accept(query.request, routes):
+            others = find_alternatives(query, single, count or MAX_ALTERNATIVES)
             routes = [routes[0], *(route for route in others if route != routes[0])]
-        return self._result(query, routes, 1 + count, answer.certificate)
+        return self._make_result(query, routes, 1 + count, answer.certificate)
 
-    def _result(
+    def _make_result(
         self, query: Query, routes: Sequence[Route], most: int, certificate: Certificate | None = None
     ) -> RouteResult:
         """Return the first of `routes`, or what is wrong with all of them; the certificate is the very first one's."""
-        accepted = _accepted(query.request, routes)
+        accepted = _accept(query.request, routes)
         return RouteResult(
             request=query.request,
             snapshot_id=self._snapshot_id,
@@ -182,13 +184,13 @@ class Router:
             certificate=certificate if accepted[:1] == [*routes[:1]] else None,
         )
 
-    def _without_single(self, query: Query) -> RouteResult:
-        """Return a division where no single path takes the whole amount, or say why there is none either."""
+    def _split_or_explain(self, query: Query) -> RouteResult:
+        """Return a split where no single path takes the whole amount, or say why there is none either."""
         status, unavailable = explain(self.graph, query.request, query.allowed)
         if query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable):
-            answer = query.spread(query.allowed)
+            answer = query.split_over_full_paths(query.allowed)
             if answer:
-                return self._result(query, answer.routes, 1, answer.certificate)
+                return self._make_result(query, answer.routes, 1, answer.certificate)
         return RouteResult(
             request=query.request,
             snapshot_id=self._snapshot_id,
@@ -198,6 +200,6 @@ class Router:
         )
 
 
-def _accepted(request: RouteRequest, routes: Sequence[Route]) -> list[Route]:
+def _accept(request: RouteRequest, routes: Sequence[Route]) -> list[Route]:
     most = request.max_price_impact_bps
     return [route for route in routes if most is None or route.price_impact * BPS <= most]

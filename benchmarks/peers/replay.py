@@ -26,13 +26,13 @@ def routes_of(router: Router, request: RouteRequest, answer: Answer) -> list[Rou
         hops = run_in_turn(markets, request.token_in, answer.paths)
     except QuoteRefused:
         return []
-    found = [valuation.route(Side.EXACT_IN, hops)]
+    found = [valuation.build_route(Side.EXACT_IN, hops)]
     if len({hop.market_id for hop in hops}) < len(hops):
         try:
             merged = run_merged(markets, request.token_in, hops)
         except QuoteRefused:
             return found
-        found += [valuation.route(Side.EXACT_IN, merged)] if merged else []
+        found += [valuation.build_route(Side.EXACT_IN, merged)] if merged else []
     return found
 
 

@@ -87,7 +87,7 @@ class Curve:
         return cls(pieces=tangent, shape=shape, params=np.array(params, np.float64), **options)
 
     @property
-    def steepest(self) -> float:
+    def max_average_price(self) -> float:
         """A price that no average price ``y(x) / x`` exceeds: what certificates rest on."""
         if self.ceiling is not None:
             return self.ceiling

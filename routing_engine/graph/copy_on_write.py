@@ -9,7 +9,7 @@ from itertools import count
 
 import numpy as np
 
-from routing_engine.graph.structured_rows import Places, Records, copy_over, put, taken
+from routing_engine.graph.structured_rows import Places, Records, copy_over, put_rows, take_rows
 
 KEPT = 3
 """Copies that are remembered: that of the present graph, of the one before that is still searched, and a spare one."""
@@ -36,7 +36,7 @@ class Buffers:
         self._numbers = count()
         self._origins: dict[int, tuple[int, Places | None]] = {}
         self._stranger: tuple[weakref.ref[Records], int] | None = None
-        self._alone = self._references([np.empty(0, np.void)], 0)
+        self._alone = self._count_references([np.empty(0, np.void)], 0)
 
     def copy_of(self, array: Records, rows: Places | None) -> Records:
         """Return a copy of an array of one dimension.
@@ -49,25 +49,25 @@ class Buffers:
             The caller may write to these rows of the copy, and to no others; None for any.
         """
         with self._lock:
-            origin = self._version_of(array)
-            place = self._spare_place(array)
+            origin = self._find_version(array)
+            place = self._find_spare_place(array)
             behind = None
             if place is None:
                 copy = np.empty_like(array)  # owns its memory, so that every view of it refers to it
             else:
                 copy = self._arrays.pop(place)
-                behind = self._difference(self._versions.pop(place), origin)
+                behind = self._find_difference(self._versions.pop(place), origin)
             if behind is None or behind.size > FEW * array.size:
                 copy_over(copy, array)
             else:
-                put(copy, behind, taken(array, behind))
+                put_rows(copy, behind, take_rows(array, behind))
             version = next(self._numbers)
             self._origins[version] = origin, rows
             self._origins.pop(version - REMEMBERED, None)
             self._arrays, self._versions = [*self._arrays[1 - KEPT :], copy], [*self._versions[1 - KEPT :], version]
             return copy
 
-    def _version_of(self, array: Records) -> int:
+    def _find_version(self, array: Records) -> int:
         """Return the number of an array; the last one that was not made here has a number too."""
         for known, version in zip(self._arrays, self._versions, strict=True):
             if known is array:
@@ -76,16 +76,16 @@ class Buffers:
             self._stranger = weakref.ref(array), next(self._numbers)
         return self._stranger[1]
 
-    def _spare_place(self, array: Records) -> int | None:
+    def _find_spare_place(self, array: Records) -> int | None:
         """Return the place of the latest copy that nobody refers to."""
         for place in reversed(range(len(self._arrays))):
-            if self._references(self._arrays, place) == self._alone and _fits(self._arrays[place], array):
+            if self._count_references(self._arrays, place) == self._alone and _fits(self._arrays[place], array):
                 return place
         return None
 
-    def _difference(self, one: int, other: int) -> Places | None:
+    def _find_difference(self, one: int, other: int) -> Places | None:
         """Return the rows in which two versions may differ; None where that is unknown."""
-        mine, others = self._line(one), self._line(other)
+        mine, others = self._trace_origins(one), self._trace_origins(other)
         common = next((version for version in mine if version in others), None)
         if common is None:
             return None
@@ -94,7 +94,7 @@ class Buffers:
             return None
         return np.concatenate([np.empty(0, np.int64), *steps])
 
-    def _line(self, version: int) -> dict[int, list[Places | None]]:
+    def _trace_origins(self, version: int) -> dict[int, list[Places | None]]:
         """Return a version and those that it came from, with the rows that were written on the way."""
         line: dict[int, list[Places | None]] = {version: []}
         passed: list[Places | None] = []
@@ -105,7 +105,7 @@ class Buffers:
         return line
 
     @staticmethod
-    def _references(arrays: list[Records], place: int) -> int:
+    def _count_references(arrays: list[Records], place: int) -> int:
         return sys.getrefcount(arrays[place])
 
 

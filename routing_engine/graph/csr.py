@@ -11,7 +11,7 @@ import numpy.typing as npt
 from routing_engine.curves.shape import Shape
 from routing_engine.graph.copy_on_write import Buffers
 from routing_engine.graph.edge_rows import EdgeRows
-from routing_engine.graph.structured_rows import Records, put, taken
+from routing_engine.graph.structured_rows import Records, put_rows, take_rows
 from routing_engine.kernels.arrays import Adjacency, Tables
 
 Ints = npt.NDArray[np.int64]
@@ -63,24 +63,24 @@ def lay_out(
     records = rows.records.copy()
     records["other"] = target
     records["market"] = np.repeat(np.arange(rows.first.size - 1), np.diff(rows.first))
-    tables = Tables(_joined(rows.pieces, (0, 5)), _joined(rows.params, (0,)))
-    records["piece"] = _starts(*_table_sizes(records))
+    tables = Tables(_join(rows.pieces, (0, 5)), _join(rows.params, (0,)))
+    records["piece"] = _find_starts(*_count_table_rows(records))
     order = np.argsort(source, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
-    edges = taken(records, order)
+    edges = take_rows(records, order)
     back = np.argsort(edges["other"], kind="stable")
     edges["twin"][back] = np.arange(back.size)
-    forward = Adjacency(_offsets(source[order], tokens), edges)
-    reversed_edges = taken(edges, back)
+    forward = Adjacency(_find_offsets(source[order], tokens), edges)
+    reversed_edges = take_rows(edges, back)
     reversed_edges["twin"] = back
     reversed_edges["other"] = source[order][back]
-    reverse = Adjacency(_offsets(edges["other"][back], tokens), reversed_edges)
-    layout = Layout(rows.first, place, _opposites(edges["market"], source[order], edges["other"]))
+    reverse = Adjacency(_find_offsets(edges["other"][back], tokens), reversed_edges)
+    layout = Layout(rows.first, place, _find_opposites(edges["market"], source[order], edges["other"]))
     return layout, forward, reverse, tables
 
 
-def written(
+def write_states(
     rows: EdgeRows, at: Ints, layout: Layout, forward: Records, reverse: Records, old: Tables, buffers: Memory
 ) -> tuple[Records, Records, Tables]:
     """Return the edges and tables with new states of some markets, that have the same edges as before.
@@ -99,51 +99,51 @@ def written(
         For copies of forward and of reverse edges.
     """
     places = layout.forward[at]
-    before = taken(forward, places)
+    before = take_rows(forward, places)
     twins = before["twin"]
-    records = taken(rows.records, np.arange(at.size))
+    records = take_rows(rows.records, np.arange(at.size))
     for name in ("other", "market", "chain", "twin", "piece"):
         records[name] = before[name]
-    moved = _table_sizes(before), _table_sizes(records)
+    moved = _count_table_rows(before), _count_table_rows(records)
     shifts = any((was != now).any() for was, now in zip(*moved, strict=True))
     has_tables = any(size.any() for pair in moved for size in pair)
-    sizes = _table_sizes(taken(forward, layout.forward)) if has_tables else None
+    sizes = _count_table_rows(take_rows(forward, layout.forward)) if has_tables else None
     # Where a market has more or fewer pieces than before, those of all markets after it move.
     forward = buffers[0].copy_of(forward, None if shifts else places)
     reverse = buffers[1].copy_of(reverse, None if shifts else twins)
-    put(forward, places, records)
+    put_rows(forward, places, records)
     records["other"], records["twin"] = reverse["other"][twins], places
-    put(reverse, twins, records)
+    put_rows(reverse, twins, records)
     if sizes is None:
         return forward, reverse, old
     tables = Tables(
-        _spliced(old.pieces, sizes[0], at, moved[0][0] + moved[1][0], rows.pieces),
-        _spliced(old.params, sizes[1], at, moved[0][1] + moved[1][1], rows.params),
+        _splice(old.pieces, sizes[0], at, moved[0][0] + moved[1][0], rows.pieces),
+        _splice(old.params, sizes[1], at, moved[0][1] + moved[1][1], rows.params),
     )
     if shifts:
-        forward["piece"][layout.forward] = _starts(*_table_sizes(taken(forward, layout.forward)))
+        forward["piece"][layout.forward] = _find_starts(*_count_table_rows(take_rows(forward, layout.forward)))
         reverse["piece"][forward["twin"]] = forward["piece"]
     return forward, reverse, tables
 
 
-def _table_sizes(records: Records) -> tuple[Ints, Ints]:
+def _count_table_rows(records: Records) -> tuple[Ints, Ints]:
     """Return how many rows of the table of pieces, and how many parameters, belong to each edge."""
     counts = records["n_pieces"].astype(np.int64)
     has_pieces = records["shape"] == int(Shape.PIECES)
     return np.where(has_pieces & (counts > 1), counts, 0), np.where(has_pieces, 0, counts)
 
 
-def _starts(pieces: Ints, params: Ints) -> Ints:
+def _find_starts(pieces: Ints, params: Ints) -> Ints:
     """Return where each row's part of its table begins; 0 for rows without."""
     starts = np.where(pieces > 0, np.cumsum(pieces) - pieces, np.cumsum(params) - params)
     return np.where((pieces > 0) | (params > 0), starts, 0)
 
 
-def _joined(blocks: Mapping[int, npt.NDArray[np.float64]], empty: tuple[int, ...]) -> npt.NDArray[np.float64]:
+def _join(blocks: Mapping[int, npt.NDArray[np.float64]], empty: tuple[int, ...]) -> npt.NDArray[np.float64]:
     return np.concatenate([blocks[row] for row in sorted(blocks)]) if blocks else np.empty(empty)
 
 
-def _spliced(
+def _splice(
     table: npt.NDArray[np.float64],
     sizes: Ints,
     at: Ints,
@@ -163,7 +163,7 @@ def _spliced(
     return np.concatenate([*parts, table[done:]]) if parts else table
 
 
-def _opposites(market: Numbers, source: Numbers, target: Numbers) -> Ints:
+def _find_opposites(market: Numbers, source: Numbers, target: Numbers) -> Ints:
     """Return for each edge the one of the same market from its target to its source, or -1."""
     low, high = np.minimum(source, target), np.maximum(source, target)
     order = np.lexsort((high, low, market))
@@ -174,5 +174,5 @@ def _opposites(market: Numbers, source: Numbers, target: Numbers) -> Ints:
     return opposite
 
 
-def _offsets(sorted_nodes: Numbers, tokens: int) -> Ints:
+def _find_offsets(sorted_nodes: Numbers, tokens: int) -> Ints:
     return np.searchsorted(sorted_nodes, np.arange(tokens + 1)).astype(np.int64)

@@ -48,12 +48,12 @@ class EdgeRows:
     charging: tuple[int, ...]
 
 
-def edge_rows(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> EdgeRows:
+def describe_edges(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> EdgeRows:
     """Describe all edges of the given markets.
 
     Constant-product pools are by far the most, so they are described together; each other market by its own curves.
     """
-    numbers, columns = _constant_product(markets)
+    numbers, columns = _describe_constant_product(markets)
     regular = set(numbers.tolist())
     listed = {number: market.edges() for number, market in enumerate(markets) if number not in regular}
     counts = np.full(len(markets), BOTH_WAYS, np.int64)
@@ -67,14 +67,14 @@ def edge_rows(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> EdgeR
         records["concave"][rows] = 1
         for name, values in columns[direction].items():
             records[name][rows] = values
-        records["steepest"][rows] = columns[direction]["a"] / columns[direction]["b"]
+        records["max_average_price"][rows] = columns[direction]["a"] / columns[direction]["b"]
     pieces: dict[int, npt.NDArray[np.float64]] = {}
     params: dict[int, npt.NDArray[np.float64]] = {}
     charging: list[int] = []
     for number, ends in listed.items():
         for row, (token_in, token_out) in enumerate(ends, int(first[number])):
             curve = markets[number].curve(token_in, token_out)
-            records[row] = _record(curve, token_in, token_out, gas_prices)
+            records[row] = _make_record(curve, token_in, token_out, gas_prices)
             if curve.shape is not Shape.PIECES:
                 params[row] = curve.params
             elif len(curve.pieces) > 1:
@@ -84,7 +84,7 @@ def edge_rows(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> EdgeR
     return EdgeRows(first, listed, records, pieces, params, tuple(charging))
 
 
-def _constant_product(
+def _describe_constant_product(
     markets: Sequence[Market],
 ) -> tuple[npt.NDArray[np.int64], tuple[dict[str, npt.NDArray[np.float64]], dict[str, npt.NDArray[np.float64]]]]:
     """Return the numbers of constant-product pools that are open both ways, and their columns for each direction."""
@@ -102,7 +102,7 @@ def _constant_product(
     return np.array(found, np.int64)[is_open], (kept[0], kept[1])
 
 
-def _record(curve: Curve, token_in: Token, token_out: Token, gas_prices: Mapping[int, int]) -> tuple[float, ...]:
+def _make_record(curve: Curve, token_in: Token, token_out: Token, gas_prices: Mapping[int, int]) -> tuple[float, ...]:
     gas_price = gas_prices.get(token_in.chain_id, 0)
     gas = curve.gas + (curve.native_fee / gas_price if gas_price else 0.0)
     crosses = token_in.chain_id != token_out.chain_id
@@ -110,4 +110,4 @@ def _record(curve: Curve, token_in: Token, token_out: Token, gas_prices: Mapping
     count = len(curve.pieces) if curve.shape is Shape.PIECES else len(curve.params)
     limits = (curve.x_min, curve.x_max, gas, curve.gas_per_piece)
     head = (0, 0, 0, 0, curve.shape, curve.concave, 0, count)
-    return (*head, *curve.pieces[0].tolist(), curve.steepest, *limits, time)
+    return (*head, *curve.pieces[0].tolist(), curve.max_average_price, *limits, time)

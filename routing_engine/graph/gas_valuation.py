@@ -31,17 +31,17 @@ class Valuation:
         self.gas_cost = graph.gas_cost(gas_prices)
         self._gas_cost = dict(zip(graph.chains, self.gas_cost.tolist(), strict=True))
 
-    def route(self, side: Side, hops: tuple[Hop, ...]) -> Route:
+    def build_route(self, side: Side, hops: tuple[Hop, ...]) -> Route:
         """Build a route whose gas, with what bridges charge on top, is valued in both of its tokens."""
         token_in, token_out = hops[0].token_in, hops[-1].token_out
-        cost, on_top, priced = 0.0, 0.0, True
+        cost, coin_fees, priced = 0.0, 0.0, True
         for hop in hops:
             chain_id = hop.token_in.chain_id
             cost += hop.gas * self._gas_cost[chain_id]
-            on_top += self._on_top(hop.fees, chain_id)
+            coin_fees += self._value_coin_fees(hop.fees, chain_id)
             priced = priced and chain_id in self._known
-        cost += on_top
-        price_in, price_out = self._price(token_in), self._price(token_out)
+        cost += coin_fees
+        price_in, price_out = self._find_price(token_in), self._find_price(token_out)
         return Route(
             token_in=token_in,
             token_out=token_out,
@@ -52,7 +52,7 @@ class Valuation:
             gas_priced=priced and price_in > 0 and price_out > 0,
         )
 
-    def _on_top(self, fees: tuple[Fee, ...], chain_id: int) -> float:
+    def _value_coin_fees(self, fees: tuple[Fee, ...], chain_id: int) -> float:
         """Worth of what is paid in the chain's coin beside the input."""
         paid = sum([fee.amount for fee in fees if not fee.included])
         if not paid:
@@ -60,5 +60,5 @@ class Valuation:
         coin = self._graph.native[self._graph.chain_number[chain_id]]
         return paid * float(self._graph.prices[coin]) if coin >= 0 else 0.0
 
-    def _price(self, token: Token) -> float:
+    def _find_price(self, token: Token) -> float:
         return self._graph.prices.item(self._graph.index[token])

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.graph.copy_on_write import Buffers
-from routing_engine.graph.csr import Layout, Memory, lay_out, written
-from routing_engine.graph.edge_rows import EdgeRows, Ends, edge_rows
-from routing_engine.graph.reference_prices import mid_rates, native_tokens, reference_prices
-from routing_engine.kernels.arrays import Adjacency, Board, Tables
+from routing_engine.graph.csr import Layout, Memory, lay_out, write_states
+from routing_engine.graph.edge_rows import EdgeRows, Ends, describe_edges
+from routing_engine.graph.reference_prices import compute_mid_rates, compute_reference_prices, find_native_tokens
+from routing_engine.kernels.arrays import Adjacency, GraphArrays, Tables
 from routing_engine.model import Market, Token
 
 _PROTOCOL = attrgetter("protocol")
@@ -79,8 +79,8 @@ class Graph:
     def compile(cls, markets: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph:
         """Lay out markets; the order of the input decides all numbers, so equal input gives equal arrays."""
         markets, gas_prices = tuple(markets), dict(gas_prices or {})
-        rows = edge_rows(markets, gas_prices)
-        index, source, target = _numbered(markets, rows)
+        rows = describe_edges(markets, gas_prices)
+        index, source, target = _number_tokens(markets, rows)
         chains = tuple(sorted({token.chain_id for token in index}))
         chain_of = np.array([chains.index(token.chain_id) for token in index], np.int32)
         rows.records["chain"] = chain_of[source]
@@ -98,9 +98,9 @@ class Graph:
             reverse=reverse,
             tables=tables,
             source=reverse.edges["other"][forward.edges["twin"]],
-            mid_rate=mid_rates(forward.edges, layout.opposite, np.arange(forward.edges.size)),
+            mid_rate=compute_mid_rates(forward.edges, layout.opposite, np.arange(forward.edges.size)),
             wraps=np.array([market.is_wrap for market in markets], np.bool_),
-            native=native_tokens(index, chains),
+            native=find_native_tokens(index, chains),
             layout=layout,
         )
 
@@ -128,16 +128,16 @@ class Graph:
             return None
         if gas_prices != self.gas_prices:
             news = {number: self.markets[number] for number in self.charging} | news
-        rows = edge_rows(list(news.values()), gas_prices)
+        rows = describe_edges(list(news.values()), gas_prices)
         numbers = np.fromiter(news, np.int64, len(news))
         if not self._has_edges_of(news, numbers, rows):
             return None
         at = self.layout.rows_of(numbers)
-        forward, reverse, tables = written(
+        forward, reverse, tables = write_states(
             rows, at, self.layout, self.forward.edges, self.reverse.edges, self.tables, self.buffers
         )
         mid_rate, places = self.mid_rate.copy(), self.layout.forward[at]
-        mid_rate[places] = mid_rates(forward, self.layout.opposite, places)
+        mid_rate[places] = compute_mid_rates(forward, self.layout.opposite, places)
         markets = list(self.markets)
         for number, market in news.items():
             markets[number] = market
@@ -172,14 +172,14 @@ class Graph:
         )
 
     @cached_property
-    def board(self) -> Board:
+    def arrays(self) -> GraphArrays:
         """The graph as kernels see it."""
-        return Board(self.forward, self.reverse, self.source, self.tables)
+        return GraphArrays(self.forward, self.reverse, self.source, self.tables)
 
     @cached_property
     def prices(self) -> npt.NDArray[np.float64]:
         """Worth of each token's smallest unit in the root's, 0 where unknown."""
-        return reference_prices(self.forward, self.mid_rate, self.native)
+        return compute_reference_prices(self.forward, self.mid_rate, self.native)
 
     @cached_property
     def units(self) -> npt.NDArray[np.float64]:
@@ -220,7 +220,7 @@ class Graph:
         return self.forward.edges["market"], self.forward.edges["other"]
 
 
-def _numbered(
+def _number_tokens(
     markets: Sequence[Market], rows: EdgeRows
 ) -> tuple[dict[Token, int], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return a number for each token, in the order of rows, and each row's numbers of token_in and token_out."""
@@ -228,13 +228,13 @@ def _numbered(
     source: list[int] = []
     target: list[int] = []
     for number, market in enumerate(markets):
-        for token_in, token_out in _ends(market, rows.listed.get(number)):
+        for token_in, token_out in _list_ends(market, rows.listed.get(number)):
             source.append(index.setdefault(token_in, len(index)))
             target.append(index.setdefault(token_out, len(index)))
     return index, np.array(source, np.int32), np.array(target, np.int32)
 
 
-def _ends(market: Market, listed: Ends | None) -> Ends:
+def _list_ends(market: Market, listed: Ends | None) -> Ends:
     if listed is not None:
         return listed
     first, second = market.tokens

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from routing_engine.graph.structured_rows import Places
 from routing_engine.kernels.arrays import Adjacency
-from routing_engine.kernels.reference_prices import widest_prices
+from routing_engine.kernels.reference_prices import find_widest_prices
 from routing_engine.model import NATIVE_ADDRESS, Token
 from routing_engine.reference.chains import CHAINS
 
 
-def native_tokens(index: Mapping[Token, int], chains: tuple[int, ...]) -> npt.NDArray[np.int32]:
+def find_native_tokens(index: Mapping[Token, int], chains: tuple[int, ...]) -> npt.NDArray[np.int32]:
     """Return, per chain, the number of the token that gas is valued by: the wrapped coin, else the coin, else -1."""
     found = []
     for chain_id in chains:
@@ -29,7 +29,7 @@ def native_tokens(index: Mapping[Token, int], chains: tuple[int, ...]) -> npt.ND
     return np.array(found, np.int32)
 
 
-def mid_rates(edges: npt.NDArray[np.void], opposite: Places, places: Places) -> npt.NDArray[np.float64]:
+def compute_mid_rates(edges: npt.NDArray[np.void], opposite: Places, places: Places) -> npt.NDArray[np.float64]:
     """Return rates without fees of some edges, in units of token_out per unit of token_in; 0 where unknown.
 
     They are the geometric mean of a market's two directions, or its one direction's own rate.
@@ -44,14 +44,14 @@ def mid_rates(edges: npt.NDArray[np.void], opposite: Places, places: Places) -> 
         Which edges.
     """
     back_places = opposite[places]
-    rate = _rates(edges, places)
-    back = np.where(back_places >= 0, _rates(edges, back_places), 0.0)
+    rate = _compute_rates(edges, places)
+    back = np.where(back_places >= 0, _compute_rates(edges, back_places), 0.0)
     mid = np.where(back > 0, np.sqrt(rate / np.where(back > 0, back, 1.0)), rate)
     mid[~np.isfinite(mid)] = 0.0
     return np.asarray(mid, np.float64)
 
 
-def reference_prices(
+def compute_reference_prices(
     forward: Adjacency, mid_rate: npt.NDArray[np.float64], native: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.float64]:
     """Price all tokens along their deepest markets.
@@ -61,9 +61,9 @@ def reference_prices(
     forward : Adjacency
         Edges by token_in.
     mid_rate : float64 array
-        From `mid_rates`, of all edges.
+        From `compute_mid_rates`, of all edges.
     native : int32 array
-        From `native_tokens`; the best connected of these is the root, whose smallest unit is worth 1.
+        From `find_native_tokens`; the best connected of these is the root, whose smallest unit is worth 1.
 
     Returns
     -------
@@ -75,11 +75,11 @@ def reference_prices(
         return np.empty(0)
     coins = native[native >= 0]
     root = int(coins[np.argmax(degree[coins])]) if coins.size else int(np.argmax(degree))
-    prices, _ = widest_prices(forward.first, forward.edges, mid_rate, root)
+    prices, _ = find_widest_prices(forward.first, forward.edges, mid_rate, root)
     return np.asarray(prices, np.float64)
 
 
-def _rates(edges: npt.NDArray[np.void], places: Places) -> npt.NDArray[np.float64]:
+def _compute_rates(edges: npt.NDArray[np.void], places: Places) -> npt.NDArray[np.float64]:
     a, b = edges["a"][places], edges["b"][places]
     rates: npt.NDArray[np.float64] = np.divide(a, b, out=np.zeros(places.size), where=b > 0)
     return rates

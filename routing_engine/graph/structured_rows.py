@@ -9,12 +9,12 @@ Records = npt.NDArray[np.void]
 Places = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 
 
-def taken(records: Records, places: Places) -> Records:
+def take_rows(records: Records, places: Places) -> Records:
     """Return a copy of some rows."""
     return _as_bytes(records)[places].view(records.dtype)
 
 
-def put(records: Records, places: Places, news: Records) -> None:
+def put_rows(records: Records, places: Places, news: Records) -> None:
     """Write rows over those at `places`."""
     _as_bytes(records)[places] = _as_bytes(news)
 

@@ -26,7 +26,7 @@ EDGE = np.dtype(
         ("a", np.float64),
         ("b", np.float64),
         ("c", np.float64),
-        ("steepest", np.float64),  # no average price is larger
+        ("max_average_price", np.float64),  # no average price is larger
         ("x_min", np.float64),
         ("x_max", np.float64),
         ("gas", np.float32),
@@ -57,7 +57,7 @@ class Tables(NamedTuple):
     params: npt.NDArray[np.float64]
 
 
-class Board(NamedTuple):
+class GraphArrays(NamedTuple):
     """A graph as kernels see it; `source` is the token_in of each forward edge."""
 
     forward: Adjacency
@@ -67,11 +67,11 @@ class Board(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What turns gas into amounts.
+    """What turns gas and time into amounts.
 
-    `gas_cost` is the worth of one gas unit by chain, in the root's smallest units; `units` the number of each token's
-    smallest units that the root's smallest unit is worth; `last_block_s` the time of a block on the target's chain, for
-    paths that end with a transaction there.
+    `gas_cost` is the value of one gas unit by chain, in the root's smallest units. `units` is the number of each
+    token's smallest units that the root's smallest unit is worth. `last_block_s` is the time of a block on
+    the target's chain, for paths that end with a transaction there.
     """
 
     gas_cost: npt.NDArray[np.float64]
@@ -81,43 +81,100 @@ class Weights(NamedTuple):
     time_first: bool
 
 
+class PathProblem(NamedTuple):
+    """One request for the best single paths.
+
+    `onward` are the edges in the search's direction, `backward` those in the other: forward and reverse for exact-in,
+    swapped for exact-out. `start` and `end` are source and target for exact-in, target and source for exact-out.
+    `amount` is in smallest units at `start`; `direction` is `FORWARD` or `REVERSE`.
+    """
+
+    onward: Adjacency
+    backward: Adjacency
+    tables: Tables
+    allowed: npt.NDArray[np.bool_]
+    weights: Weights
+    start: int
+    end: int
+    amount: float
+    direction: int
+    max_hops: int
+
+
+class SplitProblem(NamedTuple):
+    """One request for an allocation.
+
+    `allowed` are the markets that may be used, `wraps` those that change a native coin for its wrapped token. `gas` is
+    the value of a gas unit by chain, in units of the target. The whole `amount` is at `start`.
+    """
+
+    graph: GraphArrays
+    allowed: npt.NDArray[np.bool_]
+    wraps: npt.NDArray[np.bool_]
+    gas: npt.NDArray[np.float64]
+    start: int
+    end: int
+    max_hops: int
+    amount: float
+
+
 class Scratch(NamedTuple):
-    """Memory of one thread's searches for paths; `counts` and `near` are all zero between searches."""
+    """Memory of one thread's searches for paths; `counts` and `is_adjacent` are all zero between searches."""
 
     labels: npt.NDArray[np.void]
     counts: npt.NDArray[np.uint8]
     touched: npt.NDArray[np.int32]
-    near: npt.NDArray[np.bool_]
+    is_adjacent: npt.NDArray[np.bool_]
 
 
-class Load(NamedTuple):
-    """What limits new flows beside the present ones; memory of one thread, all zero (`owner` -1) between requests.
+class Inflow(NamedTuple):
+    """How much of each token can be there: see `routing_engine.kernels.bound.flow_limits`.
 
-    `flow` and `slope` are the input and the marginal price of each forward edge in use, `owner` the edge that uses each
-    market or -1, `shut` the edges that are left out for a while, `extra` what a market is allowed to earn beside its
-    gas (see `bound`), `most` the most that can be at each token after up to so many hops, `reached` the tokens
-    where it is positive, and `limit` the most that can be there at all; `supply`, `supplied` and `crumbs` are what a
-    closer look at that needs (see `reach`).
+    `most[k, v]` is the most of token v after up to k hops. `reached` lists the tokens where it is positive.
+    `has_surplus[k, v]` marks where a market may give more than `most` counts.
+    """
+
+    most: npt.NDArray[np.float64]
+    reached: npt.NDArray[np.int32]
+    has_surplus: npt.NDArray[np.bool_]
+
+
+class FlowState(NamedTuple):
+    """Present flows and what limits new ones; memory of one thread, all zero (`owner` -1) between requests.
+
+    `flow` and `slope` are the input and the marginal price of each forward edge in use. `owner` is the edge that uses
+    each market, or -1. `shut` marks the edges that are left out for a while. `multiplier` is what each market may earn
+    beside its gas. `inflow` says what can be at each token after so many hops, and `limit` what can be there at all;
+    `supply` is the memory of a closer look at that.
     """
 
     flow: npt.NDArray[np.float64]
     slope: npt.NDArray[np.float64]
     owner: npt.NDArray[np.int32]
     shut: npt.NDArray[np.bool_]
-    extra: npt.NDArray[np.float64]
-    most: npt.NDArray[np.float64]
-    reached: npt.NDArray[np.int32]
+    multiplier: npt.NDArray[np.float64]
+    inflow: Inflow
     limit: npt.NDArray[np.float64]
-    supply: npt.NDArray[np.float64]
-    supplied: npt.NDArray[np.int32]
-    crumbs: npt.NDArray[np.bool_]
+    supply: Inflow
 
 
-class Task(NamedTuple):
-    """One request for a division: markets that may be used, the worth of gas by chain in units of the target, ends."""
+class DualPrices(NamedTuple):
+    """Dual prices by hops left and token: the best, the edge that it follows, and the best over another next token.
 
-    allowed: npt.NDArray[np.bool_]
-    gas: npt.NDArray[np.float64]
-    start: int
-    end: int
-    max_hops: int
+    Memory of one thread, all zero between requests. `target` holds the prices that an allocation suggests.
+    """
+
+    best: npt.NDArray[np.float64]
+    via: npt.NDArray[np.int32]
+    other: npt.NDArray[np.float64]
+    other_via: npt.NDArray[np.int32]
+    touched: npt.NDArray[np.int32]
+    sizes: npt.NDArray[np.int64]
+    target: npt.NDArray[np.float64]
+
+
+class Workspace(NamedTuple):
+    """Memory of one thread that kernels leave as they found it."""
+
+    scratch: Scratch
+    duals: DualPrices

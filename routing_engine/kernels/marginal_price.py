@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from routing_engine.curves.kernels.edge_curve import PIECES, X0, Y0, A, B, C, last_row_at_most
+from routing_engine.curves.kernels.edge_curve import PIECES, X0, Y0, A, B, C, find_last_row
 from routing_engine.curves.kernels.shapes import shape_out
 from routing_engine.jit.decorators import inner
 
@@ -16,7 +16,7 @@ STEP = 1e-4
 
 
 @inner
-def derivatives(edge, tables, x):
+def compute_derivatives(edge, tables, x):
     """Output, marginal price and its derivative at input `x`, which must be within the edge's range or 0."""
     if edge["shape"] != PIECES:
         if x <= 0.0:
@@ -29,7 +29,7 @@ def derivatives(edge, tables, x):
     if edge["n_pieces"] == 1:
         x0, y0, a, b, c = edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
     else:
-        row = last_row_at_most(tables.pieces, X0, edge["piece"], edge["n_pieces"], x)
+        row = find_last_row(tables.pieces, X0, edge["piece"], edge["n_pieces"], x)
         p = tables.pieces[row]
         x0, y0, a, b, c = p[X0], p[Y0], p[A], p[B], p[C]
     q = b + c * (x - x0)
@@ -37,13 +37,13 @@ def derivatives(edge, tables, x):
 
 
 @inner
-def gas_of(edge, gas):
+def value_base_gas(edge, gas):
     """Worth of the gas of a swap that stays in the first piece, in units of the target."""
     return edge["gas"] * gas[edge["chain"]]
 
 
 @inner
-def _point(edge, row, tables):
+def _read_piece(edge, row, tables):
     if edge["n_pieces"] == 1:
         return edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
     p = tables.pieces[row]
@@ -51,51 +51,51 @@ def _point(edge, row, tables):
 
 
 @inner
-def step_gas(edge, gas):
+def value_piece_gas(edge, gas):
     """Worth of the gas of every further piece that a swap enters."""
     return edge["gas_per_piece"] * gas[edge["chain"]]
 
 
 @inner
-def gas_used(edge, tables, gas, flow):
+def value_gas(edge, tables, gas, flow):
     """Worth of the gas of a swap of `flow`, with the pieces that it enters."""
-    step = step_gas(edge, gas)
+    step = value_piece_gas(edge, gas)
     if edge["shape"] != PIECES or edge["n_pieces"] == 1 or step == 0.0:
-        return gas_of(edge, gas)
-    row = last_row_at_most(tables.pieces, X0, edge["piece"], edge["n_pieces"], flow)
-    return gas_of(edge, gas) + step * (row - edge["piece"])
+        return value_base_gas(edge, gas)
+    row = find_last_row(tables.pieces, X0, edge["piece"], edge["n_pieces"], flow)
+    return value_base_gas(edge, gas) + step * (row - edge["piece"])
 
 
 @inner
-def net_rate(edge, tables, worth, cost, most):
+def bound_net_rate(edge, tables, dual_price, cost, most):
     """Upper bound of ``(worth * y(f) - cost) / f`` over inputs f up to `most`; tight where the curve is concave.
 
     The worth of one unit of input at which an edge with a fixed cost just stops to be of use. Geometrically the slope
     of the tangent to the curve from the point (0, cost / worth).
     """
-    return net_rate_of_steps(edge, tables, worth, cost, 0.0, most)
+    return bound_net_rate_with_steps(edge, tables, dual_price, cost, 0.0, most)
 
 
 @inner
-def net_rate_of_steps(edge, tables, worth, cost, step, most):
-    """`net_rate` where each further piece that a swap enters costs `step` more."""
+def bound_net_rate_with_steps(edge, tables, dual_price, cost, step, most):
+    """`bound_net_rate` where each further piece that a swap enters costs `step` more."""
     most = min(most, edge["x_max"])
-    if worth <= 0.0 or most <= 0.0 or most < edge["x_min"]:
+    if dual_price <= 0.0 or most <= 0.0 or most < edge["x_min"]:
         return 0.0
-    ceiling = max(0.0, worth * edge["steepest"] - cost / most)
+    ceiling = max(0.0, dual_price * edge["max_average_price"] - cost / most)
     if cost <= 0.0 or edge["concave"] == 0 or ceiling == 0.0:
         return ceiling
     if edge["shape"] != PIECES:
-        return min(ceiling, _tangent_of_shape(edge, tables, worth, cost, most))
+        return min(ceiling, _fit_tangent_to_shape(edge, tables, dual_price, cost, most))
     first = edge["piece"]
-    rate, row = _tangent_of_pieces(edge, tables, worth, cost, most, first)
+    rate, row = _fit_tangent_to_pieces(edge, tables, dual_price, cost, most, first)
     if step > 0.0 and row > first:
         # From the piece on that the tangent touches, all pieces before it are paid for. In those before it the rate
         # still grows, so it is largest where they end, and the less the farther they are.
-        best, _ = _tangent_of_pieces(edge, tables, worth, cost + step * (row - first), most, row)
+        best, _ = _fit_tangent_to_pieces(edge, tables, dual_price, cost + step * (row - first), most, row)
         for r in range(row, first, -1):
             x = tables.pieces[r, X0]
-            rest = (worth * tables.pieces[r, Y0] - cost) / x
+            rest = (dual_price * tables.pieces[r, Y0] - cost) / x
             if rest <= best:
                 break
             best = max(best, rest - step * (r - 1 - first) / x)
@@ -104,9 +104,9 @@ def net_rate_of_steps(edge, tables, worth, cost, step, most):
 
 
 @inner
-def _tangent_of_pieces(edge, tables, worth, cost, most, low):
+def _fit_tangent_to_pieces(edge, tables, dual_price, cost, most, low):
     """Largest ``(worth * y(f) - cost) / f`` of a concave curve from piece `low` on, and the piece it is reached in."""
-    need = cost / worth
+    need = cost / dual_price
     high = end_row = edge["piece"] + edge["n_pieces"]
     while high - low > 1:  # the last piece that begins where the tangent still lies below `need`
         middle = (low + high) // 2
@@ -115,7 +115,7 @@ def _tangent_of_pieces(edge, tables, worth, cost, most, low):
             low = middle
         else:
             high = middle
-    x0, y0, a, b, c = _point(edge, low, tables)
+    x0, y0, a, b, c = _read_piece(edge, low, tables)
     end = most
     if low + 1 < end_row:
         end = min(most, tables.pieces[low + 1, X0])
@@ -128,64 +128,64 @@ def _tangent_of_pieces(edge, tables, worth, cost, most, low):
             f = x0 + ((-k1 + math.sqrt(square)) / (2.0 * k2) - b) / c
     f = min(max(f, x0, edge["x_min"]), end)
     if f <= 0.0:
-        return worth * edge["steepest"], low
+        return dual_price * edge["max_average_price"], low
     y = y0 + a * (f - x0) / (b + c * (f - x0))
-    return max(0.0, (worth * y - cost) / f), low
+    return max(0.0, (dual_price * y - cost) / f), low
 
 
 @inner
-def _tangent_of_shape(edge, tables, worth, cost, most):
-    """`net_rate` of a concave formula, by bisection on where its tangent meets the axis."""
-    y, slope, _ = derivatives(edge, tables, most)
-    if worth * (y - slope * most) <= cost:
-        return max(0.0, (worth * y - cost) / most)
+def _fit_tangent_to_shape(edge, tables, dual_price, cost, most):
+    """`bound_net_rate` of a concave formula, by bisection on where its tangent meets the axis."""
+    y, slope, _ = compute_derivatives(edge, tables, most)
+    if dual_price * (y - slope * most) <= cost:
+        return max(0.0, (dual_price * y - cost) / most)
     low, high = max(edge["x_min"], 1e-12 * most), most
     for _ in range(TANGENT_STEPS):
         middle = math.sqrt(low * high)
-        y, slope, _ = derivatives(edge, tables, middle)
-        if worth * (y - slope * middle) <= cost:
+        y, slope, _ = compute_derivatives(edge, tables, middle)
+        if dual_price * (y - slope * middle) <= cost:
             low = middle
         else:
             high = middle
     # The tangents at both sides together lie above the curve, and so does the line through the point they cut out.
-    _, slope, _ = derivatives(edge, tables, low)
-    return worth * slope
+    _, slope, _ = compute_derivatives(edge, tables, low)
+    return dual_price * slope
 
 
 @inner
-def arbitrage(edge, tables, worth, price, most):
+def find_arbitrage(edge, tables, dual_price, price, most):
     """Largest ``worth * y(f) - price * f`` over inputs f up to `most`, and an f that reaches it, for a concave edge."""
     most = min(most, edge["x_max"])
-    if most <= 0.0 or most < edge["x_min"] or worth * edge["steepest"] <= price:
+    if most <= 0.0 or most < edge["x_min"] or dual_price * edge["max_average_price"] <= price:
         return 0.0, 0.0
     if edge["shape"] != PIECES:
         low, high = max(edge["x_min"], 1e-12 * most), most
         for _ in range(TANGENT_STEPS):
             middle = math.sqrt(low * high)
-            _, slope, _ = derivatives(edge, tables, middle)
-            if worth * slope > price:
+            _, slope, _ = compute_derivatives(edge, tables, middle)
+            if dual_price * slope > price:
                 low = middle
             else:
                 high = middle
         f = high
-        y, _, _ = derivatives(edge, tables, f)
-        return max(0.0, worth * y - price * f), f
+        y, _, _ = compute_derivatives(edge, tables, f)
+        return max(0.0, dual_price * y - price * f), f
     low = edge["piece"]
     high = end_row = low + edge["n_pieces"]
     while high - low > 1:
         middle = (low + high) // 2
         p = tables.pieces[middle]
-        if p[X0] < most and worth * p[A] / p[B] > price:
+        if p[X0] < most and dual_price * p[A] / p[B] > price:
             low = middle
         else:
             high = middle
-    x0, y0, a, b, c = _point(edge, low, tables)
+    x0, y0, a, b, c = _read_piece(edge, low, tables)
     end = most
     if low + 1 < end_row:
         end = min(most, tables.pieces[low + 1, X0])
     f = end
     if c > 0.0:
-        f = x0 + (math.sqrt(worth * a * b / price) - b) / c if price > 0.0 else end
+        f = x0 + (math.sqrt(dual_price * a * b / price) - b) / c if price > 0.0 else end
     f = min(max(f, x0, edge["x_min"]), end)
     y = y0 + a * (f - x0) / (b + c * (f - x0))
-    return max(0.0, worth * y - price * f), f
+    return max(0.0, dual_price * y - price * f), f

@@ -10,7 +10,7 @@ MAX_ROUNDS = 12
 
 
 @kernel
-def widest_prices(first, edges, mid_rate, root):
+def find_widest_prices(first, edges, mid_rate, root):
     """Price every token along its deepest chain of markets from `root`.
 
     The depth of a chain is that of its shallowest market, measured in the root's units by the prices found on the way,

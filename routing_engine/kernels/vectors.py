@@ -8,14 +8,14 @@ from routing_engine.jit.decorators import inner
 
 
 @inner
-def copy(source, target, count):
+def copy_first(source, target, count):
     """Copy the first entries; a slice's assignment would allocate."""
     for i in range(count):
         target[i] = source[i]
 
 
 @inner
-def least_of(values, count):
+def find_least(values, count):
     """Return the least of the first entries."""
     least = np.inf
     for i in range(count):

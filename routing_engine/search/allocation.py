@@ -1,51 +1,65 @@
-"""A division of an amount over paths, as kernels leave it."""
+"""An amount allocated to paths: what the kernels of a split are given, and what they leave."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from operator import attrgetter
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-Paths = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
+from routing_engine.kernels.split.flow_network import Paths
+
+Part = tuple[Sequence[int], float]
+"""The forward edges of one path, and its input."""
 
 
 @dataclass(frozen=True, slots=True)
-class Division:
+class Allocation:
     """Paths, and the input of each.
 
     Parameters
     ----------
-    paths : int32 array, shape (room, max_hops)
-        Forward edges, -1 past the end; the first `count` rows are in use.
-    x : float64 array, shape (room,)
-        Inputs.
+    paths : Paths
+        Rows of forward edges and their inputs; the first `count` are in use, the others are capacity for more.
     count : int
         Paths in use.
     net, bound : float
-        Net output, and what that of no division of the same input exceeds, in units of the target.
+        Net output, and what that of no allocation of the same input exceeds, in units of the target; unknown at first.
     slope : float
         What a unit less of input takes off the bound.
     """
 
     paths: Paths
-    x: Floats
     count: int
-    net: float
-    bound: float
-    slope: float
+    net: float = -inf
+    bound: float = inf
+    slope: float = 0.0
+
+    @classmethod
+    def from_parts(cls, parts: Sequence[Part], capacity: int, max_hops: int) -> Self:
+        """Lay parts out, with room for `capacity` paths of at most `max_hops` hops."""
+        rows, x = np.full((capacity, max_hops), -1, np.int32), np.zeros(capacity)
+        for place, (edges, part) in enumerate(parts):
+            rows[place, : len(edges)] = edges
+            x[place] = part
+        return cls(Paths(rows, x), len(parts))
+
+    @property
+    def amount(self) -> float:
+        """The input of all paths together."""
+        return float(self.paths.x[: self.count].sum())
+
+    def list_parts(self, scale: float = 1.0) -> list[Part]:
+        """List the edges and the input of each path, as parts of `scale` times the amount."""
+        rows, x = self.paths.rows[: self.count].tolist(), self.paths.x[: self.count].tolist()
+        return [([edge for edge in row if edge >= 0], part * scale) for row, part in zip(rows, x, strict=True)]
 
 
-def better(one: Division, other: Division) -> Division:
-    """Return the better of two divisions of one amount, with the tighter of their bounds: both hold for both."""
+def choose_better(one: Allocation, other: Allocation) -> Allocation:
+    """Return the better of two allocations of one amount, with the tighter of their bounds: both hold for both."""
     better = max(one, other, key=attrgetter("net"))
     tighter = min(one, other, key=attrgetter("bound"))
     return replace(better, bound=tighter.bound, slope=tighter.slope)
-
-
-def parts_of(division: Division) -> list[tuple[list[int], float]]:
-    """List the edges and the input of each path."""
-    rows, x = division.paths[: division.count].tolist(), division.x[: division.count].tolist()
-    return [([edge for edge in row if edge >= 0], part) for row, part in zip(rows, x, strict=True)]

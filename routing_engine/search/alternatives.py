@@ -8,7 +8,7 @@ from routing_engine.route import Route
 from routing_engine.search.query import Query, Single
 
 
-def alternatives(query: Query, single: Single, count: int) -> list[Route]:
+def find_alternatives(query: Query, single: Single, count: int) -> list[Route]:
     """Return the best single path and up to `count` others, each of which avoids a market of it; best first.
 
     They are what the search for the best path found besides, so each costs no more than its replay. Where it found
@@ -21,19 +21,19 @@ def alternatives(query: Query, single: Single, count: int) -> list[Route]:
         if len(routes) > count or query.budget.is_spent():
             break
         if not best.issubset(map(market_of, candidate.numbers)):
-            routes += query.replayed(candidate)
+            routes += query.replay_candidate(candidate)
     if len(routes) == 1:
-        routes += _around(query, single)
-    return query.ranked(routes[: 1 + count])
+        routes += _find_detours(query, single)
+    return query.rank(routes[: 1 + count])
 
 
-def _around(query: Query, best: Single) -> Iterator[Route]:
+def _find_detours(query: Query, best: Single) -> Iterator[Route]:
     """Give the best paths without each market of the best."""
     met = {best.edges}
     for hop in best.route.hops:
         if query.budget.is_spent():
             return
-        other = query.single(query.without(query.allowed, [hop.market_id]), query.request.max_hops)
+        other = query.find_single(query.exclude(query.allowed, [hop.market_id]), query.request.max_hops)
         if other and other.edges not in met:
             met.add(other.edges)
             yield other.route

@@ -1,4 +1,4 @@
-"""Exact-out networks: the input at which a division gives what is asked, in floats and then in exact integers."""
+"""Exact-out splits: the input at which an allocation gives what is asked, in floats and then in exact integers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from routing_engine.errors import QuoteRefused
 from routing_engine.graph.graph import Graph
 from routing_engine.jit.direct_call import Compiled
 from routing_engine.model import Hop
-from routing_engine.search.flow_replay import Network
+from routing_engine.search.flow_replay import FlowPlan
 
-_amounts_out = Compiled(edge_curve.amounts_out)
+_compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
 MATCHES, MATCH = 12, 1e-12
 """Iterations by which the input is found in floats, and the change that ends them; two or three do.
@@ -27,64 +27,66 @@ They give proportions only: integers give the amounts.
 SLOW = 0.25
 """Where an iteration leaves more than this part of what was missing, the marginal price is measured, not believed.
 
-Paths over a full market have marginal prices that are not to be had.
+No more can be had at the marginal price of a path over a full market.
 """
 
-FAR = 0.5
+LEAST_STEP = 0.5
 """Part of an input below which a straight line is not followed."""
 
-SPARED = 8
-"""Units of input that may be spared at last."""
+MOST_SPARED = 8
+"""Units of input that are tried to be left out at last."""
 
 NEAR = 1e-12
 """How far from the input so found the exact one is looked for first, where it cannot be computed backwards."""
 
 
 class Flows(NamedTuple):
-    """A division of some amount: edges in an order in which they can run, what each takes, output, marginal price."""
+    """An allocation of some amount by edges: these in an order in which they can run, and what each takes.
+
+    `value` is the output, `price` its growth by one more unit of input.
+    """
 
     edges: list[int]
     flows: list[float]
+    amount: float
     value: float
     price: float
 
 
-class Match(NamedTuple):
-    """A division whose output is what is asked, to within the change that ends iterations, and its input."""
-
-    amount: float
-    found: Flows
-
-
-def match(divided: Callable[[float], Flows], amount: float, wanted: float) -> Match | None:
-    """Find the input for which a division gives what is asked, beginning with any; None where it fails on the way.
+def find_matching_input(allocated: Callable[[float], Flows], amount: float, wanted: float) -> Flows | None:
+    """Find the input for which an allocation gives what is asked, beginning with any; None where it fails on the way.
 
     Parameters
     ----------
-    divided : callable
-        Divides an amount.
+    allocated : callable
+        Allocates an amount.
     wanted : float
         The output asked for.
+
+    Returns
+    -------
+    Flows or None
+        Those of the last amount that was allocated; `amount` is nearer by less than the change that ends iterations.
     """
     amount_before, value_before = 0.0, 0.0
-    found = divided(amount)
+    found = allocated(amount)
     for _ in range(MATCHES):
-        edges, _, value, price = found
-        if not edges or price <= 0.0:
+        value, price = found.value, found.price
+        if not found.edges or price <= 0.0:
             return None
         if amount_before and abs(value - wanted) > SLOW * abs(value_before - wanted):
             price = (value - value_before) / (amount - amount_before) or price
         amount_before, value_before = amount, value
-        amount = _inverted(amount, value, price, wanted)
+        amount = _invert(amount, value, price, wanted)
         if not amount > 0.0:
             return None
         if abs(amount - amount_before) < MATCH * amount:
             break
-        found = divided(amount)
-    return Match(amount, found)
+        found = allocated(amount)
+    return found._replace(amount=amount)
 
 
-def _inverted(amount: float, value: float, price: float, wanted: float) -> float:
+def _invert(amount: float, value: float, price: float, wanted: float) -> float:
     """Return for what input `wanted` is given where `value` is given for `amount` at marginal `price`.
 
     By a straight line, as in Newton's method. From an input far too large, where prices are low, that would lead below
@@ -93,26 +95,26 @@ def _inverted(amount: float, value: float, price: float, wanted: float) -> float
     straight = amount + (wanted - value) / price
     share = min(1.0, price * amount / value)
     rest = value - (1.0 - share) * wanted
-    return straight if straight > FAR * amount or rest <= 0.0 else amount * share * wanted / rest
+    return straight if straight > LEAST_STEP * amount or rest <= 0.0 else amount * share * wanted / rest
 
 
-def spend_least(graph: Graph, matched: Match, wanted: int) -> tuple[Hop, ...] | None:
-    """Replay a division in exact integers with the least input that gives what is asked.
+def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | None:
+    """Replay an allocation in exact integers with the least input that gives what is asked.
 
     One unit less of it, in the same proportions, would not do. None where markets decline.
     """
-    network = Network.of(graph, matched.found.edges, matched.found.flows)
+    plan = FlowPlan.of(graph, matched.edges, matched.flows)
 
-    def run(network: Network, amount_in: int) -> tuple[Hop, ...] | None:
-        hops = network.replay_or_none(amount_in)
-        return hops if hops and network.arrived(hops) >= wanted else None
+    def run(plan: FlowPlan, amount_in: int) -> tuple[Hop, ...] | None:
+        hops = plan.replay_or_none(amount_in)
+        return hops if hops and plan.add_up_output(hops) >= wanted else None
 
-    backwards = _backwards(graph, network, wanted)
-    hops = backwards and least(partial(run, backwards), backwards.amount_in, 1)
-    hops = hops or least(partial(run, network), int(matched.amount), max(1, int(matched.amount * NEAR)))
-    for _ in range(SPARED if hops else 0):
+    backwards = _run_backwards(graph, plan, wanted)
+    hops = backwards and find_least(partial(run, backwards), backwards.amount_in, 1)
+    hops = hops or find_least(partial(run, plan), int(matched.amount), max(1, int(matched.amount * NEAR)))
+    for _ in range(MOST_SPARED if hops else 0):
         # Its own parts may round otherwise than those that led to it.
-        own = replace(network, weights=tuple([hop.amount_in for hop in hops or ()]), hops=hops or ())
+        own = replace(plan, weights=tuple([hop.amount_in for hop in hops or ()]), hops=hops or ())
         fewer = run(own, own.amount_in - 1)
         if fewer is None:
             break
@@ -120,19 +122,19 @@ def spend_least(graph: Graph, matched: Match, wanted: int) -> tuple[Hop, ...] | 
     return hops
 
 
-def _backwards(graph: Graph, network: Network, wanted: int) -> Network | None:
-    """Return the network with the least inputs that give what is asked; None where a market is full or declines."""
-    rows, flows = graph.forward.edges[list(network.edges)], np.array(network.weights, np.float64)
-    outputs = _amounts_out(rows, graph.tables, np.minimum(flows, rows["x_max"]))
+def _run_backwards(graph: Graph, plan: FlowPlan, wanted: int) -> FlowPlan | None:
+    """Return the plan with the least inputs that give what is asked; None where a market is full or declines."""
+    rows, flows = graph.forward.edges[list(plan.edges)], np.array(plan.weights, np.float64)
+    outputs = _compute_amounts_out(rows, graph.tables, np.minimum(flows, rows["x_max"]))
     if not outputs.min() > 0.0:  # or NaN
         return None
     try:
-        return network.backwards([max(1, int(each)) for each in outputs.tolist()], wanted)
+        return plan.plan_backwards([max(1, int(each)) for each in outputs.tolist()], wanted)
     except QuoteRefused:
         return None
 
 
-def least(run: Callable[[int], tuple[Hop, ...] | None], guess: int, step: int) -> tuple[Hop, ...] | None:
+def find_least(run: Callable[[int], tuple[Hop, ...] | None], guess: int, step: int) -> tuple[Hop, ...] | None:
     """Return what `run` gives for the least amount at which it gives anything, searching around a close guess.
 
     Parameters

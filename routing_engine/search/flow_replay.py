@@ -1,4 +1,4 @@
-"""A division as forward edges with weights, and its replay in exact integers, forwards and backwards."""
+"""An allocation as forward edges with weights, and its replay in exact integers, forwards and backwards."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from routing_engine.model import Hop, Market, Token
 HALF = 0.5
 """Edges that are not even half full are not put into another order."""
 
-ROOM = 1.0 - 1e-12
+SURELY_BELOW = 1.0 - 1e-12
 """Share of a cap, which is a float, that is surely not more than the cap."""
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class FlowPlan:
     """Edges in an order in which they can run, and what each takes.
 
     Parameters
     ----------
     edges : tuple of int
         Forward edges of the graph. Those that leave one token: the fullest first, so that what rounding leaves over
-        finds room.
+        finds an edge with spare capacity.
     ends : tuple of (Market, Token, Token)
         Market, token_in and token_out of each.
     sources, targets : tuple of int
@@ -46,7 +46,7 @@ class Network:
     hops: tuple[Hop | None, ...] = ()
 
     @classmethod
-    def of(cls, graph: Graph, edges: Sequence[int], flows: Sequence[float]) -> Network:
+    def of(cls, graph: Graph, edges: Sequence[int], flows: Sequence[float]) -> FlowPlan:
         """Put edges with flows, given in an order in which they can run, into the order that this class wants."""
         used = [(edge, flow) for edge, flow in zip(edges, flows, strict=True) if flow > 0.0]
         numbers = [edge for edge, _ in used]
@@ -65,7 +65,7 @@ class Network:
             ends=graph.edges_ends(ordered),
             sources=tuple(sources),
             targets=tuple(graph.forward.edges["other"][ordered].tolist()),
-            caps=tuple([caps[place] * ROOM for place in order]),
+            caps=tuple([caps[place] * SURELY_BELOW for place in order]),
             weights=tuple([max(1, int(used[place][1])) for place in order]),
         )
 
@@ -76,7 +76,7 @@ class Network:
         return sum(weight for source, weight in zip(self.sources, self.weights, strict=True) if source == first)
 
     def replay(self, amount: int) -> tuple[Hop, ...]:
-        """Run the network in exact integers.
+        """Run the plan in exact integers.
 
         At each token what has arrived is divided in the proportions of the weights, as far as a market takes it, and
         the last one takes what is left: no unit is lost, and none is spent twice.
@@ -114,13 +114,13 @@ class Network:
         except QuoteRefused:
             return None
 
-    def arrived(self, hops: Sequence[Hop]) -> int:
+    def add_up_output(self, hops: Sequence[Hop]) -> int:
         """Return what a replay's hops bring to the end."""
         end = self.targets[-1]
         return sum([hop.amount_out for hop, target in zip(hops, self.targets, strict=True) if target == end])
 
-    def backwards(self, outputs: Sequence[int], amount: int) -> Network:
-        """Return the network whose weights are the least inputs by which `amount` arrives.
+    def plan_backwards(self, outputs: Sequence[int], amount: int) -> FlowPlan:
+        """Return the plan whose weights are the least inputs by which `amount` arrives.
 
         What is needed at a token is divided over the edges that arrive there, and what these take is needed at their
         sources. The edge that gives least for a unit comes last, so that least is given too much: nowhere more than one

@@ -37,16 +37,16 @@ class ParetoSet:
         return len(self._routes)
 
 
-def _cost(route: Route) -> int:
+def _value_cost(route: Route) -> int:
     """Net amount, such that less is better."""
     return route.net_amount if route.side is Side.EXACT_OUT else -route.net_amount
 
 
 def _covers(route: Route, other: Route) -> bool:
-    return _cost(route) <= _cost(other) and route.fill_time_s <= other.fill_time_s
+    return _value_cost(route) <= _value_cost(other) and route.fill_time_s <= other.fill_time_s
 
 
-def pareto_set(query: Query) -> ParetoSet:
+def find_pareto_set(query: Query) -> ParetoSet:
     """Return the best routes for every fill time.
 
     Parameters
@@ -63,35 +63,35 @@ def pareto_set(query: Query) -> ParetoSet:
     is missed; a division is found for each set of markets.
     """
     found = ParetoSet()
-    for allowed in (query.allowed, query.allowed & _ends_by_bridge(query)):
+    for allowed in (query.allowed, query.allowed & _mask_ends_by_bridge(query)):
         waiting, seen = [allowed], {allowed.tobytes()}
         while waiting and not query.budget.is_spent():
             markets = waiting.pop()
-            single = query.single(markets, query.request.max_hops)
-            best = single.route if single else _spread(query, markets)
+            single = query.find_single(markets, query.request.max_hops)
+            best = single.route if single else _split_over_full_paths(query, markets)
             if best is None:
                 continue
             if found.add(best) and single:
-                for route in query.divided(single, markets).routes:
+                for route in query.split_single(single, markets).routes:
                     found.add(route)
-            for less in _faster(query, best, markets, in_series=single is not None):
+            for less in _find_faster_markets(query, best, markets, in_series=single is not None):
                 if less.tobytes() not in seen:
                     seen.add(less.tobytes())
                     waiting.append(less)
     return found
 
 
-def _spread(query: Query, allowed: Mask) -> Route | None:
-    answer = query.spread(allowed)
+def _split_over_full_paths(query: Query, allowed: Mask) -> Route | None:
+    answer = query.split_over_full_paths(allowed)
     return answer.routes[0] if answer else None
 
 
-def _faster(query: Query, route: Route, allowed: Mask, *, in_series: bool) -> Iterator[Mask]:
+def _find_faster_markets(query: Query, route: Route, allowed: Mask, *, in_series: bool) -> Iterator[Mask]:
     """Give sets of markets, of which one has every path whose bridge hops take less time than the route's together.
 
     Where not even the markets of `allowed` together could serve by a single path, sets without the slowest hops.
     """
-    market_index, times = query.graph.market_index, _bridge_times(query.graph)
+    market_index, times = query.graph.market_index, _measure_bridge_times(query.graph)
     bridges = [market_index[hop.market_id] for hop in route.hops if hop.is_bridge]
     quick = allowed & (times < (times[bridges].sum() if in_series else times[bridges].max(initial=0.0)))
     if not quick[bridges].all():
@@ -103,7 +103,7 @@ def _faster(query: Query, route: Route, allowed: Mask, *, in_series: bool) -> It
         yield less
 
 
-def _bridge_times(graph: Graph) -> npt.NDArray[np.float64]:
+def _measure_bridge_times(graph: Graph) -> npt.NDArray[np.float64]:
     """Seconds that each market takes between chains, its block before it included; 0 for pools."""
     edges = graph.forward.edges
     times = np.zeros(len(graph.markets))
@@ -112,7 +112,7 @@ def _bridge_times(graph: Graph) -> npt.NDArray[np.float64]:
     return times
 
 
-def _ends_by_bridge(query: Query) -> Mask:
+def _mask_ends_by_bridge(query: Query) -> Mask:
     """Mask of the markets of paths that end with a bridge hop: without pools of the target token."""
     graph, target = query.graph, query.graph.index.get(query.request.token_out, -1)
     edges = graph.forward.edges

@@ -13,10 +13,10 @@ import numpy.typing as npt
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph.graph import Graph
 from routing_engine.jit.direct_call import Compiled
-from routing_engine.kernels.arrays import FORWARD, REVERSE, Weights
+from routing_engine.kernels.arrays import FORWARD, REVERSE, FlowState, PathProblem, Weights, Workspace
 from routing_engine.kernels.search import best_paths
 from routing_engine.kernels.search.labels import LABELS
-from routing_engine.kernels.workspace import Workspace, new_workspace
+from routing_engine.kernels.workspace import create_flow_state, create_workspace
 from routing_engine.model import Hop, Market, Token
 from routing_engine.reference.chains import block_time_s
 from routing_engine.request import MAX_HOPS, RouteRequest
@@ -24,7 +24,7 @@ from routing_engine.route import Side
 
 Edge = tuple[Market, Token, Token]
 
-_best_paths = Compiled(best_paths.best_paths)
+_find_best_paths = Compiled(best_paths.find_best_paths)
 
 TIE = 1e-6
 """Candidates whose float64 scores differ by less are compared in exact integers."""
@@ -50,6 +50,13 @@ class Candidate(NamedTuple):
         return abs(first - its_first) <= TIE * abs(first) and abs(second - its_second) <= TIE * abs(second)
 
 
+class ThreadMemory(NamedTuple):
+    """What kernels need of one thread's memory."""
+
+    state: FlowState
+    workspace: Workspace
+
+
 class Search:
     """Search one graph for candidate paths; safe to use from many threads.
 
@@ -66,7 +73,7 @@ class Search:
         fits = memory_of is not None and memory_of._sizes == self._sizes
         self._threads: threading.local = memory_of._threads if memory_of and fits else threading.local()
 
-    def candidates(
+    def find_candidates(
         self,
         request: RouteRequest,
         gas_cost: npt.NDArray[np.float64],
@@ -88,25 +95,32 @@ class Search:
         """
         graph = self.graph
         source, target = graph.index[request.token_in], graph.index[request.token_out]
-        weights = self._weights(request, gas_cost)
-        scratch, (found, scores) = self.workspace().scratch, self._threads.results
+        weights = self._weigh(request, gas_cost)
+        scratch, (found, scores) = self.get_memory().workspace.scratch, self._threads.results
         found.fill(-1)
-        if request.side == Side.EXACT_OUT:
-            ends = (graph.reverse, graph.forward, graph.tables, allowed, weights, target, source)
-            direction = REVERSE
-        else:
-            ends = (graph.forward, graph.reverse, graph.tables, allowed, weights, source, target)
-            direction = FORWARD
-        total = _best_paths(*ends, float(request.amount), direction, max_hops, scratch, found, scores)
+        is_forward = request.side == Side.EXACT_IN
+        problem = PathProblem(
+            onward=graph.forward if is_forward else graph.reverse,
+            backward=graph.reverse if is_forward else graph.forward,
+            tables=graph.tables,
+            allowed=allowed,
+            weights=weights,
+            start=source if is_forward else target,
+            end=target if is_forward else source,
+            amount=float(request.amount),
+            direction=FORWARD if is_forward else REVERSE,
+            max_hops=max_hops,
+        )
+        total = _find_best_paths(problem, scratch, found, scores)
         rows = zip(found[:total].tolist(), scores[:total].tolist(), strict=True)
         candidates = [
-            Candidate(_numbers(row), (time, -score) if weights.time_first else (-score, time))
+            Candidate(_trim_row(row), (time, -score) if weights.time_first else (-score, time))
             for row, (time, score) in rows
         ]
         candidates.sort(key=attrgetter("rank"))
         return candidates
 
-    def _weights(self, request: RouteRequest, gas_cost: npt.NDArray[np.float64]) -> Weights:
+    def _weigh(self, request: RouteRequest, gas_cost: npt.NDArray[np.float64]) -> Weights:
         objective = request.objective
         return Weights(
             gas_cost=gas_cost,
@@ -116,14 +130,16 @@ class Search:
             time_first=objective.time_first,
         )
 
-    def workspace(self) -> Workspace:
+    def get_memory(self) -> ThreadMemory:
         """Return this thread's memory for kernels."""
-        workspace: Workspace | None = getattr(self._threads, "workspace", None)
-        if workspace is None:
-            workspace = self._threads.workspace = new_workspace(*self._sizes, MAX_HOPS)
+        memory: ThreadMemory | None = getattr(self._threads, "memory", None)
+        if memory is None:
+            tokens, markets, edges = self._sizes
+            state = create_flow_state(tokens, markets, edges, MAX_HOPS)
+            memory = self._threads.memory = ThreadMemory(state, create_workspace(tokens, MAX_HOPS))
             rows = MAX_HOPS * LABELS
             self._threads.results = np.empty((rows, MAX_HOPS), np.int32), np.empty((rows, 2))
-        return workspace
+        return memory
 
     @property
     def _sizes(self) -> tuple[int, int, int]:
@@ -131,7 +147,7 @@ class Search:
         return len(graph.tokens), len(graph.markets), graph.source.size
 
 
-def _numbers(row: list[int]) -> tuple[int, ...]:
+def _trim_row(row: list[int]) -> tuple[int, ...]:
     """Return a row of edges without the -1 past its end."""
     return tuple(row[: row.index(-1)] if -1 in row else row)
 
@@ -185,7 +201,7 @@ def replay_best(
     return replayed
 
 
-def allowed_markets(graph: Graph, request: RouteRequest) -> npt.NDArray[np.bool_]:
+def mask_allowed_markets(graph: Graph, request: RouteRequest) -> npt.NDArray[np.bool_]:
     """Mask of the markets whose protocol the request admits; shared, so never written to."""
     allow, deny = request.allow_protocols, request.deny_protocols
     if allow is None and not deny:

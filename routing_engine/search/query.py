@@ -1,4 +1,4 @@
-"""One request on one graph: what searches, divisions, alternatives and Pareto sets share."""
+"""One request on one graph: what searches, allocations, alternatives and Pareto sets share."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from routing_engine.graph.graph import Graph
 from routing_engine.model import Hop
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
-from routing_engine.search.allocation import Division
-from routing_engine.search.path_search import Candidate, Search, allowed_markets, replay, replay_best
+from routing_engine.search.allocation import Allocation
+from routing_engine.search.path_search import Candidate, Search, mask_allowed_markets, replay, replay_best
 from routing_engine.search.split import Splitter
 
 REPEATS = 4
@@ -51,7 +51,7 @@ class Single:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CertifiedRoutes:
     """Routes of a request, best first, and how far the first can be from the best there is."""
 
     routes: list[Route]
@@ -77,12 +77,12 @@ class Query:
         self.graph: Graph = search.graph
         self.request = request
         self.budget = budget
-        self.allowed = allowed_markets(self.graph, request)
+        self.allowed = mask_allowed_markets(self.graph, request)
         self._search = search
         self._objective = request.objective
         self._valuation = valuation
 
-    def single(self, allowed: Mask, max_hops: int, amount: int | None = None) -> Single | None:
+    def find_single(self, allowed: Mask, max_hops: int, amount: int | None = None) -> Single | None:
         """Return the best single path over allowed markets, of the request's amount or of another.
 
         None where a token is unknown here, or nothing serves.
@@ -92,30 +92,30 @@ class Query:
             return None
         for _ in range(REPEATS):
             refused: dict[str, QuoteRefused] = {}
-            candidates = self._search.candidates(request, self._valuation.gas_cost, allowed, max_hops)
+            candidates = self._search.find_candidates(request, self._valuation.gas_cost, allowed, max_hops)
             replayed = replay_best(self.graph, candidates, request, refused)
             if replayed:
-                priced = [(self._route(hops), candidate) for candidate, hops in replayed]
-                route, best = min(priced, key=lambda each: self.key(each[0])) if len(priced) > 1 else priced[0]
+                priced = [(self._build_route(hops), candidate) for candidate, hops in replayed]
+                route, best = min(priced, key=lambda each: self.rank_key(each[0])) if len(priced) > 1 else priced[0]
                 return Single(route, best.numbers, tuple(each for each in candidates if each is not best))
             if not refused:
                 break
-            allowed = self.without(allowed, refused)
+            allowed = self.exclude(allowed, refused)
         return None
 
-    def divided(self, single: Single, allowed: Mask) -> Answer:
-        """Return the single path's route, and before it a network of several paths where that is better."""
-        splitter = self._splitter(allowed)
+    def split_single(self, single: Single, allowed: Mask) -> CertifiedRoutes:
+        """Return the single path's route, and before it several paths where that is better."""
+        splitter = self._create_splitter(allowed)
         starts = [(single.edges, single.route.amount_in)]
         whole = self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent()
         paths = (single.edges, *(candidate.numbers for candidate in single.others))
-        division = splitter.judge(starts) if whole else splitter.divide(starts, single.route.price_impact, paths)
-        hops = splitter.hops(division) if division.count > 1 else None
-        routes = self.ranked([self._route(hops), single.route]) if hops else [single.route]
-        return Answer(routes, self._certificate(splitter, division, routes[0]))
+        allocation = splitter.judge(starts) if whole else splitter.allocate(starts, single.route.price_impact, paths)
+        hops = splitter.replay(allocation) if allocation.count > 1 else None
+        routes = self.rank([self._build_route(hops), single.route]) if hops else [single.route]
+        return CertifiedRoutes(routes, self._certify(splitter, allocation, routes[0]))
 
-    def spread(self, allowed: Mask) -> Answer | None:
-        """Return a division where no single path takes the whole amount; None where none is found.
+    def split_over_full_paths(self, allowed: Mask) -> CertifiedRoutes | None:
+        """Return a allocation where no single path takes the whole amount; None where none is found.
 
         Paths are collected until together they could take it, each used less than it could be. The market that limits
         one is not used by the next.
@@ -126,78 +126,80 @@ class Query:
             if len(most) == self.request.max_splits or self.budget.is_spent():
                 return None
             part = min(part, left)
-            single = self.single(free, self.request.max_hops, part)
+            single = self.find_single(free, self.request.max_hops, part)
             if single is None:
                 part //= 2
                 if part * SMALLEST_PART < self.request.amount:
                     return None
                 continue
-            amount, full = self._most(single, part)
+            amount, full = self._find_most(single, part)
             most.append((single.edges, amount))
             left -= amount
-            free = self.without(free, full)
+            free = self.exclude(free, full)
         together = sum(amount for _, amount in most)
         try:
-            parts = [(edges, self._input(edges, amount * self.request.amount // together)) for edges, amount in most]
+            parts = [
+                (edges, self._find_input(edges, amount * self.request.amount // together)) for edges, amount in most
+            ]
         except QuoteRefused:
             return None
-        splitter = self._splitter(allowed)
+        splitter = self._create_splitter(allowed)
         # Where markets are full they take no more: the parts leave room, and may serve as they are.
-        for division in (splitter.divide(parts), splitter.judge(parts)):
-            hops = splitter.hops(division)
+        for allocation in (splitter.allocate(parts), splitter.judge(parts)):
+            hops = splitter.replay(allocation)
             if hops:
-                route = self._route(hops)
-                return Answer([route], self._certificate(splitter, division, route))
+                route = self._build_route(hops)
+                return CertifiedRoutes([route], self._certify(splitter, allocation, route))
         return None
 
-    def _most(self, single: Single, part: int) -> tuple[int, list[str]]:
+    def _find_most(self, single: Single, part: int) -> tuple[int, list[str]]:
         """Return the most that the path of `part` takes, as far as it matters, and the market that declines more."""
         most, full, low, high = part, list[str](), part, self.request.amount
         for _ in range(BISECTIONS):
             trial = (low + high + 1) // 2
             try:
-                self._input(single.edges, trial)
+                self._find_input(single.edges, trial)
                 low = most = trial
             except QuoteRefused as refusal:
                 high, full = trial - 1, [refusal.market_id]
         return most, full
 
-    def _input(self, edges: tuple[int, ...], amount: int) -> int:
+    def _find_input(self, edges: tuple[int, ...], amount: int) -> int:
         """Return what a path spends to serve an amount."""
         return replay(self.graph.edges_ends(edges), self.request.side, amount)[0].amount_in
 
-    def _certificate(self, splitter: Splitter, division: Division, route: Route) -> Certificate:
+    def _certify(self, splitter: Splitter, allocation: Allocation, route: Route) -> Certificate:
         max_hops, gas_aware = self.request.max_hops, route.gas_priced
         if route.side is Side.EXACT_OUT:
-            least = splitter.least_input(division, float(route.amount_in_gross))
+            least = splitter.bound_input(allocation, float(route.amount_in_gross))
             return Certificate.of_input(float(route.amount_in_gross), least, max_hops, gas_aware=gas_aware)
-        return Certificate.of_output(float(route.amount_out_net), division.bound, max_hops, gas_aware=gas_aware)
+        return Certificate.of_output(float(route.amount_out_net), allocation.bound, max_hops, gas_aware=gas_aware)
 
-    def replayed(self, candidate: Candidate) -> list[Route]:
+    def replay_candidate(self, candidate: Candidate) -> list[Route]:
         """Return a candidate as an exact route; nothing where a market declines."""
         try:
             hops = replay(self.graph.edges_ends(candidate.numbers), self.request.side, self.request.amount)
         except QuoteRefused:
             return []
-        return [self._route(hops)]
+        return [self._build_route(hops)]
 
-    def without(self, allowed: Mask, market_ids: Iterable[str]) -> Mask:
+    def exclude(self, allowed: Mask, market_ids: Iterable[str]) -> Mask:
         """Return `allowed` less these markets."""
         less = allowed.copy()
         less[[self.graph.market_index[market_id] for market_id in market_ids]] = False
         return less
 
-    def ranked(self, routes: Iterable[Route]) -> list[Route]:
+    def rank(self, routes: Iterable[Route]) -> list[Route]:
         """Sort routes, best first by the request's order."""
-        return sorted(routes, key=self.key)
+        return sorted(routes, key=self.rank_key)
 
-    def key(self, route: Route) -> tuple[float, float]:
+    def rank_key(self, route: Route) -> tuple[float, float]:
         """Sort key of a route; smaller is better."""
         return self._objective.rank(route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT)
 
-    def _splitter(self, allowed: Mask) -> Splitter:
-        gas_cost, workspace = self._valuation.gas_cost, self._search.workspace()
-        return Splitter(self.graph, self.request, gas_cost, allowed, workspace, self.budget)
+    def _create_splitter(self, allowed: Mask) -> Splitter:
+        gas_cost, memory = self._valuation.gas_cost, self._search.get_memory()
+        return Splitter(self.graph, self.request, gas_cost, allowed, memory, self.budget)
 
-    def _route(self, hops: tuple[Hop, ...]) -> Route:
-        return self._valuation.route(Side(self.request.side), hops)
+    def _build_route(self, hops: tuple[Hop, ...]) -> Route:
+        return self._valuation.build_route(Side(self.request.side), hops)

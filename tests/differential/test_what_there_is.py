@@ -10,8 +10,8 @@ import numpy as np
 from benchmarks.peers.emulations import Emulations
 from benchmarks.peers.replay import routes_of
 from routing_engine import Router, RouteRequest, Snapshot, Token
-from routing_engine.kernels.arrays import Task
-from routing_engine.kernels.bound.flow_limits import clear_most, fill_most, tighten
+from routing_engine.kernels.arrays import SplitProblem
+from routing_engine.kernels.bound.flow_limits import clear_limits, fill_limits, tighten_limits
 from routing_engine.markets import ConstantProductPool
 from routing_engine.search.path_search import Search
 from tests.differential.test_certificate import PATIENT_MS, excluded, own_rivals
@@ -36,11 +36,11 @@ def pool(number: int, first: Token, second: Token, depth: float, price: float) -
     )  # fmt: skip
 
 
-def market_with_crumbs(rng: random.Random, crumbs: int, direct_price: float) -> Snapshot:
+def market_with_dust(rng: random.Random, dust: int, direct_price: float) -> Snapshot:
     """Twelve pools sell the hub, of which some hold next to nothing and ask next to nothing for it."""
     pairs = [(SELL, HUB)] * 12 + [(SELL, OTHER)] * 9 + [(OTHER, HUB)] * 9 + [(HUB, BUY)] * 3
     pairs += [(OTHER, BUY)]
-    cheap = set(rng.sample(range(30), crumbs))
+    cheap = set(rng.sample(range(30), dust))
     pools = [
         pool(
             number, *pair,
@@ -55,16 +55,18 @@ def market_with_crumbs(rng: random.Random, crumbs: int, direct_price: float) -> 
 
 def limits(router: Router, amount: int, max_hops: int, *, close: bool) -> np.ndarray:
     graph = router.graph
-    scratch, load, _ = Search(graph).workspace()
-    task = Task(
-        allowed=graph.every_market, gas=np.zeros(1), start=graph.index[SELL], end=graph.index[BUY], max_hops=max_hops
-    )
-    size = fill_most(graph.board, load, task, float(amount), scratch.near, False)
+    state, workspace = Search(graph).get_memory()
+    is_adjacent = workspace.scratch.is_adjacent
+    problem = SplitProblem(
+        graph=graph.arrays, allowed=graph.every_market, wraps=graph.wraps, gas=np.zeros(1), start=graph.index[SELL],
+        end=graph.index[BUY], max_hops=max_hops, amount=float(amount),
+    )  # fmt: skip
+    size = fill_limits(problem, state, is_adjacent, False)
     if close:
-        tighten(graph.board, load, task, float(amount), scratch.near)
-    found = load.limit.copy()
-    clear_most(load, size)
-    for left in (load.most, load.limit, load.supply, load.crumbs, scratch.near):
+        tighten_limits(problem, state, is_adjacent)
+    found = state.limit.copy()
+    clear_limits(state, size)
+    for left in (state.inflow.most, state.limit, state.supply.most, state.inflow.has_surplus, is_adjacent):
         assert not left.any()
     return found
 
@@ -72,8 +74,8 @@ def limits(router: Router, amount: int, max_hops: int, *, close: bool) -> np.nda
 def test_a_limit_is_no_less_than_what_the_best_route_brings_and_little_more() -> None:
     lowered = 0
     for seed in range(30):
-        rng = random.Random(f"crumbs {seed}")
-        router = Router(market_with_crumbs(rng, crumbs=rng.randint(0, 6), direct_price=0.9))
+        rng = random.Random(f"dust {seed}")
+        router = Router(market_with_dust(rng, dust=rng.randint(0, 6), direct_price=0.9))
         loose, close = (limits(router, AMOUNT, 4, close=close) for close in (False, True))
         for token in (HUB, OTHER):
             place = router.graph.index[token]
@@ -86,12 +88,12 @@ def test_a_limit_is_no_less_than_what_the_best_route_brings_and_little_more() ->
     assert lowered > 20
 
 
-def test_no_rival_is_excluded_where_there_are_crumbs() -> None:
+def test_no_rival_is_excluded_where_there_are_dust() -> None:
     gaps = []
     for seed in range(20):
         rng = random.Random(f"rivals {seed}")
-        # At the higher price the direct way leaves only the crumbs to the others.
-        router = Router(market_with_crumbs(rng, crumbs=rng.randint(1, 6), direct_price=rng.choice((0.9, 1.05))))
+        # At the higher price the direct way leaves only the dust to the others.
+        router = Router(market_with_dust(rng, dust=rng.randint(1, 6), direct_price=rng.choice((0.9, 1.05))))
         emulations = Emulations(router, max_hops=4)
         for gas_price in (0, 10**9, 10**10, 10**11, 10**13):
             request = RouteRequest(

@@ -57,8 +57,8 @@ def weighted_pools(draw: st.DrawFn) -> WeightedPool:
 
 def weighted_rounding(pool: WeightedPool) -> int:
     """Bound the units that rounding costs: ratios and powers have steps of 1e-18 of a balance."""
-    steepest = max(pool.weights) / min(pool.weights)
-    return 4 + int((4 + steepest) * max(pool.balances) / WAD)
+    max_average_price = max(pool.weights) / min(pool.weights)
+    return 4 + int((4 + max_average_price) * max(pool.balances) / WAD)
 
 
 @st.composite
@@ -103,8 +103,8 @@ def v1_pools(draw: st.DrawFn) -> BalancerV1Pool:
 
 def v1_rounding(pool: BalancerV1Pool) -> int:
     """Bound the units that rounding costs: ratios and powers have steps of 1e-18 of a balance."""
-    steepest = max(pool.weights) / min(pool.weights)
-    return 4 + int((30 + steepest) * max(pool.balances) / WAD)
+    max_average_price = max(pool.weights) / min(pool.weights)
+    return 4 + int((30 + max_average_price) * max(pool.balances) / WAD)
 
 
 @st.composite

@@ -117,7 +117,7 @@ def every_route(markets: list[Market], request: RouteRequest, valuation: Valuati
         at = path[-1][2] if path else request.token_in
         if at == request.token_out:
             with contextlib.suppress(QuoteRefused):
-                found.append(valuation.route(Side(request.side), replay(path, request.side, request.amount)))
+                found.append(valuation.build_route(Side(request.side), replay(path, request.side, request.amount)))
             return
         if len(path) == request.max_hops:
             return

@@ -40,12 +40,12 @@ def best_on_the_grid(router: Router, request: RouteRequest) -> Route | None:
     valuation = Valuation(router.graph, router.snapshot.gas_prices)
     side = Side(request.side)
     paths = _best_paths(markets, request)
-    routes = [valuation.route(side, hops) for path in paths for hops in _hops([(path, request.amount)], request)]
+    routes = [valuation.build_route(side, hops) for path in paths for hops in _hops([(path, request.amount)], request)]
     for first, second in combinations(paths, 2):
         for part in range(1, PARTS):
             share = request.amount * part // PARTS
             for hops in _hops([(first, share), (second, request.amount - share)], request):
-                routes.append(valuation.route(side, hops))
+                routes.append(valuation.build_route(side, hops))
     if not routes:
         return None
     return (

@@ -14,7 +14,7 @@ PIECES = int(Shape.PIECES)
 
 
 @inner
-def last_row_at_most(pieces, column, low, count, value):
+def find_last_row(pieces, column, low, count, value):
     """Row of the last piece whose `column` is at most `value`; rows are sorted, the first always qualifies."""
     high = low + count
     while high - low > 1:
@@ -27,7 +27,7 @@ def last_row_at_most(pieces, column, low, count, value):
 
 
 @inner
-def amount_out(edge, tables, x):
+def compute_amount_out(edge, tables, x):
     """Output of an edge for input `x` and the number of further pieces entered; `REFUSED` outside its limits."""
     if x < edge["x_min"] or x > edge["x_max"]:
         return REFUSED, 0
@@ -37,14 +37,14 @@ def amount_out(edge, tables, x):
         dx = x - edge["x0"]
         return edge["y0"] + edge["a"] * dx / (edge["b"] + edge["c"] * dx), 0
     pieces = tables.pieces
-    row = last_row_at_most(pieces, X0, edge["piece"], edge["n_pieces"], x)
+    row = find_last_row(pieces, X0, edge["piece"], edge["n_pieces"], x)
     dx = x - pieces[row, X0]
     y = pieces[row, Y0] + pieces[row, A] * dx / (pieces[row, B] + pieces[row, C] * dx)
     return y, row - edge["piece"]
 
 
 @inner
-def amount_in(edge, tables, y):
+def compute_amount_in(edge, tables, y):
     """Least input of an edge whose output is `y`, and the number of further pieces entered; or `REFUSED`."""
     if edge["shape"] != PIECES:
         x = shape_in(edge["shape"], tables.params, edge["piece"], y)
@@ -54,7 +54,7 @@ def amount_in(edge, tables, y):
         x0, y0, a, b, c = edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
     else:
         pieces = tables.pieces
-        row = last_row_at_most(pieces, Y0, edge["piece"], edge["n_pieces"], y)
+        row = find_last_row(pieces, Y0, edge["piece"], edge["n_pieces"], y)
         x0, y0, a, b, c = pieces[row, X0], pieces[row, Y0], pieces[row, A], pieces[row, B], pieces[row, C]
     rest = a - c * (y - y0)
     if rest <= 0.0:
@@ -66,20 +66,20 @@ def amount_in(edge, tables, y):
 
 
 @kernel
-def amounts_out(edges, tables, xs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def compute_amounts_out(edges, tables, xs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return outputs of `edges[i]` for `xs[i]`, NaN where refused."""
     ys = np.empty_like(xs)
     for i in range(xs.size):
-        y, _ = amount_out(edges[i], tables, xs[i])
+        y, _ = compute_amount_out(edges[i], tables, xs[i])
         ys[i] = np.nan if y == REFUSED else y
     return ys
 
 
 @kernel
-def amounts_in(edges, tables, ys: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def compute_amounts_in(edges, tables, ys: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return least inputs of `edges[i]` for `ys[i]`, NaN where refused."""
     xs = np.empty_like(ys)
     for i in range(ys.size):
-        x, _ = amount_in(edges[i], tables, ys[i])
+        x, _ = compute_amount_in(edges[i], tables, ys[i])
         xs[i] = np.nan if x == REFUSED else x
     return xs

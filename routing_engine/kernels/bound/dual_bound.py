@@ -1,17 +1,17 @@
-"""Certificates: an upper bound of what any division over routes of few hops can give, gas counted, by duality.
+"""Certificates: an upper bound of what any allocation to routes of few hops can give, gas counted, by duality.
 
-Let ``w`` be prices: ``w(k, v | u)`` is what a unit of token v is worth with k hops left, to a route that came from u.
-Let each market be allowed to earn ``extra`` beside its gas. If at these prices no edge earns more than its gas and its
-market's extra, then no division nets more than the start's price times the amount, plus all extras: at every market the
-value that comes out exceeds the value that goes in by no more than what was allowed. (Weak Lagrangian duality; the
-fixed cost of gas needs no convexity, as each market is used or not.)
+Let ``w`` be dual prices: ``w(k, v | u)`` is what a unit of token v is worth with k hops left, to a route that came from
+u. Let each market have a multiplier: what it may earn beside its gas. If at these prices no edge earns more than its
+gas and its market's multiplier, then no allocation nets more than the start's price times the amount, plus all
+multipliers: at every market the value that comes out exceeds the value that goes in by no more than what was allowed.
+(Weak Lagrangian duality; the fixed cost of gas needs no convexity, as each market is used or not.)
 
-Backwards from the target, `dearest` finds the least such prices for given extras: the price of a token is the best net
-average price over its edges. What a route came from matters so that a price never counts a way straight back: with at
-most four hops, and ends that are visited once, exactly the simple paths are left.
+Backwards from the target, `compute_dual_prices` finds the least such prices for given multipliers: the price of a token
+is the best net average price over its edges. What a route came from matters so that a price never counts a way straight
+back: with at most four hops, and ends that are visited once, exactly the simple paths are left.
 
-`certify` chooses the extras: what the markets in use earn at the marginal prices of the division, and then, where
-a market that is not in use drives the start's price, what it would earn at the division's prices.
+`certify` chooses the multipliers: what the markets in use earn at the marginal prices of the allocation. Then, where a
+market that is not in use drives the start's price, what it would earn at the allocation's prices.
 """
 
 from __future__ import annotations
@@ -19,22 +19,27 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import inner, kernel
-from routing_engine.kernels.bound.dual_prices import clear_worths, dearest, dearest_path
-from routing_engine.kernels.bound.initial_prices import length_of, price_rounds, price_tokens
-from routing_engine.kernels.marginal_price import arbitrage, gas_used
-from routing_engine.kernels.search.frontier import mark_beside
+from routing_engine.kernels.bound.dual_prices import (
+    PricingRule,
+    clear_dual_prices,
+    compute_dual_prices,
+    trace_dearest_path,
+)
+from routing_engine.kernels.bound.initial_prices import count_hops, price_rounds, price_tokens
+from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
+from routing_engine.kernels.search.frontier import mark_adjacent
 
 REFINEMENTS = 48
 
 CLOSE = 1e-7
 """Relative gap at which a bound is good enough."""
 
-TOGETHER = np.bool_(False)
+MANY_PATHS = np.bool_(False)
 """Routes of many paths are judged, not of one alone."""
 
 
 @inner
-def _most_valued(target, token):
+def _find_highest_target(target, token):
     """Return the highest target price of a token over all numbers of hops left."""
     most = 0.0
     for k in range(target.shape[0]):
@@ -43,67 +48,107 @@ def _most_valued(target, token):
 
 
 @inner
-def allow(count, total, network, board, task, load, worths):
+def set_multipliers(merged, problem, state, duals):
     """Allow each market in use what it earns at the target prices; return the sum."""
-    edges, source = board.forward.edges, board.source
-    for k in range(1, task.max_hops + 1):
-        for p in range(count):
-            if length_of(network.step, p) < k:
+    graph, network = merged.graph, merged.network
+    edges, source = graph.forward.edges, graph.source
+    for k in range(1, problem.max_hops + 1):
+        for p in range(merged.path_count):
+            hops = count_hops(network.step, p)
+            if hops < k:
                 continue
-            i = network.step[p, length_of(network.step, p) - k]
+            i = network.step[p, hops - k]
             edge = edges[network.edge[i]]
             u, v = source[network.edge[i]], edge["other"]
-            earned = worths.target[k - 1, v] * network.out[i] - worths.target[k, u] * network.flow[i]
+            earned = duals.target[k - 1, v] * network.out[i] - duals.target[k, u] * network.flow[i]
             market = edge["market"]
-            gas = gas_used(edge, board.tables, task.gas, network.flow[i])
-            load.extra[market] = max(load.extra[market], earned - gas)
-    together = 0.0
-    for i in range(total):
-        together += load.extra[edges[network.edge[i]]["market"]]
-    return together
+            gas = value_gas(edge, graph.tables, problem.gas, network.flow[i])
+            state.multiplier[market] = max(state.multiplier[market], earned - gas)
+    total = 0.0
+    for i in range(merged.edge_count):
+        total += state.multiplier[edges[network.edge[i]]["market"]]
+    return total
 
 
 @inner
-def forget(total, network, board, task, worths):
+def clear_multipliers(merged, state):
+    """Allow the markets in use nothing again."""
+    for i in range(merged.edge_count):
+        state.multiplier[merged.graph.forward.edges[merged.network.edge[i]]["market"]] = 0.0
+
+
+@inner
+def clear_targets(merged, problem, duals):
     """Undo the target prices."""
-    source = board.source
-    for i in range(total):
-        for k in range(task.max_hops + 1):
-            worths.target[k, source[network.edge[i]]] = 0.0
-    worths.target[0, task.end] = 0.0
+    for i in range(merged.edge_count):
+        for k in range(problem.max_hops + 1):
+            duals.target[k, merged.graph.source[merged.network.edge[i]]] = 0.0
+    duals.target[0, problem.end] = 0.0
 
 
 @inner
-def _cheapest_payment(length, path, worth, board, task, load, worths):
+def _find_cheapest_multiplier(length, path, dual_price, problem, state, duals):
     """Return what to allow more, and to which market, so that the dearest path's price falls to the target's."""
-    edges, source, tables = board.forward.edges, board.source, board.tables
+    edges, source, tables = problem.graph.forward.edges, problem.graph.source, problem.graph.tables
     least, where, here = np.inf, -1, 0.0
     for i in range(length):
         edge = edges[path[i]]
         u = source[path[i]]
-        known = worths.target[length - i, u]
+        known = duals.target[length - i, u]
         if known == 0.0:
-            known = _most_valued(worths.target, u)
-        here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["steepest"]
+            known = _find_highest_target(duals.target, u)
+        here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["max_average_price"]
         if here <= 0.0 or edge["concave"] == 0:
             continue
-        earned, flow = arbitrage(edge, tables, worth[i], here, load.limit[u])
-        more = earned - gas_used(edge, tables, task.gas, flow) - load.extra[edge["market"]]
+        earned, flow = find_arbitrage(edge, tables, dual_price[i], here, state.limit[u])
+        more = earned - value_gas(edge, tables, problem.gas, flow) - state.multiplier[edge["market"]]
         if 0.0 < more < least:
             least, where = more, edge["market"]
     return least * (1.0 + 1e-9), where
 
 
 @kernel
-def certify(board, load, task, worths, near, count, total, network, amount, floor):
-    """Bound the net output of every division of at most `amount`.
+def _lower_bound(problem, state, workspace, total, floor):
+    """Raise one multiplier after the other while the bound falls; they are 0 again afterwards.
+
+    `total` is the sum of the multipliers so far. Returns the bound and the start's price, as `certify`.
+    """
+    max_hops, duals = problem.max_hops, workspace.duals
+    path, dual_price = np.zeros(max_hops, np.int64), np.zeros(max_hops)
+    raised = np.zeros(REFINEMENTS, np.int64)
+    least, slope = np.inf, 0.0
+    for turn in range(REFINEMENTS):
+        price = compute_dual_prices(problem, state, workspace, PricingRule(floor - total, MANY_PATHS))
+        if price * problem.amount + total < least:
+            least, slope = price * problem.amount + total, price
+        length = trace_dearest_path(duals, problem, path, dual_price)
+        clear_dual_prices(duals)
+        raised[turn] = -1
+        if length == 0 or least <= floor * (1.0 + CLOSE):
+            break
+        more, where = _find_cheapest_multiplier(length, path, dual_price, problem, state, duals)
+        if where < 0 or more > price * problem.amount:
+            break
+        state.multiplier[where] += more
+        total += more
+        raised[turn] = where
+    for turn in range(REFINEMENTS):
+        if raised[turn] < 0:
+            break
+        state.multiplier[raised[turn]] = 0.0
+    return least, slope
+
+
+@kernel
+def certify(problem, state, workspace, merged, floor):
+    """Bound the net output of every allocation of at most the problem's amount.
 
     Parameters
     ----------
-    load : Load
-        With `most` filled for the amount.
-    count, total, network : int, int, Network
-        The division that is to be judged: paths, edges, and their flows after `divide`.
+    state : FlowState
+        With `inflow` filled for the amount.
+    merged : MergedPaths
+        The allocation that is to be judged, with its flows after `allocate`.
     floor : float
         Its net output; a bound that is as good as this is not improved further.
 
@@ -114,41 +159,21 @@ def certify(board, load, task, worths, near, count, total, network, amount, floo
     price : float
         What less of the amount takes off the bound, for each unit.
     """
-    forward, edges = board.forward, board.forward.edges
-    start, max_hops = task.start, task.max_hops
-    path, worth = np.zeros(max_hops, np.int64), np.zeros(max_hops)
-    paid = np.zeros(REFINEMENTS, np.int64)
-    mark_beside(forward, start, near, True)
+    forward, is_adjacent, duals = problem.graph.forward, workspace.scratch.is_adjacent, workspace.duals
+    mark_adjacent(forward, problem.start, is_adjacent, True)
     least, slope = np.inf, 0.0
     for rule in range(2):
         if rule == 0:
-            price_rounds(count, network, board, task, worths, floor)
+            price_rounds(merged, problem, duals, floor)
         else:
-            price_tokens(count, total, network, board, task, worths, floor)
-        extras = allow(count, total, network, board, task, load, worths)
-        for turn in range(REFINEMENTS):
-            price = dearest(board, load, task, worths, near, amount, floor - extras, TOGETHER)
-            if price * amount + extras < least:
-                least, slope = price * amount + extras, price
-            length = dearest_path(worths, edges, max_hops, start, path, worth)
-            clear_worths(worths)
-            paid[turn] = -1
-            if length == 0 or least <= floor * (1.0 + CLOSE):
-                break
-            more, where = _cheapest_payment(length, path, worth, board, task, load, worths)
-            if where < 0 or more > price * amount:
-                break
-            load.extra[where] += more
-            extras += more
-            paid[turn] = where
-        for turn in range(REFINEMENTS):
-            if paid[turn] < 0:
-                break
-            load.extra[paid[turn]] = 0.0
-        forget(total, network, board, task, worths)
-        for i in range(total):
-            load.extra[edges[network.edge[i]]["market"]] = 0.0
+            price_tokens(merged, problem, duals, floor)
+        total = set_multipliers(merged, problem, state, duals)
+        bound, price = _lower_bound(problem, state, workspace, total, floor)
+        if bound < least:
+            least, slope = bound, price
+        clear_targets(merged, problem, duals)
+        clear_multipliers(merged, state)
         if least <= floor * (1.0 + CLOSE):
             break
-    mark_beside(forward, start, near, False)
+    mark_adjacent(forward, problem.start, is_adjacent, False)
     return least, slope

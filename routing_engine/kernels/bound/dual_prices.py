@@ -1,189 +1,194 @@
-"""What tokens are worth at most, by hops left: the prices on which certificates rest; see `bound`."""
+"""What tokens are worth at most, by hops left: the dual prices on which certificates rest; see `dual_bound`."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from routing_engine.jit.decorators import inlined, inner
-from routing_engine.kernels.marginal_price import gas_of, net_rate_of_steps, step_gas
-from routing_engine.kernels.search.frontier import edges_beside, edges_of, mark_beside
+from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, value_base_gas, value_piece_gas
+from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
 
 
-class Worths(NamedTuple):
-    """Prices by hops left and token: the best, the edge that it follows, and the best over another next token.
+class PricingRule(NamedTuple):
+    """Which routes are priced.
 
-    Memory of one thread, all zero between requests.
+    Only those along which the whole amount might be worth more than `enough`. With `is_single_path` only routes of one
+    path: through a market on one goes no more than is at its token after so many hops, while several paths may meet
+    there.
     """
 
-    best: npt.NDArray[np.float64]
-    via: npt.NDArray[np.int32]
-    other: npt.NDArray[np.float64]
-    other_via: npt.NDArray[np.int32]
-    touched: npt.NDArray[np.int32]
-    sizes: npt.NDArray[np.int64]
-    target: npt.NDArray[np.float64]
+    enough: float
+    is_single_path: bool
+
+
+class Step(NamedTuple):
+    """Forward edge `e` from token u to token v, which has k hops left."""
+
+    k: int
+    e: int
+    u: int
+    v: int
 
 
 @inner
-def price_after(worths, edges, k, v, u):
-    """Worth of v with k hops left to a route that came from u."""
-    if k > 0 and edges[worths.via[k, v]]["other"] == u:
-        return worths.other[k, v]
-    return worths.best[k, v]
+def look_up_price(duals, edges, k, v, u):
+    """Dual price of v with k hops left, for a route that came from u."""
+    if k > 0 and edges[duals.via[k, v]]["other"] == u:
+        return duals.other[k, v]
+    return duals.best[k, v]
 
 
 @inner
-def _note(worths, edges, k, u, e, v, rate):
-    """Keep the price that edge e to token v gives u; whether it is the first one."""
-    best = worths.best[k, u]
+def _record_price(duals, edges, step, rate):
+    """Keep the price that a step gives its token u; whether it is the first one."""
+    k, e, u, v = step.k + 1, step.e, step.u, step.v
+    best = duals.best[k, u]
     if best == 0.0:
-        worths.best[k, u], worths.via[k, u] = rate, e
+        duals.best[k, u], duals.via[k, u] = rate, e
         return True
-    same = edges[worths.via[k, u]]["other"] == v
+    same = edges[duals.via[k, u]]["other"] == v
     if rate > best:
         if not same:
-            worths.other[k, u], worths.other_via[k, u] = best, worths.via[k, u]
-        worths.best[k, u], worths.via[k, u] = rate, e
-    elif not same and rate > worths.other[k, u]:
-        worths.other[k, u], worths.other_via[k, u] = rate, e
+            duals.other[k, u], duals.other_via[k, u] = best, duals.via[k, u]
+        duals.best[k, u], duals.via[k, u] = rate, e
+    elif not same and rate > duals.other[k, u]:
+        duals.other[k, u], duals.other_via[k, u] = rate, e
     return False
 
 
 @inlined
-def _raise_price(k, edge, e, v, u, board, load, task, worths, enough, alone):
-    """Let edge e from u to v, which has k hops left, raise the price of u; return whether it is its first."""
-    # A route has no more than that at u if it goes on over k + 1 hops.
-    here = load.most[task.max_hops - k - 1, u]
-    most = here if alone else load.limit[u]
-    if most <= 0.0 or most < edge["x_min"] or not task.allowed[edge["market"]]:
+def _raise_price(step, edge, problem, state, duals, rule):
+    """Let a step raise the price of its token u; return whether it is the first one."""
+    k, u = step.k, step.u
+    # A route that goes on over k + 1 hops has no more than that at u.
+    here = state.inflow.most[problem.max_hops - k - 1, u]
+    most = here if rule.is_single_path else state.limit[u]
+    if most <= 0.0 or most < edge["x_min"] or not problem.allowed[edge["market"]]:
         return False
-    worth = price_after(worths, board.forward.edges, k, v, u)
-    floor = worths.other[k + 1, u]
-    ceiling = worth * edge["steepest"]
-    if ceiling <= floor or ceiling * here <= enough:
+    edges = problem.graph.forward.edges
+    dual_price = look_up_price(duals, edges, k, step.v, u)
+    floor = duals.other[k + 1, u]
+    ceiling = dual_price * edge["max_average_price"]
+    if ceiling <= floor or ceiling * here <= rule.enough:
         return False
-    cost = gas_of(edge, task.gas) + load.extra[edge["market"]]
-    rate = net_rate_of_steps(edge, board.tables, worth, cost, step_gas(edge, task.gas), most)
-    return rate > floor and rate * here > enough and _note(worths, board.forward.edges, k + 1, u, e, v, rate)
+    cost = value_base_gas(edge, problem.gas) + state.multiplier[edge["market"]]
+    piece_cost = value_piece_gas(edge, problem.gas)
+    rate = bound_net_rate_with_steps(edge, problem.graph.tables, dual_price, cost, piece_cost, most)
+    return rate > floor and rate * here > rule.enough and _record_price(duals, edges, step, rate)
 
 
 @inner
-def _from_tokens(k, last_but_one, board, load, task, worths, near, enough, alone):
+def _extend_from_tokens(k, last_but_one, problem, state, workspace, rule):
     """Fill round k + 1 by the edges that lead to the tokens of round k; return its size."""
-    reverse, size = board.reverse, 0
-    for i in range(worths.sizes[k]):
-        v = worths.touched[k, i]
-        if v == task.start:
+    reverse, duals, size = problem.graph.reverse, workspace.duals, 0
+    is_adjacent = workspace.scratch.is_adjacent
+    for i in range(duals.sizes[k]):
+        v = duals.touched[k, i]
+        if v == problem.start:
             continue
         for row in range(reverse.first[v], reverse.first[v + 1]):
             edge = reverse.edges[row]
             u = edge["other"]
-            if u == task.end or (last_but_one and u != task.start and not near[u]):
+            if u == problem.end or (last_but_one and u != problem.start and not is_adjacent[u]):
                 continue
-            if _raise_price(k, edge, edge["twin"], v, u, board, load, task, worths, enough, alone):
-                worths.touched[k + 1, size] = u
+            if _raise_price(Step(k, edge["twin"], u, v), edge, problem, state, duals, rule):
+                duals.touched[k + 1, size] = u
                 size += 1
     return size
 
 
 @inner
-def _of_token(k, size, u, board, load, task, worths, enough, alone):
+def _extend_to_token(k, size, u, problem, state, duals, rule):
     """Add token u to round k + 1 by its edges to tokens of round k; return the round's size."""
-    forward, found = board.forward, False
+    forward, found = problem.graph.forward, False
     for e in range(forward.first[u], forward.first[u + 1]):
         edge = forward.edges[e]
         v = edge["other"]
-        if worths.best[k, v] > 0.0 and v != task.start:
-            found |= _raise_price(k, edge, e, v, u, board, load, task, worths, enough, alone)
+        if duals.best[k, v] > 0.0 and v != problem.start:
+            found |= _raise_price(Step(k, e, u, v), edge, problem, state, duals, rule)
     if found:
-        worths.touched[k + 1, size] = u
+        duals.touched[k + 1, size] = u
     return size + found
 
 
 @inner
-def _beside_start(k, board, load, task, worths, near, enough, alone):
-    """Fill round k + 1 by the edges that leave the start and the tokens beside it; return its size."""
-    forward, start = board.forward, task.start
-    size = _of_token(k, 0, start, board, load, task, worths, enough, alone)
+def _extend_near_start(k, problem, state, workspace, rule):
+    """Fill round k + 1 by the edges that leave the start and the tokens adjacent to it; return its size."""
+    forward, start, duals = problem.graph.forward, problem.start, workspace.duals
+    is_adjacent = workspace.scratch.is_adjacent
+    size = _extend_to_token(k, 0, start, problem, state, duals, rule)
     for e in range(forward.first[start], forward.first[start + 1]):
         u = forward.edges[e]["other"]
-        if near[u] and u != task.end:
-            near[u] = False  # once, however many edges lead there
-            size = _of_token(k, size, u, board, load, task, worths, enough, alone)
-    mark_beside(forward, start, near, True)
+        if is_adjacent[u] and u != problem.end:
+            is_adjacent[u] = False  # once, however many edges lead there
+            size = _extend_to_token(k, size, u, problem, state, duals, rule)
+    mark_adjacent(forward, start, is_adjacent, True)
     return size
 
 
 @inner
-def dearest(board, load, task, worths, near, amount, enough, alone):
-    """Fill `worths` for the present extras, as far as the whole amount might be worth more than `enough`.
+def compute_dual_prices(problem, state, workspace, rule):
+    """Fill the dual prices for the present multipliers, as far as the rule asks for them.
 
-    Parameters
-    ----------
-    near : bool array, shape (tokens,)
-        Marks of the tokens beside the start.
-    alone : bool
-        Whether only routes of one path matter: through a market on one goes no more than is at its token after so many
-        hops, while several paths may meet there.
+    `is_adjacent` marks the tokens adjacent to the start.
 
     Returns
     -------
     float
-        The price of a unit at the start. Where nothing makes the amount worth more than `enough`, there are no
+        The price of a unit at the start. Where nothing makes the amount worth more than `rule.enough`, there are no
         prices, and this is what makes it worth just that.
     """
-    start, max_hops = task.start, task.max_hops
-    forward, reverse = board.forward, board.reverse
-    worths.touched[0, 0] = task.end
-    worths.sizes[0] = 1
-    worths.best[0, task.end] = 1.0
-    beside = edges_beside(forward, start, forward.first)
+    start, max_hops, duals = problem.start, problem.max_hops, workspace.duals
+    forward, reverse = problem.graph.forward, problem.graph.reverse
+    duals.touched[0, 0] = problem.end
+    duals.sizes[0] = 1
+    duals.best[0, problem.end] = 1.0
+    adjacent_edges = count_adjacent_edges(forward, start)
     for k in range(max_hops - 1):
         last_but_one = k == max_hops - 2
-        if last_but_one and beside < edges_of(reverse.first, worths.touched[k], worths.sizes[k]):
-            worths.sizes[k + 1] = _beside_start(k, board, load, task, worths, near, enough, alone)
+        if last_but_one and adjacent_edges < count_edges(reverse.first, duals.touched[k], duals.sizes[k]):
+            duals.sizes[k + 1] = _extend_near_start(k, problem, state, workspace, rule)
         else:
-            worths.sizes[k + 1] = _from_tokens(k, last_but_one, board, load, task, worths, near, enough, alone)
-    last = max_hops - 1
-    worths.sizes[max_hops] = _of_token(last, 0, start, board, load, task, worths, enough, alone)
-    price = max(0.0, enough / amount)
+            duals.sizes[k + 1] = _extend_from_tokens(k, last_but_one, problem, state, workspace, rule)
+    duals.sizes[max_hops] = _extend_to_token(max_hops - 1, 0, start, problem, state, duals, rule)
+    price = max(0.0, rule.enough / problem.amount)
     for k in range(1, max_hops + 1):
-        price = max(price, worths.best[k, start])
+        price = max(price, duals.best[k, start])
     return price
 
 
 @inner
-def clear_worths(worths):
-    """Undo `dearest`."""
-    for k in range(worths.sizes.size):
-        for i in range(worths.sizes[k]):
-            v = worths.touched[k, i]
-            worths.best[k, v] = worths.other[k, v] = 0.0
-        worths.sizes[k] = 0
+def clear_dual_prices(duals):
+    """Undo `compute_dual_prices`."""
+    for k in range(duals.sizes.size):
+        for i in range(duals.sizes[k]):
+            v = duals.touched[k, i]
+            duals.best[k, v] = duals.other[k, v] = 0.0
+        duals.sizes[k] = 0
 
 
 @inner
-def dearest_path(worths, edges, max_hops, start, path, worth):
-    """Write the edges of the path that sets the start's price, and the worth of what each gives; return its length.
+def trace_dearest_path(duals, problem, path, dual_price):
+    """Write the edges of the path that sets the start's price, and the dual price of what each gives.
 
-    0 where `dearest` found no prices.
+    Returns
+    -------
+    int
+        Its length; 0 where there are no prices.
     """
-    k = 1
-    for h in range(2, max_hops + 1):
-        if worths.best[h, start] > worths.best[k, start]:
+    edges, start, k = problem.graph.forward.edges, problem.start, 1
+    for h in range(2, problem.max_hops + 1):
+        if duals.best[h, start] > duals.best[k, start]:
             k = h
-    if worths.best[k, start] == 0.0:
+    if duals.best[k, start] == 0.0:
         return 0
     length, u, came = k, start, -1
     for i in range(length):
-        e = worths.via[k, u]
+        e = duals.via[k, u]
         if i > 0 and edges[e]["other"] == came:
-            e = worths.other_via[k, u]
+            e = duals.other_via[k, u]
         path[i] = e
         came, u = u, edges[e]["other"]
         k -= 1
-        worth[i] = price_after(worths, edges, k, u, came) if k > 0 else 1.0
+        dual_price[i] = look_up_price(duals, edges, k, u, came) if k > 0 else 1.0
     return length

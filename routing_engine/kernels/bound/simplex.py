@@ -1,6 +1,6 @@
-"""A small linear program that grows: the simplex method on a dense tableau, for `payments`.
+"""A small linear program that grows: the simplex method on a dense tableau, for `cutting_planes`.
 
-Maximise ``sum(worth * share)`` over shares of at least 0, so that ``sum(use[i] * share) <= 1`` in each row i. A column
+Maximise ``sum(gain * share)`` over shares of at least 0, so that ``sum(use[i] * share) <= 1`` in each row i. A column
 may be added at any time, and a row that no column so far takes part in: the shares found before stay feasible, and a
 few exchanges lead on to the new optimum. The prices of the rows are the solution of the dual program. (Dantzig, Linear
 Programming and Extensions, 1963, chapters 5 and 9.)
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from routing_engine.jit.decorators import inner, kernel
 
 ROWS, COLUMNS = 64, 48
-"""Room of a program. Its first `ROWS` columns belong to what the rows leave over, the last is the right-hand side."""
+"""Capacity of a program. Its first `ROWS` columns belong to what rows leave over, the last is the right-hand side."""
 
 PIVOTS = 200
 """Exchanges after each addition at most: against cycles."""
@@ -25,7 +25,7 @@ SMALL = 1e-11
 """Less than that counts as zero."""
 
 
-class Master(NamedTuple):
+class LinearProgram(NamedTuple):
     """A program: its tableau, whose last row is the objective, and the column that each row's basis holds."""
 
     tableau: npt.NDArray[np.float64]
@@ -33,23 +33,23 @@ class Master(NamedTuple):
 
 
 @kernel
-def new_master():
+def create_program():
     """Allocate a program of one row: the shares add up to 1 at most."""
-    master = Master(np.zeros((ROWS + 1, ROWS + COLUMNS + 1)), np.zeros(ROWS, np.int64))
-    add_row(master, 0)
-    return master
+    program = LinearProgram(np.zeros((ROWS + 1, ROWS + COLUMNS + 1)), np.zeros(ROWS, np.int64))
+    add_row(program, 0)
+    return program
 
 
 @kernel
-def add_row(master, row):
+def add_row(program, row):
     """Add a row, the next after those there are."""
-    master.tableau[row, row] = 1.0
-    master.tableau[row, -1] = 1.0
-    master.basis[row] = row
+    program.tableau[row, row] = 1.0
+    program.tableau[row, -1] = 1.0
+    program.basis[row] = row
 
 
 @inner
-def _exchange(tableau, basis, rows, columns, row, column):
+def _pivot(tableau, basis, rows, columns, row, column):
     """Let a column enter the basis in place of that of a row."""
     pivot = tableau[row, column]
     for j in range(tableau.shape[1]):
@@ -66,7 +66,7 @@ def _exchange(tableau, basis, rows, columns, row, column):
 
 
 @kernel
-def solve_with(master, rows, column, use, worth):
+def solve_with(program, rows, column, use, gain):
     """Add column number `column` and find the new optimum.
 
     Parameters
@@ -81,13 +81,13 @@ def solve_with(master, rows, column, use, worth):
     float
         The optimum; the price of row i is ``tableau[ROWS, i]``.
     """
-    tableau, basis, last = master.tableau, master.basis, ROWS + column
+    tableau, basis, last = program.tableau, program.basis, ROWS + column
     for i in range(ROWS + 1):
         if i < rows or i == ROWS:
             tableau[i, last] = 0.0
             for j in range(rows):
                 tableau[i, last] += tableau[i, j] * use[j]
-    tableau[ROWS, last] -= worth
+    tableau[ROWS, last] -= gain
     for _ in range(PIVOTS):
         entering, least = -1, -SMALL
         for j in range(last + 1):
@@ -99,5 +99,5 @@ def solve_with(master, rows, column, use, worth):
                 leaving, ratio = i, tableau[i, -1] / tableau[i, entering]
         if leaving < 0:
             break
-        _exchange(tableau, basis, rows, last + 1, leaving, entering)
+        _pivot(tableau, basis, rows, last + 1, leaving, entering)
     return tableau[ROWS, -1]

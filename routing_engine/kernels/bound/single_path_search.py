@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.curves.kernels.edge_curve import amount_out
+from routing_engine.curves.kernels.edge_curve import compute_amount_out
 from routing_engine.jit.decorators import inner, kernel
-from routing_engine.kernels.bound.dual_prices import price_after
-from routing_engine.kernels.marginal_price import gas_used
+from routing_engine.kernels.bound.dual_prices import look_up_price
+from routing_engine.kernels.marginal_price import value_gas
 
 TRIED = 50_000
 """Edges that are tried at most: half a millisecond. Prices of a market without dust leave a few hundred open."""
@@ -23,17 +23,17 @@ def _is_used(v, market, depth, token, cursor, edges):
 
 
 @inner
-def _worth(worths, edges, v, u, left):
-    """Worth of v with at most `left` hops to go, to a route that came from u; 0 where it is not worth the while."""
+def _look_up_best_price(duals, edges, v, u, left):
+    """Dual price of v with at most `left` hops to go, for a route that came from u; 0 where no route is good enough."""
     most = 0.0
     for k in range(1, left + 1):
-        if worths.best[k, v] > 0.0:
-            most = max(most, price_after(worths, edges, k, v, u))
+        if duals.best[k, v] > 0.0:
+            most = max(most, look_up_price(duals, edges, k, v, u))
     return most
 
 
 @kernel
-def best_alone(board, task, worths, amount, net):
+def find_best_single_path(problem, duals, net):
     """Return the largest net output of a single path that takes the whole amount.
 
     Depth first, with the amounts that really arrive; a path is left where what it has, at the prices, is worth no more
@@ -41,8 +41,8 @@ def best_alone(board, task, worths, amount, net):
 
     Parameters
     ----------
-    worths : Worths
-        Filled by `dearest` for routes of one path that are worth more than `net`.
+    duals : DualPrices
+        Filled by `compute_dual_prices` for routes of one path that are worth more than `net`.
     net : float
         What some path is known to give.
 
@@ -51,10 +51,10 @@ def best_alone(board, task, worths, amount, net):
     float
         At least `net`; infinite where too many paths are open.
     """
-    forward, edges, hops = board.forward, board.forward.edges, task.max_hops
+    graph, forward, edges, hops = problem.graph, problem.graph.forward, problem.graph.forward.edges, problem.max_hops
     token, cursor = np.zeros(hops, np.int64), np.zeros(hops, np.int64)
     arrived, cost = np.zeros(hops), np.zeros(hops)
-    token[0], cursor[0], arrived[0] = task.start, forward.first[task.start], amount
+    token[0], cursor[0], arrived[0] = problem.start, forward.first[problem.start], problem.amount
     depth, best, tried = np.int64(0), net, 0
     while depth >= 0:
         u, e = token[depth], cursor[depth]
@@ -67,14 +67,16 @@ def best_alone(board, task, worths, amount, net):
             return np.inf
         edge = edges[e]
         v = edge["other"]
-        worth = 1.0 if v == task.end else _worth(worths, edges, v, u, hops - depth - 1)
-        if worth == 0.0 or not task.allowed[edge["market"]] or _is_used(v, edge["market"], depth, token, cursor, edges):
+        dual_price = 1.0 if v == problem.end else _look_up_best_price(duals, edges, v, u, hops - depth - 1)
+        if dual_price == 0.0 or not problem.allowed[edge["market"]]:
             continue
-        out, _ = amount_out(edge, board.tables, arrived[depth])
-        spent = cost[depth] + gas_used(edge, board.tables, task.gas, arrived[depth])
-        if not out * worth - spent > best:
+        if _is_used(v, edge["market"], depth, token, cursor, edges):
             continue
-        if v == task.end:
+        out, _ = compute_amount_out(edge, graph.tables, arrived[depth])
+        spent = cost[depth] + value_gas(edge, graph.tables, problem.gas, arrived[depth])
+        if not out * dual_price - spent > best:
+            continue
+        if v == problem.end:
             best = out - spent
             continue
         depth += 1

@@ -11,140 +11,117 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.curves.kernels.edge_curve import amount_in, amount_out
+from routing_engine.curves.kernels.edge_curve import compute_amount_in, compute_amount_out
 from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.arrays import FORWARD
-from routing_engine.kernels.search.frontier import edges_beside, edges_of, mark_beside
-from routing_engine.kernels.search.labels import LABELS, insert
+from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
+from routing_engine.kernels.search.labels import LABELS, Extension, insert
 
 
 @inner
-def _relax(k, slot, e, direction, edges, tables, allowed, weights, start, end, labels, count):
+def _relax(k, slot, e, problem, scratch):
     """Extend label `slot` of round k over edge `e`; whether the far token has its first label of round k + 1 by it."""
-    edge = edges[e]
-    if not allowed[edge["market"]]:
+    edge, weights = problem.onward.edges[e], problem.weights
+    if not problem.allowed[edge["market"]]:
         return False
-    label = labels[k, slot]
-    if direction == FORWARD:
-        amount, entered = amount_out(edge, tables, label["amount"])
+    label = scratch.labels[k, slot]
+    is_forward = problem.direction == FORWARD
+    if is_forward:
+        amount, entered = compute_amount_out(edge, problem.tables, label["amount"])
     else:
-        amount, entered = amount_in(edge, tables, label["amount"])
+        amount, entered = compute_amount_in(edge, problem.tables, label["amount"])
     if not amount > 0.0:  # refused, or NaN
         return False
     v = edge["other"]
     cost = label["cost"] + (edge["gas"] + edge["gas_per_piece"] * entered) * weights.gas_cost[edge["chain"]]
     time = label["time"] + edge["time"]
-    if edge["time"] == 0.0 and (v == end if direction == FORWARD else k == 0):
+    if edge["time"] == 0.0 and (v == problem.end if is_forward else k == 0):
         time += weights.last_block_s
-    if direction == FORWARD:
+    if is_forward:
         score = amount * (1.0 - weights.time_rate * time) - cost * weights.units[v]
     else:
         score = -(amount * (1.0 + weights.time_rate * time) + cost * weights.units[v])
-    return insert(
-        labels, count, edges, k, slot, e, amount, cost, time, score, weights.time_first, start
-    )  # fmt: skip
+    new = Extension(k, slot, e, amount, cost, time, score)
+    return insert(scratch, problem.onward.edges, new, weights.time_first, problem.start)
 
 
 @inner
-def _arrive(k, size, v, onward, backward, tables, allowed, weights, start, end, direction, scratch):
+def _extend_to_token(k, size, v, problem, scratch):
     """Extend round k to token v, by way of the edges that arrive there; return the size of round k + 1."""
-    reached = False
+    backward, reached = problem.backward, False
     for row in range(backward.first[v], backward.first[v + 1]):
         u = backward.edges[row]["other"]
-        if u == end:
+        if u == problem.end:
             continue
         for s in range(scratch.counts[k, u]):
-            slot = u * LABELS + s
-            e = np.int64(backward.edges[row]["twin"])
-            reached |= _relax(
-                k, slot, e, direction, onward.edges, tables, allowed, weights, start, end,
-                scratch.labels, scratch.counts,
-            )  # fmt: skip
+            reached |= _relax(k, u * LABELS + s, np.int64(backward.edges[row]["twin"]), problem, scratch)
     if reached:
         scratch.touched[k + 1, size] = v
     return size + reached
 
 
 @inner
-def _beside_end(k, onward, backward, tables, allowed, weights, start, end, direction, scratch):
-    """Extend round k to the end and the tokens beside it; return the size of round k + 1."""
-    size = _arrive(k, 0, end, onward, backward, tables, allowed, weights, start, end, direction, scratch)
+def _extend_near_end(k, problem, scratch):
+    """Extend round k to the end and the tokens adjacent to it; return the size of round k + 1."""
+    backward, end = problem.backward, problem.end
+    size = _extend_to_token(k, 0, end, problem, scratch)
     for row in range(backward.first[end], backward.first[end + 1]):
         v = backward.edges[row]["other"]
-        if scratch.near[v] and v != start:
-            scratch.near[v] = False  # once, however many edges lead there
-            size = _arrive(k, size, v, onward, backward, tables, allowed, weights, start, end, direction, scratch)
-    mark_beside(backward, end, scratch.near, True)
+        if scratch.is_adjacent[v] and v != problem.start:
+            scratch.is_adjacent[v] = False  # once, however many edges lead there
+            size = _extend_to_token(k, size, v, problem, scratch)
+    mark_adjacent(backward, end, scratch.is_adjacent, True)
     return size
 
 
 @inner
-def _round(k, size, last_but_one, onward, tables, allowed, weights, start, end, direction, scratch):
+def _extend_round(k, size, last_but_one, problem, scratch):
     """Extend the labels of round k over all their edges; return the size of round k + 1."""
-    new_size = 0
+    onward, new_size = problem.onward, 0
     for i in range(size):
         u = scratch.touched[k, i]
-        if u == end:
+        if u == problem.end:
             continue
         for s in range(scratch.counts[k, u]):
             slot = u * LABELS + s
             for e in range(onward.first[u], onward.first[u + 1]):
                 v = onward.edges[e]["other"]
-                if v == start or (last_but_one and v != end and not scratch.near[v]):
+                if v == problem.start or (last_but_one and v != problem.end and not scratch.is_adjacent[v]):
                     continue
-                if _relax(
-                    k, slot, e, direction, onward.edges, tables, allowed, weights, start, end,
-                    scratch.labels, scratch.counts,
-                ):  # fmt: skip
+                if _relax(k, slot, e, problem, scratch):
                     scratch.touched[k + 1, new_size] = v
                     new_size += 1
     return new_size
 
 
 @inner
-def _collect(onward, end, direction, max_hops, scratch, found, scores):
-    """Write the labels of `end` as paths, forward edge numbers from the source on; return their number."""
+def _collect(problem, scratch, found, scores):
+    """Write the labels of the end as paths, forward edge numbers from the source on; return their number."""
     total = 0
-    for k in range(1, max_hops + 1):
-        for s in range(scratch.counts[k, end]):
-            slot = end * LABELS + s
+    for k in range(1, problem.max_hops + 1):
+        for s in range(scratch.counts[k, problem.end]):
+            slot = problem.end * LABELS + s
             scores[total, 0] = scratch.labels[k, slot]["time"]
             scores[total, 1] = scratch.labels[k, slot]["score"]
             for layer in range(k, 0, -1):
                 label = scratch.labels[layer, slot]
-                if direction == FORWARD:
+                if problem.direction == FORWARD:
                     found[total, layer - 1] = label["edge"]
                 else:
-                    found[total, k - layer] = onward.edges[label["edge"]]["twin"]
+                    found[total, k - layer] = problem.onward.edges[label["edge"]]["twin"]
                 slot = label["parent"]
             total += 1
     return total
 
 
 @kernel
-def best_paths(
-    onward, backward, tables, allowed, weights, start, end, amount, direction, max_hops, scratch, found, scores
-):
-    """Find the best paths from `start` to `end`: up to `LABELS` for each number of hops.
+def find_best_paths(problem, scratch, found, scores):
+    """Find the best paths from start to end: up to `LABELS` for each number of hops.
 
     Parameters
     ----------
-    onward, backward : Adjacency
-        Edges in the search's direction, and in the other: forward and reverse for exact-in, swapped for exact-out.
-    tables : Tables
-        Of the graph.
-    allowed : bool array, shape (markets,)
-        Markets that may be used.
-    weights : Weights
-        Of gas and time.
-    start, end : int
-        Tokens: source and target for exact-in, target and source for exact-out.
-    amount : float
-        Smallest units at `start`.
-    direction : {FORWARD, REVERSE}
-        Exact-in or exact-out.
-    max_hops : int
-        Rounds.
+    problem : PathProblem
+        What is asked.
     scratch : Scratch
         For at least as many tokens and rounds.
     found : int32 array, shape (max_hops * LABELS, max_hops)
@@ -157,33 +134,27 @@ def best_paths(
     int
         Number of rows filled.
     """
-    mark_beside(backward, end, scratch.near, True)
+    onward, backward, max_hops = problem.onward, problem.backward, problem.max_hops
+    mark_adjacent(backward, problem.end, scratch.is_adjacent, True)
     sizes = np.zeros(max_hops + 1, np.int64)
-    scratch.touched[0, 0] = start
+    scratch.touched[0, 0] = problem.start
     sizes[0] = 1
-    origin = scratch.labels[0, start * LABELS]
-    origin["amount"] = amount
+    origin = scratch.labels[0, problem.start * LABELS]
+    origin["amount"] = problem.amount
     origin["cost"] = 0.0
     origin["time"] = 0.0
-    scratch.counts[0, start] = 1
-    beside = edges_beside(backward, end, backward.first)
+    scratch.counts[0, problem.start] = 1
+    adjacent_edges = count_adjacent_edges(backward, problem.end)
     for k in range(max_hops - 1):
         last_but_one = k == max_hops - 2
-        if last_but_one and beside < edges_of(onward.first, scratch.touched[k], sizes[k]):
-            sizes[k + 1] = _beside_end(
-                k, onward, backward, tables, allowed, weights, start, end, direction, scratch
-            )  # fmt: skip
+        if last_but_one and adjacent_edges < count_edges(onward.first, scratch.touched[k], sizes[k]):
+            sizes[k + 1] = _extend_near_end(k, problem, scratch)
         else:
-            sizes[k + 1] = _round(
-                k, sizes[k], last_but_one, onward, tables, allowed, weights, start, end, direction, scratch
-            )
-    last = max_hops - 1
-    sizes[max_hops] = _arrive(
-        last, 0, end, onward, backward, tables, allowed, weights, start, end, direction, scratch
-    )  # fmt: skip
-    total = _collect(onward, end, direction, max_hops, scratch, found, scores)
+            sizes[k + 1] = _extend_round(k, sizes[k], last_but_one, problem, scratch)
+    sizes[max_hops] = _extend_to_token(max_hops - 1, 0, problem.end, problem, scratch)
+    total = _collect(problem, scratch, found, scores)
     for k in range(max_hops + 1):
         for i in range(sizes[k]):
             scratch.counts[k, scratch.touched[k, i]] = 0
-    mark_beside(backward, end, scratch.near, False)
+    mark_adjacent(backward, problem.end, scratch.is_adjacent, False)
     return total

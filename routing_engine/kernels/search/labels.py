@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from routing_engine.jit.decorators import inner
@@ -23,31 +25,48 @@ LABEL = np.dtype(
 )
 
 
-def new_scratch(tokens: int, max_hops: int) -> Scratch:
+class Extension(NamedTuple):
+    """A label of round `k`, extended by an edge: what becomes a label of round k + 1 if it is good enough.
+
+    `parent` is that label's place, as token * LABELS + slot; `edge` the edge's row in the search's direction.
+    """
+
+    k: int
+    parent: int
+    edge: int
+    amount: float
+    cost: float
+    time: float
+    score: float
+
+
+def create_scratch(tokens: int, max_hops: int) -> Scratch:
     """Allocate the memory that searches over `tokens` tokens need."""
     rounds = max_hops + 1
     return Scratch(
         labels=np.zeros((rounds, tokens * LABELS), LABEL),
         counts=np.zeros((rounds, tokens), np.uint8),
         touched=np.zeros((rounds, tokens), np.int32),
-        near=np.zeros(tokens, np.bool_),
+        is_adjacent=np.zeros(tokens, np.bool_),
     )
 
 
 @inner
-def _better(time_first, time, score, other_time, other_score):
-    if time_first and time != other_time:
-        return time < other_time
-    return score > other_score
+def _is_better(new, other, time_first):
+    """Whether an extension comes before a label."""
+    if time_first and new.time != other["time"]:
+        return new.time < other["time"]
+    return new.score > other["score"]
 
 
 @inner
-def _is_simple(labels, edges, k, parent, token, market, start):
-    """Whether label `parent` of round k, extended to `token` over `market`, visits no token and no market twice."""
+def _is_simple(labels, edges, new, start):
+    """Whether an extended path visits no token and no market twice."""
+    token, market = edges[new.edge]["other"], edges[new.edge]["market"]
     if token == start:
         return False
-    slot = parent
-    for layer in range(k, 0, -1):
+    slot = new.parent
+    for layer in range(new.k, 0, -1):
         label = labels[layer, slot]
         if slot // LABELS == token or edges[label["edge"]]["market"] == market:
             return False
@@ -56,37 +75,35 @@ def _is_simple(labels, edges, k, parent, token, market, start):
 
 
 @inner
-def insert(labels, count, edges, k, slot, e, amount, cost, time, score, time_first, start):
-    """Give the far token of edge `e` a label of round k + 1, if it is among the best and its path is simple.
+def insert(scratch, edges, new, time_first, start):
+    """Give the far token of an extension a label, if it is among the best and its path is simple.
 
     Returns
     -------
     bool
         Whether it is the token's first label of that round.
     """
-    v = edges[e]["other"]
-    n = np.int64(count[k + 1, v])
+    labels, k, v = scratch.labels, new.k, edges[new.edge]["other"]
+    n = np.int64(scratch.counts[k + 1, v])
     base = v * LABELS
-    if n == LABELS:
-        last = labels[k + 1, base + n - 1]
-        if not _better(time_first, time, score, last["time"], last["score"]):
-            return False
-    if not _is_simple(labels, edges, k, slot, v, edges[e]["market"], start):
+    if n == LABELS and not _is_better(new, labels[k + 1, base + n - 1], time_first):
+        return False
+    if not _is_simple(labels, edges, new, start):
         return False
     place = min(n, LABELS - 1)
     while place > 0:
         above = labels[k + 1, base + place - 1]
-        if not _better(time_first, time, score, above["time"], above["score"]):
+        if not _is_better(new, above, time_first):
             break
         labels[k + 1, base + place] = above
         place -= 1
-    new = labels[k + 1, base + place]
-    new["amount"] = amount
-    new["cost"] = cost
-    new["time"] = time
-    new["score"] = score
-    new["edge"] = e
-    new["parent"] = slot
+    label = labels[k + 1, base + place]
+    label["amount"] = new.amount
+    label["cost"] = new.cost
+    label["time"] = new.time
+    label["score"] = new.score
+    label["edge"] = new.edge
+    label["parent"] = new.parent
     if n < LABELS:
-        count[k + 1, v] = n + 1
+        scratch.counts[k + 1, v] = n + 1
     return n == 0

@@ -1,6 +1,6 @@
 """Splits: which paths to use, and how much to send down each, gas counted.
 
-Column generation: divide the amount over the present paths until marginal prices are equal, price the whole market with
+Column generation: allocate the amount to the present paths until marginal prices are equal, price the whole market with
 these marginal prices, add the paths that are worth more than they cost, drop those that no longer earn their gas, and
 go on while the net output grows.
 """
@@ -10,26 +10,27 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import inner, kernel
-from routing_engine.kernels.bound.cutting_planes import refine
+from routing_engine.kernels.bound.cutting_planes import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
-from routing_engine.kernels.bound.fixed_cost_bound import bound_by_count
-from routing_engine.kernels.bound.flow_limits import tighten
-from routing_engine.kernels.marginal_price import gas_of
+from routing_engine.kernels.bound.fixed_cost_bound import bound_by_fixed_costs
+from routing_engine.kernels.bound.flow_limits import tighten_limits
+from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
-from routing_engine.kernels.split.flow_network import new_network
+from routing_engine.kernels.split.column_pricing import Columns
+from routing_engine.kernels.split.flow_network import MergedPaths, create_network
 from routing_engine.kernels.split.newton_allocation import FINE, ROUGH
 from routing_engine.kernels.split.pruning import optimise
-from routing_engine.kernels.split.try_columns import additions, grow
+from routing_engine.kernels.split.try_columns import find_columns, try_columns
 
-TOLLS = (1e-5, 1e-7, 1e-9)
+MIN_GAINS = (1e-5, 1e-7, 1e-9)
 """Parts of the net output that another market must bring where gas is free: first those that bring most, then the
-rest. Where gas counts, it is the toll."""
+rest. Where gas counts, the gas is what it must bring."""
 
 NEARLY_FREE = 1e-7
 """Part of the net output below which a market's gas does not count."""
 
 FAILURES = 8
-"""Additions in a row that may fail before the search ends."""
+"""Columns in a row that may fail before the search ends."""
 
 ENOUGH, ENOUGH_WITHOUT_GAS = 1e-6, 1e-7
 """Relative gaps to the certificate at which the search ends without trying again.
@@ -39,63 +40,59 @@ Where gas counts, the certificate is rarely tighter than that, and trying again 
 
 
 @inner
-def _first_new(path, used, load):
+def _find_new_edge(path, used, state):
     """Return the first edge of a path that is neither in use nor shut, or -1."""
     for e in path:
-        if e >= 0 and not load.shut[e] and e not in used:
+        if e >= 0 and not state.shut[e] and e not in used:
             return e
     return -1
 
 
 @inner
-def _is_nearly_free(net, total, board, task, network):
+def _is_nearly_free(net, merged, gas):
     """Whether some market in use costs next to no gas."""
     least = np.inf
-    for i in range(total):
-        least = min(least, gas_of(board.forward.edges[network.edge[i]], task.gas))
+    for i in range(merged.edge_count):
+        least = min(least, value_base_gas(merged.graph.forward.edges[merged.network.edge[i]], gas))
     return least < NEARLY_FREE * net
 
 
 @kernel
-def _judge(board, load, task, worths, near, count, total, network, amount, net, is_tight):
-    """Bound what any division nets; where that proves too little and gas counts, with a closer look.
+def _judge(problem, state, workspace, merged, net, is_tight):
+    """Bound what any allocation nets; where that proves too little and gas counts, with a closer look.
 
     Returns
     -------
     bound, price : float, float
         As of `certify`.
     is_tight : bool
-        Whether `load.limit` has been tightened for the amount.
+        Whether `state.limit` has been tightened for the amount.
     """
-    bound, slope = certify(board, load, task, worths, near, count, total, network, amount, net)
-    if bound <= net * (1.0 + CLOSE) or not task.gas.any():
+    bound, slope = certify(problem, state, workspace, merged, net)
+    if bound <= net * (1.0 + CLOSE) or not problem.gas.any():
         return bound, slope, is_tight
     if not is_tight:
-        tighten(board, load, task, amount, near)
-    closer, its_slope = refine(board, load, task, worths, near, count, total, network, amount, net, bound)
+        tighten_limits(problem, state, workspace.scratch.is_adjacent)
+    closer, its_slope = refine_bound(problem, state, workspace, merged, net, bound)
     if closer < bound:
         return closer, its_slope, True
     return bound, slope, True
 
 
 @kernel
-def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds, wraps, reached):
-    """Grow a division, beginning with the `count` paths given, and judge it.
+def generate_columns(paths, count, problem, state, workspace, rounds, reached):
+    """Improve an allocation by further paths, beginning with the `count` paths given, and judge it.
 
     Parameters
     ----------
-    paths : int32 array, shape (room, max_hops)
-        Forward edges, -1 past the end; changed in place.
-    x : float64 array, shape (room,)
-        Input of each path; changed in place.
-    load : Load
-        With `most` filled for the amount.
+    paths : Paths
+        With capacity for all that may be used; changed in place.
+    state : FlowState
+        With `inflow` filled for the amount.
     rounds : int
-        Additions that may be tried; 0 judges the paths as they are.
-    wraps : bool array, shape (markets,)
-        Markets that wrap a native coin.
+        How often columns may be tried; 0 judges the paths as they are.
     reached : int
-        From `fill_most`; 0 for a bound that is linear in the amount: one that `slope` tells for less of it.
+        From `fill_limits`; 0 for a bound that is linear in the amount: one that `slope` tells for less of it.
 
     Returns
     -------
@@ -104,53 +101,51 @@ def improve(paths, count, amount, x, board, load, task, scratch, worths, rounds,
     count : int
         Paths in use.
     bound : float
-        What no division of the amount over routes of at most `task.max_hops` hops exceeds.
+        What no allocation of the amount over routes of at most `problem.max_hops` hops exceeds.
     slope : float
         What less of the amount takes off the bound, for each unit.
     """
-    network = new_network(paths.shape[0], task.max_hops)
-    found = np.empty((task.max_hops * LABELS, task.max_hops), np.int32)
-    price = np.zeros(task.max_hops * LABELS)
+    network, graph = create_network(paths.rows.shape[0], problem.max_hops), problem.graph
+    most = problem.max_hops * LABELS
+    columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most))
     shut, failures, bound = np.zeros(FAILURES, np.int64), 0, np.inf
-    enough = ENOUGH if task.gas.any() else ENOUGH_WITHOUT_GAS
-    net, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
+    enough = ENOUGH if problem.gas.any() else ENOUGH_WITHOUT_GAS
+    net, count, total = optimise(paths, count, problem, network, ROUGH)
     if net == -np.inf:
         return net, count, bound, 0.0
-    stage = 0 if _is_nearly_free(net, total, board, task, network) else len(TOLLS) - 1
+    merged = MergedPaths(graph, network, count, total)
+    stage = 0 if _is_nearly_free(net, merged, problem.gas) else len(MIN_GAINS) - 1
     slope, is_tight = 0.0, False
     for _ in range(rounds):
         used = network.edge[:total].copy()
-        rows, level = additions(
-            count, amount, net, TOLLS[stage], board, load, task, scratch, total, network, found, price
-        )
+        size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)
         before = net
-        if rows > 0:
-            net, count = grow(paths, count, amount, x, net, found, price, rows, level, board, task, network)
-        _, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
+        if size > 0:
+            net, count = try_columns(paths, count, net, columns, size, level, problem, network)
+        _, count, total = optimise(paths, count, problem, network, ROUGH)
+        merged = MergedPaths(graph, network, count, total)
         if net > before:
             bound = np.inf
             continue
-        if stage + 1 < len(TOLLS):
+        if stage + 1 < len(MIN_GAINS):
             stage += 1
             continue
-        if rows == 0:
+        if size == 0:
             break
         if bound == np.inf:
-            bound, slope, is_tight = _judge(
-                board, load, task, worths, scratch.near, count, total, network, amount, net, is_tight
-            )
-        fresh = _first_new(found[0], used, load)
+            bound, slope, is_tight = _judge(problem, state, workspace, merged, net, is_tight)
+        fresh = _find_new_edge(columns.found[0], used, state)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
-        load.shut[fresh] = True
+        state.shut[fresh] = True
         shut[failures] = fresh
         failures += 1
     for i in range(failures):
-        load.shut[shut[i]] = False
-    net, count, total = optimise(paths, count, amount, x, board, task, network, FINE)
-    if bound == np.inf or not task.gas.any():
-        bound, slope, _ = _judge(board, load, task, worths, scratch.near, count, total, network, amount, net, is_tight)
-    if reached > 0 and count == 1 and bound > net * (1.0 + CLOSE) and task.gas.any():
-        counted = bound_by_count(board, load, task, worths, scratch.near, wraps, reached, total, network, amount, net)
-        bound = min(bound, counted)
+        state.shut[shut[i]] = False
+    net, count, total = optimise(paths, count, problem, network, FINE)
+    merged = MergedPaths(graph, network, count, total)
+    if bound == np.inf or not problem.gas.any():
+        bound, slope, _ = _judge(problem, state, workspace, merged, net, is_tight)
+    if reached > 0 and count == 1 and bound > net * (1.0 + CLOSE) and problem.gas.any():
+        bound = min(bound, bound_by_fixed_costs(problem, state, workspace, reached, merged, net))
     return net, count, bound, slope

@@ -1,8 +1,4 @@
-"""Paths that share markets, merged into one network, and what flows through it.
-
-Paths are rows of forward edge numbers. What several paths send into one edge is merged, and its output is shared in
-proportion.
-"""
+"""Paths that share markets, merged into one network: what they send into one edge shares its output in proportion."""
 
 from __future__ import annotations
 
@@ -12,22 +8,22 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.jit.decorators import inner, kernel
-from routing_engine.kernels.arrays import FULL
-from routing_engine.kernels.marginal_price import derivatives
-from routing_engine.kernels.vectors import copy, sort_by
+from routing_engine.kernels.arrays import FULL, GraphArrays
+from routing_engine.kernels.marginal_price import compute_derivatives
+from routing_engine.kernels.vectors import copy_first, sort_by
 
 INFEASIBLE = -1.0
 MAX_EDGES = 256
 
 
-class Network(NamedTuple):
-    """Merged paths: work space of `divide`.
+class FlowNetwork(NamedTuple):
+    """Merged paths: memory of `allocate`.
 
     `edge` lists the different edges such that each comes after all that lead to it; `step[p, s]` is the place in it of
     step s of path p, -1 past the end. Entries ``first[i]`` to ``first[i + 1]`` of `who` and `at` are the paths that
-    cross edge i, and at which step. `flow`, `out`, `slope` and `bend` are each edge's input, output, marginal price and
-    the derivative of that. `before[p, s]` is the product of the marginal prices before step s, `price[p]` of all;
-    `carried[p]` is what path p delivers.
+    cross edge i, and at which step. `flow`, `out`, `slope` and `second_derivative` are each edge's input, output,
+    marginal price, and the derivative of that. `before[p, s]` is the product of the marginal prices before step s,
+    `price[p]` of all; `carried[p]` is what path p delivers.
     """
 
     edge: npt.NDArray[np.int64]
@@ -38,28 +34,44 @@ class Network(NamedTuple):
     flow: npt.NDArray[np.float64]
     out: npt.NDArray[np.float64]
     slope: npt.NDArray[np.float64]
-    bend: npt.NDArray[np.float64]
+    second_derivative: npt.NDArray[np.float64]
     before: npt.NDArray[np.float64]
     price: npt.NDArray[np.float64]
     carried: npt.NDArray[np.float64]
 
 
+class Paths(NamedTuple):
+    """Rows of forward edge numbers, -1 past the end, and the input of each."""
+
+    rows: npt.NDArray[np.int32]
+    x: npt.NDArray[np.float64]
+
+
+class MergedPaths(NamedTuple):
+    """A network that is filled: by `path_count` paths, with `edge_count` different edges of a graph."""
+
+    graph: GraphArrays
+    network: FlowNetwork
+    path_count: int
+    edge_count: int
+
+
 @kernel
-def new_network(room, max_hops):
-    """Allocate for up to `room` paths."""
-    return Network(
+def create_network(capacity, max_hops):
+    """Allocate for up to `capacity` paths."""
+    return FlowNetwork(
         np.zeros(MAX_EDGES, np.int64),
-        np.zeros((room, max_hops), np.int64),
+        np.zeros((capacity, max_hops), np.int64),
         np.zeros(MAX_EDGES + 1, np.int64),
-        np.zeros(room * max_hops, np.int64),
-        np.zeros(room * max_hops, np.int64),
+        np.zeros(capacity * max_hops, np.int64),
+        np.zeros(capacity * max_hops, np.int64),
         np.zeros(MAX_EDGES),
         np.zeros(MAX_EDGES),
         np.zeros(MAX_EDGES),
         np.zeros(MAX_EDGES),
-        np.ones((room, max_hops)),
-        np.zeros(room),
-        np.zeros(room),
+        np.ones((capacity, max_hops)),
+        np.zeros(capacity),
+        np.zeros(capacity),
     )
 
 
@@ -108,7 +120,7 @@ def _rank_tokens(total, edges, source, network, rank):
 
 
 @kernel
-def merge(paths, count, board, network):
+def merge(paths, count, graph, network):
     """Merge the first `count` paths into a network.
 
     Returns
@@ -117,7 +129,7 @@ def merge(paths, count, board, network):
         Number of different edges; -1 if the paths together run in a circle, use one market in two ways, or have too
         many edges.
     """
-    edges, source = board.forward.edges, board.source
+    edges, source = graph.forward.edges, graph.source
     total = _gather(paths, count, edges, network)
     if total < 0:
         return -1
@@ -150,7 +162,7 @@ def merge(paths, count, board, network):
 
 
 @inner
-def evaluate(count, x, board, total, network):
+def send_flows(x, merged):
     """Send `x[p]` down each path, filling the network.
 
     What an edge is given beyond its largest input is wasted, so that Newton's method can approach that from both sides.
@@ -160,23 +172,24 @@ def evaluate(count, x, board, total, network):
     float
         What arrives at the ends together; `INFEASIBLE` where an edge declines a flow that is too small.
     """
+    graph, network, count = merged.graph, merged.network, merged.path_count
     first, who, carried = network.first, network.who, network.carried
-    copy(x, carried, count)
-    for i in range(total):
+    copy_first(x, carried, count)
+    for i in range(merged.edge_count):
         f = 0.0
         for n in range(first[i], first[i + 1]):
             f += carried[who[n]]
         network.flow[i] = f
-        edge = board.forward.edges[network.edge[i]]
+        edge = graph.forward.edges[network.edge[i]]
         if f <= 0.0:
-            network.out[i], network.slope[i], network.bend[i] = 0.0, edge["a"] / edge["b"], 0.0
+            network.out[i], network.slope[i], network.second_derivative[i] = 0.0, edge["a"] / edge["b"], 0.0
             continue
         if f < edge["x_min"]:
             return INFEASIBLE
-        y, slope, bend = derivatives(edge, board.tables, min(f, edge["x_max"]))
+        y, slope, second_derivative = compute_derivatives(edge, graph.tables, min(f, edge["x_max"]))
         if not y > 0.0:
             return INFEASIBLE
-        network.out[i], network.slope[i], network.bend[i] = y, slope, bend
+        network.out[i], network.slope[i], network.second_derivative[i] = y, slope, second_derivative
         share = y / f
         for n in range(first[i], first[i + 1]):
             carried[who[n]] *= share
@@ -195,23 +208,23 @@ def evaluate(count, x, board, total, network):
 
 
 @inner
-def wastes(board, total, network):
+def has_waste(merged):
     """Whether some edge is given more than it takes."""
-    found = False
-    for i in range(total):
-        found |= network.flow[i] > board.forward.edges[network.edge[i]]["x_max"]
+    graph, network, found = merged.graph, merged.network, False
+    for i in range(merged.edge_count):
+        found |= network.flow[i] > graph.forward.edges[network.edge[i]]["x_max"]
     return found
 
 
 @inner
-def find_full(board, total, network, full):
+def find_full(merged, full):
     """List the edges at their largest input in `full`, up to its size; return their number.
 
-    The marginal prices of the paths that cross one are not to be had: such paths can only trade places.
+    No more can be had at the marginal price of a path that crosses one. Such paths can only trade places.
     """
-    size = 0
-    for i in range(total):
-        if size < full.size and network.flow[i] >= board.forward.edges[network.edge[i]]["x_max"] * FULL:
+    graph, network, size = merged.graph, merged.network, 0
+    for i in range(merged.edge_count):
+        if size < full.size and network.flow[i] >= graph.forward.edges[network.edge[i]]["x_max"] * FULL:
             full[size] = i
             size += 1
     return size
@@ -228,7 +241,7 @@ def crosses(network, p, i):
 
 @inner
 def is_open(network, p, giver, full, fulls):
-    """Whether path p may be given more at the cost of `giver` (-1: of nobody): every full edge it crosses frees up."""
+    """Whether path p may be given more at the cost of `giver` (-1: of all): every full edge it crosses frees up."""
     for n in range(fulls):
         if crosses(network, p, full[n]) and (giver < 0 or not crosses(network, giver, full[n])):
             return False

@@ -11,7 +11,7 @@ from routing_engine.kernels.arrays import FULL
 
 
 @inner
-def _solve(matrix, vector):
+def _solve_system(matrix, vector):
     """Solve a small dense system in place by elimination with partial pivoting; False if it is singular."""
     n = vector.size
     for i in range(n):
@@ -39,13 +39,14 @@ def _solve(matrix, vector):
 
 
 @inner
-def _fill_hessian(count, total, network, place, scale, matrix):
-    """Fill the second derivatives of the output: paths bend each other's prices over the edges that they share."""
+def _fill_hessian(merged, place, scale, matrix):
+    """Fill the second derivatives of the output: paths move each other's prices over the edges that they share."""
+    network = merged.network
     first, who, at = network.first, network.who, network.at
-    for i in range(total):
-        if network.bend[i] == 0.0 or network.slope[i] <= 0.0:
+    for i in range(merged.edge_count):
+        if network.second_derivative[i] == 0.0 or network.slope[i] <= 0.0:
             continue
-        steep = network.bend[i] / network.slope[i] * scale
+        steep = network.second_derivative[i] / network.slope[i] * scale
         for n in range(first[i], first[i + 1]):
             p = who[n]
             if place[p] < 0:
@@ -57,14 +58,14 @@ def _fill_hessian(count, total, network, place, scale, matrix):
 
 
 @kernel
-def newton_step(free, size, count, total, amount, board, network, full, fulls, step):
+def compute_kkt_step(free, size, amount, merged, full, fulls, step):
     """Fill `step` with the Newton direction on the free paths; False if there is none.
 
-    Its sum is zero, and edges that are full stay so, but for those that want to give flow back. In units of the amount
-    and of the largest price, so that the system is well scaled.
+    Its sum is zero, and edges that are full stay so, but for those that want to give flow back. It is computed in
+    units of the amount and of the largest price, so that the system is well scaled.
     """
-    scale = 0.0
-    place = np.full(count, -1, np.int64)
+    graph, network, scale = merged.graph, merged.network, 0.0
+    place = np.full(merged.path_count, -1, np.int64)
     for a in range(size):
         scale = max(scale, network.price[free[a]])
         place[free[a]] = a
@@ -72,7 +73,7 @@ def newton_step(free, size, count, total, amount, board, network, full, fulls, s
     for _ in range(fulls + 1):
         rank = size + 1 + fulls
         matrix, vector = np.zeros((rank, rank)), np.zeros(rank)
-        _fill_hessian(count, total, network, place, amount / scale, matrix)
+        _fill_hessian(merged, place, amount / scale, matrix)
         for a in range(size):
             matrix[a, a] -= 1e-9
             matrix[a, size] = matrix[size, a] = 1.0
@@ -81,13 +82,13 @@ def newton_step(free, size, count, total, amount, board, network, full, fulls, s
             i, row = full[n], size + 1 + n
             matrix[row, row] = -1e-12
             # Into the middle of what counts as full, where the next step has room on both sides.
-            vector[row] = board.forward.edges[network.edge[i]]["x_max"] * 0.5 * (1.0 + FULL) / network.flow[i] - 1.0
+            vector[row] = graph.forward.edges[network.edge[i]]["x_max"] * 0.5 * (1.0 + FULL) / network.flow[i] - 1.0
             for m in range(network.first[i], network.first[i + 1]):
                 a = place[network.who[m]]
                 if a >= 0:
                     before = network.before[network.who[m], network.at[m]]
                     matrix[row, a] = matrix[a, row] = before * amount / network.flow[i]
-        if not _solve(matrix, vector):
+        if not _solve_system(matrix, vector):
             return False
         kept = np.int64(0)
         for n in range(fulls):

@@ -1,7 +1,7 @@
-"""Division of an amount over given paths: Newton's method until marginal prices are equal.
+"""Allocation of an amount to given paths: Newton's method until marginal prices are equal.
 
 At the optimum every path in use has the same marginal price, the product of its edges' marginal prices, but for paths
-that cross an edge at its largest input: those are worth more than is to be had.
+that cross an edge at its largest input: no more can be had at their price.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import numpy as np
 
 from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.arrays import FULL
-from routing_engine.kernels.split.flow_network import INFEASIBLE, crosses, evaluate, find_full, is_open, wastes
-from routing_engine.kernels.split.kkt_step import newton_step
-from routing_engine.kernels.split.pairwise_shift import exchange
-from routing_engine.kernels.vectors import copy
+from routing_engine.kernels.split.flow_network import INFEASIBLE, crosses, find_full, has_waste, is_open, send_flows
+from routing_engine.kernels.split.kkt_step import compute_kkt_step
+from routing_engine.kernels.split.pairwise_shift import shift_between_pair
+from routing_engine.kernels.vectors import copy_first
 
 ITERATIONS = 40
 TOLERANCE = 1e-10
 """Relative spread of the marginal prices of used paths at which the division counts as optimal."""
 
-SHORT = 0.2
+SHORT_STEP = 0.2
 """Newton steps cut shorter than this are helped by an exchange between two paths."""
 
 HALVINGS, BISECTIONS = 8, 24
@@ -28,82 +28,83 @@ MAX_FULL = 8
 ROUGH, FINE = 1e-8, 1e-15
 """Progress at which a division ends while paths are tried, and at the end."""
 
-NOBODY = np.int64(-1)
-"""Giver of what comes from all paths alike."""
+ALL_PATHS = np.int64(-1)
+"""In place of one path: what is given comes from all of them alike."""
 
 
 @inner
-def _between(low, high, part, result):
+def _interpolate(low, high, part, result):
     """Fill `result` with what lies between two divisions, `part` of the way; without temporary arrays."""
     for p in range(result.size):
         result[p] = low[p] + part * (high[p] - low[p])
 
 
 @inner
-def _back(count, x, safe, trial, board, total, network):
+def _step_back(x, safe, trial, merged):
     """Go back from `x` towards the division `safe`, as little as frees all edges of waste."""
     low, high = 0.0, 1.0  # how far from `safe`
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        _between(safe, x, middle, trial)
-        if evaluate(count, trial, board, total, network) != INFEASIBLE and not wastes(board, total, network):
+        _interpolate(safe, x, middle, trial)
+        if send_flows(trial, merged) != INFEASIBLE and not has_waste(merged):
             low = middle
         else:
             high = middle
-    _between(safe, x, low, x)
+    _interpolate(safe, x, low, x)
 
 
 @inner
-def _relieve(count, amount, x, full, board, total, network):
-    """Give what edges would waste to paths that have room; whether that was possible."""
+def _relieve(amount, x, full, merged):
+    """Give what edges would waste to paths with spare capacity; whether that was possible."""
+    graph, network, count = merged.graph, merged.network, merged.path_count
     for _ in range(2 * count):
-        if evaluate(count, x, board, total, network) == INFEASIBLE:
+        if send_flows(x, merged) == INFEASIBLE:
             return False
         worst, excess = np.int64(-1), 1.0
-        for i in range(total):
-            ratio = network.flow[i] / board.forward.edges[network.edge[i]]["x_max"]
+        for i in range(merged.edge_count):
+            ratio = network.flow[i] / graph.forward.edges[network.edge[i]]["x_max"]
             if ratio > excess:
                 worst, excess = i, ratio
         if worst < 0:
             return True
-        fulls = find_full(board, total, network, full)
-        moved, room = 0.0, 0.0
+        fulls = find_full(merged, full)
+        moved, capacity = 0.0, 0.0
         for p in range(count):
             if crosses(network, p, worst):
                 less = x[p] * (1.0 - 0.5 * (1.0 + FULL) / excess)
                 x[p] -= less
                 moved += less
-            elif is_open(network, p, NOBODY, full, fulls):
-                room += x[p] + 1e-3 * amount
-        if room == 0.0:
+            elif is_open(network, p, ALL_PATHS, full, fulls):
+                capacity += x[p] + 1e-3 * amount
+        if capacity == 0.0:
             return False
         for p in range(count):
-            if not crosses(network, p, worst) and is_open(network, p, NOBODY, full, fulls):
-                x[p] += moved * (x[p] + 1e-3 * amount) / room
+            if not crosses(network, p, worst) and is_open(network, p, ALL_PATHS, full, fulls):
+                x[p] += moved * (x[p] + 1e-3 * amount) / capacity
     return False
 
 
 @inner
-def _try_step(count, amount, x, step, length, trial, best, board, total, network):
+def _try_step(amount, x, step, length, trial, best, merged):
     """Go along `step`, halving the length until the output grows; return it, and the length (0 if it never does)."""
     for _ in range(HALVINGS):
         together = 0.0
-        for p in range(count):
+        for p in range(merged.path_count):
             trial[p] = max(0.0, x[p] + length * step[p])
             if trial[p] < 1e-14 * amount:
                 trial[p] = 0.0
             together += trial[p]
         trial *= amount / together
-        value = evaluate(count, trial, board, total, network)
+        value = send_flows(trial, merged)
         if value != INFEASIBLE and value > best:
-            copy(trial, x, count)
+            copy_first(trial, x, merged.path_count)
             return value, length
         length *= 0.5
     return best, 0.0
 
 
 @inner
-def _longest(count, x, step):
+def _limit_step(count, x, step):
     """Return how far to go along `step`, at most 1, until a path is empty; empty ones stay so."""
     length = 1.0
     for p in range(count):
@@ -116,30 +117,31 @@ def _longest(count, x, step):
 
 
 @inner
-def _stiffen(count, amount, x, step, trial, board, total, network, slope, flow):
-    """Fill the network at `x`, its edges bent as much as they are on the way along `step`.
+def _stiffen(amount, x, step, trial, merged, slope, flow):
+    """Fill the network at `x`, with second derivatives as they are on the way along `step`.
 
-    Where a curve has a steep stretch before it, its bend here promises too much, and all edges would have to go slow
-    for that one.
+    Where a curve has a steep stretch before it, its second derivative here promises too much. All edges would have to
+    take short steps because of that one.
     """
-    length = _longest(count, x, step)
+    network, count, total = merged.network, merged.path_count, merged.edge_count
+    length = _limit_step(count, x, step)
     together = 0.0
     for p in range(count):
         trial[p] = max(0.0, x[p] + length * step[p])
         together += trial[p]
     trial *= amount / together
-    known = evaluate(count, trial, board, total, network) != INFEASIBLE
-    copy(network.slope, slope, total)
-    copy(network.flow, flow, total)
-    evaluate(count, x, board, total, network)
+    known = send_flows(trial, merged) != INFEASIBLE
+    copy_first(network.slope, slope, total)
+    copy_first(network.flow, flow, total)
+    send_flows(x, merged)
     for i in range(total):
         change = flow[i] - network.flow[i]
         if known and abs(change) > 1e-12 * network.flow[i]:
-            network.bend[i] = min(network.bend[i], (slope[i] - network.slope[i]) / change)
+            network.second_derivative[i] = min(network.second_derivative[i], (slope[i] - network.slope[i]) / change)
 
 
 @inner
-def _find_free(count, amount, x, value, full, fulls, network, free):
+def _find_free(amount, x, value, full, fulls, merged, free):
     """List in `free` the paths that are in use, and those that are worth it.
 
     Returns
@@ -149,9 +151,10 @@ def _find_free(count, amount, x, value, full, fulls, network, free):
     spread : float
         The largest relative difference between their marginal prices and the mean of those that may be given more.
     """
+    network, count = merged.network, merged.path_count
     level, together = 0.0, 0.0
     for p in range(count):
-        if fulls == 0 or is_open(network, p, NOBODY, full, fulls):
+        if fulls == 0 or is_open(network, p, ALL_PATHS, full, fulls):
             level += network.price[p] * x[p]
             together += x[p]
     if together <= 0.0:
@@ -167,59 +170,60 @@ def _find_free(count, amount, x, value, full, fulls, network, free):
 
 
 @kernel
-def divide(count, amount, x, board, total, network, progress):
-    """Divide `amount` over the merged paths so that most arrives; `x` is the start and the result.
+def allocate(amount, x, merged, progress):
+    """Allocate `amount` to the merged paths so that most arrives; `x` is the start and the result.
 
     Parameters
     ----------
     progress : float
-        Relative growth of the output in one iteration below which the division counts as optimal.
+        Relative growth of the output in one iteration below which the allocation counts as optimal.
 
     Returns
     -------
     float
         What arrives, with the network filled accordingly; `INFEASIBLE` if not even the start is feasible.
     """
+    count, total = merged.path_count, merged.edge_count
     step, trial = np.zeros(count), np.zeros(count)
     free = np.zeros(count, np.int64)
     full = np.zeros(MAX_FULL, np.int64)
     slope, flow = np.zeros(total), np.zeros(total)
-    best = evaluate(count, x, board, total, network)
+    best = send_flows(x, merged)
     if best == INFEASIBLE:
         return INFEASIBLE
-    if wastes(board, total, network):
-        if not _relieve(count, amount, x, full, board, total, network):
+    if has_waste(merged):
+        if not _relieve(amount, x, full, merged):
             return INFEASIBLE
-        best = evaluate(count, x, board, total, network)
+        best = send_flows(x, merged)
     if count == 1:
         return best
     safe = x.copy()
     for _ in range(ITERATIONS):
-        fulls = find_full(board, total, network, full)
-        size, spread = _find_free(count, amount, x, best, full, fulls, network, free)
+        fulls = find_full(merged, full)
+        size, spread = _find_free(amount, x, best, full, fulls, merged, free)
         step[:] = 0.0
         if size < 2 or spread < TOLERANCE:
             break
         before, length = best, 0.0
         for attempt in range(2):
             if attempt == 1:
-                if length >= SHORT:
+                if length >= SHORT_STEP:
                     break
-                _stiffen(count, amount, x, step, trial, board, total, network, slope, flow)
-                fulls = find_full(board, total, network, full)
-            if newton_step(free, size, count, total, amount, board, network, full, fulls, step):
-                most = _longest(count, x, step)
-                best, length = _try_step(count, amount, x, step, most, trial, best, board, total, network)
-        if length < SHORT:
-            evaluate(count, x, board, total, network)
-            best = exchange(count, x, full, fulls, trial, best, board, total, network)
-            evaluate(count, x, board, total, network)
-        if not wastes(board, total, network):
-            copy(x, safe, count)
+                _stiffen(amount, x, step, trial, merged, slope, flow)
+                fulls = find_full(merged, full)
+            if compute_kkt_step(free, size, amount, merged, full, fulls, step):
+                most = _limit_step(count, x, step)
+                best, length = _try_step(amount, x, step, most, trial, best, merged)
+        if length < SHORT_STEP:
+            send_flows(x, merged)
+            best = shift_between_pair(x, full, fulls, trial, best, merged)
+            send_flows(x, merged)
+        if not has_waste(merged):
+            copy_first(x, safe, count)
         if best <= before * (1.0 + progress):
             break
-    best = evaluate(count, x, board, total, network)
-    if wastes(board, total, network):
-        _back(count, x, safe, trial, board, total, network)
-        best = evaluate(count, x, board, total, network)
+    best = send_flows(x, merged)
+    if has_waste(merged):
+        _step_back(x, safe, trial, merged)
+        best = send_flows(x, merged)
     return best

@@ -1,35 +1,43 @@
-"""Divisions over paths that earn their gas: divide, drop what brings nothing, drop what costs more than it brings."""
+"""Allocations to paths that earn their gas: drop what gets nothing, then what costs more than it brings."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from routing_engine.jit.decorators import inner, kernel
-from routing_engine.kernels.marginal_price import gas_of, gas_used
-from routing_engine.kernels.split.flow_network import INFEASIBLE, MAX_EDGES, crosses, merge, new_network
-from routing_engine.kernels.split.newton_allocation import FINE, ROUGH, divide
-from routing_engine.kernels.vectors import least_of
+from routing_engine.kernels.marginal_price import value_base_gas, value_gas
+from routing_engine.kernels.split.flow_network import (
+    INFEASIBLE,
+    MAX_EDGES,
+    MergedPaths,
+    Paths,
+    create_network,
+    crosses,
+    merge,
+)
+from routing_engine.kernels.split.newton_allocation import FINE, ROUGH, allocate
+from routing_engine.kernels.vectors import find_least
 
 NEGLIGIBLE = 1e-9
 """Share of the amount below which a path is dropped."""
 
-PRUNED = 3
+CANDIDATES = 3
 """Paths or edges that are tried for dropping, of which the best is dropped."""
 
 
 @inner
-def net_output(value, board, total, network, task):
+def compute_net_output(value, merged, gas):
     """Output less the gas of all edges in use, in units of the target."""
-    for i in range(total):
-        if network.flow[i] <= 0.0:
-            continue
-        value -= gas_used(board.forward.edges[network.edge[i]], board.tables, task.gas, network.flow[i])
+    edges, network = merged.graph.forward.edges, merged.network
+    for i in range(merged.edge_count):
+        if network.flow[i] > 0.0:
+            value -= value_gas(edges[network.edge[i]], merged.graph.tables, gas, network.flow[i])
     return value
 
 
 @kernel
-def optimise(paths, count, amount, x, board, task, network, progress):
-    """Divide the amount over paths, dropping those that get nothing; `paths` and `x` are changed in place.
+def optimise(paths, count, problem, network, progress):
+    """Allocate the amount to paths, dropping those that get nothing; the paths are changed in place.
 
     Returns
     -------
@@ -40,52 +48,56 @@ def optimise(paths, count, amount, x, board, task, network, progress):
     total : int
         Edges of the network.
     """
+    rows, x, amount = paths.rows, paths.x, problem.amount
     while True:
-        total = merge(paths, count, board, network)
+        total = merge(rows, count, problem.graph, network)
         if total < 0:
             return -np.inf, count, total
-        value = divide(count, amount, x[:count], board, total, network, progress)
+        merged = MergedPaths(problem.graph, network, count, total)
+        value = allocate(amount, x[:count], merged, progress)
         if value == INFEASIBLE:
             return -np.inf, count, total
         kept, share = np.int64(0), 0.0
         for p in range(count):
             if x[p] > NEGLIGIBLE * amount:
-                paths[kept] = paths[p]
+                rows[kept] = rows[p]
                 x[kept] = x[p]
                 share += x[p]
                 kept += 1
         if kept == count:
-            return net_output(value, board, total, network, task), count, total
+            return compute_net_output(value, merged, problem.gas), count, total
         x[:kept] *= amount / share
         count = kept
 
 
 @inner
-def _loss(i, worth, network):
-    """Return what leaving out edge i would cost at least, where a unit of what it gives is worth `worth`."""
-    return worth * (network.out[i] - network.slope[i] * network.flow[i])
+def _bound_loss(i, dual_price, network):
+    """Return what leaving out edge i would cost at least, where a unit of what it gives has this dual price."""
+    return dual_price * (network.out[i] - network.slope[i] * network.flow[i])
 
 
 @inner
-def _find_doubtful(count, total, board, network, task, margin):
+def _find_doubtful(merged, gas, margin):
     """Fill `margin` with what leaving something out would save in gas, less what it would cost at least, by duality.
 
     First come the paths, each with the edges that only it crosses; then the edges that several paths cross. Where a
-    full edge makes a path's price larger than that of others, it is taken to be worth what they are.
+    full edge makes a path's price larger than that of others, the path is taken to be worth what they are.
     """
-    level = least_of(network.price, count)
-    for m in range(count + total):
+    network, count = merged.network, merged.path_count
+    level = find_least(network.price, count)
+    for m in range(count + merged.edge_count):
         margin[m] = 0.0
     for p in range(count):
-        worth = level
+        dual_price = level
         for s in range(network.step.shape[1]):
             i = network.step[p, s]
             if i < 0:
                 break
             if network.slope[i] <= 0.0:
                 continue
-            worth /= network.slope[i]  # of what the edge gives
-            saved = gas_of(board.forward.edges[network.edge[i]], task.gas) - _loss(i, worth, network)
+            dual_price /= network.slope[i]  # of what the edge gives
+            cost = value_base_gas(merged.graph.forward.edges[network.edge[i]], gas)
+            saved = cost - _bound_loss(i, dual_price, network)
             if network.first[i + 1] - network.first[i] == 1:
                 margin[p] += saved
             else:
@@ -93,10 +105,11 @@ def _find_doubtful(count, total, board, network, task, margin):
 
 
 @inner
-def _beside(i, total, board, network):
+def _find_parallel_edge(i, merged):
     """Return another edge of the network between the same tokens as edge i, or -1."""
-    edges, source, e = board.forward.edges, board.source, network.edge[i]
-    for j in range(total):
+    edges, source, network = merged.graph.forward.edges, merged.graph.source, merged.network
+    e = network.edge[i]
+    for j in range(merged.edge_count):
         other = network.edge[j]
         if other != e and source[other] == source[e] and edges[other]["other"] == edges[e]["other"]:
             return other
@@ -104,83 +117,88 @@ def _beside(i, total, board, network):
 
 
 @inner
-def _place_of(path, paths, count):
+def _find_path(path, rows, count):
     """Return the row of a path among the first `count`; `count` if it is none of them."""
     for p in range(count):
         same = True
-        for s in range(paths.shape[1]):
-            same &= paths[p, s] == path[s]
+        for s in range(rows.shape[1]):
+            same &= rows[p, s] == path[s]
         if same:
             return p
     return count
 
 
 @kernel
-def _leave_out(m, paths, count, x, total, board, network, trial_paths, trial_x):
-    """Write the paths without path m, or without edge m - count: what crossed it goes beside it if there is a way.
+def _leave_out(m, paths, merged, trial):
+    """Write to `trial` the paths without path m, or without edge m - count.
+
+    Paths that crossed this edge take a parallel one if there is any.
 
     Returns
     -------
     int
         Number of paths left.
     """
-    beside = _beside(m - count, total, board, network) if m >= count else -1
+    network, count = merged.network, merged.path_count
+    parallel = _find_parallel_edge(m - count, merged) if m >= count else -1
     kept = np.int64(0)
     for p in range(count):
         crossed = m >= count and crosses(network, p, m - count)
-        if p == m or (crossed and beside < 0):
+        if p == m or (crossed and parallel < 0):
             continue
-        trial_paths[kept] = paths[p]
+        trial.rows[kept] = paths.rows[p]
         if crossed:
-            for s in range(paths.shape[1]):
-                if paths[p, s] == network.edge[m - count]:
-                    trial_paths[kept, s] = beside
-        place = _place_of(trial_paths[kept], trial_paths, kept)
-        trial_x[place] = x[p] + (trial_x[place] if place < kept else 0.0)
+            for s in range(paths.rows.shape[1]):
+                if paths.rows[p, s] == network.edge[m - count]:
+                    trial.rows[kept, s] = parallel
+        place = _find_path(trial.rows[kept], trial.rows, kept)
+        trial.x[place] = paths.x[p] + (trial.x[place] if place < kept else 0.0)
         kept = max(kept, np.int64(place + 1))
     return kept
 
 
 @kernel
-def prune(paths, count, amount, x, net, total, board, task, network):
+def prune(paths, count, net, total, problem, network):
     """Drop paths and edges while the net output grows by it: each time, of the most doubtful, what brings most.
 
     The network is that of these paths.
     """
-    trial_paths, trial_x = np.empty_like(paths), np.empty_like(x)
-    best_paths, best_x = np.empty_like(paths), np.empty_like(x)
-    margin = np.zeros(x.size + MAX_EDGES)
+    amount = problem.amount
+    trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
+    best = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
+    margin = np.zeros(paths.x.size + MAX_EDGES)
     while count > 1:
-        _find_doubtful(count, total, board, network, task, margin)
+        merged = MergedPaths(problem.graph, network, count, total)
+        _find_doubtful(merged, problem.gas, margin)
         before, best_count = net, count
-        for attempt in range(2 * PRUNED):
+        for attempt in range(2 * CANDIDATES):
             m = np.argmax(margin[:count])  # paths first: what is left of an edge's paths may pay for it
-            if attempt >= PRUNED or margin[m] <= 0.0:
+            if attempt >= CANDIDATES or margin[m] <= 0.0:
                 m = count + np.argmax(margin[count : count + total])
             if margin[m] <= 0.0 or (m >= count and net > before):
                 break
             margin[m] = 0.0
             if attempt > 0:  # the attempt before has left another network
-                merge(paths, count, board, network)
-            kept = _leave_out(m, paths, count, x, total, board, network, trial_paths, trial_x)
+                merge(paths.rows, count, problem.graph, network)
+            kept = _leave_out(m, paths, merged, trial)
             if kept == 0:
                 continue
-            trial_x[:kept] *= amount / trial_x[:kept].sum()
-            trial_net, left, _ = optimise(trial_paths, kept, amount, trial_x, board, task, network, ROUGH)
+            trial.x[:kept] *= amount / trial.x[:kept].sum()
+            trial_net, left, _ = optimise(trial, kept, problem, network, ROUGH)
             if trial_net > net:
                 net, best_count = trial_net, left
-                best_paths[:left], best_x[:left] = trial_paths[:left], trial_x[:left]
+                best.rows[:left], best.x[:left] = trial.rows[:left], trial.x[:left]
         if net <= before:
             break
         count = best_count
-        paths[:count], x[:count] = best_paths[:count], best_x[:count]
-        net, count, total = optimise(paths, count, amount, x, board, task, network, ROUGH)
+        paths.rows[:count], paths.x[:count] = best.rows[:count], best.x[:count]
+        net, count, total = optimise(paths, count, problem, network, ROUGH)
     return net, count
 
 
 @kernel
-def redivide(paths, count, amount, x, board, order, flow):
-    """Divide another amount over the same paths, beginning with the present proportions.
+def reallocate(paths, count, amount, graph, order, flow):
+    """Allocate another amount to the same paths, beginning with the present proportions.
 
     Parameters
     ----------
@@ -194,12 +212,13 @@ def redivide(paths, count, amount, x, board, order, flow):
     value, price : float
         Output, and its growth by one more unit of input.
     """
-    network = new_network(count, paths.shape[1])
-    total = merge(paths, count, board, network)
+    rows, x = paths.rows, paths.x
+    network = create_network(count, rows.shape[1])
+    total = merge(rows, count, graph, network)
     if total < 0:
         return 0, 0.0, 0.0
     x[:count] *= amount / x[:count].sum()
-    value = divide(count, amount, x[:count], board, total, network, FINE)
+    value = allocate(amount, x[:count], MergedPaths(graph, network, count, total), FINE)
     if value == INFEASIBLE:
         return 0, 0.0, 0.0
     order[:total] = network.edge[:total]

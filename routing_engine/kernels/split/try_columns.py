@@ -1,4 +1,4 @@
-"""Additions to a division: paths that would improve it, tried until one does."""
+"""Columns for an allocation: paths that would improve it are found, and tried until one does."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.arrays import FULL
-from routing_engine.kernels.split.column_pricing import best_additions
-from routing_engine.kernels.split.flow_network import crosses, merge
+from routing_engine.kernels.split.column_pricing import Columns, Threshold, price_columns
+from routing_engine.kernels.split.flow_network import Paths, crosses, merge
 from routing_engine.kernels.split.newton_allocation import ROUGH
 from routing_engine.kernels.split.pruning import optimise, prune
-from routing_engine.kernels.vectors import least_of, sort_by
+from routing_engine.kernels.vectors import find_least, sort_by
 
 GAIN = 1e-10
 """Relative growth of the net output that counts as one."""
@@ -23,11 +23,11 @@ ATTEMPTS = 6
 
 
 @inner
-def _contains(paths, count, path):
+def _contains(rows, count, path):
     for p in range(count):
         same = True
-        for step in range(paths.shape[1]):
-            if paths[p, step] != path[step]:
+        for step in range(rows.shape[1]):
+            if rows[p, step] != path[step]:
                 same = False
                 break
         if same:
@@ -36,100 +36,105 @@ def _contains(paths, count, path):
 
 
 @inner
-def _put_on(count, edges, total, network, load):
-    """Write the network's flows and marginal prices into `load`; return the least marginal price of its paths.
+def _write_flows(merged, state):
+    """Write the network's flows and marginal prices into `state`; return the least marginal price of its paths.
 
     A full edge is given the price at which the best path over it is worth no more than the others: what is better than
     that path may take its place.
     """
-    level = least_of(network.price, count)
-    for i in range(total):
+    edges, network = merged.graph.forward.edges, merged.network
+    level = find_least(network.price, merged.path_count)
+    for i in range(merged.edge_count):
         e = network.edge[i]
-        load.flow[e] = network.flow[i]
-        load.slope[e] = network.slope[i]
-        load.owner[edges[e]["market"]] = e
+        state.flow[e] = network.flow[i]
+        state.slope[e] = network.slope[i]
+        state.owner[edges[e]["market"]] = e
         if network.flow[i] >= edges[e]["x_max"] * FULL:
             best = level
-            for p in range(count):
+            for p in range(merged.path_count):
                 if crosses(network, p, i):
                     best = max(best, network.price[p])
-            load.slope[e] *= level / best
+            state.slope[e] *= level / best
     return level
 
 
 @inner
-def _take_off(edges, used, load):
-    """Undo `_put_on`."""
+def _clear_flows(edges, used, state):
+    """Undo `_write_flows`."""
     for e in used:
-        load.flow[e] = 0.0
-        load.owner[edges[e]["market"]] = -1
+        state.flow[e] = 0.0
+        state.owner[edges[e]["market"]] = -1
 
 
 @kernel
-def _append(paths, count, x, amount, path, share):
+def _append(paths, count, amount, path, share):
     """Add a path with a share of the amount, taken from all others alike."""
-    x[:count] *= 1.0 - share
-    paths[count] = path
-    x[count] = amount * share
+    paths.x[:count] *= 1.0 - share
+    paths.rows[count] = path
+    paths.x[count] = amount * share
     return count + 1
 
 
 @kernel
-def _extended(paths, count, x, amount, found, price, rows, level, attempt, board, network):
-    """Add found paths that promise more than `level`: all that go together, or one of them; return the new count."""
-    size, passed = count, 0
-    for row in range(rows):
-        if price[row] <= level * (1.0 + GAIN) or size == paths.shape[0]:
+def _extend_paths(paths, count, columns, size, level, attempt, problem, network):
+    """Add columns that promise more than `level`: all that go together, or one of them; return the new count."""
+    new_count, passed = count, 0
+    for row in range(size):
+        if columns.price[row] <= level * (1.0 + GAIN) or new_count == paths.rows.shape[0]:
             break
-        if _contains(paths, size, found[row]):
+        if _contains(paths.rows, new_count, columns.found[row]):
             continue
         passed += 1
         if 0 < attempt < ATTEMPTS - 1 and attempt != passed:
             continue
-        before = size
-        size = _append(paths, size, x, amount, found[row], SEED_SHARE if attempt == ATTEMPTS - 1 else 0.0)
-        if merge(paths, size, board, network) < 0:
-            size = before
+        before, share = new_count, SEED_SHARE if attempt == ATTEMPTS - 1 else 0.0
+        new_count = _append(paths, new_count, problem.amount, columns.found[row], share)
+        if merge(paths.rows, new_count, problem.graph, network) < 0:
+            new_count = before
         elif attempt > 0:
             break
+    return new_count
+
+
+@kernel
+def rank_columns(problem, state, threshold, scratch, columns):
+    """Find columns for what `_write_flows` has written, the best first; return their number."""
+    fresh = Columns(np.full(columns.found.shape, -1, np.int32), np.zeros(columns.price.size))
+    size = price_columns(problem, state, threshold, scratch, fresh)
+    order = np.arange(size)
+    sort_by(-fresh.price[:size], order, size)
+    for row in range(size):
+        columns.found[row], columns.price[row] = fresh.found[order[row]], fresh.price[order[row]]
     return size
 
 
 @kernel
-def find_additions(board, load, task, enough, toll, scratch, found, price):
-    """Find additions to what `_put_on` has written, the best first; return their number."""
-    fresh, worth = np.full(found.shape, -1, np.int32), np.zeros(price.size)
-    rows = best_additions(board, load, task, enough, toll, scratch, fresh, worth)
-    order = np.arange(rows)
-    sort_by(-worth[:rows], order, rows)
-    for row in range(rows):
-        found[row], price[row] = fresh[order[row]], worth[order[row]]
-    return rows
-
-
-@kernel
-def grow(paths, count, amount, x, net, found, price, rows, level, board, task, network):
-    """Try the found paths in several ways until the net output grows; return it and the number of paths."""
-    trial_paths, trial_x = np.empty_like(paths), np.empty_like(x)
+def try_columns(paths, count, net, columns, size, level, problem, network):
+    """Add columns in several ways until the net output grows; return it and the number of paths."""
+    trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
     for attempt in range(ATTEMPTS):
-        trial_paths[:count], trial_x[:count] = paths[:count], x[:count]
-        size = _extended(trial_paths, count, trial_x, amount, found, price, rows, level, attempt, board, network)
-        if size == count:
+        trial.rows[:count], trial.x[:count] = paths.rows[:count], paths.x[:count]
+        new_count = _extend_paths(trial, count, columns, size, level, attempt, problem, network)
+        if new_count == count:
             continue
-        trial_net, left, total = optimise(trial_paths, size, amount, trial_x, board, task, network, ROUGH)
+        trial_net, left, total = optimise(trial, new_count, problem, network, ROUGH)
         if trial_net > -np.inf:
-            trial_net, left = prune(trial_paths, left, amount, trial_x, trial_net, total, board, task, network)
+            trial_net, left = prune(trial, left, trial_net, total, problem, network)
         if trial_net > net + GAIN * abs(net):
-            paths[:left], x[:left] = trial_paths[:left], trial_x[:left]
+            paths.rows[:left], paths.x[:left] = trial.rows[:left], trial.x[:left]
             return trial_net, left
     return net, count
 
 
 @kernel
-def additions(count, amount, net, toll, board, load, task, scratch, total, network, found, price):
-    """Find additions to the network; return their number, and what a unit at the start is worth without them."""
-    used = network.edge[:total].copy()
-    level = _put_on(count, board.forward.edges, total, network, load)
-    rows = find_additions(board, load, task, amount * level * (1.0 + GAIN), toll * max(net, 0.0), scratch, found, price)
-    _take_off(board.forward.edges, used, load)
-    return rows, level
+def find_columns(merged, net, min_gain, problem, state, scratch, columns):
+    """Find columns for the network; return their number, and what a unit at the start is worth without them.
+
+    A market that is not in use must bring `min_gain`, a part of the net output.
+    """
+    used = merged.network.edge[: merged.edge_count].copy()
+    level = _write_flows(merged, state)
+    threshold = Threshold(problem.amount * level * (1.0 + GAIN), min_gain * max(net, 0.0))
+    size = rank_columns(problem, state, threshold, scratch, columns)
+    _clear_flows(merged.graph.forward.edges, used, state)
+    return size, level

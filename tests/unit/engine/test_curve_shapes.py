@@ -11,7 +11,7 @@ import pytest
 from routing_engine.amm.cryptoswap import CryptoRules, Method, find_invariant, scaled
 from routing_engine.amm.stableswap import FEE_SCALE, Product
 from routing_engine.curves.curve import Curve
-from routing_engine.curves.kernels.edge_curve import amounts_in, amounts_out
+from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
 from routing_engine.curves.shape import Shape
 from routing_engine.fixed_point import WAD
 from routing_engine.kernels.arrays import EDGE, Tables
@@ -83,12 +83,12 @@ def test_kernels_give_the_same_amounts(pool):
     assert curve.shape is SHAPES[pool.kind]
     xs = np.geomspace(0.5 * curve.x_min, 2 * curve.x_max, 60)
     edges, tables = packed(curve, xs.size)
-    outs = amounts_out(edges, tables, xs)
+    outs = compute_amounts_out(edges, tables, xs)
     np.testing.assert_array_equal(outs, [curve(x) for x in xs])
     assert np.isnan(outs[0])
     assert np.isnan(outs[-1])
     wanted = np.geomspace(1.0, 2.0 * pool.balances[1], 60)
-    ins = amounts_in(edges, tables, wanted)
+    ins = compute_amounts_in(edges, tables, wanted)
     np.testing.assert_array_equal(ins, [curve.inverse(y) for y in wanted])
     assert np.isnan(ins[-1])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.search.exact_output import Flows, least, match
+from routing_engine.search.exact_output import Flows, find_least, find_matching_input
 from tests.support.markets import market_of, token
 
 UNIT = 10**18
@@ -33,17 +33,17 @@ def test_the_input_of_a_curve_is_found_from_any_start_even_with_wrong_prices(sta
     def divided(amount: float) -> Flows:
         asked.append(amount)
         value = 100.0 * amount / (10.0 + amount) + 0.01 * amount
-        return Flows([0], [amount], value, believed * (1000.0 / (10.0 + amount) ** 2 + 0.01))
+        return Flows([0], [amount], amount, value, believed * (1000.0 / (10.0 + amount) ** 2 + 0.01))
 
-    found = match(divided, start, 60.0)
+    found = find_matching_input(divided, start, 60.0)
     assert found is not None
-    assert abs(found.found.value - 60.0) < 1e-6
+    assert abs(found.value - 60.0) < 1e-6
     assert abs(found.amount - asked[-1]) < 1e-6
     assert min(asked) > 0.0
 
 
 def test_where_paths_do_not_go_together_there_is_no_match() -> None:
-    assert match(lambda amount: Flows([], [], 0.0, 0.0), 1.0, 60.0) is None
+    assert find_matching_input(lambda amount: Flows([], [], amount, 0.0, 0.0), 1.0, 60.0) is None
 
 
 @pytest.mark.parametrize("guess", [1, 95, 99, 100, 101, 1000])
@@ -55,7 +55,7 @@ def test_the_least_amount_is_found_from_any_guess(guess: int, step: int) -> None
         given.append(amount)
         return () if amount >= 100 else None
 
-    found = least(run, guess, step)
+    found = find_least(run, guess, step)
     assert (found is None) == (guess == 1)
     if found is not None:
         assert min(amount for amount in given if amount >= 100) == 100

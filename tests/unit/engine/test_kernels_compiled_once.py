@@ -27,7 +27,7 @@ MODULES = [
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
 
-ON_COLUMNS_AND_TOKENS = {"last_row_at_most", "price_after", "_most_valued", "sort_by"}
+ON_COLUMNS_AND_TOKENS = {"find_last_row", "look_up_price", "_find_highest_target", "sort_by"}
 """Small ones that are called with literals or with both widths of integers."""
 
 

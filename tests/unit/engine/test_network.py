@@ -9,7 +9,7 @@ import pytest
 
 from routing_engine import QuoteRefused, Route, Router, RouteRequest, Snapshot
 from routing_engine.graph.graph import Graph
-from routing_engine.search.flow_replay import Network
+from routing_engine.search.flow_replay import FlowPlan
 from tests.support.markets import market_of, random_markets, token
 
 UNIT = 10**18
@@ -22,13 +22,13 @@ DIAMOND = """
 """
 
 
-def network_of(graph: Graph, route: Route) -> Network:
+def plan_of(graph: Graph, route: Route) -> FlowPlan:
     """Return the network that a route's hops are a replay of."""
     ends = {graph.edge_ends(edge): edge for edge in range(graph.source.size)}
     edges = [ends[graph.markets[graph.market_index[hop.market_id]], hop.token_in, hop.token_out] for hop in route.hops]
-    network = Network.of(graph, edges, [float(hop.amount_in) for hop in route.hops])
+    plan = FlowPlan.of(graph, edges, [float(hop.amount_in) for hop in route.hops])
     spent = dict(zip(edges, [hop.amount_in for hop in route.hops], strict=True))
-    return replace(network, weights=tuple(spent[edge] for edge in network.edges))
+    return replace(plan, weights=tuple(spent[edge] for edge in plan.edges))
 
 
 def asked(router: Router, side: str, amount: int, end: str = "D", **options: int) -> Route:
@@ -39,31 +39,31 @@ def asked(router: Router, side: str, amount: int, end: str = "D", **options: int
 def test_backwards_and_forwards_meet() -> None:
     router = Router(Snapshot(market_of(DIAMOND)))
     route = asked(router, "exact_in", 300 * UNIT)
-    network = network_of(router.graph, route)
-    outputs = [hop.amount_out for hop in network.replay(route.amount_in)]
-    backwards = network.backwards(outputs, route.amount_out)
-    assert len(network.edges) == 5
+    plan = plan_of(router.graph, route)
+    outputs = [hop.amount_out for hop in plan.replay(route.amount_in)]
+    backwards = plan.plan_backwards(outputs, route.amount_out)
+    assert len(plan.edges) == 5
     for spent in (backwards.amount_in, backwards.amount_in - 1, route.amount_in // 2):  # known hops, some, none
         assert backwards.replay(spent) == replace(backwards, hops=()).replay(spent)
     assert abs(backwards.amount_in - route.amount_in) <= 5 + route.amount_in * 1e-15
-    assert 0 <= backwards.arrived(backwards.replay(backwards.amount_in)) - route.amount_out <= 5
+    assert 0 <= backwards.add_up_output(backwards.replay(backwards.amount_in)) - route.amount_out <= 5
 
 
 def test_a_full_market_is_kept_full_and_others_give_the_rest() -> None:
     lanes = "cheap: B@1 > B@10 max=100 1bps 60s\ndear: B@1 > B@10 fee=1 5bps 60s\nab: A B 1000 1000 30bps"
     router = Router(Snapshot(market_of(lanes)))
     route = asked(router, "exact_out", 290 * UNIT, end="B@10")
-    network = network_of(router.graph, route)
+    plan = plan_of(router.graph, route)
     cheap = next(hop for hop in route.hops if hop.market_id == "cheap")
     assert 0 <= route.amount_out - 290 * UNIT <= 5
     assert 99 * UNIT < cheap.amount_in <= 100 * UNIT
     assert route.amount_in < asked(router, "exact_out", 290 * UNIT, end="B@10", max_splits=1).amount_in
     with pytest.raises(QuoteRefused):
-        network.backwards([10**6, 1, 1], 290 * UNIT)
+        plan.plan_backwards([10**6, 1, 1], 290 * UNIT)
 
 
 def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
-    networks = 0
+    plans = 0
     for seed in range(120):
         rng = random.Random(f"spare {seed}")
         router = Router(Snapshot(random_markets(rng)))
@@ -74,13 +74,13 @@ def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
         amount = int(10 ** rng.uniform(0, 5) * 10**token_out.decimals)
         request = RouteRequest(token_in=token_in, token_out=token_out, amount=amount, side="exact_out")
         for route in router.find_routes(request).routes:
-            network = network_of(router.graph, route)
+            plan = plan_of(router.graph, route)
             if len(route.paths) == 1:
                 continue
-            networks += 1
-            assert network.arrived(network.replay(route.amount_in)) >= amount
+            plans += 1
+            assert plan.add_up_output(plan.replay(route.amount_in)) >= amount
             try:
-                assert network.arrived(network.replay(route.amount_in - 1)) < amount, seed
+                assert plan.add_up_output(plan.replay(route.amount_in - 1)) < amount, seed
             except QuoteRefused:
                 continue
-    assert networks > 15
+    assert plans > 15

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from routing_engine.curves.curve import Curve
-from routing_engine.curves.kernels.edge_curve import amounts_in, amounts_out
+from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
 from routing_engine.curves.shape import Shape
 from routing_engine.kernels.arrays import EDGE, Tables
 
@@ -65,7 +65,7 @@ def test_kernels_give_the_same_amounts(weighted: Curve) -> None:
     xs = np.geomspace(1e8, 2e20, 50)
     edges = np.repeat(edge_of(weighted), xs.size)
     ys = np.array([weighted(x) for x in xs])
-    np.testing.assert_array_equal(amounts_out(edges, tables, xs), ys)
+    np.testing.assert_array_equal(compute_amounts_out(edges, tables, xs), ys)
     wanted = np.geomspace(1, 2 * BALANCE_OUT, 50)
     inverses = [weighted.inverse(y) for y in wanted]
-    np.testing.assert_array_equal(amounts_in(edges, tables, wanted), inverses)
+    np.testing.assert_array_equal(compute_amounts_in(edges, tables, wanted), inverses)

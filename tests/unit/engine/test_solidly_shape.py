@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from routing_engine.curves.curve import Curve
-from routing_engine.curves.kernels.edge_curve import amounts_in, amounts_out
+from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
 from routing_engine.curves.kernels.solidly import added_for, removed, solidly_in
 from routing_engine.curves.shape import REFUSED, Shape
 from routing_engine.kernels.arrays import EDGE, Tables
@@ -58,6 +58,8 @@ def test_kernels_give_the_same_amounts():
     edge["x_min"], edge["x_max"] = curve.x_min, curve.x_max
     xs = np.geomspace(1e11, 2e26, 40)
     ys = np.array([curve(x) for x in xs])
-    np.testing.assert_array_equal(amounts_out(np.repeat(edge, 40), tables, xs), ys)
+    np.testing.assert_array_equal(compute_amounts_out(np.repeat(edge, 40), tables, xs), ys)
     wanted = np.geomspace(1, 3e12, 40)
-    np.testing.assert_array_equal(amounts_in(np.repeat(edge, 40), tables, wanted), [curve.inverse(y) for y in wanted])
+    np.testing.assert_array_equal(
+        compute_amounts_in(np.repeat(edge, 40), tables, wanted), [curve.inverse(y) for y in wanted]
+    )

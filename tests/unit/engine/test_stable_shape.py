@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from routing_engine.curves.curve import Curve
-from routing_engine.curves.kernels.edge_curve import amounts_in, amounts_out
+from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
 from routing_engine.kernels.arrays import EDGE, Tables
 from routing_engine.markets.stableswap.float_curve import build_stable_curve, build_stable_params, marginal_price
 
@@ -95,6 +95,6 @@ def test_kernels_give_the_same_amounts():
     edge["x_min"], edge["x_max"] = curve.x_min, curve.x_max
     xs = np.geomspace(0.1, 1e14, 60)
     edges = np.repeat(edge, xs.size)
-    np.testing.assert_array_equal(amounts_out(edges, tables, xs), [curve(x) for x in xs])
+    np.testing.assert_array_equal(compute_amounts_out(edges, tables, xs), [curve(x) for x in xs])
     ys = np.geomspace(1.0, 4e23, 60)
-    np.testing.assert_array_equal(amounts_in(edges, tables, ys), [curve.inverse(y) for y in ys])
+    np.testing.assert_array_equal(compute_amounts_in(edges, tables, ys), [curve.inverse(y) for y in ys])
