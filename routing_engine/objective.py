@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from routing_engine.fixed_point import BPS
+
 OrderName = Literal["cheapest", "fastest", "balanced"]
 """An order of routes as callers write it."""
-
-from routing_engine.fixed_point import BPS
 
 SECONDS_PER_HOUR = 3600
 
