@@ -7,11 +7,11 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from routing_engine.fixed_point import BPS
 from routing_engine.model import Fee, Hop
 from routing_engine.request import RouteResult
 from routing_engine.route import Route
 
-BPS = 10_000
 CSV_COLUMNS = (
     "route", "step", "market", "protocol", "token_in", "token_in_symbol", "token_out", "token_out_symbol",
     "amount_in", "amount_out", "fees", "gas", "fill_time_s", "price_impact_bps",

@@ -10,13 +10,13 @@ from rich.text import Text
 
 from routing_engine.amounts import write_duration, write_exact, write_short
 from routing_engine.cli.terminal import fact_table, plain_table, printable
+from routing_engine.fixed_point import BPS
 from routing_engine.model import Fee, Hop, Token
 from routing_engine.paths import Path
 from routing_engine.reference.chains import CHAINS
 from routing_engine.request import RouteResult
 from routing_engine.route import Route, Side
 
-BPS = 10_000
 SYMBOL_WIDTH = 10
 ID_WIDTH = 14
 _LONG_HEX = re.compile(r"(0x[0-9a-fA-F]{4})[0-9a-fA-F]{8,}([0-9a-fA-F]{4})")
