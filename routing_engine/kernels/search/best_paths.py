@@ -12,13 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.curves.kernels.edge_curve import compute_amount_in, compute_amount_out
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import inlined, inner, kernel
 from routing_engine.kernels.arrays import FORWARD
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
 from routing_engine.kernels.search.labels import LABELS, Extension, insert
 
 
-@inner
+@inlined
 def _relax(k, slot, e, problem, scratch):
     """Extend label `slot` of round k over edge `e`; whether the far token has its first label of round k + 1 by it."""
     edge, weights = problem.onward.edges[e], problem.weights
