@@ -12,3 +12,9 @@ WIDE_FUNCTIONS = {
     "routing_engine.markets.bridges.debridge:debridge_lane",
 }
 """Functions of more than 8 parameters."""
+
+REPLACED_BUT_USED: set[str] = {"given_back", "near", "spared"}
+"""Words of `words.REPLACED` that are identifiers still."""
+
+SHARED_CLASS_NAMES: set[str] = {"Block", "Candidate", "Chain", "ChainReader", "Curve", "Event", "Head", "Kind", "Path", "Payment", "Refusal", "Refused", "Reply", "Source", "Stargate", "State", "Step", "Unavailable"}
+"""Names of public classes that mean different things in different packages."""

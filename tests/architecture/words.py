@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from tests.architecture.source import Module, read_modules
 
 ENGINE, KERNELS, SEARCH = "routing_engine", "routing_engine.kernels", "routing_engine.search"
 ADAPTERS, CHAIN, API, WEBHOOKS = "adapters", "adapters.chain", "api", "api.services.webhooks"
+
+FAMILIES = re.compile(r"routing_engine\.(markets|amm)(?=\.)")
+"""Packages whose modules say the same of different kinds."""
 
 REPLACED: Mapping[str, tuple[str, str]] = {
     "worth": ("dual price", ENGINE),
@@ -45,13 +49,27 @@ REPLACED: Mapping[str, tuple[str, str]] = {
 is also looked for within longer names."""
 
 
-def find_replaced() -> list[str]:
-    """Return where replaced words are identifiers still: ``word: module``."""
+def find_replaced() -> list[tuple[str, str]]:
+    """Return the replaced words that are identifiers still, with the modules where they are."""
     found = set()
     for module in read_modules().values():
         banned = {word for word, (_, scope) in REPLACED.items() if f"{module.name}.".startswith(f"{scope}.")}
-        found |= {f"{word}: {module.name}" for name in list_identifiers(module) for word in banned if holds(name, word)}
+        found |= {(word, module.name) for name in list_identifiers(module) for word in banned if holds(name, word)}
     return sorted(found)
+
+
+def list_shared_class_names() -> Mapping[str, list[str]]:
+    """Return the names of public classes that are defined more than once, with their modules.
+
+    Markets of each kind keep to the same names for the same parts; those of one family count once.
+    """
+    homes: dict[str, set[str]] = defaultdict(set)
+    for module in read_modules().values():
+        family = FAMILIES.match(module.name)
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].add(family[0] if family else module.name)
+    return {name: sorted(modules) for name, modules in homes.items() if len(modules) > 1}
 
 
 def holds(name: str, word: str) -> bool:
