@@ -16,5 +16,24 @@ WIDE_FUNCTIONS = {
 REPLACED_BUT_USED: set[str] = {"given_back", "near", "spared"}
 """Words of `words.REPLACED` that are identifiers still."""
 
-SHARED_CLASS_NAMES: set[str] = {"Block", "Candidate", "Chain", "ChainReader", "Curve", "Event", "Head", "Kind", "Path", "Payment", "Refusal", "Refused", "Reply", "Source", "Stargate", "State", "Step", "Unavailable"}
+SHARED_CLASS_NAMES: set[str] = {
+    "Block",
+    "Candidate",
+    "Chain",
+    "ChainReader",
+    "Curve",
+    "Event",
+    "Head",
+    "Kind",
+    "Path",
+    "Payment",
+    "Refusal",
+    "Refused",
+    "Reply",
+    "Source",
+    "Stargate",
+    "State",
+    "Step",
+    "Unavailable",
+}
 """Names of public classes that mean different things in different packages."""
