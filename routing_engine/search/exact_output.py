@@ -33,7 +33,7 @@ No more can be had at the marginal price of a path over a full market.
 LEAST_STEP = 0.5
 """Part of an input below which a straight line is not followed."""
 
-MOST_SPARED = 8
+MAX_UNITS_LEFT_OUT = 8
 """Units of input that are tried to be left out at last."""
 
 NEAR = 1e-12
@@ -112,7 +112,7 @@ def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | 
     backwards = _run_backwards(graph, plan, wanted)
     hops = backwards and find_least(partial(run, backwards), backwards.amount_in, 1)
     hops = hops or find_least(partial(run, plan), int(matched.amount), max(1, int(matched.amount * NEAR)))
-    for _ in range(MOST_SPARED if hops else 0):
+    for _ in range(MAX_UNITS_LEFT_OUT if hops else 0):
         # Its own parts may round otherwise than those that led to it.
         own = replace(plan, weights=tuple([hop.amount_in for hop in hops or ()]), hops=hops or ())
         fewer = run(own, own.amount_in - 1)

@@ -13,7 +13,7 @@ WIDE_FUNCTIONS = {
 }
 """Functions of more than 8 parameters."""
 
-REPLACED_BUT_USED: set[str] = {"given_back", "near", "spared"}
+REPLACED_BUT_USED: set[str] = {"near"}
 """Words of `words.REPLACED` that are identifiers still."""
 
 SHARED_CLASS_NAMES: set[str] = {

@@ -22,7 +22,7 @@ from api.storage.tables import Payment, PaymentOrder, Refund, WatchCursor
 
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 """What has been read so far rules nothing out: deadlines have passed only where final blocks were read again."""
-GIVEN_BACK_WITHIN = timedelta(days=7)
+BRIDGE_REFUND_WITHIN = timedelta(days=7)
 """How long after its deadline a bridge is expected to give a deposit back."""
 
 
@@ -147,6 +147,6 @@ def list_awaiting_money_back(resources: Resources, session: Session, env_mode: E
     stranded = select(Payment.sender).where(
         Payment.env_mode == env_mode,
         Payment.is_overdue,
-        Payment.fill_deadline >= resources.clock.now() - GIVEN_BACK_WITHIN,
+        Payment.fill_deadline >= resources.clock.now() - BRIDGE_REFUND_WITHIN,
     )
     return frozenset(session.scalars(union(refunded, stranded)))
