@@ -17,7 +17,7 @@ from adapters.testing import ReplayClient
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "adding-a-protocol.md").read_text()
-ADAPTER, TESTS, FORK = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+ADAPTER, TESTS, PAYABLE, FORK = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
 @pytest.fixture(scope="module")
