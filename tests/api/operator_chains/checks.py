@@ -15,7 +15,7 @@ from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.payment_builders import PaymentBuilders
 from api.domain.env import EnvMode
-from api.services.checkout.payable_tokens import payable_tokens
+from api.services.checkout.payable_tokens import list_payable_tokens
 from api.services.checkout.quotes import quote_order
 from api.services.vendors.vendors import Account, set_account
 from routing_engine import NATIVE_ADDRESS, Router, RouteRequest, Snapshot, Token
@@ -120,7 +120,7 @@ def test_an_order_is_settled_on_one_and_paid_on_the_other(shop: Shop) -> None:
     with shop.resources.database.write() as session:
         set_account(session, shop.merchant.id, EnvMode.TEST, account, shop.clock.now())
     order_id = shop.create(order_price={"currency": "USDC", "amount": 250 * 10**18, "decimals": 18})
-    first, *_ = groups = payable_tokens(shop.resources, order_id)
+    first, *_ = groups = list_payable_tokens(shop.resources, order_id)
     assert (first.chain["name"], first.tokens[0].token) == ("BNB Chain", settled)
     assert {group.chain["name"] for group in groups} >= {"Avalanche", "Base"}
     quote = quote_order(shop.resources, order_id, AVALANCHE, NATIVE_ADDRESS)

@@ -24,7 +24,7 @@ from api.domain.transfers import TransferKind
 from api.services.checkout.payable_routes import find_payable
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.evidence.listed_contracts import ListedContracts
-from api.services.ledger.transfers import TRANSFER_TOPIC, topic_of
+from api.services.ledger.transfers import TRANSFER_TOPIC
 from routing_engine import Router
 from routing_engine.reference import token_registry
 from tests.api.test_chain_ledger import NOW, Node
@@ -104,6 +104,10 @@ def test_the_exchange_is_read_by_the_adapter_of_chains() -> None:
     adapter = OnChainAdapter(rpc, found, ChainTokens(tokens))
     (market,) = adapter.parse(adapter.fetch()).markets
     assert (market.id, market.protocol) == (f"8453:{pair}", "pony_swap")
+
+
+def topic_of(wallet: str) -> str:
+    return "0x" + "00" * 12 + wallet[2:]
 
 
 def pool_of(node: Node) -> RpcPool:
