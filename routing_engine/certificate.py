@@ -17,7 +17,7 @@ class Certificate:
 
     `routing_engine.kernels.bound.dual_bound` computes it.
 
-    It is computed in float64, whose relative error is far below 1e-9, and covers divisions over any number of paths.
+    It is computed in float64, whose relative error is far below 1e-9, and covers splits over any number of paths.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Certificate:
         Hundredths of a percent by which the best route's net amount can be better: larger for exact-in, smaller for
         exact-out. None where nothing is proven; `reason` says why.
     scope : str
-        The routes that it covers, such as ``routes_up_to_4_hops``: divisions over paths of so many markets, each
+        The routes that it covers, such as ``routes_up_to_4_hops``: splits over paths of so many markets, each
         market used once and in one direction.
     gas_aware : bool
         Whether the gas of every market counts in the comparison, as in the answer's net amount.

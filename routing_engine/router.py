@@ -62,7 +62,7 @@ class Router:
         """Return a router on a later snapshot, at the cost of the markets that changed.
 
         This router and its searches go on undisturbed. What the first search would wait for (reference prices, the
-        snapshot's id) is computed here, so that a new snapshot holds up nobody. Where markets were added or removed, or
+        snapshot's id) is computed here, so that no request waits for it. Where markets were added or removed, or
         have other edges than before, everything is compiled anew.
         """
         changed = snapshot.changed_since(self.snapshot)

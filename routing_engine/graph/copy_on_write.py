@@ -22,7 +22,7 @@ FEW = 1 / 4
 
 
 class Buffers:
-    """Copies an array of records, copies of its copies, and so on; memory is used again once nobody refers to it.
+    """Copies an array of records, copies of its copies, and so on; memory is used again once nothing refers to it.
 
     Whoever holds such an array, or any view or record of it, keeps it from being written over. Each copy says which of
     its rows will differ, so memory that holds a relative need only be given the rows in which the two differ. Safe to
@@ -77,7 +77,7 @@ class Buffers:
         return self._stranger[1]
 
     def _find_spare_place(self, array: Records) -> int | None:
-        """Return the place of the latest copy that nobody refers to."""
+        """Return the place of the latest copy that nothing refers to."""
         for place in reversed(range(len(self._arrays))):
             if self._count_references(self._arrays, place) == self._alone and _fits(self._arrays[place], array):
                 return place

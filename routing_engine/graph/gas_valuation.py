@@ -53,7 +53,7 @@ class Valuation:
         )
 
     def _value_coin_fees(self, fees: tuple[Fee, ...], chain_id: int) -> float:
-        """Worth of what is paid in the chain's coin beside the input."""
+        """Value of what is paid in the chain's coin on top of the input."""
         paid = sum([fee.amount for fee in fees if not fee.included])
         if not paid:
             return 0.0

@@ -38,7 +38,7 @@ def compute_derivatives(edge, tables, x):
 
 @inner
 def value_base_gas(edge, gas):
-    """Worth of the gas of a swap that stays in the first piece, in units of the target."""
+    """Value of the gas of a swap that stays in the first piece, in units of the target."""
     return edge["gas"] * gas[edge["chain"]]
 
 
@@ -52,13 +52,13 @@ def _read_piece(edge, row, tables):
 
 @inner
 def value_piece_gas(edge, gas):
-    """Worth of the gas of every further piece that a swap enters."""
+    """Value of the gas of every further piece that a swap enters."""
     return edge["gas_per_piece"] * gas[edge["chain"]]
 
 
 @inner
 def value_gas(edge, tables, gas, flow):
-    """Worth of the gas of a swap of `flow`, with the pieces that it enters."""
+    """Value of the gas of a swap of `flow`, with the pieces that it enters."""
     step = value_piece_gas(edge, gas)
     if edge["shape"] != PIECES or edge["n_pieces"] == 1 or step == 0.0:
         return value_base_gas(edge, gas)
@@ -68,10 +68,10 @@ def value_gas(edge, tables, gas, flow):
 
 @inner
 def bound_net_rate(edge, tables, dual_price, cost, most):
-    """Upper bound of ``(worth * y(f) - cost) / f`` over inputs f up to `most`; tight where the curve is concave.
+    """Upper bound of ``(dual_price * y(f) - cost) / f`` over inputs f up to `most`; tight where the curve is concave.
 
-    The worth of one unit of input at which an edge with a fixed cost just stops to be of use. Geometrically the slope
-    of the tangent to the curve from the point (0, cost / worth).
+    It is the price of a unit of input at which an edge with a fixed cost just stops being of use: the slope of the
+    tangent to the curve from the point (0, cost / dual_price).
     """
     return bound_net_rate_with_steps(edge, tables, dual_price, cost, 0.0, most)
 
@@ -105,7 +105,7 @@ def bound_net_rate_with_steps(edge, tables, dual_price, cost, step, most):
 
 @inner
 def _fit_tangent_to_pieces(edge, tables, dual_price, cost, most, low):
-    """Largest ``(worth * y(f) - cost) / f`` of a concave curve from piece `low` on, and the piece it is reached in."""
+    """Largest ``(dual_price * y(f) - cost) / f`` of a concave curve from piece `low` on, and the piece it is in."""
     need = cost / dual_price
     high = end_row = edge["piece"] + edge["n_pieces"]
     while high - low > 1:  # the last piece that begins where the tangent still lies below `need`
@@ -154,7 +154,7 @@ def _fit_tangent_to_shape(edge, tables, dual_price, cost, most):
 
 @inner
 def find_arbitrage(edge, tables, dual_price, price, most):
-    """Largest ``worth * y(f) - price * f`` over inputs f up to `most`, and an f that reaches it, for a concave edge."""
+    """Largest ``dual_price * y(f) - price * f`` over inputs f up to `most`, and its f, for a concave edge."""
     most = min(most, edge["x_max"])
     if most <= 0.0 or most < edge["x_min"] or dual_price * edge["max_average_price"] <= price:
         return 0.0, 0.0

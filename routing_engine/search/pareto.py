@@ -60,7 +60,7 @@ def find_pareto_set(query: Query) -> ParetoSet:
     best path is found over all markets, then over those in which it is not possible again: whatever is faster over
     bridges lacks one of its bridge hops, and all hops that take as long alone. Then the same over paths that end with a
     bridge hop, which save the last block. As long as the search finds the best path of a set of markets, no single path
-    is missed; a division is found for each set of markets.
+    is missed; a split is found for each set of markets.
     """
     found = ParetoSet()
     for allowed in (query.allowed, query.allowed & _mask_ends_by_bridge(query)):

@@ -33,7 +33,7 @@ DOUBTFUL, DOUBTFUL_OF_FEW, FEW = 1e-4, 3e-5, 4
 
 REALLOCATIONS, ALIKE = 2, 0.9
 """How often an exact-out allocation is improved again, at the input that it was found to need, and the part of the
-input before from which on that is not worth it."""
+input before from which on that gains too little."""
 
 OVERSIZED_IMPACT, SMALLER_PARTS = 0.99, (1e-2, 1e-4, 1e-6)
 """Price impact at which a trade exceeds what there is to buy, and the parts of it whose paths are found instead."""

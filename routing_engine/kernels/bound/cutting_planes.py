@@ -49,7 +49,7 @@ class Cuts(NamedTuple):
     """The rows of the program, and one cut: all of `ROWS` entries.
 
     A row stands for a market, the first one for the amount. `base` is the market's multiplier before it got a row,
-    `use` how the worth of the amount falls with each market's multiplier.
+    `use` how the value of the amount falls with each market's multiplier.
     """
 
     markets: npt.NDArray[np.int64]

@@ -21,7 +21,7 @@ LEAST_GIVEN = 1e-5
 """Part of the allocation's output that an edge must be worth to have a say on the price of what it takes."""
 
 LEAST_TAKEN = 1e-6
-"""The same, for a say on the price of what it gives, which is asked for where nobody else knows."""
+"""The same, for a say on the price of what it gives, which is asked for where no other edge knows it."""
 
 START_SHARE = 0.1
 """Part of the output that decides on the dual price at the start."""

@@ -17,7 +17,7 @@ from routing_engine.kernels.vectors import copy_first
 
 ITERATIONS = 40
 TOLERANCE = 1e-10
-"""Relative spread of the marginal prices of used paths at which the division counts as optimal."""
+"""Relative spread of the marginal prices of used paths at which the allocation counts as optimal."""
 
 SHORT_STEP = 0.2
 """Newton steps cut shorter than this are helped by an exchange between two paths."""
@@ -26,7 +26,7 @@ HALVINGS, BISECTIONS = 8, 24
 MAX_FULL = 8
 
 ROUGH, FINE = 1e-8, 1e-15
-"""Progress at which a division ends while paths are tried, and at the end."""
+"""Progress at which an allocation ends while paths are tried, and at the end."""
 
 ALL_PATHS = np.int64(-1)
 """In place of one path: what is given comes from all of them alike."""
@@ -34,14 +34,14 @@ ALL_PATHS = np.int64(-1)
 
 @inner
 def _interpolate(low, high, part, result):
-    """Fill `result` with what lies between two divisions, `part` of the way; without temporary arrays."""
+    """Fill `result` with the allocation `part` of the way from `low` to `high`, without temporary arrays."""
     for p in range(result.size):
         result[p] = low[p] + part * (high[p] - low[p])
 
 
 @inner
 def _step_back(x, safe, trial, merged):
-    """Go back from `x` towards the division `safe`, as little as frees all edges of waste."""
+    """Go back from `x` towards the allocation `safe`, as little as it takes until no edge wastes anything."""
     low, high = 0.0, 1.0  # how far from `safe`
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
@@ -142,7 +142,7 @@ def _stiffen(amount, x, step, trial, merged, slope, flow):
 
 @inner
 def _find_free(amount, x, value, full, fulls, merged, free):
-    """List in `free` the paths that are in use, and those that are worth it.
+    """List in `free` the paths that are in use, and those whose marginal price is above the mean.
 
     Returns
     -------
