@@ -28,7 +28,7 @@ def serve(config: Config) -> None:
     require_free_port(config)
     configure_logging(config.log_level)
     uvicorn.run(
-        "api.asgi:from_environment",
+        "api.asgi:build_from_environment",
         factory=True,
         host=config.host,
         port=config.port,
