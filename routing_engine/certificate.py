@@ -44,7 +44,7 @@ class Certificate:
         if not 0.0 < net <= bound * (1.0 + 1e-6) or bound == inf:
             return cls.missing("the gas is worth more than the output", max_hops, gas_aware=gas_aware)
         whole = min(bound, floor(bound * (1.0 + PRECISION)))  # net outputs are whole units
-        return cls(gap_bps=max(0.0, 1.0 - net / whole) * BPS, scope=_scope(max_hops), gas_aware=gas_aware)
+        return cls(gap_bps=max(0.0, 1.0 - net / whole) * BPS, scope=_describe_scope(max_hops), gas_aware=gas_aware)
 
     @classmethod
     def of_input(cls, gross: float, bound: float, max_hops: int, *, gas_aware: bool) -> Certificate:
@@ -52,13 +52,13 @@ class Certificate:
         if not bound > 0.0:
             return cls.missing("no input is too small for the bound", max_hops, gas_aware=gas_aware)
         whole = max(bound, ceil(bound * (1.0 - PRECISION)))
-        return cls(gap_bps=max(0.0, gross / whole - 1.0) * BPS, scope=_scope(max_hops), gas_aware=gas_aware)
+        return cls(gap_bps=max(0.0, gross / whole - 1.0) * BPS, scope=_describe_scope(max_hops), gas_aware=gas_aware)
 
     @classmethod
     def missing(cls, reason: str, max_hops: int, *, gas_aware: bool = False) -> Certificate:
         """Say that nothing is proven."""
-        return cls(gap_bps=None, scope=_scope(max_hops), gas_aware=gas_aware, reason=reason)
+        return cls(gap_bps=None, scope=_describe_scope(max_hops), gas_aware=gas_aware, reason=reason)
 
 
-def _scope(max_hops: int) -> str:
+def _describe_scope(max_hops: int) -> str:
     return f"routes_up_to_{max_hops}_hop" + ("s" if max_hops > 1 else "")

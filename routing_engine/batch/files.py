@@ -71,11 +71,11 @@ class Line:
             "amount_out_net": str(route.amount_out_net),
             "gas": route.gas,
             "gap_bps": self.answer.gap_bps,
-            "steps": [_step(hop) for hop in route.hops],
+            "steps": [_describe_step(hop) for hop in route.hops],
         }
 
 
-def _step(hop: Hop) -> dict[str, str]:
+def _describe_step(hop: Hop) -> dict[str, str]:
     return {
         "market": hop.market_id,
         "token_in": hop.token_in.key,
@@ -151,19 +151,19 @@ class RowReader:
             Naming the row's field and the remedy.
         """
         if not isinstance(row, Mapping):
-            raise InvalidRequest("row", f"{_shown(row)} does not name token_in, token_out and amount; write them all")
+            raise InvalidRequest("row", f"{_shorten(row)} does not name token_in, token_out and amount; write them all")
         return RouteRequest(
-            token_in=self._token(row, "token_in"),
-            token_out=self._token(row, "token_out"),
-            amount=_amount(row),
-            side=_side(row),
+            token_in=self._find_token(row, "token_in"),
+            token_out=self._find_token(row, "token_out"),
+            amount=_read_amount(row),
+            side=_read_side(row),
             **self._options,
         )
 
-    def _token(self, row: Mapping[str, object], field: str) -> Token:
+    def _find_token(self, row: Mapping[str, object], field: str) -> Token:
         name = row.get(field)
         if not isinstance(name, str) or not name.strip():
-            raise InvalidRequest(field, f"is {_shown(name)}; write a token as address@chain, SYMBOL@chain or address")
+            raise InvalidRequest(field, f"is {_shorten(name)}; write a token as address@chain, SYMBOL@chain or address")
         token = self._tokens.get(name)
         if token is None:
             try:
@@ -173,27 +173,27 @@ class RowReader:
         return token
 
 
-def _amount(row: Mapping[str, object]) -> int:
+def _read_amount(row: Mapping[str, object]) -> int:
     value = row.get("amount")
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     text = value.strip() if isinstance(value, str) else ""
     if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
-        message = f"{_shown(value)} is not a number of smallest units; write its digits, in JSON as a string"
+        message = f"{_shorten(value)} is not a number of smallest units; write its digits, in JSON as a string"
         raise InvalidRequest("amount", message)
     return int(text)
 
 
-def _side(row: Mapping[str, object]) -> Side:
+def _read_side(row: Mapping[str, object]) -> Side:
     value = row.get("side")
     if value is None or value == "":
         return Side.EXACT_IN
     side = SIDES.get(value.strip().lower()) if isinstance(value, str) else None
     if side is None:
-        raise InvalidRequest("side", f"{_shown(value)} is none of {', '.join(SIDES)}")
+        raise InvalidRequest("side", f"{_shorten(value)} is none of {', '.join(SIDES)}")
     return side
 
 
-def _shown(value: object) -> str:
+def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
