@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from adapters.base import AdapterError, Client, VenueUnavailable
 from adapters.http.client import HttpLimits, JsonClient
 from adapters.rpc.endpoint import Answer, Endpoint, EndpointHealth, LacksBlock, Parsed, Question
-from adapters.rpc.heads import MAX_HEAD_AGE_S, MAX_LAG_BLOCKS, Block, Heads, parse_block
+from adapters.rpc.heads import MAX_HEAD_AGE_S, Block, Heads, parse_block
 from adapters.rpc.single_endpoint import SingleEndpoint
 from adapters.rpc.urls import is_socket
 
@@ -32,8 +32,6 @@ class RpcPool:
         Bounded in time and size, with a single try; not asked for sockets.
     asks_final : bool
         Whether `head` asks for the final block too, in the same request.
-    max_lag_blocks : int
-        How far an endpoint's head may be from the median of all before it is left out, behind or ahead.
     max_head_age_s : int
         How old a head may be: a node that stopped following its chain answers happily.
     clock : callable
@@ -42,8 +40,6 @@ class RpcPool:
         Monotonic seconds.
     sleep : callable
         Waits for so many seconds.
-    rng : random.Random
-        Spreads the pauses between rounds.
 
     Attributes
     ----------
@@ -58,12 +54,10 @@ class RpcPool:
         *,
         client: Client | None = None,
         asks_final: bool = False,
-        max_lag_blocks: int = MAX_LAG_BLOCKS,
         max_head_age_s: int = MAX_HEAD_AGE_S,
         clock: Callable[[], float] = time.time,
         stopwatch: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
-        rng: random.Random | None = None,
     ) -> None:
         if not urls:
             raise ValueError(f"chain {chain_id}: give at least one endpoint")
@@ -71,7 +65,7 @@ class RpcPool:
         asked = client or JsonClient(limits=RPC_LIMITS)
         self._endpoints = tuple(Endpoint(chain_id, url, _client_for(url, asked)) for url in urls)
         self._sleep = sleep
-        self._rng = rng or random.Random()
+        self._rng = random.Random()
         self._confirmed: tuple[str, set[Endpoint]] = ("", set())
         self.answered_by = ""
         self._singles = tuple(SingleEndpoint(chain_id, endpoint) for endpoint in self._endpoints)
@@ -79,7 +73,6 @@ class RpcPool:
             chain_id,
             self._endpoints,
             asks_final=asks_final,
-            max_lag_blocks=max_lag_blocks,
             max_head_age_s=max_head_age_s,
             clock=clock,
             stopwatch=stopwatch,

@@ -13,6 +13,7 @@ from adapters.rpc.abi import hex_data, quantity
 from adapters.rpc.endpoint import Answer, Endpoint, Question, RpcRefused
 
 MAX_LAG_BLOCKS = 16
+"""How far an endpoint's head may be from the median of all before it is left out, behind or ahead."""
 MAX_HEAD_AGE_S = 900
 MAX_AHEAD_S = 60
 PATIENCE_S = 1.0
@@ -53,7 +54,7 @@ class Heads:
         The preferred first.
     asks_final : bool
         Whether the final block is asked for too, in the same request.
-    max_lag_blocks, max_head_age_s : int
+    max_head_age_s : int
         See `adapters.rpc.endpoint_pool.RpcPool`.
     clock, stopwatch : callable
         Seconds since 1970, and monotonic seconds.
@@ -65,7 +66,6 @@ class Heads:
         endpoints: Sequence[Endpoint],
         *,
         asks_final: bool,
-        max_lag_blocks: int,
         max_head_age_s: int,
         clock: Callable[[], float],
         stopwatch: Callable[[], float],
@@ -73,7 +73,7 @@ class Heads:
         self._chain_id, self._endpoints = chain_id, tuple(endpoints)
         tags = ("latest", "finalized") if asks_final else ("latest",)
         self._questions: list[Question] = [("eth_getBlockByNumber", [tag, False]) for tag in tags]
-        self._max_lag_blocks, self._max_head_age_s = max_lag_blocks, max_head_age_s
+        self._max_head_age_s = max_head_age_s
         self._clock, self._stopwatch = clock, stopwatch
         self._threads = ThreadPoolExecutor(len(self._endpoints), thread_name_prefix=f"heads-{chain_id}")
         self._pending: dict[Endpoint, Future[Block | VenueUnavailable]] = {}
@@ -122,7 +122,7 @@ class Heads:
             raise VenueUnavailable(f"chain {self._chain_id}: {faults}")
         median = statistics.median_high(head.number for head in heads.values())
         for endpoint, head in heads.items():
-            endpoint.in_step = abs(head.number - median) <= self._max_lag_blocks
+            endpoint.in_step = abs(head.number - median) <= MAX_LAG_BLOCKS
         first = self.used = next(endpoint for endpoint in self._endpoints if endpoint in heads and endpoint.in_step)
         return heads[first], first
 

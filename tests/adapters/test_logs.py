@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -36,7 +35,7 @@ def reader(*logs: dict[str, Any], **settings: int) -> tuple[LogReader, Node]:
     for name, value in settings.items():
         setattr(node, name, value)
     network = Network(node=node)
-    pool = RpcPool(1, network.urls, client=network, clock=lambda: NOW, sleep=lambda _: None, rng=random.Random(0))
+    pool = RpcPool(1, network.urls, client=network, clock=lambda: NOW, sleep=lambda _: None)
     return LogReader(pool), node
 
 

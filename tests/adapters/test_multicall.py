@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from eth_abi import encode
 from hypothesis import given, settings
@@ -27,7 +25,7 @@ def echo(data: bytes) -> bytes:
 
 def reader(node: Node) -> tuple[Multicall, Network]:
     network = Network(node=node)
-    pool = RpcPool(1, network.urls, client=network, clock=lambda: NOW, sleep=lambda _: None, rng=random.Random(0))
+    pool = RpcPool(1, network.urls, client=network, clock=lambda: NOW, sleep=lambda _: None)
     return Multicall(pool), network
 
 

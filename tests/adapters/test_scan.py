@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,7 +65,7 @@ def one_by_one(each: Scan) -> Outcome:
 
 def reader(node: Node) -> ScanReader:
     network = Network(node=node)
-    pool = RpcPool(1, network.urls, client=network, clock=lambda: NOW, sleep=lambda _: None, rng=random.Random(0))
+    pool = RpcPool(1, network.urls, client=network, clock=lambda: NOW, sleep=lambda _: None)
     return ScanReader(pool, Multicall(pool))
 
 

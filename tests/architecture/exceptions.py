@@ -6,11 +6,7 @@ CIRCLES: dict[str, tuple[tuple[str, ...], ...]] = {}
 LONG_FILES: set[str] = set()
 """Modules of more than 250 lines."""
 
-WIDE_FUNCTIONS = {
-    "adapters.rpc.endpoint_pool:__init__",
-    "routing_engine.markets.bridges.across:across_lane",
-    "routing_engine.markets.bridges.debridge:debridge_lane",
-}
+WIDE_FUNCTIONS: set[str] = set()
 """Functions of more than 8 parameters."""
 
 REPLACED_BUT_USED: set[str] = {"near"}

@@ -6,6 +6,8 @@ from routing_engine.markets.bridges.lane import BridgeLane, LaneFee
 from routing_engine.markets.bridges.terms import lane_id
 from routing_engine.model import Token
 
+DEPOSIT_GAS = 95_000
+
 
 def across_lane(
     token_in: Token,
@@ -17,7 +19,6 @@ def across_lane(
     min_deposit: int,
     max_deposit: int,
     fill_time_s: int,
-    gas: int = 95_000,
 ) -> BridgeLane:
     """Return a lane from the answers of ``/suggested-fees`` and ``/limits``.
 
@@ -50,5 +51,5 @@ def across_lane(
         min_amount_in=min_deposit,
         max_amount_in=max_deposit,
         fill_time_s=fill_time_s,
-        gas=gas,
+        gas=DEPOSIT_GAS,
     )

@@ -8,6 +8,8 @@ from routing_engine.markets.bridges.lane import BridgeLane, LaneFee
 from routing_engine.markets.bridges.terms import lane_id, rate_of_bps
 from routing_engine.model import UNLIMITED, Token
 
+ORDER_GAS = 250_000
+
 
 def debridge_lane(
     token_in: Token,
@@ -18,9 +20,6 @@ def debridge_lane(
     fill_time_s: int,
     protocol_fee_bps: int | str | Decimal = 4,
     taker_margin_bps: int | str | Decimal = 4,
-    min_amount_in: int = 1,
-    max_amount_in: int = UNLIMITED,
-    gas: int = 250_000,
 ) -> BridgeLane:
     """Return a lane for one asset; the order names the output, and a taker pays exactly that.
 
@@ -47,9 +46,9 @@ def debridge_lane(
             LaneFee(name="relayer_fee", rate_e18=rate_of_bps(taker_margin_bps, "taker_margin_bps")),
             LaneFee(name="destination_gas_fee", flat=operating_expenses),
         ),
-        min_amount_in=min_amount_in,
-        max_amount_in=max_amount_in,
+        min_amount_in=1,
+        max_amount_in=UNLIMITED,
         fill_time_s=fill_time_s,
-        gas=gas,
+        gas=ORDER_GAS,
         native_fee=fixed_native_fee,
     )
