@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 import threading
 
 import pytest
@@ -17,7 +16,7 @@ from tests.support.nodes import NOW, Network, Node, NodeError, at
 
 
 def pool_of(network: Network, **options: object) -> RpcPool:
-    settings = {"clock": lambda: NOW, "sleep": lambda _: None, "rng": random.Random(0), **options}
+    settings = {"clock": lambda: NOW, "sleep": lambda _: None, **options}
     return RpcPool(1, network.urls, client=network, **settings)
 
 

@@ -160,6 +160,14 @@ def test_a_report_of_somebody_elses_payment_is_no_payment(shop: ChainShop) -> No
     assert shop.unmatched() == [("no_order", "")]
 
 
+def test_what_arrived_before_the_first_look_and_before_any_order_is_seen(shop: ChainShop) -> None:
+    shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE)
+    for _ in range(3):
+        shop.nets[BASE].chain.mine()
+    shop.look()
+    assert shop.unmatched() == [("no_order", "")]
+
+
 def test_a_late_payment_is_taken_and_called_late(shop: ChainShop) -> None:
     order_id, reference = shop.order(expires_at=format_time(shop.clock.now() + timedelta(minutes=31)))
     shop.look()

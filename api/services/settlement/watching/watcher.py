@@ -36,7 +36,7 @@ from api.services.settlement.watching.watched_chain import (
     observe_chain,
     open_chain,
 )
-from api.storage.tables import Payment, PaymentOrder, WatchCursor
+from api.storage.tables import OwnedAddress, Payment, PaymentOrder, WatchCursor
 
 CURSOR_EVERY = timedelta(seconds=10)
 """How long a chain on which nothing happens keeps its old cursor; another process would read the blocks since again."""
@@ -46,7 +46,7 @@ WATCH_S = 60
 MOST_PIECES = 50
 """How far one run reads on a chain that is behind, before the other chains have their turn again."""
 FRESH = timedelta(hours=1)
-"""Orders of this age count whatever their status, on a chain that was never read."""
+"""On a chain that was never read, orders of this age count whatever their status, and addresses of this age."""
 
 log = structlog.get_logger(__name__)
 
@@ -132,13 +132,24 @@ def _list_due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set
 
 
 def _find_first_unknown(chain: Chain, session: Session) -> int:
-    """Return where to begin on a chain that was never read: when the oldest order that may have been paid was made."""
-    is_fresh = PaymentOrder.created_at >= chain.resources.clock.now() - FRESH
-    query = select(func.min(PaymentOrder.created_at)).where(
-        PaymentOrder.env_mode == chain.env_mode, or_(*build_open_conditions(chain.resources), is_fresh)
+    """Return where to begin on a chain that was never read.
+
+    That is when the oldest order that may have been paid was made, or an address of the last hour was registered:
+    whatever reached it since then is somebody's money, also without an order.
+    """
+    fresh = chain.resources.clock.now() - FRESH
+    ordered = select(func.min(PaymentOrder.created_at)).where(
+        PaymentOrder.env_mode == chain.env_mode,
+        or_(*build_open_conditions(chain.resources), PaymentOrder.created_at >= fresh),
     )
-    oldest, head = session.scalar(query), chain.head.block.number
-    return head if oldest is None else min(head, chain.ledger.find_block_at(chain.chain_id, oldest))
+    registered = select(func.min(OwnedAddress.created_at)).where(
+        OwnedAddress.env_mode == chain.env_mode,
+        OwnedAddress.chain_id == chain.chain_id,
+        OwnedAddress.created_at >= fresh,
+    )
+    since = [moment for query in (ordered, registered) if (moment := session.scalar(query)) is not None]
+    head = chain.head.block.number
+    return min(head, chain.ledger.find_block_at(chain.chain_id, min(since))) if since else head
 
 
 def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
