@@ -168,6 +168,21 @@ def test_what_arrived_before_the_first_look_and_before_any_order_is_seen(shop: C
     assert shop.unmatched() == [("no_order", "")]
 
 
+def test_a_clock_ahead_of_a_chain_does_not_hide_what_arrived_before_the_first_look(
+    nets: Mapping[int, MainNet], tmp_path: Path
+) -> None:
+    ethereum = nets[ETHEREUM].chain
+    ethereum.rpc("evm_setNextBlockTimestamp", int(max(net.chain.now() for net in nets.values())) + 300)
+    ethereum.mine()
+    with chain_shop(nets, tmp_path, "a clock ahead") as shop:
+        shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE)
+        assert nets[BASE].chain.now() + 200 < shop.clock.now().timestamp(), "its block is older than the merchant"
+        for _ in range(3):
+            nets[BASE].chain.mine()
+        shop.look()
+        assert shop.unmatched() == [("no_order", "")]
+
+
 def test_a_late_payment_is_taken_and_called_late(shop: ChainShop) -> None:
     order_id, reference = shop.order(expires_at=format_time(shop.clock.now() + timedelta(minutes=31)))
     shop.look()

@@ -47,6 +47,8 @@ MOST_PIECES = 50
 """How far one run reads on a chain that is behind, before the other chains have their turn again."""
 FRESH = timedelta(hours=1)
 """On a chain that was never read, orders of this age count whatever their status, and addresses of this age."""
+CLOCKS_APART = timedelta(minutes=15)
+"""How far a chain's time may lie behind this machine's: blocks are found by theirs, orders and addresses have ours."""
 
 log = structlog.get_logger(__name__)
 
@@ -149,7 +151,7 @@ def _find_first_unknown(chain: Chain, session: Session) -> int:
     )
     since = [moment for query in (ordered, registered) if (moment := session.scalar(query)) is not None]
     head = chain.head.block.number
-    return min(head, chain.ledger.find_block_at(chain.chain_id, min(since))) if since else head
+    return min(head, chain.ledger.find_block_at(chain.chain_id, min(since) - CLOCKS_APART)) if since else head
 
 
 def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
