@@ -15,6 +15,7 @@ ETHEREUM = 1
 RECORDINGS = ("eth_fynd_24693611", "eth_fynd_24699608", "eth_fynd_24721174")
 GOLDEN_RECORDING, GOLDEN_BLOCK = "eth_fynd_24721174", 24721181
 GOLDEN_OUTPUTS = "fynd_golden_outputs_block_24721181.json"
+BEST_KNOWN = "best_known_24721181.json"
 AUCTION = "eth_cow_auction_7400681"
 AUCTION_GAS_PRICE = 15_189_175_884
 """Wei; from the auction's own description."""
@@ -41,6 +42,27 @@ class Scenario:
     request: RouteRequest
     fynd_net: int
     fynd_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestKnown:
+    """What a slow solver without a limit of hops found for a scenario.
+
+    Parameters
+    ----------
+    gross, net : int
+        Its output before and after gas, smallest units.
+    gas : int
+        Its gas units.
+    """
+
+    gross: int
+    net: int
+    gas: int
+
+    def value(self, amount_out: int, gas: int) -> float:
+        """Return another route's net output, its gas at the price that this one was valued with."""
+        return amount_out - gas * (self.gross - self.net) / self.gas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +105,15 @@ def golden(folder: Path, snapshot: Snapshot, gas_price: int) -> tuple[list[Scena
     return found, len(recorded)
 
 
+def best_known(folder: Path) -> dict[str, BestKnown]:
+    """Return the best routes known for the scenarios, by name; of constant-product and concentrated pools only."""
+    rows = json.loads((folder / "trades" / BEST_KNOWN).read_text())["rows"]
+    return {
+        row["name"]: BestKnown(gross=int(row["gross_of_that_route"]), net=int(row["net"]), gas=row["gas_units"])
+        for row in rows
+    }
+
+
 def requests(folder: Path, snapshot: Snapshot, gas_price: int) -> tuple[list[RouteRequest], int]:
     """Return the real sell orders whose two tokens are in the market, and how many there are in all."""
     rows = _unzipped(folder / "trades" / "eth_requests_1k.json.gz")["rows"]
@@ -91,7 +122,7 @@ def requests(folder: Path, snapshot: Snapshot, gas_price: int) -> tuple[list[Rou
     return [_request(a, b, amount, gas_price) for a, b, amount in ends if a and b and a != b], len(rows)
 
 
-def orders(folder: Path, snapshot: Snapshot) -> tuple[list[Order], int]:
+def orders(folder: Path, snapshot: Snapshot, gas_price: int = AUCTION_GAS_PRICE) -> tuple[list[Order], int]:
     """Return the auction's orders whose two tokens are in its market, and how many there are in all."""
     rows = _unzipped(folder / "trades" / f"{AUCTION}_orders.json.gz")["orders"]
     known = _by_address(snapshot)
@@ -102,9 +133,9 @@ def orders(folder: Path, snapshot: Snapshot) -> tuple[list[Order], int]:
             continue
         fixed, limit = int(row["sell_amount"]), int(row["buy_amount"])
         if row["is_sell_order"]:
-            request = _request(sold, bought, fixed, AUCTION_GAS_PRICE)
+            request = _request(sold, bought, fixed, gas_price)
         else:
-            request = _request(sold, bought, limit, AUCTION_GAS_PRICE, side="exact_out")
+            request = _request(sold, bought, limit, gas_price, side="exact_out")
         found.append(Order(request=request, limit=limit if row["is_sell_order"] else fixed))
     return found, len(rows)
 

@@ -29,22 +29,35 @@ class Row:
         What it is.
     passed : bool or None
         None where there is no target, or nothing to measure it on.
+    value : float or None
+        The figure as a number, where it is one.
+    unit : str
+        What that number counts.
     """
 
     what: str
     target: str
     measured: str
     passed: bool | None = None
+    value: float | None = None
+    unit: str = ""
 
 
 def at_most(what: str, value: float, limit: float, unit: str, *, digits: int = 3) -> Row:
     """Return a row whose figure may not exceed a limit."""
-    return Row(what=what, target=f"≤ {limit:g} {unit}", measured=f"{value:,.{digits}g} {unit}", passed=value <= limit)
+    return _compare(what, "≤", value, limit, unit, digits)
 
 
 def at_least(what: str, value: float, limit: float, unit: str, *, digits: int = 3) -> Row:
     """Return a row whose figure may not fall below a limit."""
-    return Row(what=what, target=f"≥ {limit:g} {unit}", measured=f"{value:,.{digits}g} {unit}", passed=value >= limit)
+    return _compare(what, "≥", value, limit, unit, digits)
+
+
+def _compare(what: str, sign: str, value: float, limit: float, unit: str, digits: int) -> Row:
+    return Row(
+        what=what, target=f"{sign} {limit:g} {unit}", measured=f"{value:,.{digits}g} {unit}",
+        passed=value <= limit if sign == "≤" else value >= limit, value=value, unit=unit,
+    )  # fmt: skip
 
 
 def share(what: str, hits: Sequence[bool], least: float) -> Row:
@@ -52,7 +65,7 @@ def share(what: str, hits: Sequence[bool], least: float) -> Row:
     part = sum(hits) / len(hits) if hits else 0.0
     return Row(
         what=what, target=f"≥ {least:.0%}" if least < 1 else "100 %", measured=f"{part:.1%} of {len(hits):,}",
-        passed=part >= least,
+        passed=part >= least, value=100 * part, unit="%",
     )  # fmt: skip
 
 
@@ -63,6 +76,28 @@ class Table:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A number for programs, not printed: a detail behind a row.
+
+    Parameters
+    ----------
+    what : str
+        What was measured, the same words in every run.
+    value : float
+        Infinite or nan where nothing was found or proven.
+    unit : str
+        What it counts.
+    market : str
+        Content hash of the market that it was measured on; empty where there are several.
+    """
+
+    what: str
+    value: float
+    unit: str
+    market: str = ""
 
 
 @dataclass(slots=True)
@@ -77,10 +112,14 @@ class Report:
 
     facts: dict[str, str]
     sections: dict[str, list[Row | Table]] = field(default_factory=dict)
+    details: dict[str, list[Figure]] = field(default_factory=dict)
 
-    def add(self, section: str, entry: Row | Table) -> None:
-        """Keep one figure or table."""
-        self.sections.setdefault(section, []).append(entry)
+    def add(self, section: str, entry: Row | Table | Figure) -> None:
+        """Keep one row, table or figure."""
+        if isinstance(entry, Figure):
+            self.details.setdefault(section, []).append(entry)
+        else:
+            self.sections.setdefault(section, []).append(entry)
 
     @property
     def failed(self) -> int:

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 
 from benchmarks.instances import LOOPS, constant_product_market
-from benchmarks.report import Row, Table
+from benchmarks.report import Figure, Row, Table
 from routing_engine import Router
 
-Entries = Iterator[Row | Table]
+Entries = Iterator[Row | Table | Figure]
 
 
 class Setting:
