@@ -63,4 +63,4 @@ class _Chains:
         """Return who answers as of the chain's newest block."""
         if chain_id not in self._pools:
             raise VenueUnavailable(f"chain {chain_id}: no endpoint is configured")
-        return self._readers[chain_id].at(self._pools[chain_id].head())
+        return self._readers[chain_id].answer_at(self._pools[chain_id].head())

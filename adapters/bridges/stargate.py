@@ -74,7 +74,7 @@ class Stargate(ChainProtocol[Path]):
             path_of(self._chain_id, here[symbol].address("pool"), symbol, chain_id)
             for chain_id in bridge_facts("layerzero")
             for symbol in sorted(symbols_on(chain_id) & here.keys())
-            if chain_id != self._chain_id and tokens.at(token_registry.token(symbol, self._chain_id).address)
+            if chain_id != self._chain_id and tokens.find(token_registry.token(symbol, self._chain_id).address)
         )
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[Path]]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from adapters.base import BadPayload, Source, Venues, VenueUnavailable
-from adapters.chain.price_feeds import PriceFeed, feeds_on, read_prices
-from adapters.chain.protocol import AnyProtocol, protocols_on
+from adapters.chain.price_feeds import PriceFeed, find_feeds, read_prices
+from adapters.chain.protocol import AnyProtocol, find_protocols
 from adapters.chain.state import Memory
-from adapters.chain.sync import captured, followed
+from adapters.chain.sync import read_changes, read_everything
 from adapters.chain.tokens import ChainTokens
-from adapters.chain.warnings import oddities
+from adapters.chain.warnings import describe_oddities
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reading, Responder, run
@@ -109,14 +109,14 @@ class OnChainAdapter:
             Source(
                 adapter=cls(
                     RpcPool(chain_id, urls),
-                    protocols_on(chain_id),
+                    find_protocols(chain_id),
                     ChainTokens.of_chain(venues.tokens, chain_id),
-                    feeds=feeds_on(chain_id),
+                    feeds=find_feeds(chain_id),
                 ),
                 interval_s=max(FASTEST_S, block_time_s(chain_id)),
                 max_age_s=MAX_AGE_S,
             )
-            for chain_id, urls in endpoints(venues.options).items()
+            for chain_id, urls in parse_endpoints(venues.options).items()
         )
 
     @property
@@ -130,10 +130,10 @@ class OnChainAdapter:
 
     def read(self, head: Block) -> ChainStep:
         """Read the chain's state at a block, which must not be older than the last read; see `fetch`."""
-        follows = self._last_canonical(head)
-        recorder = Recorder(self._wrap(self._reader.at(head), head))
-        after = run(self._reading(follows, head), recorder)
-        found = self._rpc.block(head.number)
+        follows = self._find_last_canonical(head)
+        recorder = Recorder(self._wrap(self._reader.answer_at(head), head))
+        after = run(self._read_memory(follows, head), recorder)
+        found = self._rpc.read_block(head.number)
         if found is None or found.hash != head.hash:
             raise VenueUnavailable(f"{self.name}: block {head.number} was replaced while it was read")
         step = self._remember(
@@ -152,16 +152,16 @@ class OnChainAdapter:
         """
         if recording.chain_id != self._rpc.chain_id:
             raise BadPayload(f"{self.name}: the payload is of chain {recording.chain_id}")
-        after = run(self._reading(recording.follows, recording.head), ReplayResponder(recording.replies))
+        after = run(self._read_memory(recording.follows, recording.head), ReplayResponder(recording.replies))
         return self._remember(recording, after)
 
     def parse(self, payload: ChainStep) -> Contents:
         """Return all markets as they are after a step; see `Adapter`."""
-        recording, now = payload.recording, payload.after.markets()
-        before = payload.before.markets() if payload.before else {}
+        recording, now = payload.recording, payload.after.collect_markets()
+        before = payload.before.collect_markets() if payload.before else {}
         return Contents(
             markets=tuple(now.values()),
-            refused=payload.after.refused(),
+            refused=payload.after.count_refused(),
             withdrawn=tuple(market_id for market_id in before if market_id not in now),
             blocks={recording.chain_id: recording.head.number},
             taken_at=datetime.fromtimestamp(recording.head.timestamp, UTC).isoformat(),
@@ -171,31 +171,31 @@ class OnChainAdapter:
         before, self._memory = self._memory, after
         return ChainStep(recording, before, after)
 
-    def _reading(self, follows: Block | None, head: Block) -> Reading[Memory]:
+    def _read_memory(self, follows: Block | None, head: Block) -> Reading[Memory]:
         before = self._memory
         if follows is None:
-            memory = yield from captured(self._protocols, self._tokens, head)
+            memory = yield from read_everything(self._protocols, self._tokens, head)
         elif before is None or all(block != follows for block, _ in before.journal.steps):
             raise BadPayload(f"{self.name}: the payload follows block {follows.number}, which was not read here")
         else:
-            memory = yield from followed(self._protocols, before, follows, head)
+            memory = yield from read_changes(self._protocols, before, follows, head)
         if not self._feeds:
             return memory
         book = memory.book
         if book is None or not 0 <= head.timestamp - book.read_at < PRICES_S:
             book = yield from read_prices(self._feeds, memory.tokens, head.timestamp)
-        return memory.inspected(book)
+        return memory.quarantine(book)
 
     def _tell(self, memory: Memory) -> None:
         """Log what has gone wrong or odd since the last time."""
         missing = {name: f"{name} cannot be read: {fault}" for name, fault in memory.faults.items()}
-        told = {**missing, **oddities(memory, self._rpc.chain_id)}
+        told = {**missing, **describe_oddities(memory, self._rpc.chain_id)}
         for about, line in told.items():
             if about not in self._told:
                 logger.warning("%s: %s", self.name, line)
         self._told = frozenset(told)
 
-    def _last_canonical(self, head: Block) -> Block | None:
+    def _find_last_canonical(self, head: Block) -> Block | None:
         """Return the last block read that is still part of the chain; None to read anew."""
         if self.memory is None or head.timestamp - self.memory.head.timestamp > self._max_gap_s:
             return None
@@ -207,13 +207,13 @@ class OnChainAdapter:
         if head.parent == last.hash:
             return last
         for block, _ in reversed(self.memory.journal.steps):
-            found = head if block.number == head.number else self._rpc.block(block.number)
+            found = head if block.number == head.number else self._rpc.read_block(block.number)
             if found is not None and found.hash == block.hash:
                 return block
         return None
 
 
-def endpoints(options: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
+def parse_endpoints(options: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
     """Return the URLs of each chain that options name."""
     named = {name.removeprefix(OPTION): text for name, text in options.items() if name.startswith(OPTION)}
     urls = {int(chain_id): tuple(filter(None, text.split(","))) for chain_id, text in named.items()}

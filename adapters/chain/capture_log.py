@@ -46,7 +46,7 @@ class CaptureLog:
 
     def block(self) -> Block | None:
         """Return the block of the recording, or None where there is no usable one."""
-        lines = self._lines()
+        lines = self._read_lines()
         header = next(lines, None)
         if not isinstance(header, dict) or header.get("version") != VERSION:
             return None
@@ -61,12 +61,12 @@ class CaptureLog:
             return responder
         self.close()
         self._done = self._asked = 0
-        kept = list(self._replies()) if self.block() == at else []
+        kept = list(self._read_replies()) if self.block() == at else []
         self._recorded = iter(kept)
         beside = self.path.with_name(f"{self.path.name}.new")
         with beside.open("w", encoding="utf-8") as file:
-            file.write(_line({"version": VERSION, "block": block_to_json(at)}))
-            file.writelines(_portion(digest, reply) for digest, reply in kept)
+            file.write(_format_line({"version": VERSION, "block": block_to_json(at)}))
+            file.writelines(_format_portion(digest, reply) for digest, reply in kept)
         beside.replace(self.path)
         self._file = self.path.open("a", encoding="utf-8")
         return _Logging(self, responder)
@@ -102,15 +102,15 @@ class CaptureLog:
             self._recorded = iter(())
             reply = responder.answer(request)
             if self._file is not None:
-                self._file.write(_portion(digest, reply))
+                self._file.write(_format_portion(digest, reply))
                 self._file.flush()
         self._done += len(request.calls)
         self._progress(self._done, self._asked)
         return reply
 
-    def _replies(self) -> Iterator[tuple[str, Reply]]:
+    def _read_replies(self) -> Iterator[tuple[str, Reply]]:
         """Read the recorded portions up to the first that is damaged, as a killed process leaves one."""
-        lines = self._lines()
+        lines = self._read_lines()
         next(lines, None)
         for line in lines:
             try:
@@ -118,7 +118,7 @@ class CaptureLog:
             except (KeyError, TypeError, ValueError, BadPayload):
                 return
 
-    def _lines(self) -> Iterator[Any]:
+    def _read_lines(self) -> Iterator[Any]:
         try:
             text = self.path.read_text(encoding="utf-8")
         except (FileNotFoundError, UnicodeDecodeError):
@@ -160,9 +160,9 @@ def _digest(request: Request) -> str:
     return found.hexdigest()
 
 
-def _portion(digest: str, reply: Reply) -> str:
-    return _line({"digest": digest, "reply": reply_to_json(reply)})
+def _format_portion(digest: str, reply: Reply) -> str:
+    return _format_line({"digest": digest, "reply": reply_to_json(reply)})
 
 
-def _line(document: dict[str, Any]) -> str:
+def _format_line(document: dict[str, Any]) -> str:
     return json.dumps(document, separators=(",", ":")) + "\n"

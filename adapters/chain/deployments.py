@@ -45,19 +45,19 @@ class Facts:
 
 def deployments_of(protocol: str, chain_id: int) -> Iterator[Facts]:
     """Return each deployment of a protocol and its forks on a chain."""
-    return (Facts(record) for record in _all().get(protocol, ()) if record["chain_id"] == chain_id)
+    return (Facts(record) for record in _read_all().get(protocol, ()) if record["chain_id"] == chain_id)
 
 
-def contracts_on(chain_id: int) -> frozenset[str]:
+def find_contracts(chain_id: int) -> frozenset[str]:
     """Return every contract that the file names on a chain, in lower case."""
-    records = (record for each in _all().values() for record in each if record["chain_id"] == chain_id)
+    records = (record for each in _read_all().values() for record in each if record["chain_id"] == chain_id)
     values = (value for record in records for value in record.values())
     texts = (text for value in values for text in (value if isinstance(value, list | tuple) else [value]))
     return frozenset(text.lower() for text in texts if isinstance(text, str) and _ADDRESS.fullmatch(text))
 
 
 @cache
-def _all() -> Mapping[str, list[Mapping[str, Any]]]:
+def _read_all() -> Mapping[str, list[Mapping[str, Any]]]:
     found: dict[str, list[Mapping[str, Any]]] = json.loads(_FILE.read_text(encoding="utf-8"))
     for chain in CHAINS.values():
         for protocol, records in chain.deployments.items():

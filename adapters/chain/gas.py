@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import BadPayload, Source, Venues
-from adapters.chain.adapter import endpoints
-from adapters.rpc.abi import Call, Function, Outcome, hex_data, quantity
+from adapters.chain.adapter import parse_endpoints
+from adapters.rpc.abi import Call, Function, Outcome, read_hex, read_quantity
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine.formats import Contents
@@ -75,35 +75,35 @@ class GasAdapter:
                 interval_s=max(FASTEST_S, block_time_s(chain_id)),
                 max_age_s=MAX_AGE_S,
             )
-            for chain_id, urls in endpoints(venues.options).items()
+            for chain_id, urls in parse_endpoints(venues.options).items()
         )
 
     def fetch(self) -> GasPayload:
         """Ask for recent fees; see `Adapter`."""
         self._rpc.head()
         questions: list[Question] = [("eth_feeHistory", [hex(BLOCKS), "latest", [PERCENTILE]])]
-        call = self._data_call()
+        call = self._make_data_call()
         if call is not None:
             questions.append(("eth_call", [{"to": call.to, "data": "0x" + call.data.hex()}, "latest"]))
         return self._rpc.ask(questions, _payload)
 
     def parse(self, payload: GasPayload) -> Contents:
         """Return the price."""
-        price = execution_price(payload.history) + self._data_price(payload.data_fee)
+        price = read_execution_price(payload.history) + self._compute_data_price(payload.data_fee)
         if not 0 < price <= MOST_WEI:
             raise BadPayload(f"{self.name}: {price} wei must be from 1 to {MOST_WEI}")
         return Contents(markets=(), gas_prices={self._rpc.chain_id: price})
 
-    def _data_call(self) -> Call | None:
+    def _make_data_call(self) -> Call | None:
         chain = CHAINS.get(self._rpc.chain_id)
         return DATA_FEES.get(chain.gas_model) if chain else None
 
-    def _data_price(self, answer: Any) -> int:
+    def _compute_data_price(self, answer: Any) -> int:
         """Return the fee for data, per unit of gas, rounded up."""
-        call = self._data_call()
+        call = self._make_data_call()
         if call is None:
             return 0
-        values = call.decode(Outcome(hex_data(answer, f"{self.name}: data fee")))
+        values = call.decode(Outcome(read_hex(answer, f"{self.name}: data fee")))
         fee = values[0] if len(values) == 1 else values[1] * TYPICAL_BYTES
         if fee > MOST_L1_FEE:
             raise BadPayload(f"{self.name}: a data fee of {fee} wei is more than {MOST_L1_FEE}")
@@ -117,7 +117,7 @@ def _payload(answers: list[Answer]) -> GasPayload:
     return GasPayload(*answers)
 
 
-def execution_price(history: Any) -> int:
+def read_execution_price(history: Any) -> int:
     """Return base fee and tip from an answer of ``eth_feeHistory``.
 
     Raises
@@ -130,10 +130,10 @@ def execution_price(history: Any) -> int:
     bases, rewards = history.get("baseFeePerGas"), history.get("reward") or []
     if not isinstance(bases, list) or not bases or not isinstance(rewards, list):
         raise BadPayload("baseFeePerGas and reward must be lists")
-    tips = sorted(_wei(row[0], "reward") for row in rewards if isinstance(row, list) and row)
+    tips = sorted(_parse_wei(row[0], "reward") for row in rewards if isinstance(row, list) and row)
     # The last entry is the fee of the block after the newest.
-    return _wei(bases[-1], "baseFeePerGas") + (tips[len(tips) // 2] if tips else 0)
+    return _parse_wei(bases[-1], "baseFeePerGas") + (tips[len(tips) // 2] if tips else 0)
 
 
-def _wei(text: object, field: str) -> int:
-    return quantity({field: text}, field, bits=64)
+def _parse_wei(text: object, field: str) -> int:
+    return read_quantity({field: text}, field, bits=64)

@@ -57,7 +57,7 @@ class PriceBook:
     faults: Mapping[str, str] = field(default_factory=dict)
 
 
-def feeds_on(chain_id: int) -> tuple[PriceFeed, ...]:
+def find_feeds(chain_id: int) -> tuple[PriceFeed, ...]:
     """Return the known feeds of a chain."""
     return tuple(
         PriceFeed(facts.text("name"), facts.address("feed"), facts.texts("symbols"))
@@ -97,27 +97,27 @@ def read_prices(feeds: Sequence[PriceFeed], tokens: ChainTokens, now: int) -> Re
     return PriceBook(read_at=now, dollars=dollars, faults=faults)
 
 
-def off_price(markets: Iterable[Market], book: PriceBook, bound: float = BOUND) -> dict[str, float]:
+def find_off_price(markets: Iterable[Market], book: PriceBook, bound: float = BOUND) -> dict[str, float]:
     """Return the pools whose mid price is off the book's by more than a factor ``1 + bound``, with that factor."""
     found: dict[str, float] = {}
     for market in markets:
         for first, second in market.edges():
             if first in book.dollars and second in book.dollars and first.chain_id == second.chain_id:
-                factor = mid_price(market, first, second) * book.dollars[second] / book.dollars[first]
+                factor = compute_mid_price(market, first, second) * book.dollars[second] / book.dollars[first]
                 off = exp(abs(log(factor))) if factor > 0 and isfinite(factor) else float("inf")
                 if off > 1 + bound:
                     found[market.id] = max(off, found.get(market.id, 0.0))
     return found
 
 
-def mid_price(market: Market, first: Token, second: Token) -> float:
+def compute_mid_price(market: Market, first: Token, second: Token) -> float:
     """Return whole `second` per whole `first` between the prices of both directions; or that of the one there is."""
     there, back = market.spot_price(first, second), market.spot_price(second, first)
     rate = sqrt(there / back) if there > 0 and back > 0 else there
     return float(rate * 10.0 ** (first.decimals - second.decimals))
 
 
-def native_price(markets: Iterable[Market], book: PriceBook, chain_id: int) -> float | None:
+def estimate_native_price(markets: Iterable[Market], book: PriceBook, chain_id: int) -> float | None:
     """Return the dollar price of a chain's coin as its own pools have it: the median over dollars' feeds.
 
     None where no pool trades it for another token of the book.
@@ -126,7 +126,7 @@ def native_price(markets: Iterable[Market], book: PriceBook, chain_id: int) -> f
         return None
     coins = {CHAINS[chain_id].native_token, CHAINS[chain_id].wrapped_native_token}
     prices = sorted(
-        mid_price(market, first, second) * book.dollars[second]
+        compute_mid_price(market, first, second) * book.dollars[second]
         for market in markets
         for first, second in market.edges()
         if first in coins and second not in coins and second in book.dollars

@@ -133,22 +133,22 @@ class Deployments(Protocol):
         ...
 
 
-def installed_protocols() -> dict[str, Deployments]:
+def load_protocols() -> dict[str, Deployments]:
     """Return what installed packages offer, by entry point name."""
     return {entry.name: entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS))}
 
 
-def protocols_on(chain_id: int) -> tuple[AnyProtocol, ...]:
+def find_protocols(chain_id: int) -> tuple[AnyProtocol, ...]:
     """Return every installed protocol that is deployed on a chain."""
-    return tuple(protocol for deployed in installed_protocols().values() for protocol in deployed(chain_id))
+    return tuple(protocol for deployed in load_protocols().values() for protocol in deployed(chain_id))
 
 
-def market_id(chain_id: int, key: str) -> str:
+def make_market_id(chain_id: int, key: str) -> str:
     """Return the id of a pool's market in a snapshot."""
     return f"{chain_id}:{key}"
 
 
-def named(logs: Iterable[Log], pool_of: Callable[[Log], Pool | None]) -> Reading[tuple[Pool, ...]]:
+def collect_named(logs: Iterable[Log], pool_of: Callable[[Log], Pool | None]) -> Reading[tuple[Pool, ...]]:
     """Return the pools that events name in full: the `created` of protocols that need not ask."""
     yield from ()
     found: list[Pool | None] = []
@@ -158,7 +158,7 @@ def named(logs: Iterable[Log], pool_of: Callable[[Log], Pool | None]) -> Reading
     return tuple(pool for pool in found if pool is not None)
 
 
-def collected(pools: Iterable[Pool], build: Callable[[Pool], State | Refused]) -> dict[str, State | Refused]:
+def build_states(pools: Iterable[Pool], build: Callable[[Pool], State | Refused]) -> dict[str, State | Refused]:
     """Build each pool's state; one that cannot be read, or is impossible, is refused without the others."""
     found: dict[str, State | Refused] = {}
     for pool in pools:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adapters.base import UNAVAILABLE, AdapterError
-from adapters.chain.price_feeds import PriceBook, off_price
+from adapters.chain.price_feeds import PriceBook, find_off_price
 from adapters.chain.protocol import AnyProtocol, Pool, Refused, States
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.heads import Block
@@ -40,7 +40,7 @@ class Holding:
     markets: Mapping[str, Market] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
 
-    def updated(self, protocol: AnyProtocol, pools: Iterable[Pool], states: States[Any]) -> Holding:
+    def update(self, protocol: AnyProtocol, pools: Iterable[Pool], states: States[Any]) -> Holding:
         """Return the holding with further pools and the given states, whose markets are made."""
         known = {**self.pools, **{pool.key: pool for pool in pools}}
         kept, markets, refused = dict(self.states), dict(self.markets), dict(self.refused)
@@ -48,7 +48,7 @@ class Holding:
             kept.pop(key, None)
             refused.pop(key, None)
             before = markets.pop(key, None)
-            market = state if isinstance(state, Refused) else _market(protocol, known[key], state)
+            market = state if isinstance(state, Refused) else _make_market(protocol, known[key], state)
             if not isinstance(state, Refused):
                 kept[key] = state
             if isinstance(market, Refused):
@@ -58,7 +58,7 @@ class Holding:
         return Holding(known, kept, markets, refused)
 
 
-def _market(protocol: AnyProtocol, pool: Pool, state: Any) -> Market | Refused | None:
+def _make_market(protocol: AnyProtocol, pool: Pool, state: Any) -> Market | Refused | None:
     try:
         return protocol.market(pool, state)
     except InvalidMarket as error:
@@ -67,7 +67,7 @@ def _market(protocol: AnyProtocol, pool: Pool, state: Any) -> Market | Refused |
 
 def is_possible(protocol: AnyProtocol, pool: Pool, state: Any) -> bool:
     """Whether a state makes a valid market, or none for now."""
-    return not isinstance(_market(protocol, pool, state), Refused)
+    return not isinstance(_make_market(protocol, pool, state), Refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +82,11 @@ class Journal:
 
     steps: tuple[tuple[Block, frozenset[tuple[str, str]]], ...] = ()
 
-    def written(self, block: Block, touched: Iterable[tuple[str, str]]) -> Journal:
+    def add_step(self, block: Block, touched: Iterable[tuple[str, str]]) -> Journal:
         """Return the journal with one more step."""
         return Journal((*self.steps[1 - REMEMBERED :], (block, frozenset(touched))))
 
-    def up_to(self, block: Block) -> tuple[Journal, frozenset[tuple[str, str]]]:
+    def rewind(self, block: Block) -> tuple[Journal, frozenset[tuple[str, str]]]:
         """Return the journal as it was at a block, and the pools that were touched after it."""
         kept = tuple(step for step in self.steps if step[0].number <= block.number)
         undone: frozenset[tuple[str, str]] = frozenset().union(*(step[1] for step in self.steps[len(kept) :]))
@@ -132,27 +132,27 @@ class Memory:
     book: PriceBook | None = None
     quarantined: Mapping[str, float] = field(default_factory=dict)
 
-    def markets(self) -> dict[str, Market]:
+    def collect_markets(self) -> dict[str, Market]:
         """Return all markets by id, less those in quarantine."""
-        return {market.id: market for _, market in self._all() if market.id not in self.quarantined}
+        return {market.id: market for _, market in self._list_all() if market.id not in self.quarantined}
 
-    def refused(self) -> Counter[str]:
+    def count_refused(self) -> Counter[str]:
         """Count the pools that are left out, by protocol and reason; a protocol that failed as a whole counts once."""
         reasons = Counter(
             f"{name}:{reason}" for name, holding in self.holdings.items() for reason in holding.refused.values()
         )
         reasons.update(f"{name}{UNAVAILABLE}" for name in self.faults)
-        reasons.update(f"{name}:price_off" for name, market in self._all() if market.id in self.quarantined)
+        reasons.update(f"{name}:price_off" for name, market in self._list_all() if market.id in self.quarantined)
         return reasons
 
-    def inspected(self, book: PriceBook) -> Memory:
+    def quarantine(self, book: PriceBook) -> Memory:
         """Return the memory with the pools in quarantine that are off a book's prices."""
-        return replace(self, book=book, quarantined=off_price((market for _, market in self._all()), book))
+        return replace(self, book=book, quarantined=find_off_price((market for _, market in self._list_all()), book))
 
-    def _all(self) -> Iterator[tuple[str, Market]]:
+    def _list_all(self) -> Iterator[tuple[str, Market]]:
         return ((name, market) for name, holding in self.holdings.items() for market in holding.markets.values())
 
-    def with_results(self, results: Mapping[str, Holding | AdapterError]) -> Memory:
+    def add_results(self, results: Mapping[str, Holding | AdapterError]) -> Memory:
         """Return the memory with what each protocol's reading gave; faults of those that were not read stay."""
         holdings = {name: found for name, found in results.items() if isinstance(found, Holding)}
         faults = {name: fault for name, fault in self.faults.items() if name not in results}

@@ -1,6 +1,6 @@
 """From one block to the next: what to read of a chain, given what is known of it.
 
-Pure, as all readings are: `captured` starts from nothing, `followed` from a memory and the events since.
+Pure, as all readings are: `read_everything` starts from nothing, `read_changes` from a memory and the events since.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 from adapters.base import BadPayload
 from adapters.chain.protocol import AnyProtocol
 from adapters.chain.state import Holding, Journal, Memory, is_possible
-from adapters.chain.tokens import ChainTokens, checked
+from adapters.chain.tokens import ChainTokens, check_tokens
 from adapters.rpc.abi import Log, LogFilter
 from adapters.rpc.heads import Block
-from adapters.rpc.reading import Reading, ask_logs, together
+from adapters.rpc.reading import Reading, ask_logs, join_readings
 from routing_engine.errors import InvalidMarket
 
 Protocols = Mapping[str, AnyProtocol]
@@ -25,17 +25,17 @@ RETRY_S = 600
 """How often a pool that was refused is read again: what was wrong may pass without an event."""
 
 
-def captured(protocols: Protocols, listed: ChainTokens, head: Block) -> Reading[Memory]:
+def read_everything(protocols: Protocols, listed: ChainTokens, head: Block) -> Reading[Memory]:
     """Read everything from nothing."""
-    tokens, notes = yield from checked(listed)
-    results = yield from together({name: _discovered(protocol, tokens) for name, protocol in protocols.items()})
-    journal = Journal().written(head, ())
+    tokens, notes = yield from check_tokens(listed)
+    results = yield from join_readings({name: _discover(protocol, tokens) for name, protocol in protocols.items()})
+    journal = Journal().add_step(head, ())
     now = head.timestamp
     memory = Memory(head=head, tokens=tokens, notes=notes, journal=journal, since=now, retried=now)
-    return memory.with_results(results)
+    return memory.add_results(results)
 
 
-def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block) -> Reading[Memory]:
+def read_changes(protocols: Protocols, memory: Memory, ancestor: Block, head: Block) -> Reading[Memory]:
     """Read what has changed since `memory`.
 
     Parameters
@@ -50,9 +50,9 @@ def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block)
     head : Block
         Where to read.
     """
-    journal, undone = memory.journal.up_to(ancestor)
-    logs = yield from ask_logs(_filters(protocols, memory, ancestor.number + 1, head.number))
-    changes = _sorted_out(protocols, memory, logs)
+    journal, undone = memory.journal.rewind(ancestor)
+    logs = yield from ask_logs(_make_filters(protocols, memory, ancestor.number + 1, head.number))
+    changes = _sort_out(protocols, memory, logs)
     for name, key in undone:
         if name in changes and key in memory.holdings[name].pools:
             changes[name].again.add(key)
@@ -60,16 +60,15 @@ def followed(protocols: Protocols, memory: Memory, ancestor: Block, head: Block)
     for name in changes if is_retry else ():
         changes[name].again.update(memory.holdings[name].refused)
     readings = {
-        name: _settled(protocols[name], memory.holdings[name], change, memory.tokens)
-        for name, change in changes.items()
+        name: _settle(protocols[name], memory.holdings[name], change, memory.tokens) for name, change in changes.items()
     }
     if is_retry:
         missing = [name for name in protocols if name not in changes]
-        readings |= {name: _discovered(protocols[name], memory.tokens) for name in missing}
-    results = yield from together(readings)
+        readings |= {name: _discover(protocols[name], memory.tokens) for name in missing}
+    results = yield from join_readings(readings)
     retried = head.timestamp if is_retry else memory.retried
-    following = replace(memory, head=head, retried=retried).with_results(results)
-    return replace(following, journal=journal.written(head, _touched(memory, following)))
+    following = replace(memory, head=head, retried=retried).add_results(results)
+    return replace(following, journal=journal.add_step(head, _list_touched(memory, following)))
 
 
 @dataclass(slots=True)
@@ -96,7 +95,7 @@ class _Changes:
             self.states[key] = following
 
 
-def _touched(before: Memory, after: Memory) -> set[tuple[str, str]]:
+def _list_touched(before: Memory, after: Memory) -> set[tuple[str, str]]:
     """Name the pools whose state is not what it was."""
     found: set[tuple[str, str]] = set()
     for name, holding in after.holdings.items():
@@ -105,7 +104,7 @@ def _touched(before: Memory, after: Memory) -> set[tuple[str, str]]:
     return found
 
 
-def _filters(protocols: Protocols, memory: Memory, first: int, last: int) -> tuple[LogFilter, ...]:
+def _make_filters(protocols: Protocols, memory: Memory, first: int, last: int) -> tuple[LogFilter, ...]:
     held = [(protocols[name], holding) for name, holding in memory.holdings.items()]
     addresses = {
         each for protocol, holding in held for pool in holding.pools.values() for each in protocol.emitters(pool)
@@ -120,7 +119,7 @@ def _filters(protocols: Protocols, memory: Memory, first: int, last: int) -> tup
     return (wanted,)
 
 
-def _sorted_out(protocols: Protocols, memory: Memory, logs: tuple[Log, ...]) -> dict[str, _Changes]:
+def _sort_out(protocols: Protocols, memory: Memory, logs: tuple[Log, ...]) -> dict[str, _Changes]:
     """Give each protocol its events."""
     changes = {name: _Changes() for name in memory.holdings if name in protocols}
     emitters: dict[str, set[str]] = {}
@@ -138,13 +137,13 @@ def _sorted_out(protocols: Protocols, memory: Memory, logs: tuple[Log, ...]) -> 
     return changes
 
 
-def _discovered(protocol: AnyProtocol, tokens: ChainTokens) -> Reading[Holding]:
+def _discover(protocol: AnyProtocol, tokens: ChainTokens) -> Reading[Holding]:
     pools = {pool.key: pool for pool in (yield from protocol.discover(tokens))}
     states = yield from protocol.read(tuple(pools.values()))
-    return Holding().updated(protocol, pools.values(), states)
+    return Holding().update(protocol, pools.values(), states)
 
 
-def _settled(protocol: AnyProtocol, holding: Holding, changes: _Changes, tokens: ChainTokens) -> Reading[Holding]:
+def _settle(protocol: AnyProtocol, holding: Holding, changes: _Changes, tokens: ChainTokens) -> Reading[Holding]:
     """Read what must be read again or is new, and what changes without events."""
     told = (yield from protocol.created(tuple(changes.creations), tokens)) if changes.creations else ()
     created = {pool.key: pool for pool in told if pool.key not in holding.pools}
@@ -153,10 +152,10 @@ def _settled(protocol: AnyProtocol, holding: Holding, changes: _Changes, tokens:
     changes.again.update(key for key, state in changes.states.items() if not is_possible(protocol, pools[key], state))
     again = {key: pools[key] for key in (*sorted(changes.again), *created)}
     held = {key: (pools[key], state) for key, state in {**holding.states, **changes.states}.items() if key not in again}
-    parts = yield from together({"again": protocol.read(tuple(again.values())), "refresh": protocol.refresh(held)})
+    parts = yield from join_readings({"again": protocol.read(tuple(again.values())), "refresh": protocol.refresh(held)})
     states = {key: state for key, state in changes.states.items() if key not in again}
     for part in parts.values():
         if not isinstance(part, Mapping):
             raise part
         states.update(part)
-    return holding.updated(protocol, again.values(), states)
+    return holding.update(protocol, again.values(), states)

@@ -49,11 +49,11 @@ class TickState:
     protocol_fee: int = 0
     ticks: Ticks
 
-    def moved(self, sqrt_price_x96: int, liquidity: int, tick: int) -> TickState:
+    def apply_swap(self, sqrt_price_x96: int, liquidity: int, tick: int) -> TickState:
         """Return the state after a swap."""
         return replace(self, sqrt_price_x96=sqrt_price_x96, liquidity=liquidity, tick=tick)
 
-    def provided(self, lower: int, upper: int, delta: int) -> TickState:
+    def apply_liquidity(self, lower: int, upper: int, delta: int) -> TickState:
         """Return the state after liquidity was added between two ticks, or taken away.
 
         Raises
@@ -73,7 +73,7 @@ class TickState:
         active = self.liquidity + (delta if lower <= self.tick < upper else 0)
         return replace(self, ticks=ticks, liquidity=active)
 
-    def market(self, pool: Pool, market_id: str, protocol: str, tick_spacing: int) -> ConcentratedPool | None:
+    def make_market(self, pool: Pool, market_id: str, protocol: str, tick_spacing: int) -> ConcentratedPool | None:
         """Return the market with all its ticks, or None while it was never opened or has no liquidity anywhere.
 
         Raises
@@ -115,13 +115,13 @@ def read_ticks(
         Gives the call for one tick: gross and net.
     """
     spacings = dict(pools)
-    scans = [bitmap_scan(pool, _words(spacing)) for pool, spacing in spacings.items()]
+    scans = [bitmap_scan(pool, _find_words(spacing)) for pool, spacing in spacings.items()]
     outcomes = yield from ask(scans)
     indices: dict[Pool, list[int]] = {}
     found: dict[str, Ticks | CallFailed] = {}
     for pool, scan, outcome in zip(spacings, scans, outcomes, strict=True):
         try:
-            indices[pool] = _indices(pool.key, scan.decode(outcome), spacings[pool])
+            indices[pool] = _find_indices(pool.key, scan.decode(outcome), spacings[pool])
         except CallFailed as error:
             found[pool.key] = error
     amounts = yield from ask_each(indices, lambda pool: [tick_call(pool, index) for index in indices[pool]])
@@ -135,13 +135,13 @@ def read_ticks(
     return found
 
 
-def _words(spacing: int) -> range:
+def _find_words(spacing: int) -> range:
     """Return the words that usable ticks of a spacing are in."""
     last = MAX_TICK // spacing
     return range(-last // WORD_BITS, last // WORD_BITS + 1)
 
 
-def _indices(key: str, bitmaps: Mapping[int, int], spacing: int) -> list[int]:
+def _find_indices(key: str, bitmaps: Mapping[int, int], spacing: int) -> list[int]:
     """Return the ticks that words of a bitmap name, in rising order."""
     found = [
         (word * WORD_BITS + bit) * spacing

@@ -46,14 +46,14 @@ class ChainTokens:
     def __len__(self) -> int:
         return len(self._by_address)
 
-    def at(self, address: str) -> Token | None:
+    def find(self, address: str) -> Token | None:
         """Return the token at an address of any case, the zero address meaning the native coin; or None."""
         address = address.lower()
         return self._by_address.get(NATIVE_ADDRESS if address == ZERO_ADDRESS else address)
 
-    def all_at(self, addresses: Iterable[str]) -> tuple[Token, ...] | None:
+    def find_all(self, addresses: Iterable[str]) -> tuple[Token, ...] | None:
         """Return the tokens at all these addresses, or None where one is not listed."""
-        found = tuple(self.at(address) for address in addresses)
+        found = tuple(self.find(address) for address in addresses)
         listed = tuple(token for token in found if token is not None)
         return listed if len(listed) == len(found) else None
 
@@ -62,11 +62,11 @@ class ChainTokens:
         """Whether there are too many tokens to look for pools of every pair."""
         return len(self) > MOST_IN_ALL_PAIRS
 
-    def contracts(self) -> tuple[Token, ...]:
+    def list_contracts(self) -> tuple[Token, ...]:
         """Return the tokens that have a contract, in the order in which pools sort them."""
-        return tuple(sorted((t for t in self if not t.is_native), key=_order))
+        return tuple(sorted((t for t in self if not t.is_native), key=_rank))
 
-    def pairs(self, *, native: bool = False) -> Iterator[tuple[Token, Token]]:
+    def list_pairs(self, *, native: bool = False) -> Iterator[tuple[Token, Token]]:
         """Return the pairs to look for pools of, each in the order in which pools sort them.
 
         Of a long list these are only the pairs with a hub: a wrapped native coin or a dollar. All others would be
@@ -77,12 +77,12 @@ class ChainTokens:
         native : bool
             Whether the native coin, which sorts first, is among them.
         """
-        found = tuple(sorted((t for t in self if native or not t.is_native), key=_order))
+        found = tuple(sorted((t for t in self if native or not t.is_native), key=_rank))
         hubs = {token for token in found if _is_hub(token)}
         return (pair for pair in combinations(found, 2) if not self.is_long or not hubs.isdisjoint(pair))
 
 
-def _order(token: Token) -> int:
+def _rank(token: Token) -> int:
     return 0 if token.is_native else int(token.address, 16)
 
 
@@ -91,7 +91,7 @@ def _is_hub(token: Token) -> bool:
     return info is not None and not HUBS.isdisjoint(info.tags)
 
 
-def checked(tokens: ChainTokens) -> Reading[tuple[ChainTokens, tuple[str, ...]]]:
+def check_tokens(tokens: ChainTokens) -> Reading[tuple[ChainTokens, tuple[str, ...]]]:
     """Ask every token's contract for its decimals and symbol.
 
     A token whose contract does not answer, or has other decimals than the list, is left out: every amount would be
@@ -104,13 +104,13 @@ def checked(tokens: ChainTokens) -> Reading[tuple[ChainTokens, tuple[str, ...]]]
     tuple of str
         What was found otherwise.
     """
-    contracts = tokens.contracts()
+    contracts = tokens.list_contracts()
     calls = [call for token in contracts for call in (DECIMALS(token.address), SYMBOL(token.address))]
     outcomes = iter((yield from ask(calls)))
     kept, notes = [token for token in tokens if token.is_native], []
     for token, call in zip(contracts, calls[::2], strict=True):
-        fault = _fault(token, call, next(outcomes))
-        symbol = _symbol(next(outcomes))
+        fault = _find_fault(token, call, next(outcomes))
+        symbol = _read_symbol(next(outcomes))
         if fault:
             notes.append(f"{token} at {token.address} is left out: {fault}")
             continue
@@ -120,7 +120,7 @@ def checked(tokens: ChainTokens) -> Reading[tuple[ChainTokens, tuple[str, ...]]]
     return ChainTokens(kept), tuple(notes)
 
 
-def _fault(token: Token, call: Call, outcome: Outcome) -> str:
+def _find_fault(token: Token, call: Call, outcome: Outcome) -> str:
     try:
         decimals = call.one(outcome)
     except CallFailed as error:
@@ -130,7 +130,7 @@ def _fault(token: Token, call: Call, outcome: Outcome) -> str:
     return "" if decimals == token.decimals else f"it has {decimals} decimals, the list says {token.decimals}"
 
 
-def _symbol(outcome: Outcome) -> str:
+def _read_symbol(outcome: Outcome) -> str:
     """Return what a contract calls itself: a string, or 32 bytes; empty where it does not answer."""
     data = outcome.data
     if outcome.reverted or len(data) < 32:

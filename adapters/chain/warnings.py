@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adapters.chain.price_feeds import BOUND, PriceBook, native_price
+from adapters.chain.price_feeds import BOUND, PriceBook, estimate_native_price
 from adapters.chain.state import Memory
 from routing_engine.reference.chains import CHAINS
 
 
-def oddities(memory: Memory, chain_id: int) -> Mapping[str, str]:
+def describe_oddities(memory: Memory, chain_id: int) -> Mapping[str, str]:
     """Say what is odd, by what it is about: what is said of one thing may change from block to block.
 
     Tokens that are not what the list says, feeds that cannot be used, pools in quarantine, a coin that its pools
@@ -22,7 +22,7 @@ def oddities(memory: Memory, chain_id: int) -> Mapping[str, str]:
         found[name] = f"market {name} is left out: off the feeds' prices by a factor of {factor:.3g}"
     if chain_id in CHAINS:
         coin = CHAINS[chain_id].wrapped_native_token
-        told, fed = native_price(memory.markets().values(), book, chain_id), book.dollars.get(coin)
+        told, fed = estimate_native_price(memory.collect_markets().values(), book, chain_id), book.dollars.get(coin)
         if told and fed and not 1 / (1 + BOUND) <= told / fed <= 1 + BOUND:
             found[str(coin)] = f"{coin} costs {told:,.2f} dollars by its pools, {fed:,.2f} by its feed"
     return found

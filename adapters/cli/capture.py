@@ -13,10 +13,10 @@ from adapters.base import AdapterError, VenueUnavailable
 from adapters.chain.adapter import MAX_GAP_S, OnChainAdapter
 from adapters.chain.capture_log import PORTION, CaptureLog
 from adapters.chain.gas import GasAdapter
-from adapters.chain.price_feeds import PriceFeed, feeds_on
+from adapters.chain.price_feeds import PriceFeed, find_feeds
 from adapters.chain.protocol import AnyProtocol
 from adapters.chain.tokens import ChainTokens
-from adapters.chain.warnings import oddities
+from adapters.chain.warnings import describe_oddities
 from adapters.http.client import JsonClient, Traffic
 from adapters.rpc.endpoint import EndpointHealth, LacksBlock
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
@@ -104,7 +104,7 @@ class Capture:
         ),
         progress: Progress = lambda chain_id, done, asked: None,
         portion: int = PORTION,
-        feeds: Callable[[int], Sequence[PriceFeed]] = feeds_on,
+        feeds: Callable[[int], Sequence[PriceFeed]] = find_feeds,
     ) -> None:
         self._urls, self._protocols = urls, protocols
         self._tokens = tuple(tokens)
@@ -113,7 +113,7 @@ class Capture:
         self._logs = {
             chain_id: CaptureLog(
                 log_beside.with_name(f"{log_beside.name}.chain-{chain_id}.part"),
-                self._progress_of(chain_id),
+                self._make_progress(chain_id),
                 portion=portion,
             )
             for chain_id in urls
@@ -123,7 +123,7 @@ class Capture:
         """Capture all chains at once; one that fails is reported, and can be tried again."""
         with ThreadPoolExecutor(len(self._urls)) as threads:
             try:
-                found = list(threads.map(self._chain, self._urls))
+                found = list(threads.map(self._capture_chain, self._urls))
             except BaseException:  # Ctrl-C too: the other threads are to stop as well
                 self._is_stopped.set()
                 raise
@@ -151,7 +151,7 @@ class Capture:
         for log in self._logs.values():
             log.remove()
 
-    def _chain(self, chain_id: int) -> tuple[Contents, ChainReport]:
+    def _capture_chain(self, chain_id: int) -> tuple[Contents, ChainReport]:
         client = JsonClient(limits=RPC_LIMITS)
         rpc = self._make_rpc(chain_id, self._urls[chain_id], client)
         log = self._logs[chain_id]
@@ -160,24 +160,24 @@ class Capture:
         adapter = OnChainAdapter(rpc, self._protocols(chain_id), tokens, wrap=log.wrap, feeds=feeds)
         try:
             contents, fault = _attempt(lambda: _read(adapter, rpc, log))
-            gas, gas_fault = _attempt(lambda: _gas(rpc))
+            gas, gas_fault = _attempt(lambda: _read_gas(rpc))
         finally:
             log.close()
             rpc.close()
             client.close()
         memory = adapter.memory
-        faults, odd = (dict(memory.faults), oddities(memory, chain_id)) if memory else ({}, {})
+        faults, odd = (dict(memory.faults), describe_oddities(memory, chain_id)) if memory else ({}, {})
         report = ChainReport(
             chain_id=chain_id,
             fault=fault,
             faults={**faults, "gas": gas_fault} if gas_fault else faults,
             notes=tuple(odd.values()),
-            endpoints=rpc.health(),
+            endpoints=rpc.list_health(),
             traffic=client.traffic,
         )
         return replace(contents, gas_prices=gas.gas_prices), report
 
-    def _progress_of(self, chain_id: int) -> Callable[[int, int], None]:
+    def _make_progress(self, chain_id: int) -> Callable[[int, int], None]:
         def tell(done: int, asked: int) -> None:
             if self._is_stopped.is_set():
                 raise VenueUnavailable("the capture was interrupted")
@@ -197,7 +197,7 @@ def _attempt(read: Callable[[], Contents]) -> tuple[Contents, str]:
 def _read(adapter: OnChainAdapter, rpc: RpcPool, log: CaptureLog) -> Contents:
     """Go on with a capture, and then up to the newest block; or begin one."""
     head, begun = rpc.head(), log.block()
-    if begun is not None and head.timestamp - begun.timestamp <= MAX_GAP_S and rpc.block(begun.number) == begun:
+    if begun is not None and head.timestamp - begun.timestamp <= MAX_GAP_S and rpc.read_block(begun.number) == begun:
         try:
             adapter.read(begun)
             log.seal()
@@ -208,6 +208,6 @@ def _read(adapter: OnChainAdapter, rpc: RpcPool, log: CaptureLog) -> Contents:
     return adapter.parse(adapter.read(head))
 
 
-def _gas(rpc: RpcPool) -> Contents:
+def _read_gas(rpc: RpcPool) -> Contents:
     gas = GasAdapter(rpc)
     return gas.parse(gas.fetch())

@@ -30,7 +30,7 @@ LONGEST_URL = 2000
 EVERY = "all"
 
 
-def endpoints_given(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[int, list[str]]:
+def gather_endpoints(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[int, list[str]]:
     """Gather the URLs of each chain, in the order given, from options of the form ``CHAIN=URL``."""
     found: dict[int, list[str]] = {}
     for value in values:
@@ -43,7 +43,7 @@ def endpoints_given(ctx: click.Context, param: click.Parameter, values: Sequence
     return found
 
 
-def rpc_option(*, required: bool) -> Callable[[F], F]:
+def add_rpc_option(*, required: bool) -> Callable[[F], F]:
     """Return the option ``--rpc``."""
     return click.option(
         "--rpc",
@@ -51,13 +51,13 @@ def rpc_option(*, required: bool) -> Callable[[F], F]:
         metavar="CHAIN=URL",
         multiple=True,
         required=required,
-        callback=endpoints_given,
+        callback=gather_endpoints,
         help="A chain's endpoint; repeatable, also for one chain.",
     )
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence_warnings() -> Iterator[None]:
     """Keep warnings from the terminal: the command itself tells of what they are about."""
     logger = logging.getLogger("adapters")
     before = logger.level
@@ -69,7 +69,7 @@ def quiet() -> Iterator[None]:
 
 
 @click.command()
-@rpc_option(required=True)
+@add_rpc_option(required=True)
 @click.option("--out", required=True, type=FILE, help="File to write; compressed if it ends in .gz.")
 @click.option("--tokens", "token_file", type=FILE, help="Token list (JSON) to look for pools of.  [default: built in]")
 @click.option("--protocol", "names", multiple=True, help="Only this protocol; repeatable.  [default: all installed]")
@@ -91,13 +91,13 @@ def capture(
     Exit codes: 0 all there, 1 something is missing, 2 wrong usage or input.
     """
     from adapters.cli.capture import Capture
-    from adapters.cli.progress import shown_progress
-    from adapters.cli.tables import capture_table, complaints
+    from adapters.cli.progress import show_progress
+    from adapters.cli.tables import list_complaints, make_capture_table
     from adapters.cli.token_list import load_tokens
 
     with reported(output_format):
-        tokens, protocols = load_tokens(token_file), _chosen(urls, names)
-    with quiet(), shown_progress() as progress:
+        tokens, protocols = load_tokens(token_file), _choose_protocols(urls, names)
+    with silence_warnings(), show_progress() as progress:
         job = Capture(urls, tokens, protocols, out, progress=progress)
         if fresh:
             job.finish()
@@ -110,20 +110,20 @@ def capture(
     if output_format == JSON:
         write_json({**describe(captured.snapshot), "chains": list(map(_record, captured.reports)), "out": str(out)})
     else:
-        write_rich(capture_table(captured))
-    for line in complaints(captured):
+        write_rich(make_capture_table(captured))
+    for line in list_complaints(captured):
         note(line)
     if not is_complete:
         note("run the same again to ask for what does not answer; --fresh, to ask for everything at a new block")
         raise click.exceptions.Exit(EXIT_INCOMPLETE)
 
 
-def _chosen(chain_ids: Iterable[int], names: Sequence[str]) -> Callable[[int], tuple[AnyProtocol, ...]]:
+def _choose_protocols(chain_ids: Iterable[int], names: Sequence[str]) -> Callable[[int], tuple[AnyProtocol, ...]]:
     """Return what gives a chain's protocols, less those that were not named."""
-    from adapters.chain.protocol import protocols_on
+    from adapters.chain.protocol import find_protocols
     from routing_engine.errors import InvalidRequest
 
-    by_chain = {chain_id: protocols_on(chain_id) for chain_id in chain_ids}
+    by_chain = {chain_id: find_protocols(chain_id) for chain_id in chain_ids}
     known = {protocol.name for protocols in by_chain.values() for protocol in protocols}
     for name in names:
         if name not in known:
@@ -159,7 +159,7 @@ def _record(report: ChainReport) -> dict[str, Any]:
 
 
 @click.command()
-@rpc_option(required=False)
+@add_rpc_option(required=False)
 @click.option("--check", "wanted", multiple=True, metavar="NAME", help="Read this adapter once, or 'all'; repeatable.")
 @click.option("--format", "output_format", type=FORMATS, default=TABLE, show_default=True)
 def adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_format: str) -> None:
@@ -168,16 +168,16 @@ def adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_fo
     Exit codes: 0 all well, 1 something is in trouble, 2 wrong usage.
     """
     from adapters.cli import listing
-    from adapters.cli.tables import left_out, listing_tables
+    from adapters.cli.tables import describe_left_out, make_listing_tables
 
-    found = list(listing.installed())
+    found = list(listing.list_installed())
     names = [each.name for each in found if each.kind == listing.SERVICE]
     for name in wanted:
         if name not in (*names, EVERY):
             raise click.UsageError(f"--check: {name!r} is not installed; there are {', '.join(names)}")
-    health = list(listing.endpoints(urls))
-    with quiet():
-        results = list(listing.checked(names if EVERY in wanted else wanted, urls))
+    health = list(listing.ask_endpoints(urls))
+    with silence_warnings():
+        results = list(listing.check_adapters(names if EVERY in wanted else wanted, urls))
     if output_format == JSON:
         write_json(
             {
@@ -187,9 +187,9 @@ def adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_fo
             }
         )
     else:
-        write_rich(*listing_tables(found, health, results))
+        write_rich(*make_listing_tables(found, health, results))
     for result in results:
         for reason, count in result.refused.items():
-            note(f"{result.name}: {left_out(reason, count)}")
+            note(f"{result.name}: {describe_left_out(reason, count)}")
     if any(each.fault for _, each in health) or any(each.trouble for each in results):
         raise click.exceptions.Exit(EXIT_INCOMPLETE)

@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 
 from adapters.base import ENTRY_POINTS, UNAVAILABLE, AdapterError
 from adapters.chain.protocol import ENTRY_POINTS as PROTOCOLS
-from adapters.chain.protocol import installed_protocols
+from adapters.chain.protocol import load_protocols
 from adapters.feed.connect import connect
 from adapters.feed.feed import Feed
 from adapters.feed.plan import Plan
@@ -56,17 +56,17 @@ class Checked:
     refused: Mapping[str, int] = field(default_factory=dict)
 
 
-def installed() -> Iterator[Installed]:
+def list_installed() -> Iterator[Installed]:
     """Return every installed adapter, then every protocol."""
     for entry in sorted(entry_points(group=ENTRY_POINTS)):
         yield Installed(name=entry.name, where=entry.value, kind=SERVICE)
-    deployments = installed_protocols()
+    deployments = load_protocols()
     for entry in sorted(entry_points(group=PROTOCOLS)):
         chains = tuple(chain_id for chain_id in CHAINS if any(True for _ in deployments[entry.name](chain_id)))
         yield Installed(name=entry.name, where=entry.value, kind=PROTOCOL, chains=chains)
 
 
-def checked(names: Iterable[str], urls: Mapping[int, Sequence[str]]) -> Iterator[Checked]:
+def check_adapters(names: Iterable[str], urls: Mapping[int, Sequence[str]]) -> Iterator[Checked]:
     """Read adapters once, one after the other; those that lack endpoints or settings say so."""
     rpc_urls = {chain_id: tuple(each) for chain_id, each in urls.items()}
     client = JsonClient()
@@ -91,11 +91,11 @@ def checked(names: Iterable[str], urls: Mapping[int, Sequence[str]]) -> Iterator
     client.close()
 
 
-def endpoints(urls: Mapping[int, Sequence[str]]) -> Iterator[tuple[int, EndpointHealth]]:
+def ask_endpoints(urls: Mapping[int, Sequence[str]]) -> Iterator[tuple[int, EndpointHealth]]:
     """Ask every endpoint for its chain and newest block."""
     for chain_id, each in urls.items():
         rpc = RpcPool(chain_id, each)
         with suppress(AdapterError):  # what is wrong stands in each endpoint's health
             rpc.head()
-        yield from ((chain_id, health) for health in rpc.health())
+        yield from ((chain_id, health) for health in rpc.list_health())
         rpc.close()

@@ -11,7 +11,7 @@ from routing_engine.reference.chains import CHAINS
 
 
 @contextmanager
-def shown_progress() -> Iterator[Progress]:
+def show_progress() -> Iterator[Progress]:
     """Yield what to tell progress: a bar for each chain on stderr if that is a terminal, else nothing is shown."""
     if not sys.stderr.isatty():
         yield lambda chain_id, done, asked: None

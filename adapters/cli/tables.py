@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MEGABYTE = 10**6
 
 
-def capture_table(captured: Captured) -> Table:
+def make_capture_table(captured: Captured) -> Table:
     """Return a row for each chain."""
     counts = Counter(market.tokens[0].chain_id for market in captured.snapshot.markets.values())
     title = f"Captured {len(captured.snapshot.markets):,} markets"
@@ -38,7 +38,7 @@ def capture_table(captured: Captured) -> Table:
     return table
 
 
-def complaints(captured: Captured) -> Iterator[str]:
+def list_complaints(captured: Captured) -> Iterator[str]:
     """Say what is missing and why, then what is odd."""
     for report in captured.reports:
         chain = f"chain {report.chain_id}"
@@ -53,15 +53,15 @@ def complaints(captured: Captured) -> Iterator[str]:
             yield f"{chain}: {line}"
     for reason, count in sorted(captured.snapshot.refused.items()):
         if not reason.endswith(UNAVAILABLE):
-            yield left_out(reason, count)
+            yield describe_left_out(reason, count)
 
 
-def left_out(reason: str, count: int) -> str:
+def describe_left_out(reason: str, count: int) -> str:
     """Say how many pools are left out, and why."""
     return f"{count:,} {'pool' if count == 1 else 'pools'} left out: {reason}"
 
 
-def listing_tables(
+def make_listing_tables(
     found: Sequence[Installed], health: Sequence[tuple[int, EndpointHealth]], results: Sequence[Checked]
 ) -> Iterator[Table]:
     """Return what is installed, then how endpoints are doing and what sources gave, as far as they were asked."""
@@ -73,7 +73,13 @@ def listing_tables(
         table = plain_table("Endpoints", "chain", "host", "health", "fault", "block", text_columns=4)
         for chain_id, endpoint in health:
             head = f"{endpoint.head:,}" if endpoint.head is not None else ""
-            row = (str(chain_id), printable(endpoint.host), _standing(endpoint), printable(endpoint.fault), head)
+            row = (
+                str(chain_id),
+                printable(endpoint.host),
+                _describe_standing(endpoint),
+                printable(endpoint.fault),
+                head,
+            )
             table.add_row(*row)
         yield table
     if results:
@@ -84,7 +90,7 @@ def listing_tables(
         yield table
 
 
-def _standing(endpoint: EndpointHealth) -> str:
+def _describe_standing(endpoint: EndpointHealth) -> str:
     if endpoint.head is None:
         return "down"
     return "up" if endpoint.in_step else "out of step"

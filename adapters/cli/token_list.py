@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from adapters.base import BadPayload
-from adapters.feed.connect import listed_tokens
+from adapters.feed.connect import list_tokens
 from adapters.http.json_fields import Field
 from routing_engine.errors import BadMarketFile, InvalidRequest
 from routing_engine.formats.files import read_json
@@ -30,15 +30,15 @@ def load_tokens(path: Path | None) -> tuple[Token, ...]:
         Naming the entry that is wrong.
     """
     if path is None:
-        return listed_tokens()
+        return list_tokens()
     try:
         rows = Field(read_json(path), str(path)).at("tokens").items(MOST_TOKENS)
-        return tuple(_token(row) for row in rows)
+        return tuple(_parse_token(row) for row in rows)
     except (BadMarketFile, BadPayload) as error:
         raise InvalidRequest("--tokens", str(error)) from error
 
 
-def _token(row: Field) -> Token:
+def _parse_token(row: Field) -> Token:
     return Token(
         chain_id=row.at("chainId").integer(1, 2**63 - 1),
         address=row.at("address").contract(),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collected, market_id, named
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, build_states, collect_named, make_market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Event, Function, Log
 from adapters.rpc.reading import Reading, ask, ask_each
@@ -67,7 +67,7 @@ class Aerodrome(ChainProtocol[SolidlyState]):
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for both pools of every pair of listed tokens."""
-        wanted = [(pair, stable) for pair in tokens.pairs() for stable in (False, True)]
+        wanted = [(pair, stable) for pair in tokens.list_pairs() for stable in (False, True)]
         calls = [GET_POOL(self._factory, *(token.address for token in pair), stable) for pair, stable in wanted]
         outcomes = yield from ask(calls)
         addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
@@ -80,27 +80,27 @@ class Aerodrome(ChainProtocol[SolidlyState]):
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PoolCreated."""
 
-        def pool_of(log: Log) -> Pool | None:
+        def find_pool(log: Log) -> Pool | None:
             (*addresses, stable), (pool, _) = POOL_CREATED.decode(log)
-            found = tokens.all_at(addresses)
+            found = tokens.find_all(addresses)
             return Pool(key=pool, tokens=found, facts=(int(stable),)) if found else None
 
-        return named(logs, pool_of)
+        return collect_named(logs, find_pool)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyState]]:
         """Read reserves and fees."""
-        usual, is_paused = yield from self._factory_state(len(pools))
+        usual, is_paused = yield from self._read_factory(len(pools))
         answers = yield from ask_each(
             pools, lambda pool: (GET_RESERVES(pool.key), GET_FEE(self._factory, pool.key, bool(pool.number(0))))
         )
 
-        def state(pool: Pool) -> SolidlyState | Refused:
+        def build_state(pool: Pool) -> SolidlyState | Refused:
             (reserve0, reserve1), (fee,) = (call.decode(outcome) for call, outcome in answers[pool])
             if is_paused:
                 return Refused("paused")
-            return SolidlyState(self._market(pool, reserve0, reserve1, fee * PIPS_PER_UNIT), usual[pool.number(0)])
+            return SolidlyState(self._make_market(pool, reserve0, reserve1, fee * PIPS_PER_UNIT), usual[pool.number(0)])
 
-        return collected(pools, state)
+        return build_states(pools, build_state)
 
     def apply(self, pool: Pool, state: SolidlyState, log: Log) -> SolidlyState | None:
         """Take the reserves from Sync; a fee of its own is read again."""
@@ -111,7 +111,7 @@ class Aerodrome(ChainProtocol[SolidlyState]):
 
     def refresh(self, held: Mapping[str, tuple[Pool, SolidlyState]]) -> Reading[States[SolidlyState]]:
         """Look whether the factory has been paused, or has other usual fees, which emit no event."""
-        usual, is_paused = yield from self._factory_state(len(held))
+        usual, is_paused = yield from self._read_factory(len(held))
         if is_paused:
             return dict.fromkeys(held, Refused("paused"))
         changed = tuple(pool for pool, state in held.values() if state.usual_fee != usual[pool.number(0)])
@@ -121,17 +121,17 @@ class Aerodrome(ChainProtocol[SolidlyState]):
         """Return the pool."""
         return state.market
 
-    def _factory_state(self, pools: int) -> Reading[tuple[tuple[int, ...], bool]]:
+    def _read_factory(self, pools: int) -> Reading[tuple[tuple[int, ...], bool]]:
         """Return the usual fees, volatile and stable, and whether swaps are paused; nothing is asked for no pools."""
         calls = [function(self._factory) for function in (*USUAL_FEES, IS_PAUSED)] if pools else []
         outcomes = yield from ask(calls)
         values = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
         return tuple(values[:2]), any(values[2:])
 
-    def _market(self, pool: Pool, reserve0: int, reserve1: int, fee_pips: int) -> SolidlyPool:
+    def _make_market(self, pool: Pool, reserve0: int, reserve1: int, fee_pips: int) -> SolidlyPool:
         token0, token1 = pool.tokens
         return SolidlyPool(
-            id=market_id(self._chain_id, pool.key),
+            id=make_market_id(self._chain_id, pool.key),
             protocol=self.name,
             token0=token0,
             token1=token1,

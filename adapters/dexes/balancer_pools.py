@@ -44,12 +44,12 @@ KINDS = {
 PoolMarket: TypeAlias = WeightedPool | BalancerStablePool
 
 
-def kind_of(pool: Pool) -> Kind:
+def find_kind(pool: Pool) -> Kind:
     """Return a pool's kind, its second fact."""
     return KINDS[str(pool.facts[1])]
 
 
-def weighted(
+def make_weighted(
     pool: Pool, identifier: str, balances: tuple[int, ...], fee: int, weights: tuple[int, ...]
 ) -> WeightedPool:
     """Return the market of a weighted pool."""
@@ -60,11 +60,11 @@ def weighted(
         balances=balances,
         weights=tuple(weights),
         fee_e18=fee,
-        multiplies_powers=kind_of(pool).multiplies_powers,
+        multiplies_powers=find_kind(pool).multiplies_powers,
     )
 
 
-def stable(
+def make_stable(
     pool: Pool, identifier: str, balances: tuple[int, ...], fee: int, amp: int, scales: tuple[int, ...]
 ) -> BalancerStablePool:
     """Return the market of a stable pool."""
@@ -76,5 +76,5 @@ def stable(
         scales=scales,
         amp=amp,
         fee_e18=fee,
-        invariant=kind_of(pool).invariant or Invariant.DOWN,
+        invariant=find_kind(pool).invariant or Invariant.DOWN,
     )

@@ -55,7 +55,7 @@ def read_scales(pools: Mapping[Pool, str]) -> Reading[Mapping[Pool, Scales | Cal
     rated = [pool for pool, kind in pools.items() if kind in CACHES]
     clock = yield from ask_each(rated[:1], lambda pool: (NOW(MULTICALL3),))
     asked = yield from ask_each(rated, lambda pool: (PROVIDERS(pool.key),))
-    providers: dict[Pool, Sequence[str] | CallFailed] = {pool: _providers(pool, asked[pool]) for pool in rated}
+    providers: dict[Pool, Sequence[str] | CallFailed] = {pool: _decode_providers(pool, asked[pool]) for pool in rated}
     wanted = [
         Rated(pool, place, provider)
         for pool, found in providers.items()
@@ -77,22 +77,22 @@ def read_scales(pools: Mapping[Pool, str]) -> Reading[Mapping[Pool, Scales | Cal
     for pool, kind in pools.items():
         given = providers.get(pool, ())
         try:
-            found[pool] = _scales(pool, kind, given, rates.get(pool, {}), clock[rated[0]] if rated else ())
+            found[pool] = _compute_scales(pool, kind, given, rates.get(pool, {}), clock[rated[0]] if rated else ())
         except CallFailed as error:
             found[pool] = error
     return found
 
 
-def _scales(
+def _compute_scales(
     pool: Pool, kind: str, providers: Sequence[str] | CallFailed, rates: Mapping[int, Asked], clock: Asked
 ) -> Scales:
     if isinstance(providers, CallFailed):
         raise providers
-    known = {place: _rate(asked, clock, is_late=kind == "token") for place, asked in rates.items()}
+    known = {place: _decode_rate(asked, clock, is_late=kind == "token") for place, asked in rates.items()}
     return tuple(known.get(place, WAD) * 10 ** (18 - token.decimals) for place, token in enumerate(pool.tokens))
 
 
-def _providers(pool: Pool, asked: Asked) -> Sequence[str] | CallFailed:
+def _decode_providers(pool: Pool, asked: Asked) -> Sequence[str] | CallFailed:
     """Return the providers of the pool's tokens in order; its own token, which has none, stands among them."""
     ((call, outcome),) = asked
     try:
@@ -105,7 +105,7 @@ def _providers(pool: Pool, asked: Asked) -> Sequence[str] | CallFailed:
     return found if len(found) == len(pool.tokens) else CallFailed(f"{pool.key} has {len(found)} rate providers")
 
 
-def _rate(asked: Asked, clock: Asked, *, is_late: bool) -> int:
+def _decode_rate(asked: Asked, clock: Asked, *, is_late: bool) -> int:
     (cache, cached), (rate, current) = asked
     ((now, timestamp),) = clock
     values = cache.decode(cached)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collected, market_id
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, build_states, make_market_id
 from adapters.chain.tokens import ChainTokens
-from adapters.dexes.balancer_pools import PROTOCOL, PoolMarket, kind_of, stable, weighted
+from adapters.dexes.balancer_pools import PROTOCOL, PoolMarket, find_kind, make_stable, make_weighted
 from adapters.dexes.balancer_rates import read_scales
 from adapters.rpc.abi import Call, CallFailed, Event, Function, Log, LogFilter
 from adapters.rpc.reading import Reading, ask_each, ask_logs
@@ -73,18 +73,18 @@ class BalancerV2(ChainProtocol[PoolMarket]):
         ids = {address: call.one(outcome) for address, ((call, outcome),) in asked.items() if not outcome.reverted}
         held = yield from ask_each(ids, lambda address: (POOL_TOKENS(self._vault, ids[address]),))
         pools = (
-            _pool(address, ids[address], made[address], call.one(outcome), tokens)
+            _make_pool(address, ids[address], made[address], call.one(outcome), tokens)
             for address, ((call, outcome),) in held.items()
         )
         return tuple(pool for pool in pools if pool is not None)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[PoolMarket]]:
         """Read balances, fees, weights or amplification, and rates."""
-        answers = yield from ask_each(pools, self._calls)
-        rates = {pool: kind_of(pool).rates for pool in pools if kind_of(pool).invariant}
+        answers = yield from ask_each(pools, self._make_calls)
+        rates = {pool: find_kind(pool).rates for pool in pools if find_kind(pool).invariant}
         scales = yield from read_scales(rates)
 
-        def state(pool: Pool) -> PoolMarket | Refused:
+        def build_state(pool: Pool) -> PoolMarket | Refused:
             (addresses, balances), (fee,), (last,), (paused,) = (
                 call.decode(outcome) for call, outcome in answers[pool]
             )
@@ -94,33 +94,35 @@ class BalancerV2(ChainProtocol[PoolMarket]):
             if not all(token.address in held for token in pool.tokens):
                 raise CallFailed(f"{pool.key}: the vault names other tokens than before")
             own = tuple(held[token.address] for token in pool.tokens)
-            identifier = market_id(self._chain_id, pool.key)
-            if not kind_of(pool).invariant:
-                return weighted(pool, identifier, own, fee, last)
+            identifier = make_market_id(self._chain_id, pool.key)
+            if not find_kind(pool).invariant:
+                return make_weighted(pool, identifier, own, fee, last)
             found = scales[pool]
             if isinstance(found, CallFailed):
                 raise found
-            return stable(pool, identifier, own, fee, last, found)
+            return make_stable(pool, identifier, own, fee, last, found)
 
-        return collected(pools, state)
+        return build_states(pools, build_state)
 
     def apply(self, pool: Pool, state: PoolMarket, log: Log) -> None:
         """Have the pool read again: that is a few calls, and exact whatever happened."""
 
     def refresh(self, held: Mapping[str, tuple[Pool, PoolMarket]]) -> Reading[States[PoolMarket]]:
         """Read stable pools again: their rates and amplification move without events."""
-        return self.read(tuple(pool for pool, _ in held.values() if kind_of(pool).invariant))
+        return self.read(tuple(pool for pool, _ in held.values() if find_kind(pool).invariant))
 
-    def _calls(self, pool: Pool) -> tuple[Call, ...]:
-        last = AMPLIFICATION if kind_of(pool).invariant else WEIGHTS
+    def _make_calls(self, pool: Pool) -> tuple[Call, ...]:
+        last = AMPLIFICATION if find_kind(pool).invariant else WEIGHTS
         tokens = POOL_TOKENS(self._vault, bytes.fromhex(str(pool.facts[0])[2:]))
         return tokens, SWAP_FEE(pool.key), last(pool.key), PAUSED(pool.key)
 
 
-def _pool(address: str, identifier: bytes, kind: str, addresses: Sequence[str], tokens: ChainTokens) -> Pool | None:
+def _make_pool(
+    address: str, identifier: bytes, kind: str, addresses: Sequence[str], tokens: ChainTokens
+) -> Pool | None:
     """Return a pool whose tokens, but for its own, are all listed and not too fine for its arithmetic."""
     place = addresses.index(address) if address in addresses else -1
-    found = tokens.all_at(each for each in addresses if each != address)
+    found = tokens.find_all(each for each in addresses if each != address)
     if not found or max(token.decimals for token in found) > MOST_DECIMALS:
         return None
     return Pool(key=address, tokens=found, facts=("0x" + identifier.hex(), kind, place))

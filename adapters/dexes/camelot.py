@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, States, collected, market_id
+from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, make_market_id
 from adapters.chain.tokens import ChainTokens
-from adapters.dexes.uniswap_v2 import PAIR_CREATED, SYNC, created_pairs, listed_pairs
+from adapters.dexes.uniswap_v2 import PAIR_CREATED, SYNC, ask_pairs, find_created_pairs
 from adapters.rpc.abi import Event, Function, Log
 from adapters.rpc.reading import Reading, ask_each
 from routing_engine.fixed_point import PIPS
@@ -45,11 +45,11 @@ class Camelot(ChainProtocol[SolidlyPool]):
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for every pair of listed tokens."""
-        return listed_pairs(self.factories[0], tokens)
+        return ask_pairs(self.factories[0], tokens)
 
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PairCreated."""
-        return created_pairs(logs, tokens)
+        return find_created_pairs(logs, tokens)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyPool]]:
         """Read reserves, fees and kind, and the owner's share of fees."""
@@ -57,13 +57,13 @@ class Camelot(ChainProtocol[SolidlyPool]):
             pools, lambda pool: (GET_RESERVES(pool.key), IS_STABLE(pool.key), OWNER_SHARE(self._factory))
         )
 
-        def state(pool: Pool) -> SolidlyPool:
+        def build_state(pool: Pool) -> SolidlyPool:
             (reserve0, reserve1, fee0, fee1), (stable,), (share,) = (
                 call.decode(outcome) for call, outcome in answers[pool]
             )
             token0, token1 = pool.tokens
             return SolidlyPool(
-                id=market_id(self._chain_id, pool.key),
+                id=make_market_id(self._chain_id, pool.key),
                 protocol=self.name,
                 token0=token0,
                 token1=token1,
@@ -76,7 +76,7 @@ class Camelot(ChainProtocol[SolidlyPool]):
                 owner_share_pips=share * PIPS_PER_UNIT if stable else 0,
             )
 
-        return collected(pools, state)
+        return build_states(pools, build_state)
 
     def apply(self, pool: Pool, state: SolidlyPool, log: Log) -> SolidlyPool | None:
         """Take the reserves from Sync; read again what has become something else."""

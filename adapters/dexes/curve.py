@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, market_id
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, make_market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.curve_pools import KINDS, CurveMarket, read_markets
 from adapters.rpc.abi import Call, Event, Function, Log
@@ -90,29 +90,29 @@ class Curve(ChainProtocol[CurveState]):
         """Ask the registry for its pools, and what coins they hold."""
         registry = self._registry
         if self._is_behind_provider:
-            registry = yield from _one(GET_REGISTRY(registry))
-        count = 0 if registry == ZERO_ADDRESS else min(MOST_POOLS, (yield from _one(POOL_COUNT(registry))))
-        return (yield from self._listed(registry, range(count), tokens))
+            registry = yield from _ask_one(GET_REGISTRY(registry))
+        count = 0 if registry == ZERO_ADDRESS else min(MOST_POOLS, (yield from _ask_one(POOL_COUNT(registry))))
+        return (yield from self._ask_registry(registry, range(count), tokens))
 
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask for the end of the factory's list, which has grown by a pool with each event; few events name theirs."""
-        count = yield from _one(POOL_COUNT(self._registry))
-        return (yield from self._listed(self._registry, range(max(0, count - len(logs)), count), tokens))
+        count = yield from _ask_one(POOL_COUNT(self._registry))
+        return (yield from self._ask_registry(self._registry, range(max(0, count - len(logs)), count), tokens))
 
-    def _listed(self, registry: str, places: range, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def _ask_registry(self, registry: str, places: range, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         get_coins = self._kind.get_coins
         listed = yield from ask_each(places, lambda place: (POOL_LIST(registry, place),))
         addresses = dict.fromkeys(call.one(outcome) for ((call, outcome),) in listed.values())
         asked = yield from ask_each(addresses, lambda pool: (get_coins(registry, pool),))
-        held = {pool: _tokens(call.decode(outcome), tokens) for pool, ((call, outcome),) in asked.items()}
+        held = {pool: _find_tokens(call.decode(outcome), tokens) for pool, ((call, outcome),) in asked.items()}
         return tuple(Pool(key=pool, tokens=coins) for pool, coins in held.items() if coins)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[CurveState]]:
         """Read the pools, and compare what they quote."""
         if not pools:
             return {}
-        now = yield from _one(NOW(MULTICALL3))
-        ids = {pool: market_id(self._chain_id, pool.key) for pool in pools}
+        now = yield from _ask_one(NOW(MULTICALL3))
+        ids = {pool: make_market_id(self._chain_id, pool.key) for pool in pools}
         markets = yield from read_markets(self._kind, ids, self._chain_id)
         return {
             key: market if isinstance(market, Refused) else CurveState(market, now) for key, market in markets.items()
@@ -123,7 +123,7 @@ class Curve(ChainProtocol[CurveState]):
 
     def refresh(self, held: Mapping[str, tuple[Pool, CurveState]]) -> Reading[States[CurveState]]:
         """Read again what was read a while ago."""
-        now = (yield from _one(NOW(MULTICALL3))) if held else 0
+        now = (yield from _ask_one(NOW(MULTICALL3))) if held else 0
         return (yield from self.read(tuple(pool for pool, state in held.values() if now - state.read_at >= OLDEST_S)))
 
     def market(self, pool: Pool, state: CurveState) -> CurveMarket:
@@ -131,16 +131,16 @@ class Curve(ChainProtocol[CurveState]):
         return state.market
 
 
-def _one(call: Call) -> Reading[Any]:
+def _ask_one(call: Call) -> Reading[Any]:
     (outcome,) = yield from ask([call])
     return call.one(outcome)
 
 
-def _tokens(coins: tuple[object, ...], tokens: ChainTokens) -> tuple[Token, ...]:
+def _find_tokens(coins: tuple[object, ...], tokens: ChainTokens) -> tuple[Token, ...]:
     """Return the coins of a pool if all of them are listed; registries fill up with zeros."""
     flat = [coin for each in coins for coin in (each if isinstance(each, tuple | list) else (each,))]
     addresses = [str(coin) for coin in flat if coin != ZERO_ADDRESS]
-    found = tokens.all_at(addresses)
+    found = tokens.find_all(addresses)
     return found if found and len(set(found)) == len(found) > 1 else ()
 
 

@@ -29,19 +29,19 @@ SLACK = 1
 """``get_dy`` of older pools takes the fee after rounding, an exchange before: a smallest unit apart."""
 
 
-def _getter(name: str, *inputs: str, output: str = NUMBER) -> Function:
+def _make_getter(name: str, *inputs: str, output: str = NUMBER) -> Function:
     return Function(f"{name}({','.join(inputs)})", output)
 
 
-BALANCES = _getter("balances", NUMBER)
-A_PRECISE, A, FEE, ADMIN_FEE = (_getter(name) for name in ("A_precise", "A", "fee", "admin_fee"))
-STORED_RATES, MULTIPLIER = _getter("stored_rates", output="uint256[]"), _getter("offpeg_fee_multiplier")
+BALANCES = _make_getter("balances", NUMBER)
+A_PRECISE, A, FEE, ADMIN_FEE = (_make_getter(name) for name in ("A_precise", "A", "fee", "admin_fee"))
+STORED_RATES, MULTIPLIER = _make_getter("stored_rates", output="uint256[]"), _make_getter("offpeg_fee_multiplier")
 CRYPTO = ("gamma", "D", "mid_fee", "out_fee", "fee_gamma")
 PROFIT = ("xcp_profit", "virtual_price", "totalSupply", "allowed_extra_profit", "adjustment_step")
-PRICE_SCALE, PRICE_SCALES = _getter("price_scale"), _getter("price_scale", NUMBER)
-PRICE_ORACLE, PRICE_ORACLES = _getter("price_oracle"), _getter("price_oracle", NUMBER)
-STABLE_DY = _getter("get_dy", "int128", "int128", NUMBER)
-CRYPTO_DY = _getter("get_dy", NUMBER, NUMBER, NUMBER)
+PRICE_SCALE, PRICE_SCALES = _make_getter("price_scale"), _make_getter("price_scale", NUMBER)
+PRICE_ORACLE, PRICE_ORACLES = _make_getter("price_oracle"), _make_getter("price_oracle", NUMBER)
+STABLE_DY = _make_getter("get_dy", "int128", "int128", NUMBER)
+CRYPTO_DY = _make_getter("get_dy", NUMBER, NUMBER, NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +61,18 @@ class Kind:
     is_ng: bool = False
 
 
-def _coins(count: int) -> Function:
+def _make_coins_getter(count: int) -> Function:
     """Return a registry's getter of a list of fixed length, which is encoded as so many results."""
     return Function("get_coins(address)", *["address"] * count)
 
 
 KINDS = {
-    "registry": Kind(_coins(8)),
-    "stable": Kind(_coins(4)),
+    "registry": Kind(_make_coins_getter(8)),
+    "stable": Kind(_make_coins_getter(4)),
     "stable_ng": Kind(Function("get_coins(address)", "address[]"), is_ng=True),
-    "crypto": Kind(_coins(2), is_crypto=True),
-    "twocrypto_ng": Kind(_coins(2), is_crypto=True, is_ng=True),
-    "tricrypto_ng": Kind(_coins(3), is_crypto=True, is_ng=True),
+    "crypto": Kind(_make_coins_getter(2), is_crypto=True),
+    "twocrypto_ng": Kind(_make_coins_getter(2), is_crypto=True, is_ng=True),
+    "tricrypto_ng": Kind(_make_coins_getter(3), is_crypto=True, is_ng=True),
 }
 
 
@@ -90,32 +90,35 @@ def read_markets(kind: Kind, ids: Mapping[Pool, str], chain_id: int) -> Reading[
     chain_id : int
         Where they are.
     """
-    asked = yield from ask_each(ids, lambda pool: _getters(kind, pool))
-    candidates = {pool: _candidates(kind, pool, name, _values(asked[pool]), chain_id) for pool, name in ids.items()}
+    asked = yield from ask_each(ids, lambda pool: _list_getters(kind, pool))
+    candidates = {
+        pool: _list_candidates(kind, pool, name, _decode_values(asked[pool]), chain_id) for pool, name in ids.items()
+    }
     built = [pool for pool in ids if candidates[pool]]
-    quotes = yield from ask_each(built, lambda pool: _probes(kind, pool, candidates[pool][0]))
+    quotes = yield from ask_each(built, lambda pool: _make_probes(kind, pool, candidates[pool][0]))
     return {
-        pool.key: _chosen(candidates[pool], quotes[pool]) if candidates[pool] else Refused("unreadable") for pool in ids
+        pool.key: _choose_candidate(candidates[pool], quotes[pool]) if candidates[pool] else Refused("unreadable")
+        for pool in ids
     }
 
 
-def _getters(kind: Kind, pool: Pool) -> list[Call]:
+def _list_getters(kind: Kind, pool: Pool) -> list[Call]:
     """Return the calls of what a pool's kind has; names repeat for lists."""
     count, to = len(pool.tokens), pool.key
     calls = [BALANCES(to, place) for place in range(count)]
     if not kind.is_crypto:
         calls += [A(to), A_PRECISE(to), FEE(to), ADMIN_FEE(to)]
         return [*calls, STORED_RATES(to), MULTIPLIER(to)] if kind.is_ng else calls
-    calls += [A(to), *(_getter(name)(to) for name in CRYPTO)]
+    calls += [A(to), *(_make_getter(name)(to) for name in CRYPTO)]
     several = count > 2
     calls += [PRICE_SCALES(to, place) for place in range(count - 1)] if several else [PRICE_SCALE(to)]
     if kind.is_ng:
         calls += [PRICE_ORACLES(to, place) for place in range(count - 1)] if several else [PRICE_ORACLE(to)]
-        calls += [_getter(name)(to) for name in PROFIT]
+        calls += [_make_getter(name)(to) for name in PROFIT]
     return calls
 
 
-def _values(asked: Asked) -> Values:
+def _decode_values(asked: Asked) -> Values:
     """Return what was answered by the functions' names; empty where anything but ``A_precise`` is missing."""
     found: dict[str, tuple[int, ...]] = {}
     for call, outcome in asked:
@@ -130,18 +133,18 @@ def _values(asked: Asked) -> Values:
     return found
 
 
-def _candidates(kind: Kind, pool: Pool, identifier: str, values: Values, chain_id: int) -> list[CurveMarket]:
+def _list_candidates(kind: Kind, pool: Pool, identifier: str, values: Values, chain_id: int) -> list[CurveMarket]:
     """Return the markets that a pool may be, the likeliest first; impossible ones are passed over."""
     builders: list[Callable[[], CurveMarket]]
     if not values:
         return []
     if kind.is_crypto:
         methods = (Method.CLOSED_FORM, Method.STABLE) if kind.is_ng else (Method.NEWTON,)
-        builders = [partial(_crypto, pool, identifier, values, method) for method in methods]
+        builders = [partial(_make_crypto, pool, identifier, values, method) for method in methods]
     else:
         usual = Template(product=Product.LAST) if kind.is_ng else template_of(chain_id, pool.key)
         others = () if kind.is_ng else (Template(), OPTIMISED, STETH, FIRST_LENDING)
-        builders = [partial(_stable, pool, identifier, values, each) for each in dict.fromkeys((usual, *others))]
+        builders = [partial(_make_stable, pool, identifier, values, each) for each in dict.fromkeys((usual, *others))]
     found = []
     for build in builders:
         with suppress(InvalidMarket):
@@ -149,7 +152,7 @@ def _candidates(kind: Kind, pool: Pool, identifier: str, values: Values, chain_i
     return found
 
 
-def _stable(pool: Pool, identifier: str, values: Values, template: Template) -> StableSwapPool:
+def _make_stable(pool: Pool, identifier: str, values: Values, template: Template) -> StableSwapPool:
     rates = values.get("stored_rates") or tuple(10 ** max(0, 36 - token.decimals) for token in pool.tokens)
     precise = values.get("A_precise")
     is_ng = "stored_rates" in values
@@ -171,7 +174,7 @@ def _stable(pool: Pool, identifier: str, values: Values, template: Template) -> 
     )
 
 
-def _crypto(pool: Pool, identifier: str, values: Values, method: Method) -> CryptoSwapPool:
+def _make_crypto(pool: Pool, identifier: str, values: Values, method: Method) -> CryptoSwapPool:
     profit = None
     if method is Method.CLOSED_FORM:
         profit = Profit(values["price_oracle"], *(values[name][0] for name in PROFIT))
@@ -192,24 +195,24 @@ def _crypto(pool: Pool, identifier: str, values: Values, method: Method) -> Cryp
     )
 
 
-def _probes(kind: Kind, pool: Pool, market: CurveMarket) -> list[Call]:
+def _make_probes(kind: Kind, pool: Pool, market: CurveMarket) -> list[Call]:
     """Return the pool's own quotes for some pairs and amounts."""
     function, last = (CRYPTO_DY if kind.is_crypto else STABLE_DY), len(pool.tokens) - 1
     pairs = dict.fromkeys(((0, 1), (1, 0), (last, 0), (0, last)))
     return [function(pool.key, i, j, market.balances[i] // share) for i, j in pairs for share in SHARES]
 
 
-def _chosen(candidates: Sequence[CurveMarket], quotes: Asked) -> CurveMarket | Refused:
+def _choose_candidate(candidates: Sequence[CurveMarket], quotes: Asked) -> CurveMarket | Refused:
     """Return the candidate that agrees best with the pool's own quotes, if it does."""
     if any(min(market.balances) == 0 for market in candidates):
         return Refused("empty")
     wanted = [None if outcome.reverted or len(outcome.data) < 32 else call.one(outcome) for call, outcome in quotes]
-    errors = [(_error(market, quotes, wanted), place) for place, market in enumerate(candidates)]
+    errors = [(_measure_error(market, quotes, wanted), place) for place, market in enumerate(candidates)]
     least, place = min(errors)
     return candidates[place] if least <= SLACK else Refused("quotes_differ")
 
 
-def _error(market: CurveMarket, quotes: Asked, wanted: Sequence[int | None]) -> int:
+def _measure_error(market: CurveMarket, quotes: Asked, wanted: Sequence[int | None]) -> int:
     """Return by how many units the market's quotes are off at most; where the pool refuses, the market may."""
     worst = 0
     for (call, _), told in zip(quotes, wanted, strict=True):

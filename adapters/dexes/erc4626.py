@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collected, market_id
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, build_states, make_market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Call, CallFailed, Function, Log
 from adapters.rpc.reading import Reading, ask_each
@@ -47,11 +47,11 @@ class Erc4626(ChainProtocol[Vault]):
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask every listed token whether it is a vault."""
-        asked = yield from ask_each(tokens.contracts(), lambda token: (ASSET(token.address),))
+        asked = yield from ask_each(tokens.list_contracts(), lambda token: (ASSET(token.address),))
         found = []
         for share, ((call, outcome),) in asked.items():
             try:
-                asset = tokens.at(call.one(outcome))
+                asset = tokens.find(call.one(outcome))
             except CallFailed:
                 continue
             if asset is not None and asset != share and not asset.is_native:
@@ -60,17 +60,17 @@ class Erc4626(ChainProtocol[Vault]):
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[Vault]]:
         """Read prices, fees and limits."""
-        asked = yield from ask_each(pools, _calls)
+        asked = yield from ask_each(pools, _make_calls)
 
-        def state(pool: Pool) -> Vault | Refused:
+        def build_state(pool: Pool) -> Vault | Refused:
             *needed, (cooldown, waits) = asked[pool]
             shares, assets, deposited, redeemed, most, held = (call.one(outcome) for call, outcome in needed)
             if (deposited, redeemed) != (shares, assets):
                 return Refused("charges_fees")
             is_open = waits.reverted or not waits.data or cooldown.one(waits) == 0
-            return self._vault(pool.tokens, shares, assets, most, held if is_open else 0)
+            return self._make_vault(pool.tokens, shares, assets, most, held if is_open else 0)
 
-        return collected(pools, state)
+        return build_states(pools, build_state)
 
     def apply(self, pool: Pool, state: Vault, log: Log) -> Vault:
         """Return the same: no event is followed."""
@@ -80,10 +80,10 @@ class Erc4626(ChainProtocol[Vault]):
         """Read everything again."""
         return self.read(tuple(pool for pool, _ in held.values()))
 
-    def _vault(self, tokens: tuple[Token, ...], shares: int, assets: int, max_deposit: int, held: int) -> Vault:
+    def _make_vault(self, tokens: tuple[Token, ...], shares: int, assets: int, max_deposit: int, held: int) -> Vault:
         asset, share = tokens
         return Vault(
-            id=market_id(self._chain_id, share.address),
+            id=make_market_id(self._chain_id, share.address),
             protocol=self.name,
             asset=asset,
             share=share,
@@ -94,7 +94,7 @@ class Erc4626(ChainProtocol[Vault]):
         )
 
 
-def _calls(pool: Pool) -> tuple[Call, ...]:
+def _make_calls(pool: Pool) -> tuple[Call, ...]:
     (asset, share), to = pool.tokens, pool.key
     one_asset, one_share = 10**asset.decimals, 10**share.decimals
     return (

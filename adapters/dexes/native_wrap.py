@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collected
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, build_states
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import CallFailed, Function, Log
 from adapters.rpc.reading import Reading, ask_each
@@ -36,20 +36,20 @@ class NativeWrapping(ChainProtocol[NativeWrap]):
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Return the contract, if the wrapped token is listed."""
         yield from ()
-        found = tokens.at(self._chain.wrapped_native)
+        found = tokens.find(self._chain.wrapped_native)
         return (Pool(key=found.address, tokens=(self._chain.native_token, found)),) if found else ()
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[NativeWrap]]:
         """See whether the contract is there."""
         asked = yield from ask_each(pools, lambda pool: (TOTAL_SUPPLY(pool.key),))
 
-        def state(pool: Pool) -> NativeWrap | Refused:
+        def build_state(pool: Pool) -> NativeWrap | Refused:
             ((call, outcome),) = asked[pool]
             if call.one(outcome) == 0:
                 raise CallFailed(f"{pool.key}: wraps nothing")
             return NativeWrap.of(self._chain)
 
-        return collected(pools, state)
+        return build_states(pools, build_state)
 
     def apply(self, pool: Pool, state: NativeWrap, log: Log) -> NativeWrap:
         """Return the same."""

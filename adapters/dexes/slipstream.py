@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, market_id, named
+from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collect_named, make_market_id
 from adapters.chain.ticks import TickState
 from adapters.chain.tokens import ChainTokens
-from adapters.dexes.uniswap_v3 import TICK_EVENTS, after_event, read_states
+from adapters.dexes.uniswap_v3 import TICK_EVENTS, apply_event, read_states
 from adapters.rpc.abi import CallFailed, Event, Function, Log
 from adapters.rpc.reading import Reading, ask, ask_each
 from routing_engine.markets import ConcentratedPool
@@ -46,7 +46,7 @@ class Slipstream(ChainProtocol[TickState]):
         """Ask the factory for its spacings, then for the pool of every pair of listed tokens at each."""
         call = TICK_SPACINGS(self._factory)
         (outcome,) = yield from ask([call])
-        wanted = [(pair, spacing) for pair in tokens.pairs() for spacing in call.one(outcome)]
+        wanted = [(pair, spacing) for pair in tokens.list_pairs() for spacing in call.one(outcome)]
         calls = [GET_POOL(self._factory, *(token.address for token in pair), spacing) for pair, spacing in wanted]
         outcomes = yield from ask(calls)
         addresses = [each.one(outcome) for each, outcome in zip(calls, outcomes, strict=True)]
@@ -59,27 +59,27 @@ class Slipstream(ChainProtocol[TickState]):
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PoolCreated."""
 
-        def pool_of(log: Log) -> Pool | None:
+        def find_pool(log: Log) -> Pool | None:
             (*addresses, spacing), (pool,) = POOL_CREATED.decode(log)
-            found = tokens.all_at(addresses)
+            found = tokens.find_all(addresses)
             return Pool(key=pool, tokens=found, facts=(spacing,)) if found else None
 
-        return named(logs, pool_of)
+        return collect_named(logs, find_pool)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read the fee, then price, liquidity and all ticks."""
-        fees = yield from self._fees(pools)
+        fees = yield from self._ask_fees(pools)
         known = tuple(pool for pool in pools if pool.key in fees)
         states = yield from read_states(known, fees, lambda pool: pool.number(0))
         return {pool.key: states.get(pool.key, Refused("unreadable")) for pool in pools}
 
     def apply(self, pool: Pool, state: TickState, log: Log) -> TickState:
         """Follow one event."""
-        return after_event(state, log)
+        return apply_event(state, log)
 
     def refresh(self, held: Mapping[str, tuple[Pool, TickState]]) -> Reading[States[TickState]]:
         """Read the fees again, which a module of the factory computes."""
-        fees = yield from self._fees(tuple(pool for pool, _ in held.values()))
+        fees = yield from self._ask_fees(tuple(pool for pool, _ in held.values()))
         states: dict[str, TickState | Refused] = {}
         for key, (_, state) in held.items():
             if key not in fees:
@@ -90,9 +90,9 @@ class Slipstream(ChainProtocol[TickState]):
 
     def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks."""
-        return state.market(pool, market_id(self._chain_id, pool.key), self.name, pool.number(0))
+        return state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.number(0))
 
-    def _fees(self, pools: tuple[Pool, ...]) -> Reading[dict[str, int]]:
+    def _ask_fees(self, pools: tuple[Pool, ...]) -> Reading[dict[str, int]]:
         """Return the fees by pool; one that cannot be read is missing."""
         answers = yield from ask_each(pools, lambda pool: (FEE(pool.key),))
         found: dict[str, int] = {}

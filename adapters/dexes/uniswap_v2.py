@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, States, collected, market_id, named
+from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, collect_named, make_market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Event, Function, Log
 from adapters.rpc.reading import Reading, ask, ask_each
@@ -44,26 +44,28 @@ class UniswapV2(ChainProtocol[ConstantProductPool]):
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for every pair of listed tokens."""
-        return listed_pairs(self.factories[0], tokens)
+        return ask_pairs(self.factories[0], tokens)
 
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PairCreated."""
-        return created_pairs(logs, tokens)
+        return find_created_pairs(logs, tokens)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[ConstantProductPool]]:
         """Read the reserves."""
         answers = yield from ask_each(pools, lambda pool: (GET_RESERVES(pool.key),))
-        return collected(pools, lambda pool: self._state(pool, *answers[pool][0][0].decode(answers[pool][0][1])))
+        return build_states(
+            pools, lambda pool: self._build_state(pool, *answers[pool][0][0].decode(answers[pool][0][1]))
+        )
 
     def apply(self, pool: Pool, state: ConstantProductPool, log: Log) -> ConstantProductPool:
         """Take the reserves from Sync."""
         _, (reserve0, reserve1) = SYNC.decode(log)
         return replace(state, reserve0=reserve0, reserve1=reserve1)
 
-    def _state(self, pool: Pool, reserve0: int, reserve1: int) -> ConstantProductPool:
+    def _build_state(self, pool: Pool, reserve0: int, reserve1: int) -> ConstantProductPool:
         token0, token1 = pool.tokens
         return ConstantProductPool(
-            id=market_id(self._chain_id, pool.key),
+            id=make_market_id(self._chain_id, pool.key),
             protocol=self.name,
             token0=token0,
             token1=token1,
@@ -73,9 +75,9 @@ class UniswapV2(ChainProtocol[ConstantProductPool]):
         )
 
 
-def listed_pairs(factory: str, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+def ask_pairs(factory: str, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
     """Ask a factory for every pair of listed tokens."""
-    pairs = tuple(tokens.pairs())
+    pairs = tuple(tokens.list_pairs())
     calls = [GET_PAIR(factory, token0.address, token1.address) for token0, token1 in pairs]
     outcomes = yield from ask(calls)
     addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
@@ -83,15 +85,15 @@ def listed_pairs(factory: str, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]
     return tuple(Pool(key=address, tokens=pair) for address, pair in found if address != ZERO_ADDRESS)
 
 
-def created_pairs(logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+def find_created_pairs(logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
     """Read the pairs of listed tokens off PairCreated."""
 
-    def pool_of(log: Log) -> Pool | None:
+    def find_pool(log: Log) -> Pool | None:
         addresses, (pair, _) = PAIR_CREATED.decode(log)
-        found = tokens.all_at(addresses)
+        found = tokens.find_all(addresses)
         return Pool(key=pair, tokens=found) if found else None
 
-    return named(logs, pool_of)
+    return collect_named(logs, find_pool)
 
 
 def deployed(chain_id: int) -> Iterator[UniswapV2]:

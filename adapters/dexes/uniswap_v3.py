@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from adapters.base import BadPayload
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, States, collected, market_id, named
+from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, collect_named, make_market_id
 from adapters.chain.ticks import TickState, read_ticks
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Call, CallFailed, Event, Function, Log, Outcome
@@ -61,7 +61,7 @@ class UniswapV3(ChainProtocol[TickState]):
         (factory,) = self.factories
         asked = yield from ask_each(FEES_PIPS, lambda fee: (SPACING_OF(factory, fee),))
         spacings = {fee: call.one(outcome) for fee, ((call, outcome),) in asked.items()}
-        wanted = [(pair, fee) for pair in tokens.pairs() for fee in FEES_PIPS if spacings[fee] > 0]
+        wanted = [(pair, fee) for pair in tokens.list_pairs() for fee in FEES_PIPS if spacings[fee] > 0]
         calls = [GET_POOL(factory, *(token.address for token in pair), fee) for pair, fee in wanted]
         outcomes = yield from ask(calls)
         addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
@@ -74,12 +74,12 @@ class UniswapV3(ChainProtocol[TickState]):
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PoolCreated."""
 
-        def pool_of(log: Log) -> Pool | None:
+        def find_pool(log: Log) -> Pool | None:
             (*addresses, fee), (spacing, pool) = POOL_CREATED.decode(log)
-            found = tokens.all_at(addresses)
+            found = tokens.find_all(addresses)
             return Pool(key=pool, tokens=found, facts=(fee, spacing)) if found else None
 
-        return named(logs, pool_of)
+        return collect_named(logs, find_pool)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read price, liquidity and all ticks."""
@@ -87,11 +87,11 @@ class UniswapV3(ChainProtocol[TickState]):
 
     def apply(self, pool: Pool, state: TickState, log: Log) -> TickState:
         """Follow one event."""
-        return after_event(state, log)
+        return apply_event(state, log)
 
     def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks."""
-        return state.market(pool, market_id(self._chain_id, pool.key), self.name, pool.number(1))
+        return state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.number(1))
 
 
 def read_states(
@@ -116,7 +116,7 @@ def read_states(
         lambda pool, index: TICKS(pool.key, index),
     )
 
-    def state(pool: Pool) -> TickState:
+    def build_state(pool: Pool) -> TickState:
         (sqrt_price_x96, tick), (liquidity,) = (call.decode(outcome) for call, outcome in slots[pool])
         found = ticks.get(pool.key, {})
         if isinstance(found, CallFailed):
@@ -125,10 +125,10 @@ def read_states(
             sqrt_price_x96=sqrt_price_x96, tick=tick, liquidity=liquidity, fee_pips=fees_pips[pool.key], ticks=found
         )
 
-    return collected(pools, state)
+    return build_states(pools, build_state)
 
 
-def after_event(state: TickState, log: Log) -> TickState:
+def apply_event(state: TickState, log: Log) -> TickState:
     """Return the state of a pool after one of `TICK_EVENTS`.
 
     Raises
@@ -139,16 +139,16 @@ def after_event(state: TickState, log: Log) -> TickState:
     topic = log.topics[0]
     if topic in SWAPS:
         _, (_, _, sqrt_price_x96, liquidity, tick, *_) = SWAPS[topic].decode(log)
-        return state.moved(sqrt_price_x96, liquidity, tick)
+        return state.apply_swap(sqrt_price_x96, liquidity, tick)
     if topic == MINT.topic:
         (_, lower, upper), (_, amount, _, _) = MINT.decode(log)
-        return state.provided(lower, upper, amount)
+        return state.apply_liquidity(lower, upper, amount)
     if topic == BURN.topic:
         (_, lower, upper), (amount, _, _) = BURN.decode(log)
-        return state.provided(lower, upper, -amount)
+        return state.apply_liquidity(lower, upper, -amount)
     if topic == INITIALIZE.topic:
         _, (sqrt_price_x96, tick) = INITIALIZE.decode(log)
-        return state.moved(sqrt_price_x96, 0, tick)
+        return state.apply_swap(sqrt_price_x96, 0, tick)
     raise BadPayload(f"{log.address}: {topic} is no event of these pools")
 
 

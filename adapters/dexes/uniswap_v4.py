@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from adapters.base import BadPayload
 from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, States, collected, market_id, named
+from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, collect_named, make_market_id
 from adapters.chain.ticks import TickState, read_ticks
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import CallFailed, Event, Function, Log, LogFilter
@@ -74,26 +74,26 @@ class UniswapV4(ChainProtocol[TickState]):
 
         Of a long list, and where an endpoint allows narrow ranges of events only, there are just the usual fees.
         """
-        pools = [_pool(pair, fee, spacing) for pair in tokens.pairs(native=True) for fee, spacing in TIERS]
-        calls = [SLOT0(self._view, _id(pool.key)) for pool in pools]
+        pools = [_make_pool(pair, fee, spacing) for pair in tokens.list_pairs(native=True) for fee, spacing in TIERS]
+        calls = [SLOT0(self._view, _decode_id(pool.key)) for pool in pools]
         outcomes = yield from ask(calls)
         prices = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
         usual = tuple(pool for pool, price in zip(pools, prices, strict=True) if price)
-        return (*usual, *(yield from self._initialized(tokens)))
+        return (*usual, *(yield from self._find_initialized(tokens)))
 
     def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read Initialize; pools that cannot be quoted are none of ours."""
 
-        def pool_of(log: Log) -> Pool | None:
+        def find_pool(log: Log) -> Pool | None:
             (_, *currencies), (fee, spacing, hooks, _, _) = INITIALIZE.decode(log)
-            found = tokens.all_at(currencies)
+            found = tokens.find_all(currencies)
             if found is None or fee >= PIPS or int(hooks, 16) & SWAP_HOOKS:
                 return None
             return Pool(key=log.topics[1], tokens=found, facts=(fee, spacing))
 
-        return named(logs, pool_of)
+        return collect_named(logs, find_pool)
 
-    def _initialized(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def _find_initialized(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Return the pools that the manager's events tell of, from the first block on."""
         if tokens.is_long:
             return ()
@@ -108,14 +108,16 @@ class UniswapV4(ChainProtocol[TickState]):
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read price, fees, liquidity and all ticks."""
         view = self._view
-        slots = yield from ask_each(pools, lambda pool: (SLOT0(view, _id(pool.key)), LIQUIDITY(view, _id(pool.key))))
+        slots = yield from ask_each(
+            pools, lambda pool: (SLOT0(view, _decode_id(pool.key)), LIQUIDITY(view, _decode_id(pool.key)))
+        )
         ticks = yield from read_ticks(
             [(pool, pool.number(1)) for pool in pools],
-            lambda pool, words: scan(TICK_BITMAP, view, _id(pool.key), numbers=words),
-            lambda pool, index: TICK_LIQUIDITY(view, _id(pool.key), index),
+            lambda pool, words: scan(TICK_BITMAP, view, _decode_id(pool.key), numbers=words),
+            lambda pool, index: TICK_LIQUIDITY(view, _decode_id(pool.key), index),
         )
 
-        def state(pool: Pool) -> TickState:
+        def build_state(pool: Pool) -> TickState:
             slot, (liquidity,) = (call.decode(outcome) for call, outcome in slots[pool])
             found = ticks[pool.key]
             if isinstance(found, CallFailed):
@@ -129,16 +131,16 @@ class UniswapV4(ChainProtocol[TickState]):
                 ticks=found,
             )
 
-        return collected(pools, state)
+        return build_states(pools, build_state)
 
     def apply(self, pool: Pool, state: TickState, log: Log) -> TickState:
         """Follow one event."""
         if log.topics[0] == SWAP.topic:
             _, (_, _, sqrt_price_x96, liquidity, tick, _) = SWAP.decode(log)
-            return state.moved(sqrt_price_x96, liquidity, tick)
+            return state.apply_swap(sqrt_price_x96, liquidity, tick)
         if log.topics[0] == MODIFY_LIQUIDITY.topic:
             _, (lower, upper, delta, _) = MODIFY_LIQUIDITY.decode(log)
-            return state.provided(lower, upper, delta)
+            return state.apply_liquidity(lower, upper, delta)
         if log.topics[0] == PROTOCOL_FEE.topic:
             _, (fee,) = PROTOCOL_FEE.decode(log)
             return replace(state, protocol_fee=fee)
@@ -146,7 +148,7 @@ class UniswapV4(ChainProtocol[TickState]):
 
     def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks and the protocol's fees."""
-        found = state.market(pool, market_id(self._chain_id, pool.key), self.name, pool.number(1))
+        found = state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.number(1))
         return found and replace(
             found,
             protocol_fee0_pips=state.protocol_fee % 2**FEE_BITS,
@@ -155,12 +157,12 @@ class UniswapV4(ChainProtocol[TickState]):
         )
 
 
-def _pool(pair: tuple[Token, Token], fee_pips: int, spacing: int) -> Pool:
+def _make_pool(pair: tuple[Token, Token], fee_pips: int, spacing: int) -> Pool:
     """Return the pool without hooks."""
     return Pool(key=pool_id(pair, fee_pips, spacing), tokens=pair, facts=(fee_pips, spacing))
 
 
-def _id(key: str) -> bytes:
+def _decode_id(key: str) -> bytes:
     return bytes.fromhex(key[2:])
 
 

@@ -27,7 +27,7 @@ class Board(Protocol):
         """Hang up a state in place of the one before; raises `VenueUnavailable`."""
         ...
 
-    def latest(self) -> State:
+    def read_latest(self) -> State:
         """Return the newest state.
 
         Raises
@@ -76,10 +76,10 @@ class RedisBoard:
             raise VenueUnavailable(f"redis: {type(error).__name__}") from error
         self._state = state
 
-    def latest(self) -> State:
+    def read_latest(self) -> State:
         """Read the head, and what else it takes to know the state that it names."""
         try:
-            state, head = self._caught_up() or self._read_whole()
+            state, head = self._catch_up() or self._read_whole()
         except RedisError as error:
             raise VenueUnavailable(f"redis: {type(error).__name__}") from error
         self._number, self._base = head.number, head.base
@@ -101,13 +101,13 @@ class RedisBoard:
         for key in (self._head_key, self._whole_key, self._deltas_key):
             pipe.expire(key, TTL_S)
 
-    def _caught_up(self) -> tuple[State, Head] | None:
+    def _catch_up(self) -> tuple[State, Head] | None:
         """Follow the changes from the state that is known; None where they do not lead to the head."""
         if self._state is None:
             return None
         head, deltas = self._read(self._number - self._base)
         try:
-            state = self._followed(self._state, deltas)
+            state = self._apply_all(self._state, deltas)
         except BadPayload:
             return None
         return (state, head) if state.snapshot.id == head.snapshot_id else None
@@ -121,7 +121,7 @@ class RedisBoard:
         if whole is None or head is None:
             raise VenueUnavailable("redis: no market has been published yet")
         found = unpack_head(head)
-        state = self._followed(unpack_whole(whole), deltas)
+        state = self._apply_all(unpack_whole(whole), deltas)
         if state.snapshot.id != found.snapshot_id:
             raise BadPayload(f"redis: the parts lead to {state.snapshot.id}, not to {found.snapshot_id}")
         return state, found
@@ -135,7 +135,7 @@ class RedisBoard:
             raise VenueUnavailable("redis: no market has been published yet")
         return unpack_head(head), deltas
 
-    def _followed(self, state: State, deltas: Iterable[bytes]) -> State:
+    def _apply_all(self, state: State, deltas: Iterable[bytes]) -> State:
         for delta in deltas:
             state = unpack_delta(delta, state)
         return state

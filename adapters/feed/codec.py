@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import BadPayload
-from adapters.feed.state import MAX_SOURCES, SourceReport, State, reports_from, without_gas_prices
+from adapters.feed.state import MAX_SOURCES, SourceReport, State, read_reports, remove_gas_prices
 from adapters.http.json_fields import Field
 from routing_engine import BadMarketFile, Snapshot
 from routing_engine.formats import Contents, native
@@ -58,14 +58,14 @@ def unpack_head(sealed: bytes) -> Head:
         number=document.at("number").integer(0, 2**63),
         base=document.at("base").integer(0, 2**63),
         snapshot_id=document.at("id").text(),
-        sources=reports_from(document.at("sources")),
+        sources=read_reports(document.at("sources")),
     )
 
 
 def pack_whole(state: State) -> bytes:
     """Write all of a state but its reports."""
     markets = tuple(state.snapshot.markets.values())
-    return _seal({"to": state.snapshot.id, **_described(state, markets)})
+    return _seal({"to": state.snapshot.id, **_describe(state, markets)})
 
 
 def pack_delta(state: State, last: State) -> bytes:
@@ -77,7 +77,7 @@ def pack_delta(state: State, last: State) -> bytes:
         if before.get(name) is not market or state.owners.get(name) != last.owners.get(name)
     )
     removed = [name for name in before if name not in now]
-    return _seal({"from": last.snapshot.id, "to": state.snapshot.id, "removed": removed, **_described(state, changed)})
+    return _seal({"from": last.snapshot.id, "to": state.snapshot.id, "removed": removed, **_describe(state, changed)})
 
 
 def unpack_whole(sealed: bytes) -> State:
@@ -89,11 +89,11 @@ def unpack_whole(sealed: bytes) -> State:
         If it is damaged, of another version, or its content has another id than it says.
     """
     document = Field(_open(sealed, "market"), "market")
-    contents, owners = _contents(document)
+    contents, owners = _read_contents(document)
     snapshot = Snapshot(
         contents.markets, gas_prices=contents.gas_prices, blocks=contents.blocks, taken_at=contents.taken_at
     )
-    return _verified(document, State(snapshot=snapshot, owners=owners))
+    return _verify(document, State(snapshot=snapshot, owners=owners))
 
 
 def unpack_delta(sealed: bytes, last: State) -> State:
@@ -108,7 +108,7 @@ def unpack_delta(sealed: bytes, last: State) -> State:
     begins = document.at("from")
     if begins.text() != last.snapshot.id:
         raise BadPayload(f"change: begins at {begins.value}, not at {last.snapshot.id}")
-    contents, changed = _contents(document)
+    contents, changed = _read_contents(document)
     removed = {each.text() for each in document.at("removed").items(MAX_MARKETS)}
     snapshot = last.snapshot.apply(
         contents.markets,
@@ -117,12 +117,12 @@ def unpack_delta(sealed: bytes, last: State) -> State:
         blocks=contents.blocks,
         taken_at=contents.taken_at,
     )
-    snapshot = without_gas_prices(snapshot, snapshot.gas_prices.keys() - contents.gas_prices.keys())
+    snapshot = remove_gas_prices(snapshot, snapshot.gas_prices.keys() - contents.gas_prices.keys())
     owners = {name: owner for name, owner in last.owners.items() if name not in removed} | changed
-    return _verified(document, State(snapshot=snapshot, owners=owners))
+    return _verify(document, State(snapshot=snapshot, owners=owners))
 
 
-def _described(state: State, markets: Iterable[Market]) -> dict[str, Any]:
+def _describe(state: State, markets: Iterable[Market]) -> dict[str, Any]:
     names = {source.name: number for number, source in enumerate(state.sources)}
     kept = tuple(markets)
     snapshot = state.snapshot
@@ -133,7 +133,7 @@ def _described(state: State, markets: Iterable[Market]) -> dict[str, Any]:
     return {"names": list(names), "owners": owners, "market": native.build_document(contents)}
 
 
-def _contents(document: Field) -> tuple[Contents, dict[str, str]]:
+def _read_contents(document: Field) -> tuple[Contents, dict[str, str]]:
     try:
         contents = native.parse(document.at("market").value, "market")
     except (BadMarketFile, AttributeError) as error:
@@ -145,7 +145,7 @@ def _contents(document: Field) -> tuple[Contents, dict[str, str]]:
     return contents, {market.id: names[owner] for market, owner in zip(contents.markets, owners, strict=True)}
 
 
-def _verified(document: Field, state: State) -> State:
+def _verify(document: Field, state: State) -> State:
     expected = document.at("to").text()
     if state.snapshot.id != expected:
         raise BadPayload(f"market: its content has the id {state.snapshot.id}, not {expected}")

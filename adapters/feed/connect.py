@@ -35,35 +35,35 @@ def connect(plan: Plan, http: Client, installed: Mapping[str, Connectable] | Non
     installed = installed_adapters() if installed is None else installed
     _require_known("adapter", plan.adapters, installed)
     _require_known("option's adapter", plan.options, plan.adapters)
-    sources = tuple(source for name in plan.adapters for source in _connected(plan, name, installed[name], http))
-    names = {known for source in sources for known in (source.adapter.name, _kind(source))}
+    sources = tuple(source for name in plan.adapters for source in _connect_one(plan, name, installed[name], http))
+    names = {known for source in sources for known in (source.adapter.name, _find_kind(source))}
     _require_known("interval's source", plan.intervals_s, names)
     _require_known("maximum age's source", plan.max_ages_s, names)
-    return tuple(_timed(plan, source) for source in sources)
+    return tuple(_set_times(plan, source) for source in sources)
 
 
-def listed_tokens() -> tuple[Token, ...]:
+def list_tokens() -> tuple[Token, ...]:
     """Return every token of the registry on every chain."""
     return tuple(info.on(chain_id) for info in token_registry.tokens() for chain_id in info.chain_ids)
 
 
-def _connected(plan: Plan, name: str, adapter: Connectable, http: Client) -> Iterator[Source]:
+def _connect_one(plan: Plan, name: str, adapter: Connectable, http: Client) -> Iterator[Source]:
     urls = {RPC_OPTION.format(chain_id): ",".join(each) for chain_id, each in plan.rpc_urls.items()}
     options = {**urls, **plan.options.get(name, {})}
-    found = tuple(adapter.connect(Venues(http=http, tokens=listed_tokens(), options=options)))
+    found = tuple(adapter.connect(Venues(http=http, tokens=list_tokens(), options=options)))
     if not found:
         raise ValueError(f"adapter {name} has nothing to read; it needs options or RPC URLs")
     yield from found
 
 
-def _timed(plan: Plan, source: Source) -> Source:
-    name, kind = source.adapter.name, _kind(source)
+def _set_times(plan: Plan, source: Source) -> Source:
+    name, kind = source.adapter.name, _find_kind(source)
     interval_s = plan.intervals_s.get(name, plan.intervals_s.get(kind, source.interval_s))
     max_age_s = plan.max_ages_s.get(name, plan.max_ages_s.get(kind, source.max_age_s))
     return replace(source, interval_s=interval_s, max_age_s=max_age_s)
 
 
-def _kind(source: Source) -> str:
+def _find_kind(source: Source) -> str:
     return source.adapter.name.partition("@")[0]
 
 

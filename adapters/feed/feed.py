@@ -105,9 +105,9 @@ class Feed:
             with self._changed:
                 self._begin(slot, self._clock())
             self._read(slot)
-        return self.state()
+        return self.get_state()
 
-    def state(self) -> State:
+    def get_state(self) -> State:
         """Return what may be used now."""
         now = self._clock()
         with self._changed:
@@ -156,7 +156,7 @@ class Feed:
         slot.started_at = None
         report = replace(slot.report, readings=slot.report.readings + 1, seconds=now - began)
         if failure is None:
-            slot.report = self._after_success(report, began + slot.source.max_age_s, now)
+            slot.report = self._report_success(report, began + slot.source.max_age_s, now)
             return
         logger.warning("source %s failed: %s", slot.name, failure)
         asked_s = failure.retry_after_s or 0.0 if isinstance(failure, VenueUnavailable) else 0.0
@@ -165,20 +165,20 @@ class Feed:
             report,
             failures=report.failures + 1,
             trouble=failure.code,
-            reason=_printable(str(failure)),
+            reason=_make_printable(str(failure)),
             since=report.since or now,
         )
 
-    def _after_success(self, report: SourceReport, expires_at: float, now: float) -> SourceReport:
+    def _report_success(self, report: SourceReport, expires_at: float, now: float) -> SourceReport:
         known = replace(
             report,
             expires_at=expires_at,
-            gas_chains=self._fold.gas_chains(report.name),
-            refused=self._fold.refused(report.name),
+            gas_chains=self._fold.list_gas_chains(report.name),
+            refused=self._fold.get_refused(report.name),
         )
         if not known.missing:
             return replace(known, trouble="", reason="", since=0.0)
-        reason = _printable(f"cannot read {', '.join(known.missing)}")
+        reason = _make_printable(f"cannot read {', '.join(known.missing)}")
         return replace(known, trouble=INCOMPLETE, reason=reason, since=report.since or now)
 
 
@@ -196,6 +196,6 @@ def refresh(adapters: Iterable[Adapter[Any]], accept: Collection[Transfers] = ()
     return Feed(sources, accept=accept).read_all()
 
 
-def _printable(text: str) -> str:
+def _make_printable(text: str) -> str:
     """Return a text that comes from outside in a form that may stand in a log or a document."""
     return "".join(letter if letter.isprintable() else " " for letter in text[:LONGEST_REASON])

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from adapters.base import BadPayload
-from adapters.feed.state import LONGEST_REASON, MAX_REASONS, without_gas_prices
+from adapters.feed.state import LONGEST_REASON, MAX_REASONS, remove_gas_prices
 from routing_engine import Snapshot
 from routing_engine.formats import Contents, screen
 from routing_engine.model import Market, Token, Transfers
@@ -62,7 +62,7 @@ class Fold:
         changed = [market for name, market in markets.items() if before.markets.get(name) is not market]
         changed = [market for market in changed if before.markets.get(market.id) != market]
         self._check_owners(source, changed)
-        tokens = self._checked_tokens(source, changed)
+        tokens = self._check_tokens(source, changed)
         self._check_chains(source, contents)
         _check_reasons(source, contents.refused)
 
@@ -76,18 +76,18 @@ class Fold:
             blocks=contents.blocks,
             taken_at=datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
         )
-        self.snapshot = without_gas_prices(snapshot, set(before.gas_chains) - contents.gas_prices.keys())
+        self.snapshot = remove_gas_prices(snapshot, set(before.gas_chains) - contents.gas_prices.keys())
         kept = {name: owner for name, owner in self.owners.items() if name not in gone} if gone else self.owners
         self.owners = {**kept, **dict.fromkeys((market.id for market in usable), source)}
         self._given[source] = _Given(markets, tuple(contents.gas_prices), contents.refused)
         self._decimals |= tokens
         self.snapshot.id  # noqa: B018 - hashed once here, every later snapshot costs only what differs
 
-    def gas_chains(self, source: str) -> tuple[int, ...]:
+    def list_gas_chains(self, source: str) -> tuple[int, ...]:
         """Return the chains whose gas price a source gave."""
         return self._given.get(source, _Given()).gas_chains
 
-    def refused(self, source: str) -> Mapping[str, int]:
+    def get_refused(self, source: str) -> Mapping[str, int]:
         """Return how many pools a source left out, by reason."""
         return self._given.get(source, _Given()).refused
 
@@ -97,7 +97,7 @@ class Fold:
             if owner != source:
                 raise BadPayload(f"{source}: gives market {market.id}, which belongs to {owner}")
 
-    def _checked_tokens(self, source: str, markets: Iterable[Market]) -> dict[Token, tuple[int, str]]:
+    def _check_tokens(self, source: str, markets: Iterable[Market]) -> dict[Token, tuple[int, str]]:
         """Return how the tokens count, and who said so."""
         found: dict[Token, tuple[int, str]] = {}
         for token in chain.from_iterable(market.tokens for market in markets):

@@ -131,12 +131,12 @@ class State:
         """Whether something is wrong with any source."""
         return bool(self.missing)
 
-    def without(self, names: Collection[str]) -> State:
+    def leave_out(self, names: Collection[str]) -> State:
         """Return the state without what these sources gave."""
         owners = {market_id: owner for market_id, owner in self.owners.items() if owner not in names}
         chains = {chain for source in self.sources if source.name in names for chain in source.gas_chains}
         snapshot = self.snapshot.apply(removed=self.owners.keys() - owners.keys())
-        return replace(self, snapshot=without_gas_prices(snapshot, chains), owners=owners)
+        return replace(self, snapshot=remove_gas_prices(snapshot, chains), owners=owners)
 
 
 class Freshness:
@@ -149,16 +149,16 @@ class Freshness:
     def __call__(self, state: State, now: float) -> State:
         """Return `state` without what is stale at `now`, in seconds since 1970."""
         stale = frozenset(source.name for source in state.sources if source.is_stale(now))
-        sources = tuple(_left_out(source, now) if source.name in stale else source for source in state.sources)
+        sources = tuple(_mark_left_out(source, now) if source.name in stale else source for source in state.sources)
         if stale.isdisjoint(state.owners.values()) and not any(s.gas_chains for s in sources if s.name in stale):
             return replace(state, sources=sources)
         key = state.snapshot, stale
         if self._key is None or self._key[0] is not key[0] or self._key[1] != key[1]:
-            self._key, self._made = key, state.without(stale)
+            self._key, self._made = key, state.leave_out(stale)
         return replace(self._made, sources=sources)
 
 
-def _left_out(source: SourceReport, now: float) -> SourceReport:
+def _mark_left_out(source: SourceReport, now: float) -> SourceReport:
     """Say that a source is left out: because it is stale, or not read yet, unless something worse is known of it."""
     if source.trouble:
         return replace(source, is_left_out=True)
@@ -168,7 +168,7 @@ def _left_out(source: SourceReport, now: float) -> SourceReport:
     return replace(source, trouble=STALE, reason=reason, since=source.expires_at, is_left_out=True)
 
 
-def without_gas_prices(snapshot: Snapshot, chain_ids: Collection[int]) -> Snapshot:
+def remove_gas_prices(snapshot: Snapshot, chain_ids: Collection[int]) -> Snapshot:
     """Return the snapshot with the gas prices of these chains unknown."""
     if not snapshot.gas_prices.keys() & chain_ids:
         return snapshot
@@ -181,7 +181,7 @@ def without_gas_prices(snapshot: Snapshot, chain_ids: Collection[int]) -> Snapsh
     )
 
 
-def reports_from(records: Field) -> tuple[SourceReport, ...]:
+def read_reports(records: Field) -> tuple[SourceReport, ...]:
     """Read a list of `SourceReport.to_record`.
 
     Raises

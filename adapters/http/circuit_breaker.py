@@ -94,15 +94,15 @@ class Breaker:
         try:
             yield
         except VenueUnavailable as failure:
-            self._failed(era, failure.retry_after_s)
+            self._record_failure(era, failure.retry_after_s)
             raise
         except AdapterError:
-            self._answered(era)
+            self._record_answer(era)
             raise
         except BaseException:  # interrupted, even by a signal: a trial that nobody ends would stay open
-            self._gave_up(era)
+            self._record_interruption(era)
             raise
-        self._answered(era)
+        self._record_answer(era)
 
     def _enter(self) -> int:
         with self._lock:
@@ -116,7 +116,7 @@ class Breaker:
                 self._era += 1
             return self._era
 
-    def _answered(self, era: int) -> None:
+    def _record_answer(self, era: int) -> None:
         with self._lock:
             if era != self._era:
                 return
@@ -126,7 +126,7 @@ class Breaker:
                 self._cooldown_s = self._first_cooldown_s
                 self._era += 1
 
-    def _failed(self, era: int, retry_after_s: float | None) -> None:
+    def _record_failure(self, era: int, retry_after_s: float | None) -> None:
         with self._lock:
             if era != self._era:
                 return
@@ -142,7 +142,7 @@ class Breaker:
             self._is_open, self._is_probed = True, False
             self._era += 1
 
-    def _gave_up(self, era: int) -> None:
+    def _record_interruption(self, era: int) -> None:
         with self._lock:
             if era == self._era:
                 self._is_probed = False
@@ -162,7 +162,7 @@ class Breakers:
         self._lock = threading.Lock()
         self._by_host: dict[str, Breaker] = {}
 
-    def of(self, host: str) -> Breaker:
+    def find(self, host: str) -> Breaker:
         """Return the breaker of a host."""
         with self._lock:
             breaker = self._by_host.get(host)
@@ -170,7 +170,7 @@ class Breakers:
                 breaker = self._by_host[host] = self._make(host)
             return breaker
 
-    def states(self) -> Mapping[str, State]:
+    def list_states(self) -> Mapping[str, State]:
         """Return the state of every host that was asked, for metrics."""
         with self._lock:
             breakers = tuple(self._by_host.values())

@@ -16,9 +16,9 @@ from urllib3.exceptions import HTTPError
 
 from adapters.base import VenueUnavailable
 from adapters.http.circuit_breaker import BreakerOpen, Breakers
-from adapters.http.connections import GuardedConnections, guarded_by
+from adapters.http.connections import GuardedConnections, guard_connections
 from adapters.http.deadline import Deadline
-from adapters.http.responses import describe, document, read
+from adapters.http.responses import describe, read, read_document
 
 MAX_ERROR_BYTES = 65_536
 FIRST_PAUSE_S = 0.25
@@ -132,9 +132,9 @@ class JsonClient:
     def _ask(self, request: requests.PreparedRequest) -> Any:
         host = urlsplit(request.url or "").netloc.rpartition("@")[2]
         ends = self._clock() + self._limits.total_s
-        breaker = self.breakers.of(host)
+        breaker = self.breakers.find(host)
 
-        def once() -> Any:
+        def ask_once() -> Any:
             with breaker.attempt():
                 return self._exchange(request, host, ends - self._clock())
 
@@ -150,7 +150,7 @@ class JsonClient:
             sleep=lambda seconds: self._sleep(max(0.0, min(seconds, ends - self._clock()))),
             reraise=True,
         )
-        return retrying(once)
+        return retrying(ask_once)
 
     def _pause(self, state: RetryCallState) -> float:
         """Wait for what the host asked for, and a random part more, so that not everybody comes back at once."""
@@ -164,7 +164,7 @@ class JsonClient:
         late = f"{host}: no complete answer within {self._limits.total_s:g} s"
         if seconds <= 0.0:
             raise VenueUnavailable(late)
-        with Deadline(seconds) as deadline, guarded_by(deadline):
+        with Deadline(seconds) as deadline, guard_connections(deadline):
             try:
                 status, retry_after, body = self._send(request, host, deadline)
             except (requests.RequestException, HTTPError, OSError) as failure:
@@ -172,7 +172,7 @@ class JsonClient:
                 raise VenueUnavailable(message) from failure
             if deadline.is_over:  # to the parser, a connection that was cut may look like the end of an answer
                 raise VenueUnavailable(late)
-        return document(host, status, retry_after, body)
+        return read_document(host, status, retry_after, body)
 
     def _send(self, request: requests.PreparedRequest, host: str, deadline: Deadline) -> tuple[int, str | None, bytes]:
         timeout = (min(self._limits.connect_s, deadline.remaining_s), min(self._limits.read_s, deadline.remaining_s))

@@ -20,7 +20,7 @@ _PRESENT: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
-def guarded_by(deadline: Deadline) -> Iterator[None]:
+def guard_connections(deadline: Deadline) -> Iterator[None]:
     """Let `deadline` cut whatever connection this thread uses inside."""
     token = _PRESENT.set(deadline)
     try:

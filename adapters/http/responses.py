@@ -40,7 +40,7 @@ def read(response: requests.Response, host: str, most: int) -> bytes:
     return b"".join(parts)
 
 
-def document(host: str, status: int, retry_after: str | None, body: bytes) -> Any:
+def read_document(host: str, status: int, retry_after: str | None, body: bytes) -> Any:
     """Return the JSON of a good answer, and tell passing failures from refusals.
 
     Raises
@@ -53,7 +53,7 @@ def document(host: str, status: int, retry_after: str | None, body: bytes) -> An
         If a good answer is not JSON.
     """
     if status == 429 or status >= 500:
-        raise VenueUnavailable(f"{host}: answered with status {status}", retry_after_s=_seconds(retry_after))
+        raise VenueUnavailable(f"{host}: answered with status {status}", retry_after_s=_read_seconds(retry_after))
     if 200 <= status < 300:
         try:
             return parse(body)
@@ -79,14 +79,14 @@ def parse(body: bytes) -> Any:
         If it is not JSON.
     """
     refuse_deep(body)
-    return json.loads(body, parse_constant=_no_number)
+    return json.loads(body, parse_constant=_refuse_number)
 
 
-def _no_number(name: str) -> float:
+def _refuse_number(name: str) -> float:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _seconds(retry_after: str | None) -> float | None:
+def _read_seconds(retry_after: str | None) -> float | None:
     """Read a Retry-After in seconds; a date would need the host's clock to be right, so it counts as none."""
     text = (retry_after or "").strip()
     return float(text) if text.isascii() and text.isdecimal() and len(text) <= 9 else None

@@ -75,12 +75,12 @@ class Function:
     def __init__(self, signature: str, *outputs: str) -> None:
         self.signature = signature
         self.selector = keccak(text=signature)[:SELECTOR_BYTES]
-        self._inputs = _types(signature)
+        self._inputs = _split_types(signature)
         self.outputs = outputs
 
     def __call__(self, to: str, *arguments: object) -> Call:
         """Return the call of this function of the contract at `to`."""
-        return Call(to.lower(), self.selector + _encoded(self._inputs, arguments), self)
+        return Call(to.lower(), self.selector + _encode(self._inputs, arguments), self)
 
     def read(self, calldata: bytes) -> tuple[tuple[Any, ...], bytes] | None:
         """Return the arguments of a call and what stands behind them, or None.
@@ -177,7 +177,7 @@ class LogFilter:
         return all(not allowed or topic in allowed for allowed, topic in zip(self.topics, log.topics, strict=False))
 
 
-def quantity(record: Mapping[str, Any], field: str, bits: int = 64) -> int:
+def read_quantity(record: Mapping[str, Any], field: str, bits: int = 64) -> int:
     """Return a JSON-RPC quantity: ``0x`` and hex digits, below ``2**bits``.
 
     Raises
@@ -191,7 +191,7 @@ def quantity(record: Mapping[str, Any], field: str, bits: int = 64) -> int:
     raise BadPayload(f"{field} must be a hex quantity below 2**{bits}, not {str(text)[:80]!r}")
 
 
-def hex_data(text: object, field: str, length: int | None = None) -> bytes:
+def read_hex(text: object, field: str, length: int | None = None) -> bytes:
     """Return bytes written as ``0x`` and hex digits, of a given length if any.
 
     Raises
@@ -204,19 +204,19 @@ def hex_data(text: object, field: str, length: int | None = None) -> bytes:
     raise BadPayload(f"{field} must be hex data{f' of {length} bytes' if length else ''}, not {str(text)[:80]!r}")
 
 
-def _types(signature: str) -> tuple[str, ...]:
+def _split_types(signature: str) -> tuple[str, ...]:
     inputs = signature[signature.index("(") :]
     return () if inputs == "()" else tuple(part.to_type_str() for part in parse(inputs).components)
 
 
 @lru_cache(maxsize=2**15)
-def _encoded(types: tuple[str, ...], arguments: tuple[object, ...]) -> bytes:
+def _encode(types: tuple[str, ...], arguments: tuple[object, ...]) -> bytes:
     """Encode arguments; the words of bitmaps are asked for by the same numbers in every pool."""
     return encode(types, arguments) if types else b""
 
 
 @lru_cache(maxsize=256)
-def _bounds(types: tuple[str, ...]) -> tuple[tuple[int, int], ...] | None:
+def _find_bounds(types: tuple[str, ...]) -> tuple[tuple[int, int], ...] | None:
     """Return the least and the greatest number of each type, or None unless all are integers."""
     found = []
     for name in types:
@@ -228,16 +228,18 @@ def _bounds(types: tuple[str, ...]) -> tuple[tuple[int, int], ...] | None:
 
 
 def _decode(types: tuple[str, ...], data: bytes, where: str) -> tuple[Any, ...]:
-    bounds = _bounds(types)
+    bounds = _find_bounds(types)
     if bounds is not None:
-        return _integers(types, bounds, data, where)
+        return _decode_integers(types, bounds, data, where)
     try:
         return tuple(decode(types, data))
     except (DecodingError, OverflowError, UnicodeDecodeError) as error:
         raise CallFailed(f"{where}: the answer does not fit {', '.join(types)}") from error
 
 
-def _integers(types: tuple[str, ...], bounds: tuple[tuple[int, int], ...], data: bytes, where: str) -> tuple[int, ...]:
+def _decode_integers(
+    types: tuple[str, ...], bounds: tuple[tuple[int, int], ...], data: bytes, where: str
+) -> tuple[int, ...]:
     """Decode words; most answers are nothing else, and the general codec takes ten times as long."""
     found = tuple(
         int.from_bytes(data[WORD * place : WORD * (place + 1)], signed=low < 0) for place, (low, _) in enumerate(bounds)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from adapters.base import AdapterError, BadPayload, Client, Declined, TooLarge, VenueUnavailable
 from adapters.http.circuit_breaker import Breaker, BreakerOpen, State
-from adapters.rpc.abi import quantity
+from adapters.rpc.abi import read_quantity
 
 Question: TypeAlias = tuple[str, list[Any]]
 """Method and parameters."""
@@ -137,7 +137,7 @@ class Endpoint:
         try:
             with self._breaker.attempt():
                 try:
-                    return parse(self._answers(questions))
+                    return parse(self._collect_answers(questions))
                 except BadPayload as garbage:
                     raise VenueUnavailable(f"{self.host}: {garbage}") from garbage
         except BreakerOpen as closed:
@@ -147,7 +147,7 @@ class Endpoint:
             self._fault = str(fault)
             raise
 
-    def _answers(self, questions: Sequence[Question]) -> list[Answer]:
+    def _collect_answers(self, questions: Sequence[Question]) -> list[Answer]:
         if not self._is_known:
             self._check_chain()
         answers: list[Answer] = []
@@ -157,7 +157,7 @@ class Endpoint:
 
     def _check_chain(self) -> None:
         answer = (self._put([("eth_chainId", [])]) or [None])[0]
-        chain_id = quantity({"chain id": answer}, "chain id")
+        chain_id = read_quantity({"chain id": answer}, "chain id")
         if chain_id != self._chain_id:
             message = f"{self.host}: is chain {chain_id}, not {self._chain_id}; check the URL"
             raise VenueUnavailable(message, retry_after_s=WRONG_CHAIN_PAUSE_S)
@@ -187,16 +187,16 @@ class Endpoint:
         except BadPayload as error:
             raise VenueUnavailable(str(error)) from error
         if len(batch) == 1 and isinstance(document, dict):
-            return [self._result(document)]
-        if isinstance(document, dict) and isinstance(self._result(document), RpcRefused):
+            return [self._read_result(document)]
+        if isinstance(document, dict) and isinstance(self._read_result(document), RpcRefused):
             self._take_smaller(len(batch))
             return None
-        return self._sorted(document, len(batch))
+        return self._sort(document, len(batch))
 
     def _take_smaller(self, size: int) -> None:
         self._batch_size = max(1, size // 2)
 
-    def _sorted(self, document: Any, count: int) -> list[Answer]:
+    def _sort(self, document: Any, count: int) -> list[Answer]:
         """Bring answers into the order of their questions."""
         if not isinstance(document, list):
             raise VenueUnavailable(f"{self.host}: answers {type(document).__name__} to a batch")
@@ -207,9 +207,9 @@ class Endpoint:
         }
         if len(document) != count or set(by_id) != set(range(count)):
             raise VenueUnavailable(f"{self.host}: a batch of {count} has {len(document)} answers, or wrong ids")
-        return [self._result(by_id[number]) for number in range(count)]
+        return [self._read_result(by_id[number]) for number in range(count)]
 
-    def _result(self, answer: dict[str, Any]) -> Answer:
+    def _read_result(self, answer: dict[str, Any]) -> Answer:
         if "error" not in answer or answer["error"] is None:
             if "result" not in answer:
                 raise VenueUnavailable(f"{self.host}: an answer has neither result nor error")

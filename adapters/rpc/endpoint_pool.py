@@ -63,7 +63,7 @@ class RpcPool:
             raise ValueError(f"chain {chain_id}: give at least one endpoint")
         self.chain_id = chain_id
         asked = client or JsonClient(limits=RPC_LIMITS)
-        self._endpoints = tuple(Endpoint(chain_id, url, _client_for(url, asked)) for url in urls)
+        self._endpoints = tuple(Endpoint(chain_id, url, _choose_client(url, asked)) for url in urls)
         self._sleep = sleep
         self._rng = random.Random()
         self._confirmed: tuple[str, set[Endpoint]] = ("", set())
@@ -83,11 +83,11 @@ class RpcPool:
         """How many HTTP requests were sent to the endpoints; a batch is one."""
         return sum(endpoint.requests for endpoint in self._endpoints)
 
-    def health(self) -> tuple[EndpointHealth, ...]:
+    def list_health(self) -> tuple[EndpointHealth, ...]:
         """Return the state of each endpoint, in the order given."""
         return tuple(endpoint.health for endpoint in self._endpoints)
 
-    def singles(self) -> tuple[SingleEndpoint, ...]:
+    def list_singles(self) -> tuple[SingleEndpoint, ...]:
         """Return each endpoint by itself, in the order given, so that what they say can be compared."""
         return self._singles
 
@@ -104,11 +104,11 @@ class RpcPool:
         VenueUnavailable
             If none answers with a recent block.
         """
-        head, used = self._heads.newest(beside)
+        head, used = self._heads.find_newest(beside)
         self._confirmed = (head.hash, {used})
         return head
 
-    def block(self, number: int) -> Block | None:
+    def read_block(self, number: int) -> Block | None:
         """Return a block by its number, or None where the chain is not that long."""
 
         def parse(answers: list[Answer]) -> Block | None:
@@ -175,7 +175,7 @@ class RpcPool:
         self._confirmed[1].add(endpoint)
 
 
-def _client_for(url: str, client: Client) -> Client:
+def _choose_client(url: str, client: Client) -> Client:
     if not is_socket(url):
         return client
     from adapters.rpc.web3_client import SocketClient  # web3 takes a second to load, and most nodes have no socket

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from adapters.base import AdapterError, BadPayload, VenueUnavailable
-from adapters.rpc.abi import hex_data, quantity
+from adapters.rpc.abi import read_hex, read_quantity
 from adapters.rpc.endpoint import Answer, Endpoint, Question, RpcRefused
 
 MAX_LAG_BLOCKS = 16
@@ -80,7 +80,7 @@ class Heads:
         self._compared_at = 0.0
         self.used: Endpoint | None = None
 
-    def newest(self, beside: int | None) -> tuple[Block, Endpoint]:
+    def find_newest(self, beside: int | None) -> tuple[Block, Endpoint]:
         """Return the newest block, with the one of number `beside`, and who told it.
 
         Raises
@@ -133,7 +133,7 @@ class Heads:
         asked = {}
         for endpoint in endpoints:
             if endpoint not in self._pending or self._pending[endpoint].done():  # what came too late is old by now
-                self._pending[endpoint] = self._threads.submit(self._head_of, endpoint, questions)
+                self._pending[endpoint] = self._threads.submit(self._ask_head, endpoint, questions)
             asked[endpoint] = self._pending[endpoint]
         wait(asked.values(), timeout=first_s, return_when=FIRST_COMPLETED)
         wait(asked.values(), timeout=0 if first_s else PATIENCE_S)
@@ -142,7 +142,7 @@ class Heads:
             del self._pending[endpoint]
         return {endpoint: future.result() for endpoint, future in done.items()}
 
-    def _head_of(self, endpoint: Endpoint, questions: Sequence[Question]) -> Block | VenueUnavailable:
+    def _ask_head(self, endpoint: Endpoint, questions: Sequence[Question]) -> Block | VenueUnavailable:
         try:
             head = endpoint.ask(questions, partial(_parse_head, len(self._questions)))
         except VenueUnavailable as fault:
@@ -178,8 +178,8 @@ def parse_block(record: object) -> Block:
     if not isinstance(record, dict):
         raise BadPayload(f"a block must be an object, not {str(record)[:80]!r}")
     return Block(
-        number=quantity(record, "number"),
-        hash="0x" + hex_data(record.get("hash"), "hash", 32).hex(),
-        timestamp=quantity(record, "timestamp"),
-        parent="0x" + hex_data(record.get("parentHash"), "parentHash", 32).hex(),
+        number=read_quantity(record, "number"),
+        hash="0x" + read_hex(record.get("hash"), "hash", 32).hex(),
+        timestamp=read_quantity(record, "timestamp"),
+        parent="0x" + read_hex(record.get("parentHash"), "parentHash", 32).hex(),
     )

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from adapters.base import AdapterError, BadPayload, VenueUnavailable
-from adapters.rpc.abi import Log, LogFilter, hex_data, quantity
+from adapters.rpc.abi import Log, LogFilter, read_hex, read_quantity
 from adapters.rpc.adaptive_batch import Portion
 from adapters.rpc.endpoint import Answer, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
@@ -61,8 +61,8 @@ class LogReader:
             If it would take more than `MOST_REQUESTS`.
         """
         found = self._read_range(replace(wanted, last_block=min(wanted.last_block, at.number)), at)
-        logs = tuple(sorted(found, key=_place))
-        if any(_place(first) == _place(second) for first, second in pairwise(logs)):
+        logs = tuple(sorted(found, key=_get_place))
+        if any(_get_place(first) == _get_place(second) for first, second in pairwise(logs)):
             raise BadPayload(f"chain {self._rpc.chain_id}: a log came twice")
         hashes = {at.number: at.hash}
         if any(hashes.setdefault(log.block_number, log.block_hash) != log.block_hash for log in logs):
@@ -94,7 +94,7 @@ class LogReader:
             raise TooLong(f"chain {self._rpc.chain_id}: {ranges} take too long; use an endpoint that allows wider ones")
 
     def _ask(self, wanted: LogFilter, at: Block) -> list[Log]:
-        parts = tuple(_by_addresses(wanted))
+        parts = tuple(_split_by_addresses(wanted))
 
         def parse(answers: list[Answer]) -> list[Log]:
             for answer in answers:
@@ -102,15 +102,15 @@ class LogReader:
                     raise answer
             return [log for part, answer in zip(parts, answers, strict=True) for log in _parse(answer, part)]
 
-        return self._rpc.ask([("eth_getLogs", [_parameters(part)]) for part in parts], parse, at)
+        return self._rpc.ask([("eth_getLogs", [_make_parameters(part)]) for part in parts], parse, at)
 
 
-def _by_addresses(wanted: LogFilter) -> Iterator[LogFilter]:
+def _split_by_addresses(wanted: LogFilter) -> Iterator[LogFilter]:
     for start in range(0, len(wanted.addresses), MOST_ADDRESSES):
         yield replace(wanted, addresses=wanted.addresses[start : start + MOST_ADDRESSES])
 
 
-def _parameters(wanted: LogFilter) -> dict[str, Any]:
+def _make_parameters(wanted: LogFilter) -> dict[str, Any]:
     return {
         "fromBlock": hex(wanted.first_block),
         "toBlock": hex(wanted.last_block),
@@ -146,14 +146,14 @@ def parse_log(record: object) -> Log:
     if record.get("removed"):
         raise BadPayload("a log was taken back while it was read")
     return Log(
-        address="0x" + hex_data(record.get("address"), "address", 20).hex(),
-        topics=tuple("0x" + hex_data(topic, "topic", 32).hex() for topic in topics),
-        data=hex_data(record.get("data"), "data"),
-        block_number=quantity(record, "blockNumber"),
-        block_hash="0x" + hex_data(record.get("blockHash"), "blockHash", 32).hex(),
-        index=quantity(record, "logIndex"),
+        address="0x" + read_hex(record.get("address"), "address", 20).hex(),
+        topics=tuple("0x" + read_hex(topic, "topic", 32).hex() for topic in topics),
+        data=read_hex(record.get("data"), "data"),
+        block_number=read_quantity(record, "blockNumber"),
+        block_hash="0x" + read_hex(record.get("blockHash"), "blockHash", 32).hex(),
+        index=read_quantity(record, "logIndex"),
     )
 
 
-def _place(log: Log) -> tuple[int, int]:
+def _get_place(log: Log) -> tuple[int, int]:
     return log.block_number, log.index

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from eth_utils.crypto import keccak
 
 from adapters.base import BadPayload, VenueUnavailable
-from adapters.rpc.abi import Call, Outcome, hex_data
+from adapters.rpc.abi import Call, Outcome, read_hex
 from adapters.rpc.adaptive_batch import Portion
 from adapters.rpc.endpoint import Answer, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
@@ -64,7 +64,7 @@ class Multicall:
             outcomes += answer
             patience = PATIENCE
             self._portion.grow(len(portion))
-        return self._again(calls, outcomes, at)
+        return self._ask_again(calls, outcomes, at)
 
     def _aggregate(self, calls: Sequence[Call], at: Block) -> list[Outcome] | None:
         """Put one portion; give None where it is refused as too much."""
@@ -74,21 +74,21 @@ class Multicall:
             (answer,) = answers
             if isinstance(answer, RpcRefused):
                 return answer
-            return decode_outcomes(hex_data(answer, "aggregate3"), len(calls))
+            return decode_outcomes(read_hex(answer, "aggregate3"), len(calls))
 
         found = self._rpc.ask([("eth_call", [question, hex(at.number)])], parse, at)
         if isinstance(found, RpcRefused) and len(calls) == 1:
             raise VenueUnavailable(f"a single call is refused: {found}")
         return None if isinstance(found, RpcRefused) else found
 
-    def _again(self, calls: Sequence[Call], outcomes: list[Outcome], at: Block) -> tuple[Outcome, ...]:
+    def _ask_again(self, calls: Sequence[Call], outcomes: list[Outcome], at: Block) -> tuple[Outcome, ...]:
         """Ask alone what reverted without a word among others: a greedy contract may have left it too little gas."""
         silent = [place for place, outcome in enumerate(outcomes) if outcome.reverted and not outcome.data]
         questions = [
             ("eth_call", [{"to": calls[place].to, "data": "0x" + calls[place].data.hex()}, hex(at.number)])
             for place in silent
         ]
-        again = self._rpc.ask(questions, lambda answers: list(map(_alone, answers)), at) if questions else []
+        again = self._rpc.ask(questions, lambda answers: list(map(_read_alone, answers)), at) if questions else []
         for place, outcome in zip(silent, again, strict=True):
             outcomes[place] = outcome
         return tuple(outcomes)
@@ -99,9 +99,9 @@ def encode_calls(calls: Sequence[Call]) -> bytes:
     tuples = [_encode_call(call) for call in calls]
     offsets, offset = [], WORD * len(calls)
     for each in tuples:
-        offsets.append(_word(offset))
+        offsets.append(_encode_word(offset))
         offset += len(each)
-    return b"".join((_word(WORD), _word(len(calls)), *offsets, *tuples))
+    return b"".join((_encode_word(WORD), _encode_word(len(calls)), *offsets, *tuples))
 
 
 def decode_outcomes(data: bytes, count: int) -> list[Outcome]:
@@ -112,26 +112,26 @@ def decode_outcomes(data: bytes, count: int) -> list[Outcome]:
     BadPayload
         If the data is shorter than it says, or of another count.
     """
-    start = _number(data, 0) + WORD
-    if _number(data, start - WORD) != count:
-        raise BadPayload(f"Multicall3 gave {_number(data, start - WORD)} outcomes for {count} calls")
-    return [_outcome(data, start + _number(data, start + WORD * place)) for place in range(count)]
+    start = _read_number(data, 0) + WORD
+    if _read_number(data, start - WORD) != count:
+        raise BadPayload(f"Multicall3 gave {_read_number(data, start - WORD)} outcomes for {count} calls")
+    return [_read_outcome(data, start + _read_number(data, start + WORD * place)) for place in range(count)]
 
 
-def _outcome(data: bytes, start: int) -> Outcome:
-    success, inner = _number(data, start), start + _number(data, start + WORD)
+def _read_outcome(data: bytes, start: int) -> Outcome:
+    success, inner = _read_number(data, start), start + _read_number(data, start + WORD)
     first = inner + WORD
-    last = first + _number(data, inner)
+    last = first + _read_number(data, inner)
     if success > 1 or last > len(data):
         raise BadPayload("an outcome of Multicall3 is malformed; is this the contract?")
     return Outcome(data[first:last], reverted=not success)
 
 
-def _alone(answer: Answer) -> Outcome:
-    return Outcome(b"", reverted=True) if isinstance(answer, RpcRefused) else Outcome(hex_data(answer, "eth_call"))
+def _read_alone(answer: Answer) -> Outcome:
+    return Outcome(b"", reverted=True) if isinstance(answer, RpcRefused) else Outcome(read_hex(answer, "eth_call"))
 
 
-def _number(data: bytes, start: int) -> int:
+def _read_number(data: bytes, start: int) -> int:
     """Read a word that must be below the data's own length, as offsets and lengths are."""
     word = data[start : start + WORD]
     value = int.from_bytes(word)
@@ -142,8 +142,17 @@ def _number(data: bytes, start: int) -> int:
 
 def _encode_call(call: Call) -> bytes:
     padded = call.data.ljust(-len(call.data) % WORD + len(call.data), b"\0")
-    return b"".join((bytes(12), bytes.fromhex(call.to[2:]), _word(1), _word(3 * WORD), _word(len(call.data)), padded))
+    return b"".join(
+        (
+            bytes(12),
+            bytes.fromhex(call.to[2:]),
+            _encode_word(1),
+            _encode_word(3 * WORD),
+            _encode_word(len(call.data)),
+            padded,
+        )
+    )
 
 
-def _word(value: int) -> bytes:
+def _encode_word(value: int) -> bytes:
     return value.to_bytes(WORD)

@@ -107,7 +107,7 @@ def ask_logs(filters: Iterable[LogFilter]) -> Reading[tuple[Log, ...]]:
     return tuple(found)
 
 
-def together(readings: Mapping[Key, Reading[Found]]) -> Reading[Mapping[Key, Found | AdapterError]]:
+def join_readings(readings: Mapping[Key, Reading[Found]]) -> Reading[Mapping[Key, Found | AdapterError]]:
     """Run readings side by side, their requests merged, so that one reply serves all of them.
 
     A reading that fails on what it was told fails alone: its error stands in its place.

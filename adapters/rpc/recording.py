@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import BadPayload
-from adapters.rpc.abi import Log, Outcome, hex_data
+from adapters.rpc.abi import Log, Outcome, read_hex
 from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reply, Request, Responder, Unanswered
 
@@ -124,7 +124,7 @@ def reply_from_json(document: list[Any]) -> Reply:
     """Inverse of `reply_to_json`."""
     outcomes, logs = document
     return Reply(
-        outcomes=tuple(Outcome(hex_data(text.removeprefix("!"), "outcome"), text[:1] == "!") for text in outcomes),
+        outcomes=tuple(Outcome(read_hex(text.removeprefix("!"), "outcome"), text[:1] == "!") for text in outcomes),
         logs=tuple(_logs_from_json(each) for each in logs),
     )
 
@@ -157,7 +157,7 @@ def _log_from_json(document: list[Any]) -> Log:
     return Log(
         address=str(address),
         topics=tuple(str(topic) for topic in topics),
-        data=hex_data(data, "data"),
+        data=read_hex(data, "data"),
         block_number=int(block_number),
         block_hash=str(block_hash),
         index=int(index),

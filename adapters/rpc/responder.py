@@ -25,7 +25,7 @@ class ChainReader:
         self.multicall, self.logs = Multicall(rpc), LogReader(rpc)
         self.scans = ScanReader(rpc, self.multicall)
 
-    def at(self, block: Block) -> ChainResponder:
+    def answer_at(self, block: Block) -> ChainResponder:
         """Return who answers as of a block."""
         return ChainResponder(self, block)
 
@@ -52,10 +52,10 @@ class ChainResponder:
         scanned = iter(self._reader.scans.read(scans, self._at))
         return Reply(
             outcomes=tuple(next(called if isinstance(call, Call) else scanned) for call in request.calls),
-            logs=tuple(self._logs(each) for each in request.filters),
+            logs=tuple(self._answer_logs(each) for each in request.filters),
         )
 
-    def _logs(self, wanted: LogFilter) -> tuple[Log, ...] | Unanswered:
+    def _answer_logs(self, wanted: LogFilter) -> tuple[Log, ...] | Unanswered:
         try:
             return self._reader.logs.read(wanted, self._at)
         except TooLong as error:

@@ -111,29 +111,29 @@ class Scan:
         numbers = [int.from_bytes(word) for word in words]
         return {self.first + step: value for step, value in zip(numbers[::2], numbers[1::2], strict=True)}
 
-    def calls(self) -> tuple[Call, ...]:
+    def list_calls(self) -> tuple[Call, ...]:
         """Return the same questions one by one."""
         call, template = self.call, self.call.data[:-WORD]
         numbers = range(self.first, self.first + self.count)
         return tuple(Call(call.to, template + n.to_bytes(WORD, signed=True), call.function) for n in numbers)
 
     def gather(self, outcomes: Sequence[Outcome]) -> Outcome:
-        """Return what the program would have given, from the outcomes of `calls`."""
+        """Return what the program would have given, from the outcomes of `list_calls`."""
         if any(outcome.reverted or len(outcome.data) < WORD for outcome in outcomes):
             return Outcome(b"", reverted=True)
         values = ((step, outcome.data[:WORD]) for step, outcome in enumerate(outcomes))
         return Outcome(b"".join(step.to_bytes(WORD) + value for step, value in values if any(value)))
 
-    def halves(self) -> tuple[Scan, Scan]:
+    def halve(self) -> tuple[Scan, Scan]:
         """Split the range in two."""
         half = self.count // 2
         return Scan(self.call, self.first, half), Scan(self.call, self.first + half, self.count - half)
 
-    def joined(self, first: Outcome, second: Outcome) -> Outcome:
+    def join(self, first: Outcome, second: Outcome) -> Outcome:
         """Return the outcome of the whole range from those of its halves."""
         if first.reverted or second.reverted:
             return Outcome(b"", reverted=True)
-        half = self.halves()[0].count
+        half = self.halve()[0].count
         moved = (
             (int.from_bytes(second.data[start : start + WORD]) + half).to_bytes(WORD)
             + second.data[start + WORD : start + 2 * WORD]
@@ -147,7 +147,7 @@ def scan(function: Function, to: str, *arguments: object, numbers: range) -> Sca
     return Scan(function(to, *arguments, numbers.start), numbers.start, len(numbers))
 
 
-def program(scans: Sequence[Scan]) -> bytes:
+def build_program(scans: Sequence[Scan]) -> bytes:
     """Return the code that makes scans."""
     return _PROGRAM + b"".join(map(_record, scans))
 
@@ -189,7 +189,7 @@ def _record(each: Scan) -> bytes:
     return head + data.ljust(SPACE, b"\0") + each.first.to_bytes(WORD, signed=True) + each.count.to_bytes(WORD)
 
 
-def _assembled(source: str) -> bytes:
+def _assemble(source: str) -> bytes:
     """Translate a program: numbers and ``@label`` push two bytes, ``label:`` can be jumped to, else an operation."""
     code, labels, uses = bytearray(), {}, []
     for word in source.split():
@@ -210,4 +210,4 @@ def _assembled(source: str) -> bytes:
     return bytes(code)
 
 
-_PROGRAM = _assembled(_SOURCE)
+_PROGRAM = _assemble(_SOURCE)

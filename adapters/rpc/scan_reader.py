@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adapters.base import BadPayload
-from adapters.rpc.abi import Call, Function, Outcome, hex_data
+from adapters.rpc.abi import Call, Function, Outcome, read_hex
 from adapters.rpc.adaptive_batch import Portion
 from adapters.rpc.endpoint import Answer, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import Block
 from adapters.rpc.multicall import Multicall
-from adapters.rpc.scan_program import Scan, program, split_result
+from adapters.rpc.scan_program import Scan, build_program, split_result
 from routing_engine.model import ZERO_ADDRESS
 
 FIRST_PORTION = 4_096
@@ -51,11 +51,11 @@ class ScanReader:
         """
         outcomes: list[Outcome] = []
         while len(outcomes) < len(scans):
-            portion = self._next(scans[len(outcomes) :])
-            outcomes += self._portion_of(portion, at)
+            portion = self._take_next(scans[len(outcomes) :])
+            outcomes += self._read_portion(portion, at)
         return tuple(outcomes)
 
-    def _next(self, scans: Sequence[Scan]) -> Sequence[Scan]:
+    def _take_next(self, scans: Sequence[Scan]) -> Sequence[Scan]:
         """Return as many scans as a portion holds, at least one."""
         size = 0
         for number, each in enumerate(scans[:MOST_SCANS]):
@@ -64,7 +64,7 @@ class ScanReader:
                 return scans[:number]
         return scans[:MOST_SCANS]
 
-    def _portion_of(self, scans: Sequence[Scan], at: Block) -> Sequence[Outcome]:
+    def _read_portion(self, scans: Sequence[Scan], at: Block) -> Sequence[Outcome]:
         if self._runs_programs is not False:
             answer = self._run(scans, at)
             if answer is not None:
@@ -73,13 +73,13 @@ class ScanReader:
         if self._runs_programs is None:
             self._runs_programs = self._run(TRIAL, at) is not None
         if not self._runs_programs:
-            return self._one_by_one(scans, at)
-        return self._smaller(scans, at)
+            return self._read_one_by_one(scans, at)
+        return self._read_less(scans, at)
 
     def _run(self, scans: Sequence[Scan], at: Block) -> list[Outcome] | None:
         """Run the program; None where it is refused or cannot have run."""
-        question = ("eth_call", [{"data": "0x" + program(scans).hex()}, hex(at.number)])
-        answer = self._rpc.ask([question], _data, at)
+        question = ("eth_call", [{"data": "0x" + build_program(scans).hex()}, hex(at.number)])
+        answer = self._rpc.ask([question], _read_data, at)
         if answer is None:
             return None
         try:
@@ -89,7 +89,7 @@ class ScanReader:
         self._runs_programs = True
         return outcomes
 
-    def _smaller(self, scans: Sequence[Scan], at: Block) -> Sequence[Outcome]:
+    def _read_less(self, scans: Sequence[Scan], at: Block) -> Sequence[Outcome]:
         """Try again with less at a time; a single step that is refused counts as reverted."""
         self._portion.shrink(sum(each.count for each in scans))
         if len(scans) > 1:
@@ -98,15 +98,15 @@ class ScanReader:
         (only,) = scans
         if only.count <= 1:
             return (Outcome(b"", reverted=True),)
-        first, second = self.read(only.halves(), at)
-        return (only.joined(first, second),)
+        first, second = self.read(only.halve(), at)
+        return (only.join(first, second),)
 
-    def _one_by_one(self, scans: Sequence[Scan], at: Block) -> Sequence[Outcome]:
-        calls = [each.calls() for each in scans]
+    def _read_one_by_one(self, scans: Sequence[Scan], at: Block) -> Sequence[Outcome]:
+        calls = [each.list_calls() for each in scans]
         outcomes = iter(self._multicall.read([call for each in calls for call in each], at))
         return [each.gather([next(outcomes) for _ in asked]) for each, asked in zip(scans, calls, strict=True)]
 
 
-def _data(answers: list[Answer]) -> bytes | None:
+def _read_data(answers: list[Answer]) -> bytes | None:
     (answer,) = answers
-    return None if isinstance(answer, RpcRefused) else hex_data(answer, "scan")
+    return None if isinstance(answer, RpcRefused) else read_hex(answer, "scan")

@@ -52,7 +52,7 @@ class PoolProvider(JSONBaseProvider):
         """
         if method not in READING and not method.startswith(GETTERS):
             raise Declined(f"{method} may not be put more than once, as a pool of endpoints does", status=405)
-        answer = self._rpc.ask([(method, list(params or ()))], _first)
+        answer = self._rpc.ask([(method, list(params or ()))], _get_first)
         if isinstance(answer, RpcRefused):
             error = {"code": answer.number, "message": answer.said, "data": answer.data}
             return {"jsonrpc": "2.0", "id": 0, "error": error}  # type: ignore[typeddict-item]
@@ -69,5 +69,5 @@ class PoolProvider(JSONBaseProvider):
         return True
 
 
-def _first(answers: list[Answer]) -> Answer:
+def _get_first(answers: list[Answer]) -> Answer:
     return answers[0]

@@ -58,11 +58,11 @@ def check_adapter(
     contents = check_parsing(adapter, payload, seed=seed, **market_options)
     _require(len(client.asked) == asked, adapter, "parse asks the client; move that to fetch")
     away = make(ReplayClient({question: VenueUnavailable("away") for question in answers}))
-    said = _outcome(away, "the service is away")
+    said = _find_error(away, "the service is away")
     _require(isinstance(said, VenueUnavailable), adapter, "does not raise VenueUnavailable for a service that is away")
-    for where in _sample(list(_leaves(dict(answers))), seed, changes // len(WRONG)):
+    for where in _sample(list(_list_leaves(dict(answers))), seed, changes // len(WRONG)):
         for wrong in WRONG:
-            _outcome(make(ReplayClient(_with(dict(answers), where, wrong))), f"{where} is {wrong!r}")
+            _find_error(make(ReplayClient(_with(dict(answers), where, wrong))), f"{where} is {wrong!r}")
     return contents
 
 
@@ -97,7 +97,7 @@ def _check_ids(adapter: Adapter[Any], contents: Contents) -> None:
             _require(known.decimals == token.decimals, adapter, f"{token.key} has two numbers of decimals")
 
 
-def _outcome(adapter: Adapter[Any], change: str) -> AdapterError | None:
+def _find_error(adapter: Adapter[Any], change: str) -> AdapterError | None:
     """Read and parse; give the error. Any other than an `AdapterError` does not conform."""
     try:
         contents = adapter.parse(adapter.fetch())
@@ -114,16 +114,16 @@ def _outcome(adapter: Adapter[Any], change: str) -> AdapterError | None:
     return None
 
 
-def _leaves(document: Any, where: Where = ()) -> Iterator[Where]:
+def _list_leaves(document: Any, where: Where = ()) -> Iterator[Where]:
     """Name every value of nested dicts and lists that is not one itself, and every dict and list within."""
     if where:
         yield where
     if isinstance(document, dict):
         for name, value in document.items():
-            yield from _leaves(value, (*where, name))
+            yield from _list_leaves(value, (*where, name))
     elif isinstance(document, list):
         for number, value in enumerate(document):
-            yield from _leaves(value, (*where, number))
+            yield from _list_leaves(value, (*where, number))
 
 
 def _with(document: Any, where: Where, value: Any) -> Any:

@@ -18,11 +18,11 @@ LONGEST = 8_192
 
 def decode_payment(chain_id: int, contract: str, calldata: bytes) -> DecodedPayment | None:
     """Return what a call of a listed contract pays, or None if it is not one of those that are built here."""
-    reader = paying_contracts(chain_id).get(contract)
+    reader = find_paying_contracts(chain_id).get(contract)
     return reader(contract, calldata) if reader is not None and len(calldata) <= LONGEST else None
 
 
 @cache
-def paying_contracts(chain_id: int) -> Mapping[str, CallReader]:
+def find_paying_contracts(chain_id: int) -> Mapping[str, CallReader]:
     """Return the contracts of a chain that the installed builders call, and what reads such calls back."""
     return PaymentBuilders.installed().readers(chain_id)

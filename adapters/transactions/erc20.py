@@ -23,7 +23,7 @@ def transfer(token: Token, recipient: str, amount: int) -> PaymentCall:
     return PaymentCall(chain_id=token.chain_id, to=token.address, data=TRANSFER(token.address, recipient, amount).data)
 
 
-def approvals(spending: Spending, allowance: int) -> tuple[Transaction, ...]:
+def build_approvals(spending: Spending, allowance: int) -> tuple[Transaction, ...]:
     """Return what makes an allowance just what is needed.
 
     A larger one is left alone: it was the payer's own decision. A smaller one is taken back first, since tokens such as

@@ -16,8 +16,8 @@ from adapters.transactions.base import (
     Transaction,
 )
 from adapters.transactions.decoded import REFERENCE_BYTES, CallReader
-from adapters.transactions.erc20 import approvals, transfer
-from adapters.transactions.permit2 import grants
+from adapters.transactions.erc20 import build_approvals, transfer
+from adapters.transactions.permit2 import build_grants
 from routing_engine.model import Token
 
 ENTRY_POINTS = "routing_engine.payments"
@@ -99,7 +99,7 @@ def transactions(call: PaymentCall, allowance: int, granted: int = 0) -> tuple[T
         What the spender takes for its user now; of no matter where it takes it for itself.
     """
     spending = call.spending
-    before = (*approvals(spending, allowance), *grants(spending, granted)) if spending else ()
+    before = (*build_approvals(spending, allowance), *build_grants(spending, granted)) if spending else ()
     return (
         *before,
         Transaction(purpose=Purpose.PAY, chain_id=call.chain_id, to=call.to, value=call.value, data=call.data),

@@ -11,7 +11,7 @@ ALLOWANCE = Function("allowance(address,address,address)", "uint160", "uint48", 
 """Owner, token, spender; amount, until when, nonce. Selector 927da105."""
 
 
-def grants(spending: Spending, granted: int) -> tuple[Transaction, ...]:
+def build_grants(spending: Spending, granted: int) -> tuple[Transaction, ...]:
     """Return what names the spending's user to Permit2, for the exact amount and no longer than it takes.
 
     Parameters

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.base import AdapterError, BadPayload
-from adapters.rpc.abi import Outcome, hex_data, quantity
+from adapters.rpc.abi import Outcome, read_hex, read_quantity
 from adapters.rpc.endpoint import Answer, LacksBlock, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.base import Spending, Transaction
@@ -71,7 +71,7 @@ class PaymentChain:
     def __init__(self, rpc: RpcPool) -> None:
         self._rpc = rpc
 
-    def balance(self, token: Token, holder: str) -> int:
+    def read_balance(self, token: Token, holder: str) -> int:
         """Return what somebody has of a token, or of the chain's coin.
 
         Raises
@@ -80,21 +80,21 @@ class PaymentChain:
             If the chain or the token's contract does not answer.
         """
         if token.is_native:
-            return self._rpc.ask([("eth_getBalance", [holder, "latest"])], lambda told: _number(told[0]))
+            return self._rpc.ask([("eth_getBalance", [holder, "latest"])], lambda told: _read_number(told[0]))
         call = BALANCE_OF(token.address, holder)
         return self._call(call.to, call.data, call.one)
 
-    def code(self, address: str) -> bytes:
-        """Return the code of an account, empty for one that is no contract; raises as `balance`."""
-        return self._rpc.ask([("eth_getCode", [address, "latest"])], lambda told: _code(told[0]))
+    def read_code(self, address: str) -> bytes:
+        """Return the code of an account, empty for one that is no contract; raises as `read_balance`."""
+        return self._rpc.ask([("eth_getCode", [address, "latest"])], lambda told: _read_code(told[0]))
 
-    def allowance(self, spending: Spending, payer: str) -> int:
-        """Return what the spender may take now; raises as `balance`."""
+    def read_allowance(self, spending: Spending, payer: str) -> int:
+        """Return what the spender may take now; raises as `read_balance`."""
         call = allowance_call(spending, payer)
         return self._call(call.to, call.data, call.one)
 
-    def granted(self, spending: Spending, payer: str) -> int:
-        """Return what Permit2 takes for the spending's user, until signing has had time; raises as `balance`."""
+    def read_granted(self, spending: Spending, payer: str) -> int:
+        """Return what Permit2 takes for the spending's user, until signing has had time; raises as `read_balance`."""
         call, moment = granted_call(spending, payer), self._rpc.head().timestamp + SIGNING_S
 
         def decode(outcome: Outcome) -> int:
@@ -117,44 +117,49 @@ class PaymentChain:
             If the chain does not answer.
         """
         head = self._rpc.head()
-        calls = [_request(each, payer) for each in batch]
+        calls = [_make_request(each, payer) for each in batch]
         block = {"blockOverrides": {"time": hex(head.timestamp + BLOCK_S)}, "calls": calls}
-        answer = self._batch({"blockStateCalls": [block], "traceTransfers": True, "validation": False}, len(calls))
+        answer = self._simulate_batch(
+            {"blockStateCalls": [block], "traceTransfers": True, "validation": False}, len(calls)
+        )
         if answer is None:
-            return self._first(batch, calls)
+            return self._simulate_first(batch, calls)
         for number, call in enumerate(answer):
             if call.get("status") != "0x1":
-                raise Refused(_reason(call), number=number)
+                raise Refused(_explain(call), number=number)
         tried = tuple(
-            replace(each, gas=_limit(quantity(call, "gasUsed"))) for each, call in zip(batch, answer, strict=True)
+            replace(each, gas=_add_margin(read_quantity(call, "gasUsed")))
+            for each, call in zip(batch, answer, strict=True)
         )
-        return Simulation(transactions=tried, received=_received(answer[-1], recipient))
+        return Simulation(transactions=tried, received=_sum_received(answer[-1], recipient))
 
-    def _batch(self, options: dict[str, Any], count: int) -> list[dict[str, Any]] | None:
+    def _simulate_batch(self, options: dict[str, Any], count: int) -> list[dict[str, Any]] | None:
         """Return what each call did, or None from nodes that know no such question; some say it is not available."""
         try:
-            answer = self._rpc.ask([("eth_simulateV1", [options, "latest"])], lambda told: _block_calls(told[0], count))
+            answer = self._rpc.ask(
+                [("eth_simulateV1", [options, "latest"])], lambda told: _read_block_calls(told[0], count)
+            )
         except LacksBlock:
             return None
         return None if isinstance(answer, RpcRefused) else answer
 
-    def _first(self, batch: Sequence[Transaction], calls: Sequence[dict[str, str]]) -> Simulation:
+    def _simulate_first(self, batch: Sequence[Transaction], calls: Sequence[dict[str, str]]) -> Simulation:
         answer = self._rpc.ask([("eth_estimateGas", [calls[0], "latest"])], lambda told: told[0])
         if isinstance(answer, RpcRefused):
             raise Refused(str(answer))
-        first = replace(batch[0], gas=_limit(_number(answer)))
+        first = replace(batch[0], gas=_add_margin(_read_number(answer)))
         return Simulation(transactions=(first, *batch[1:]), received=None)
 
     def _call(self, to: str, data: bytes, decode: Callable[[Outcome], int]) -> int:
         def parse(told: list[Answer]) -> int:
             if isinstance(told[0], RpcRefused):
                 raise told[0]
-            return decode(Outcome(hex_data(told[0], "result")))
+            return decode(Outcome(read_hex(told[0], "result")))
 
         return self._rpc.ask([("eth_call", [{"to": to, "data": "0x" + data.hex()}, "latest"])], parse)
 
 
-def _request(transaction: Transaction, payer: str) -> dict[str, str]:
+def _make_request(transaction: Transaction, payer: str) -> dict[str, str]:
     return {
         "from": payer,
         "to": transaction.to,
@@ -163,7 +168,7 @@ def _request(transaction: Transaction, payer: str) -> dict[str, str]:
     }
 
 
-def _block_calls(answer: Answer, count: int) -> list[dict[str, Any]] | RpcRefused:
+def _read_block_calls(answer: Answer, count: int) -> list[dict[str, Any]] | RpcRefused:
     if isinstance(answer, RpcRefused):
         return answer
     calls = answer[0].get("calls") if isinstance(answer, list) and answer and isinstance(answer[0], dict) else None
@@ -172,7 +177,7 @@ def _block_calls(answer: Answer, count: int) -> list[dict[str, Any]] | RpcRefuse
     return calls
 
 
-def _received(call: dict[str, Any], recipient: str) -> dict[str, int]:
+def _sum_received(call: dict[str, Any], recipient: str) -> dict[str, int]:
     """Add up what a call's transfers bring to somebody; transfers of the coin are told as logs of its address."""
     to = "0x" + recipient[2:].rjust(64, "0")
     sums: dict[str, int] = {}
@@ -180,26 +185,26 @@ def _received(call: dict[str, Any], recipient: str) -> dict[str, int]:
         topics = list(log.get("topics") or ())
         if topics[:1] == [TRANSFER_TOPIC] and topics[2:] == [to]:
             token = str(log.get("address")).lower()
-            sums[token] = sums.get(token, 0) + int.from_bytes(hex_data(log.get("data"), "data", 32))
+            sums[token] = sums.get(token, 0) + int.from_bytes(read_hex(log.get("data"), "data", 32))
     return sums
 
 
-def _reason(call: dict[str, Any]) -> str:
+def _explain(call: dict[str, Any]) -> str:
     error = call.get("error")
     return str(error.get("message", ""))[:200] if isinstance(error, dict) else "it would fail"
 
 
-def _number(answer: Answer) -> int:
+def _read_number(answer: Answer) -> int:
     if isinstance(answer, RpcRefused):
         raise answer
-    return quantity({"result": answer}, "result", 256)
+    return read_quantity({"result": answer}, "result", 256)
 
 
-def _code(answer: Answer) -> bytes:
+def _read_code(answer: Answer) -> bytes:
     if isinstance(answer, RpcRefused):
         raise answer
-    return hex_data(answer, "code")
+    return read_hex(answer, "code")
 
 
-def _limit(used: int) -> int:
+def _add_margin(used: int) -> int:
     return used * GAS_MARGIN[0] // GAS_MARGIN[1] + GAS_EXTRA

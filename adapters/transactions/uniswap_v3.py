@@ -63,7 +63,7 @@ class UniswapV3Payments(PaymentBuilder):
         if path is None or not self.can_build(hops):
             raise CannotBuild("the router takes no such hops")
         router, is_coin = self._routers[path.token_in.chain_id], path.token_in.is_native
-        calls = tuple(_swap(path, router, terms) if path.swaps else _wrapping(path, router, terms))
+        calls = tuple(_swap(path, router, terms) if path.swaps else _wrap(path, router, terms))
         spending = None if is_coin else Spending(token=path.token_in, spender=router, amount=terms.amount_in_max)
         return PaymentCall(
             chain_id=path.token_in.chain_id,
@@ -80,7 +80,7 @@ class UniswapV3Payments(PaymentBuilder):
         return {self._routers[chain_id]: partial(_read, coin=CHAINS[chain_id].wrapped_native)}
 
 
-def encoded_path(path: Path) -> bytes:
+def encode_path(path: Path) -> bytes:
     """Return tokens of 20 bytes from the last to the first, and the fees of the pools between them in 3 bytes each."""
     first = path.swaps[0].hop.token_in.address
     steps = (
@@ -97,7 +97,7 @@ def _swap(path: Path, router: str, terms: Terms) -> Iterator[bytes]:
         order = (*path.tokens, only.fee_pips, recipient, terms.amount_out, terms.amount_in_max, 0)
         yield EXACT_OUTPUT_SINGLE(router, order).data
     else:
-        order = (encoded_path(path), recipient, terms.amount_out, terms.amount_in_max)
+        order = (encode_path(path), recipient, terms.amount_out, terms.amount_in_max)
         yield EXACT_OUTPUT(router, order).data
     if path.token_out.is_native:
         yield UNWRAP(router, terms.amount_out, terms.recipient).data
@@ -105,7 +105,7 @@ def _swap(path: Path, router: str, terms: Terms) -> Iterator[bytes]:
         yield REFUND_COIN(router).data
 
 
-def _wrapping(path: Path, router: str, terms: Terms) -> Iterator[bytes]:
+def _wrap(path: Path, router: str, terms: Terms) -> Iterator[bytes]:
     """Wrap or unwrap in the router's hands, so that the result goes straight to the recipient."""
     if path.token_in.is_native:
         yield WRAP_COIN(router, terms.amount_out).data

@@ -91,8 +91,8 @@ def deployed() -> tuple[UniswapV4Payments, ...]:
 
 
 def _swap(hops: tuple[PlannedHop, ...], terms: Terms) -> Command:
-    sold, bought = (_currency(token) for token in (hops[0].hop.token_in, hops[-1].hop.token_out))
-    path = [(_currency(each.hop.token_in), each.fee_pips, each.tick_spacing, ZERO_ADDRESS, b"") for each in hops]
+    sold, bought = (_find_currency(token) for token in (hops[0].hop.token_in, hops[-1].hop.token_out))
+    path = [(_find_currency(each.hop.token_in), each.fee_pips, each.tick_spacing, ZERO_ADDRESS, b"") for each in hops]
     steps = {
         SWAP_EXACT_OUT: encode([EXACT_OUTPUT], [(bought, path, terms.amount_out, terms.amount_in_max)]),
         SETTLE: encode(["address", "uint256", "bool"], [sold, ALL_THAT_IS_OWED, True]),
@@ -101,7 +101,7 @@ def _swap(hops: tuple[PlannedHop, ...], terms: Terms) -> Command:
     return Command(V4_SWAP, encode(["bytes", "bytes[]"], [bytes(steps), list(steps.values())]))
 
 
-def _currency(token: Token) -> str:
+def _find_currency(token: Token) -> str:
     return ZERO_ADDRESS if token.is_native else token.address
 
 
@@ -110,7 +110,7 @@ def _has_no_hooks(planned: PlannedHop) -> bool:
     hop = planned.hop
     if hop.protocol != PROTOCOL or not planned.tick_spacing:
         return False
-    ends = sorted((hop.token_in, hop.token_out), key=lambda token: int(_currency(token), 16))
+    ends = sorted((hop.token_in, hop.token_out), key=lambda token: int(_find_currency(token), 16))
     return hop.market_id == f"{hop.token_in.chain_id}:{pool_id(ends, planned.fee_pips, planned.tick_spacing)}"
 
 

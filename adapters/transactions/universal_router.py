@@ -8,7 +8,7 @@ from eth_abi.abi import encode
 
 from adapters.rpc.abi import Call, Function
 from adapters.transactions.paths import Path
-from adapters.transactions.uniswap_v3 import encoded_path
+from adapters.transactions.uniswap_v3 import encode_path
 
 EXECUTE = Function("execute(bytes,bytes[],uint256)")
 """Commands, a byte each, what each of them is given, deadline; selector 3593564c."""
@@ -33,7 +33,7 @@ def execute(router: str, commands: tuple[Command, ...], deadline: int) -> Call:
 def swap_v3_exact_out(recipient: str, amount_out: int, most_in: int, path: Path) -> Command:
     """Swap what the router holds, over pools of Uniswap v3."""
     types = ("address", "uint256", "uint256", "bytes", "bool")
-    return Command(0x01, encode(types, (recipient, amount_out, most_in, encoded_path(path), False)))
+    return Command(0x01, encode(types, (recipient, amount_out, most_in, encode_path(path), False)))
 
 
 def swap_v2_exact_out(recipient: str, amount_out: int, most_in: int, path: Path) -> Command:

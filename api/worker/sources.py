@@ -50,7 +50,7 @@ class SourceReader:
         self._feed.tick()
         resources.database.require_lease()
         try:
-            self._board.publish(self._feed.state())
+            self._board.publish(self._feed.get_state())
             self._is_away = False
         except VenueUnavailable as error:
             if not self._is_away:

@@ -81,7 +81,7 @@ class Measured:
 
 def measure(adapter: OnChainAdapter, client: JsonClient, values: Values) -> Measured:
     """Fetch and parse once."""
-    held = {} if adapter.memory is None else adapter.memory.markets()
+    held = {} if adapter.memory is None else adapter.memory.collect_markets()
     values.count = 0
     before, started = client.traffic, time.perf_counter()
     contents = adapter.parse(adapter.fetch())

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.base import BadPayload
-from adapters.rpc.abi import CallFailed, Event, Function, Log, Outcome, hex_data, quantity
+from adapters.rpc.abi import CallFailed, Event, Function, Log, Outcome, read_hex, read_quantity
 
 REPEATABLE = settings(max_examples=100, deadline=None, derandomize=True)
 
@@ -111,13 +111,13 @@ def test_an_event_that_does_not_fit_is_refused(changes):
 
 
 def test_quantities_and_data_are_bounded():
-    assert quantity({"n": "0xff"}, "n", 8) == 255
-    assert hex_data("0x00ff", "d") == b"\0\xff"
+    assert read_quantity({"n": "0xff"}, "n", 8) == 255
+    assert read_hex("0x00ff", "d") == b"\0\xff"
     for wrong in ("0x100", "0x", "ff", "0x-1", "0x 1", "0x1_0", 255, None, [], True):
         with pytest.raises(BadPayload, match="n must be a hex quantity"):
-            quantity({"n": wrong}, "n", 8)
+            read_quantity({"n": wrong}, "n", 8)
     for wrong in ("0x0", "00", "0xzz", "0x00 ", None, 7):
         with pytest.raises(BadPayload, match="d must be hex data"):
-            hex_data(wrong, "d")
+            read_hex(wrong, "d")
     with pytest.raises(BadPayload, match="of 20 bytes"):
-        hex_data("0x00", "d", 20)
+        read_hex("0x00", "d", 20)

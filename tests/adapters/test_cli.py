@@ -6,7 +6,7 @@ import json
 
 from click.testing import CliRunner
 
-from adapters.chain.protocol import ChainProtocol, protocols_on
+from adapters.chain.protocol import ChainProtocol, find_protocols
 from routing_engine.cli.app import cli
 from routing_engine.reference.chains import CHAINS
 from tests.support.anvil import running_anvil
@@ -55,7 +55,7 @@ def test_an_adapter_that_is_not_installed_is_named():
 
 def test_names_are_unique_on_every_chain():
     for chain_id in CHAINS:
-        names = [protocol.name for protocol in protocols_on(chain_id)]
+        names = [protocol.name for protocol in find_protocols(chain_id)]
         assert len(set(names)) == len(names)
         needed = [name for name in vars(ChainProtocol) if not name.startswith("_")]
-        assert all(hasattr(protocol, name) for protocol in protocols_on(chain_id) for name in needed)
+        assert all(hasattr(protocol, name) for protocol in find_protocols(chain_id) for name in needed)

@@ -83,7 +83,7 @@ def set_state(script: Script, market: Any) -> None:
             if len(market.tokens) == 2 and values:
                 numbers[name] = values[0]
             for place, value in enumerate(values):
-                script.on(curve_pools._getter(name, "uint256")(POOL, place), value)
+                script.on(curve_pools._make_getter(name, "uint256")(POOL, place), value)
     else:
         numbers = {"A_precise": market.amp, "fee": market.fee_e10, "admin_fee": market.admin_fee_e10}
         numbers["A"] = market.amp // market.amp_precision
@@ -93,7 +93,7 @@ def set_state(script: Script, market: Any) -> None:
             script.refuse(curve_pools.A_PRECISE(POOL))
             del numbers["A_precise"]
     for name, value in numbers.items():
-        script.on(curve_pools._getter(name)(POOL), value)
+        script.on(curve_pools._make_getter(name)(POOL), value)
 
 
 def captured(kind: str, market: Any, wrong_by: int = 0) -> Any:

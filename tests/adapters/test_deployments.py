@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import adapters
-from adapters.chain.protocol import installed_protocols
+from adapters.chain.protocol import load_protocols
 from adapters.dexes.balancer_pools import KINDS as BALANCER_KINDS
 from adapters.dexes.curve_pools import KINDS as CURVE_KINDS
 from routing_engine.reference.chains import CHAINS
@@ -46,6 +46,6 @@ def test_kinds_are_known():
 
 
 def test_every_protocol_is_somewhere_and_nowhere_on_an_unknown_chain():
-    for name, deployed in installed_protocols().items():
+    for name, deployed in load_protocols().items():
         assert any(list(deployed(chain_id)) for chain_id in CHAINS), name
         assert list(deployed(999_999)) == []

@@ -8,7 +8,14 @@ import pytest
 from eth_abi import encode
 
 from adapters.base import AdapterError, BadPayload
-from adapters.chain.gas import ARB_GAS_INFO, GAS_PRICE_ORACLE, TYPICAL_BYTES, GasAdapter, GasPayload, execution_price
+from adapters.chain.gas import (
+    ARB_GAS_INFO,
+    GAS_PRICE_ORACLE,
+    TYPICAL_BYTES,
+    GasAdapter,
+    GasPayload,
+    read_execution_price,
+)
 from adapters.rpc.endpoint_pool import RpcPool
 from tests.support.nodes import NOW, Network, Node
 
@@ -35,8 +42,8 @@ def test_base_fee_of_the_next_block_and_median_tip():
 
 
 def test_blocks_without_transactions_or_tips_have_a_price():
-    assert execution_price(history(tips=())) == 20 * GWEI
-    assert execution_price({"baseFeePerGas": ["0x5"], "reward": None}) == 5
+    assert read_execution_price(history(tips=())) == 20 * GWEI
+    assert read_execution_price({"baseFeePerGas": ["0x5"], "reward": None}) == 5
 
 
 @pytest.mark.parametrize("chain_id", [10, 8453])

@@ -13,9 +13,9 @@ from adapters.chain.price_feeds import (
     MAX_AGE_S,
     PriceBook,
     PriceFeed,
-    feeds_on,
-    native_price,
-    off_price,
+    estimate_native_price,
+    find_feeds,
+    find_off_price,
 )
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes import uniswap_v2
@@ -60,21 +60,21 @@ def pool(
 @pytest.mark.parametrize("fee_pips", [0, 100_000])
 def test_pools_far_off_the_feeds_are_named_whatever_they_charge(price, is_off, fee_pips):
     market = pool(1, price, fee_pips=fee_pips)
-    found = off_price([market], BOOK)
+    found = find_off_price([market], BOOK)
     assert set(found) == ({market.id} if is_off else set())
     if is_off:
         assert found[market.id] == pytest.approx(max(price / 3000, 3000 / price))
 
 
 def test_pools_of_tokens_without_a_feed_are_left_alone():
-    assert off_price([pool(1, 5, (ODD, WETH)), NativeWrap.of(CHAINS[1])], BOOK) == {}
+    assert find_off_price([pool(1, 5, (ODD, WETH)), NativeWrap.of(CHAINS[1])], BOOK) == {}
 
 
 def test_the_coin_costs_what_its_pools_say():
     markets = [pool(1, 2990), pool(2, 3010), pool(3, 50_000), pool(4, 7, (ODD, WETH))]
-    assert native_price(markets, BOOK, 1) == pytest.approx(3010)
-    assert native_price([], BOOK, 1) is None
-    assert native_price(markets, BOOK, 999) is None
+    assert estimate_native_price(markets, BOOK, 1) == pytest.approx(3010)
+    assert estimate_native_price([], BOOK, 1) is None
+    assert estimate_native_price(markets, BOOK, 999) is None
 
 
 class Chain(Script):
@@ -172,6 +172,6 @@ def test_a_feed_that_cannot_be_believed_condemns_no_pool(fault):
 
 @pytest.mark.parametrize("chain_id", [1, 10, 137, 8453, 42161])
 def test_every_described_chain_has_feeds_for_its_coin_and_a_dollar(chain_id):
-    symbols = {symbol for feed in feeds_on(chain_id) for symbol in feed.symbols}
+    symbols = {symbol for feed in find_feeds(chain_id) for symbol in feed.symbols}
     assert {CHAINS[chain_id].wrapped_native_symbol, "USDC"} <= symbols
     assert price_feeds.BOUND < 1

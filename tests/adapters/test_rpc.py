@@ -36,7 +36,7 @@ def test_another_endpoint_stands_in_for_one_that_fails(fault):
     pool = pool_of(network)
     assert pool.head().number == 100
     assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
-    bad, good = pool.health()
+    bad, good = pool.list_health()
     assert bad.fault == str(fault)
     assert (good.fault, good.head, good.state) == ("", 100, State.CLOSED)
 
@@ -52,7 +52,7 @@ def test_an_answer_that_anybody_can_make_too_large_does_not_bring_its_endpoint_d
         assert isinstance(answer, RpcRefused)
     network.nodes["only"].fault = None
     assert pool.head().number == 100
-    assert pool.health()[0].state == State.CLOSED
+    assert pool.list_health()[0].state == State.CLOSED
 
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=repr)
@@ -61,7 +61,7 @@ def test_garbage_is_a_fault_and_nothing_else(garbage):
     network.nodes["bad"].garbage = garbage
     pool = pool_of(network)
     assert pool.head().number == 100
-    assert pool.health()[0].fault
+    assert pool.list_health()[0].fault
     alone = Network(bad=network.nodes["bad"])
     with pytest.raises(VenueUnavailable, match="bad"):
         pool_of(alone).head()
@@ -73,7 +73,7 @@ def test_an_endpoint_of_another_chain_is_named_and_left_alone():
     for _ in range(5):
         pool.head()
         pool.ask([("eth_chainId", [])], list, at(100))
-    wrong = pool.health()[0]
+    wrong = pool.list_health()[0]
     assert wrong.fault == "wrong: is chain 5, not 1; check the URL"
     assert wrong.state is State.OPEN
     assert network.nodes["wrong"].asked == ["eth_chainId"]
@@ -91,7 +91,7 @@ def test_the_chain_is_asked_for_again_after_a_failure():
     node.fault = VenueUnavailable("the connection failed")
     with pytest.raises(VenueUnavailable):
         pool.ask([("eth_getBlockByNumber", ["latest", False])], list)
-    assert pool.health()[0].fault == "node: is chain 5, not 1; check the URL"
+    assert pool.list_health()[0].fault == "node: is chain 5, not 1; check the URL"
     assert node.asked.count("eth_getBlockByNumber") == 1
 
 
@@ -121,7 +121,7 @@ def test_who_is_far_from_the_median_is_left_out(heads, chosen):
     network = Network(**{f"node{number}": Node(head=head) for number, head in enumerate(heads)})
     pool = pool_of(network)
     assert pool.head().number == chosen
-    left_out = [health.head for health in pool.health() if not health.in_step]
+    left_out = [health.head for health in pool.list_health() if not health.in_step]
     assert left_out == [head for head in heads if abs(head - 100) > 16]
     pool.ask([("eth_chainId", [])], list)
     for head, node in zip(heads, network.nodes.values(), strict=True):
@@ -195,7 +195,7 @@ def test_a_pruned_block_is_told_apart_from_an_outage():
     pool = pool_of(network)
     with pytest.raises(LacksBlock):
         pool.ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(1)])], list)
-    assert (pool.health()[0].state, pool.health()[0].fault) == (State.CLOSED, "")
+    assert (pool.list_health()[0].state, pool.list_health()[0].fault) == (State.CLOSED, "")
     with pytest.raises(LacksBlock):
         pool.ask([("eth_chainId", [])], list, at(100, "b"))
 
@@ -259,7 +259,7 @@ def test_all_are_asked_at_once_when_the_one_in_use_is_in_trouble(trouble: str):
         network.nodes["used"].head = 40
     assert pool.head().number == 101
     assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
-    assert pool.health()[0].in_step is (trouble == "fails")
+    assert pool.list_health()[0].in_step is (trouble == "fails")
 
 
 def test_one_that_lags_is_left_at_the_next_comparison():

@@ -10,7 +10,7 @@ from adapters.base import BadPayload
 from adapters.rpc.abi import Function, Outcome
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.multicall import Multicall
-from adapters.rpc.scan_program import Scan, program, scan, split_result
+from adapters.rpc.scan_program import Scan, build_program, scan, split_result
 from adapters.rpc.scan_reader import ScanReader
 from tests.support.evm import ACTOR, Evm, Reverted
 from tests.support.nodes import NOW, Network, Node, NodeError, at
@@ -60,7 +60,7 @@ RANGES = st.lists(
 
 
 def one_by_one(each: Scan) -> Outcome:
-    return each.gather([MACHINE.call(call.data) for call in each.calls()])
+    return each.gather([MACHINE.call(call.data) for call in each.list_calls()])
 
 
 def reader(node: Node) -> ScanReader:
@@ -72,13 +72,13 @@ def reader(node: Node) -> ScanReader:
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(RANGES)
 def test_the_program_gives_what_calls_give(scans):
-    outcomes = split_result(MACHINE.run(program(scans)), scans)
+    outcomes = split_result(MACHINE.run(build_program(scans)), scans)
     assert outcomes == [one_by_one(each) for each in scans]
 
 
 def test_negative_numbers_and_failures():
     below, across = (scan(WORD_AT, MACHINE.to, numbers=numbers) for numbers in (range(-15, 13), range(10, 20)))
-    found, failed = split_result(MACHINE.run(program((below, across))), (below, across))
+    found, failed = split_result(MACHINE.run(build_program((below, across))), (below, across))
     assert {number for number in below.decode(found) if number > 0} == {7}
     assert failed.reverted
     with pytest.raises(BadPayload, match="failed within"):
@@ -87,14 +87,14 @@ def test_negative_numbers_and_failures():
 
 def test_a_contract_that_is_not_there_fails():
     nobody = scan(WORD_AT, "0x" + "9" * 40, numbers=range(5))
-    assert split_result(MACHINE.run(program((nobody,))), (nobody,)) == [Outcome(b"", reverted=True)]
+    assert split_result(MACHINE.run(build_program((nobody,))), (nobody,)) == [Outcome(b"", reverted=True)]
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.data())
 def test_what_the_program_cannot_have_returned_is_refused_or_in_range(data):
     scans = (scan(WORD_AT, MACHINE.to, numbers=range(20)), scan(WORD_AT, MACHINE.to, numbers=range(30)))
-    answer = bytearray(MACHINE.run(program(scans)))
+    answer = bytearray(MACHINE.run(build_program(scans)))
     for _ in range(data.draw(st.integers(1, 3))):
         answer[data.draw(st.integers(0, len(answer) - 1))] = data.draw(st.integers(0, 255))
     try:

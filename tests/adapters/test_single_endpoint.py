@@ -45,8 +45,8 @@ def number(answers: list[Any]) -> int:
 def test_each_endpoint_gives_its_own_answer() -> None:
     network = Network(first=Node(1, head=7), second=Node(1, head=9))
     pool = RpcPool(1, network.urls, client=network)
-    assert [single.ask(HEAD, number) for single in pool.singles()] == [7, 9]
-    assert [single.host for single in pool.singles()] == list(network.nodes)
+    assert [single.ask(HEAD, number) for single in pool.list_singles()] == [7, 9]
+    assert [single.host for single in pool.list_singles()] == list(network.nodes)
     assert pool.ask(HEAD, number) == 7
     assert pool.answered_by == "first"
     pool.close()

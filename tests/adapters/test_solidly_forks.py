@@ -71,7 +71,7 @@ def test_aerodrome_is_followed(base):
     base.on(aerodrome.IS_PAUSED(FACTORY), True)
     base.mine()
     assert fetch() == ()
-    assert adapter.memory.refused() == {"aerodrome_v2:paused": 2}
+    assert adapter.memory.count_refused() == {"aerodrome_v2:paused": 2}
     base.on(aerodrome.IS_PAUSED(FACTORY), False)
     base.mine()
     assert fetch() == (), "not looked at again so soon"

@@ -11,10 +11,10 @@ from adapters.bridges.across_payments import AcrossPayments
 from adapters.bridges.stargate_payments import StargatePayments
 from adapters.chain.deployments import deployments_of
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Purpose, Spending, Terms
-from adapters.transactions.erc20 import approvals
+from adapters.transactions.erc20 import build_approvals
 from adapters.transactions.paths import path_of
 from adapters.transactions.payment_builders import PaymentBuilders, transactions, with_reference
-from adapters.transactions.uniswap_v3 import UniswapV3Payments, encoded_path
+from adapters.transactions.uniswap_v3 import UniswapV3Payments, encode_path
 from routing_engine.model import Hop, Token
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
@@ -112,7 +112,7 @@ def test_a_v3_path_runs_from_the_last_token_to_the_first():
     hops = (hop("uniswap_v3", WETH, USDC, 500), hop("uniswap_v3", USDC, DAI, 100))
     path = path_of(hops, frozenset({"uniswap_v3"}))
     a, b, c = (bytes.fromhex(token.address[2:]) for token in (DAI, USDC, WETH))
-    assert encoded_path(path) == a + (100).to_bytes(3, "big") + b + (500).to_bytes(3, "big") + c
+    assert encode_path(path) == a + (100).to_bytes(3, "big") + b + (500).to_bytes(3, "big") + c
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_chain_without_a_router_is_refused():
     ],
 )
 def test_allowances_are_exact_and_taken_back_before_they_change(allowance, purposes, amounts):
-    made = approvals(Spending(token=USDC, spender=POOL, amount=110), allowance)
+    made = build_approvals(Spending(token=USDC, spender=POOL, amount=110), allowance)
     assert [each.purpose for each in made] == purposes
     assert [decode(["address", "uint256"], each.data[4:]) for each in made] == [(POOL, each) for each in amounts]
     assert all((each.to, each.value, each.chain_id) == (USDC.address, 0, 1) for each in made)

@@ -185,6 +185,6 @@ def test_a_host_that_asks_for_time_gets_it(breaker: Breaker, clock: Clock) -> No
 
 def test_breakers_are_kept_by_host(clock: Clock) -> None:
     breakers = Breakers(lambda host: Breaker(host, failures=1, clock=clock))
-    fail(breakers.of("a.test"))
-    answer(breakers.of("b.test"))
-    assert breakers.states() == {"a.test": State.OPEN, "b.test": State.CLOSED}
+    fail(breakers.find("a.test"))
+    answer(breakers.find("b.test"))
+    assert breakers.list_states() == {"a.test": State.OPEN, "b.test": State.CLOSED}

@@ -125,7 +125,7 @@ def outcome(feed: Feed, clock: Clock) -> dict[str, tuple[str, str]]:
     feed.tick()
     assert feed.wait_idle(WAIT_S)
     clock.now += 10
-    return {source.name: (source.trouble, source.reason) for source in feed.state().missing}
+    return {source.name: (source.trouble, source.reason) for source in feed.get_state().missing}
 
 
 @pytest.mark.parametrize("fault", BRIDGE_FAULTS)
@@ -136,7 +136,7 @@ def test_a_bridge_that_is_at_fault_is_left_out_and_the_others_go_on(stack: ExitS
     feed = Feed([bridge(there.url, limits), well(stack)], clock=clock)
     if limits is PATIENT:
         assert outcome(feed, clock) == {}
-        assert len(feed.state().snapshot.markets) == 4 + 2, "both are read while both are well"
+        assert len(feed.get_state().snapshot.markets) == 4 + 2, "both are read while both are well"
     is_bad = True
     found = outcome(feed, clock)
     assert found.keys() == {"cctp"}
@@ -144,9 +144,9 @@ def test_a_bridge_that_is_at_fault_is_left_out_and_the_others_go_on(stack: ExitS
     assert re.search(reason, found["cctp"][1])
     clock.now += 60
     outcome(feed, clock)
-    protocols = {market.protocol for market in feed.state().snapshot.markets.values()}
+    protocols = {market.protocol for market in feed.get_state().snapshot.markets.values()}
     assert protocols == {"hop"}, "what is stale is left out"
-    assert {source.name for source in feed.state().missing} == {"cctp"}
+    assert {source.name for source in feed.get_state().missing} == {"cctp"}
 
 
 @pytest.mark.parametrize("fault", CHAIN_FAULTS)
@@ -166,8 +166,8 @@ def test_a_chain_that_is_at_fault_is_left_out_and_the_others_go_on(stack: ExitSt
     assert found.keys() == {"gas@1"}
     assert found["gas@1"][0] == trouble
     assert re.search(reason, found["gas@1"][1])
-    assert len(feed.state().snapshot.markets) == 2
-    assert feed.state().snapshot.gas_prices == {}
+    assert len(feed.get_state().snapshot.markets) == 2
+    assert feed.get_state().snapshot.gas_prices == {}
 
 
 def test_a_bridge_that_is_not_there_is_left_out(stack: ExitStack) -> None:
@@ -176,7 +176,7 @@ def test_a_bridge_that_is_not_there_is_left_out(stack: ExitStack) -> None:
     clock = Clock()
     feed = Feed([bridge(url, PATIENT), well(stack)], clock=clock)
     assert outcome(feed, clock)["cctp"][0] == "venue_unavailable"
-    assert len(feed.state().snapshot.markets) == 2
+    assert len(feed.get_state().snapshot.markets) == 2
 
 
 def test_the_document_lists_these_faults_with_these_outcomes() -> None:

@@ -28,14 +28,14 @@ def run(feed: Feed) -> None:
 
 
 def troubles(feed: Feed) -> dict[str, str]:
-    return {source.name: source.trouble for source in feed.state().missing}
+    return {source.name: source.trouble for source in feed.get_state().missing}
 
 
 def test_what_all_give_is_one_snapshot(clock: Clock) -> None:
     feed = Feed([Told("a", "x: A B 1 1 0bps", gas={1: 7}).source(), Told("b", "y: A B 2 2 0bps").source()], clock=clock)
     assert troubles(feed) == {"a": "pending", "b": "pending"}
     run(feed)
-    state = feed.state()
+    state = feed.get_state()
     assert set(state.snapshot.markets) == {"x", "y"}
     assert state.owners == {"x": "a", "y": "b"}
     assert state.snapshot.gas_prices == {1: 7}
@@ -62,14 +62,14 @@ def test_a_hanging_source_keeps_nobody_waiting(clock: Clock) -> None:
         feed.tick()
         assert gate.reached.wait(WAIT_S)
         assert feed.wait_idle(WAIT_S, "other")
-        assert set(feed.state().snapshot.markets) == {"y"}
+        assert set(feed.get_state().snapshot.markets) == {"y"}
         clock.now += 10
     assert other.fetched == 5
     assert hanging.fetched == 1, "it is not asked again while it hangs"
     assert troubles(feed) == {"hanging": "hangs"}
     gate.opened.set()
     assert feed.wait_idle(WAIT_S)
-    assert set(feed.state().snapshot.markets) == {"x", "y"}, "what comes late is taken"
+    assert set(feed.get_state().snapshot.markets) == {"x", "y"}, "what comes late is taken"
     assert troubles(feed) == {}
 
 
@@ -80,13 +80,13 @@ def test_a_failing_source_is_used_until_it_is_stale_and_then_left_out(clock: Clo
     broken.gives = failing(VenueUnavailable("broken.test: status 503"))
     clock.now += 59
     run(feed)
-    assert set(feed.state().snapshot.markets) == {"x", "y"}
-    (report,) = feed.state().missing
+    assert set(feed.get_state().snapshot.markets) == {"x", "y"}
+    (report,) = feed.get_state().missing
     assert (report.name, report.trouble, report.reason) == ("broken", "venue_unavailable", "broken.test: status 503")
     assert report.since == clock.now
     since = clock.now
     clock.now += 1
-    state = feed.state()
+    state = feed.get_state()
     assert set(state.snapshot.markets) == {"y"}
     assert state.owners == {"y": "other"}
     assert state.snapshot.gas_prices == {}
@@ -94,8 +94,8 @@ def test_a_failing_source_is_used_until_it_is_stale_and_then_left_out(clock: Clo
     broken.gives = "x: A B 5 5 0bps"
     clock.now += 10
     run(feed)
-    assert set(feed.state().snapshot.markets) == {"x", "y"}
-    assert feed.state().snapshot.gas_prices == {1: 7}
+    assert set(feed.get_state().snapshot.markets) == {"x", "y"}
+    assert feed.get_state().snapshot.gas_prices == {1: 7}
     assert troubles(feed) == {}
 
 
@@ -106,18 +106,18 @@ def test_age_counts_from_the_start_of_a_reading(clock: Clock) -> None:
 
     feed = Feed([Told("slow", slow).source(10, 60)], clock=clock)
     run(feed)
-    assert set(feed.state().snapshot.markets) == {"x"}
+    assert set(feed.get_state().snapshot.markets) == {"x"}
     clock.now += 10
     assert troubles(feed) == {"slow": "stale"}
-    assert not feed.state().snapshot.markets
+    assert not feed.get_state().snapshot.markets
 
 
 def test_a_crash_is_a_failure_of_its_source_only(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     feed = Feed([Told("buggy", failing(TypeError("x"))).source(), Told("b", "y: A B 1 1 0bps").source()], clock=clock)
     run(feed)
     assert troubles(feed) == {"buggy": "crashed"}
-    assert feed.state().missing[0].reason == "crashed: TypeError"
-    assert set(feed.state().snapshot.markets) == {"y"}
+    assert feed.get_state().missing[0].reason == "crashed: TypeError"
+    assert set(feed.get_state().snapshot.markets) == {"y"}
     assert "adapter buggy crashed" in caplog.text
 
 
@@ -153,7 +153,7 @@ def test_a_closed_feed_takes_and_starts_nothing(clock: Clock) -> None:
     feed.close()
     gate.opened.set()
     assert feed.wait_idle(WAIT_S)
-    assert not feed.state().snapshot.markets
+    assert not feed.get_state().snapshot.markets
     clock.now += 100
     run(feed)
     assert source.fetched == 1
@@ -163,11 +163,11 @@ def test_markets_that_are_not_given_again_are_gone_and_others_stay_the_same_obje
     adapter = Told("a", "x: A B 1 1 0bps\ny: A B 2 2 0bps")
     feed = Feed([adapter.source()], clock=clock)
     run(feed)
-    before = feed.state().snapshot
+    before = feed.get_state().snapshot
     adapter.gives = "y: A B 2 2 0bps\nz: A B 3 3 0bps"
     clock.now += 10
     run(feed)
-    after = feed.state().snapshot
+    after = feed.get_state().snapshot
     assert set(after.markets) == {"y", "z"}
     assert after.markets["y"] is before.markets["y"]
 
@@ -180,7 +180,7 @@ def test_two_sources_need_two_names() -> None:
 def test_a_reason_is_short_and_printable(clock: Clock) -> None:
     feed = Feed([Told("a", failing(BadPayload("x\n\x00" + "y" * 10_000))).source()], clock=clock)
     run(feed)
-    (report,) = feed.state().missing
+    (report,) = feed.get_state().missing
     assert report.reason.isprintable()
     assert len(report.reason) == 500
 

@@ -116,9 +116,9 @@ def test_what_is_no_state_is_refused(text: bytes) -> None:
 def test_in_memory_the_same_object_is_handed_on() -> None:
     board = MemoryBoard()
     with pytest.raises(VenueUnavailable, match="published yet"):
-        board.latest()
+        board.read_latest()
     board.publish(ONE)
-    assert board.latest() is ONE
+    assert board.read_latest() is ONE
 
 
 @pytest.fixture(scope="module")
@@ -137,27 +137,27 @@ def client(server: tuple[str, subprocess.Popen[bytes]]) -> Iterator[Redis]:
 def test_through_redis(client: Redis) -> None:
     writer, reader = RedisBoard(client), RedisBoard(client)
     with pytest.raises(VenueUnavailable, match="published yet"):
-        reader.latest()
+        reader.read_latest()
     writer.publish(ONE)
-    same(reader.latest(), ONE)
+    same(reader.read_latest(), ONE)
     writer.publish(TWO)
-    read = reader.latest()
+    read = reader.read_latest()
     same(read, TWO)
     assert [source.reason for source in read.sources] == ["", "x must be y"]
     newcomer = RedisBoard(client)
-    same(newcomer.latest(), TWO)
+    same(newcomer.read_latest(), TWO)
 
 
 def test_an_unchanged_market_keeps_its_objects(client: Redis) -> None:
     writer, reader = RedisBoard(client), RedisBoard(client)
     writer.publish(ONE)
-    first = reader.latest()
+    first = reader.read_latest()
     writer.publish(replace(ONE, sources=SOURCES[:1]))
-    second = reader.latest()
+    second = reader.read_latest()
     assert second.snapshot is first.snapshot
     assert len(second.sources) == 1
     writer.publish(replace(ONE, snapshot=ONE.snapshot.apply(market_of("x: A B 9 9 0bps"))))
-    third = reader.latest()
+    third = reader.read_latest()
     assert third.snapshot.markets["x"] != first.snapshot.markets["x"]
     assert third.snapshot.markets["z"] is first.snapshot.markets["z"]
 
@@ -165,37 +165,37 @@ def test_an_unchanged_market_keeps_its_objects(client: Redis) -> None:
 def test_a_reader_that_was_away_catches_up_and_the_whole_is_written_anew(client: Redis) -> None:
     writer, quick, slow = RedisBoard(client), RedisBoard(client), RedisBoard(client)
     writer.publish(ONE)
-    slow.latest()
+    slow.read_latest()
     states = []
     for number in range(MAX_DELTAS + 5):
         states.append(state_of(f"x: A B {number + 1} 7 0bps"))
         writer.publish(states[-1])
         if number % 3 == 0:
-            same(quick.latest(), states[-1])
-    same(slow.latest(), states[-1])
-    same(RedisBoard(client).latest(), states[-1])
+            same(quick.read_latest(), states[-1])
+    same(slow.read_latest(), states[-1])
+    same(RedisBoard(client).read_latest(), states[-1])
     assert client.llen("market:deltas") < MAX_DELTAS
 
 
 def test_a_writer_that_takes_over_writes_the_whole(client: Redis) -> None:
     first, reader = RedisBoard(client), RedisBoard(client)
     first.publish(ONE)
-    reader.latest()
+    reader.read_latest()
     RedisBoard(client).publish(TWO)
-    same(reader.latest(), TWO)
+    same(reader.read_latest(), TWO)
     first.publish(ONE)
-    same(reader.latest(), ONE)
+    same(reader.read_latest(), ONE)
 
 
 def test_a_lost_redis_heals(client: Redis) -> None:
     writer, reader = RedisBoard(client), RedisBoard(client)
     writer.publish(ONE)
-    reader.latest()
+    reader.read_latest()
     client.flushall()
     with pytest.raises(VenueUnavailable, match="published yet"):
-        reader.latest()
+        reader.read_latest()
     writer.publish(TWO)
-    same(reader.latest(), TWO)
+    same(reader.read_latest(), TWO)
 
 
 @pytest.mark.parametrize("key", ["market:head", "market:whole"])
@@ -206,26 +206,26 @@ def test_what_is_damaged_in_redis_is_refused_until_it_is_written_again(client: R
     sealed[-1] ^= 1
     client.set(key, bytes(sealed))
     with pytest.raises(BadPayload):
-        RedisBoard(client).latest()
+        RedisBoard(client).read_latest()
     RedisBoard(client).publish(ONE)
-    same(RedisBoard(client).latest(), ONE)
+    same(RedisBoard(client).read_latest(), ONE)
 
 
 def test_a_damaged_change_is_refused_by_newcomers_and_by_those_who_follow(client: Redis) -> None:
     writer, reader = RedisBoard(client), RedisBoard(client)
     writer.publish(ONE)
-    reader.latest()
+    reader.read_latest()
     writer.publish(TWO)
     client.lset("market:deltas", 0, b"nonsense")
     for board in (reader, RedisBoard(client)):
         with pytest.raises(BadPayload):
-            board.latest()
+            board.read_latest()
 
 
 def test_boards_of_two_names_do_not_meet(client: Redis) -> None:
     RedisBoard(client, "a").publish(ONE)
     with pytest.raises(VenueUnavailable):
-        RedisBoard(client, "b").latest()
+        RedisBoard(client, "b").read_latest()
 
 
 def test_a_redis_that_is_away_is_unavailable() -> None:
@@ -236,7 +236,7 @@ def test_a_redis_that_is_away_is_unavailable() -> None:
         process.kill()
         process.wait()
         with pytest.raises(VenueUnavailable, match="redis"):
-            board.latest()
+            board.read_latest()
         with pytest.raises(VenueUnavailable, match="redis"):
             board.publish(TWO)
         client.close()
@@ -257,6 +257,6 @@ def test_random_changes_arrive_exactly(client: Redis) -> None:
             snapshot = snapshot.apply([markets[name]])
         writer.publish(State(snapshot=snapshot, owners=dict.fromkeys(markets, "a"), sources=SOURCES))
         if rng.random() < 0.5:
-            read = reader.latest()
+            read = reader.read_latest()
             assert read.snapshot.markets == markets
             assert read.snapshot.id == snapshot.id

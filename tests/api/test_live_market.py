@@ -208,4 +208,4 @@ def test_a_plan_that_fits_nothing_stops_the_worker(resources: Resources, config:
 def test_an_address_of_a_socket_is_spelled_as_for_the_limits(database: object, redis_url: str) -> None:
     board = open_board(f"redis+{redis_url}")
     board.publish(State())
-    assert board.latest().snapshot.id == State().snapshot.id
+    assert board.read_latest().snapshot.id == State().snapshot.id

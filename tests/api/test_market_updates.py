@@ -109,7 +109,7 @@ class SlowSupply:
             assert self.opened.wait(WAIT_S)
         if self.asked == 3:
             self.done.set()
-        return self.feed.state()
+        return self.feed.get_state()
 
     def close(self) -> None:
         self.feed.close()
@@ -141,10 +141,10 @@ class FailingBoard(MemoryBoard):
 
     error: Exception | None = None
 
-    def latest(self) -> State:
+    def read_latest(self) -> State:
         if self.error:
             raise self.error
-        return super().latest()
+        return super().read_latest()
 
 
 @pytest.mark.parametrize("error", [VenueUnavailable("redis: ConnectionError"), BadPayload("head: is damaged")])

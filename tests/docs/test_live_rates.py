@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.base import installed_adapters
-from adapters.chain.protocol import installed_protocols
+from adapters.chain.protocol import load_protocols
 from api.config import Config
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_the_adapters_of_the_table_are_installed() -> None:
     named = [(adapter, protocol) for adapter, protocol in table if adapter.islower()]
     assert {adapter for adapter, _ in named} == {"across", "cctp", "hop", "debridge", "canonical", "chain"}
     assert {adapter for adapter, _ in named} <= installed_adapters().keys()
-    assert {protocol for _, protocol in named if protocol} <= installed_protocols().keys()
+    assert {protocol for _, protocol in named if protocol} <= load_protocols().keys()
 
 
 def test_what_it_points_to_is_there() -> None:

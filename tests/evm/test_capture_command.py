@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from adapters.base import VenueUnavailable
 from adapters.cli.capture import Capture, Captured, Progress
-from adapters.cli.progress import shown_progress
+from adapters.cli.progress import show_progress
 from adapters.dexes.uniswap_v2 import deployed
 from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RpcPool
@@ -132,7 +132,7 @@ def test_progress_grows_to_what_was_asked(venues, tmp_path, monkeypatch):
             return True
 
     monkeypatch.setattr("sys.stderr", Terminal())
-    with shown_progress() as progress:
+    with show_progress() as progress:
         captured(venues, tmp_path / "b", progress=progress)
         shown = sys.stderr
     assert "Ethereum" in shown.getvalue()

@@ -125,7 +125,7 @@ def test_the_good_endpoint_stands_in(venue, faulty, name, good_answers):
     limits = IMPATIENT if name == "hangs" else LIMITS
     adapter, rpc = adapter_on(venue, faulty.url, venue.chain.url, limits=limits)
     assert adapter.parse(adapter.fetch()).markets == expected.parse(expected.fetch()).markets
-    bad, good = rpc.health()
+    bad, good = rpc.list_health()
     assert not good.fault or name == "hangs"
     if name != "hangs" and not (name == "is_stale" and good_answers):
         assert bad.fault or not bad.in_step
@@ -143,7 +143,7 @@ def test_an_endpoint_of_another_chain_is_told(venue):
     with running_chain(5) as other:
         adapter, rpc = adapter_on(venue, other.url, venue.chain.url)
         assert len(adapter.parse(adapter.fetch()).markets) == 2
-        assert "is chain 5, not 1" in rpc.health()[0].fault
+        assert "is chain 5, not 1" in rpc.list_health()[0].fault
 
 
 def test_an_endpoint_on_another_fork_is_not_mixed_in(venue, faulty):
@@ -151,4 +151,4 @@ def test_an_endpoint_on_another_fork_is_not_mixed_in(venue, faulty):
     faulty.fault = faulty.is_on_another_fork
     adapter, rpc = adapter_on(venue, venue.chain.url, faulty.url)
     assert len(adapter.parse(adapter.fetch()).markets) == 2
-    assert rpc.health()[1].fault == ""
+    assert rpc.list_health()[1].fault == ""

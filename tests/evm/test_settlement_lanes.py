@@ -55,7 +55,7 @@ class Lanes:
 
     def newest(self, chain_id: int) -> ChainResponder:
         rpc = self.nets[chain_id].rpc()
-        return ChainReader(rpc).at(rpc.head())
+        return ChainReader(rpc).answer_at(rpc.head())
 
 
 @pytest.fixture(scope="module")

@@ -83,7 +83,7 @@ def prepared(net: MainNet, planned: Planned) -> tuple[Transaction, ...]:
     """Build and simulate, with the allowance as it is."""
     chain = PaymentChain(net.rpc())
     call = with_reference(BUILDERS.call(planned.hops, planned.token, planned.terms), REFERENCE)
-    allowance = chain.allowance(call.spending, PAYER) if call.spending else 0
+    allowance = chain.read_allowance(call.spending, PAYER) if call.spending else 0
     found = chain.simulate(transactions(call, allowance), PAYER, MERCHANT)
     assert sum(found.received.values()) == planned.terms.amount_out
     return found.transactions

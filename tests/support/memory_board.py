@@ -16,7 +16,7 @@ class MemoryBoard:
         """Hang up a state."""
         self._state = state
 
-    def latest(self) -> State:
+    def read_latest(self) -> State:
         """Return the newest state; raises `VenueUnavailable` if there is none."""
         if self._state is None:
             raise VenueUnavailable("no market has been published yet")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adapters.base import AdapterError
 from adapters.chain.tokens import DECIMALS
-from adapters.rpc.abi import CallFailed, Outcome, hex_data
+from adapters.rpc.abi import CallFailed, Outcome, read_hex
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
 from api.domain.errors import InvalidData
@@ -40,5 +40,5 @@ def read_decimals(pool: RpcPool, token: str) -> int:
 def _parse(answers: list[Answer]) -> tuple[bytes, Outcome]:
     code, decimals = answers
     if isinstance(decimals, RpcRefused):
-        return hex_data(code, "eth_getCode"), Outcome(b"", reverted=True)
-    return hex_data(code, "eth_getCode"), Outcome(hex_data(decimals, "eth_call"))
+        return read_hex(code, "eth_getCode"), Outcome(b"", reverted=True)
+    return read_hex(code, "eth_getCode"), Outcome(read_hex(decimals, "eth_call"))

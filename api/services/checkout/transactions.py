@@ -190,7 +190,7 @@ def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: 
     coin = CHAINS[call.chain_id].native_token
     needs = {coin: call.value} if token.is_native else {token: terms.amount_in_max, coin: call.value}
     for needed_token, needed in needs.items():
-        held = chain.balance(needed_token, terms.payer) if needed else 0
+        held = chain.read_balance(needed_token, terms.payer) if needed else 0
         if held < needed:
             raise Shortage(needed_token, held, needed)
 
@@ -200,8 +200,8 @@ def _try_payment(
 ) -> Payment:
     """Try the payment with the order's reference, and without where the recipient refuses it."""
     spending = call.spending
-    allowance = chain.allowance(spending, terms.payer) if spending else 0
-    granted = chain.granted(spending, terms.payer) if spending and spending.user else 0
+    allowance = chain.read_allowance(spending, terms.payer) if spending else 0
+    granted = chain.read_granted(spending, terms.payer) if spending and spending.user else 0
     marked = transactions(with_reference(call, order.payment_reference), allowance, granted)
     has_reference = True
     try:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adapters.base import BadPayload
-from adapters.rpc.abi import Log, hex_data, quantity
+from adapters.rpc.abi import Log, read_hex, read_quantity
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.heads import parse_block
@@ -94,7 +94,7 @@ def _read_full_block(record: object, number: int) -> FullBlock:
     return FullBlock(
         block=block,
         parent_hash=_hash(record, "parentHash"),
-        bloom=int.from_bytes(hex_data(record.get("logsBloom"), "logsBloom", BLOOM_BYTES)),
+        bloom=int.from_bytes(read_hex(record.get("logsBloom"), "logsBloom", BLOOM_BYTES)),
         records={str(row.get("hash")).lower(): row for row in rows},
     )
 
@@ -112,8 +112,8 @@ def read_transaction(record: Mapping[str, Any]) -> ChainTransaction:
         tx_hash=_hash(record, "hash"),
         sender=_read_address(record.get("from"), "from"),
         recipient=None if to is None else _read_address(to, "to"),
-        value=quantity(record, "value", 256),
-        calldata=hex_data(record.get("input"), "input"),
+        value=read_quantity(record, "value", 256),
+        calldata=read_hex(record.get("input"), "input"),
     )
 
 
@@ -133,7 +133,9 @@ def read_receipt(record: object, tx_hash: str) -> Receipt:
     found = tuple(sorted(map(parse_log, logs), key=lambda log: log.index))
     if any(log.block_hash != block_hash for log in found):
         raise BadPayload(f"the receipt of {tx_hash} has logs of another block")
-    return Receipt(tx_hash=tx_hash, block_hash=block_hash, is_successful=quantity(record, "status") == 1, logs=found)
+    return Receipt(
+        tx_hash=tx_hash, block_hash=block_hash, is_successful=read_quantity(record, "status") == 1, logs=found
+    )
 
 
 def read_found_logs(answer: object) -> list[FoundLog]:
@@ -159,11 +161,11 @@ def _read_found_log(record: object) -> FoundLog:
 
 
 def _hash(record: Mapping[str, Any], field: str) -> str:
-    return "0x" + hex_data(record.get(field), field, 32).hex()
+    return "0x" + read_hex(record.get(field), field, 32).hex()
 
 
 def _read_address(text: object, field: str) -> str:
-    return "0x" + hex_data(text, field, 20).hex()
+    return "0x" + read_hex(text, field, 20).hex()
 
 
 def to_block(header: Header) -> Block:

@@ -31,4 +31,4 @@ class Witness:
 
 def make_witnesses(pool: RpcPool, bridges: Sequence[Bridge]) -> tuple[Witness, ...]:
     """Return the endpoints of a chain."""
-    return tuple(Witness(endpoint=each, reader=ChainReader(each, bridges)) for each in pool.singles())
+    return tuple(Witness(endpoint=each, reader=ChainReader(each, bridges)) for each in pool.list_singles())

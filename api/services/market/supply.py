@@ -44,7 +44,7 @@ class OfflineSupply:
 
     def latest(self) -> State:
         """Return what was read last."""
-        return self._feed.state()
+        return self._feed.get_state()
 
     def close(self) -> None:
         """Do nothing: nothing is going on."""
@@ -71,7 +71,7 @@ class FeedSupply:
     def latest(self) -> State:
         """Start reading what is due, and return what is there."""
         self._feed.tick()
-        return self._feed.state()
+        return self._feed.get_state()
 
     def close(self) -> None:
         """Start nothing more."""
@@ -111,7 +111,7 @@ class BoardSupply:
         now = self._clock.now().timestamp()
         state = self._known
         try:
-            state = self._known = self._board.latest()
+            state = self._known = self._board.read_latest()
             self._trouble_since = 0.0
         except AdapterError as error:
             if not self._trouble_since:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adapters.base import AdapterError
-from adapters.chain.deployments import contracts_on
+from adapters.chain.deployments import find_contracts
 from adapters.rpc.multicall import MULTICALL3
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, Unavailable
@@ -29,7 +29,7 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     Unavailable
         If a chain does not answer.
     """
-    if source.payer in contracts_on(source.arrived_on) | {MULTICALL3}:
+    if source.payer in find_contracts(source.arrived_on) | {MULTICALL3}:
         return replace(source, payer="")
     access = resources.chain_access.get(env_mode)
     if not source.payer or source.paid_on == source.arrived_on or access is None:
@@ -37,7 +37,7 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     if not {source.paid_on, source.arrived_on} <= access.chains.keys():
         return replace(source, payer="")
     try:
-        there, here = (access.chains[chain].code(source.payer) for chain in (source.paid_on, source.arrived_on))
+        there, here = (access.chains[chain].read_code(source.payer) for chain in (source.paid_on, source.arrived_on))
     except AdapterError as error:
         raise Unavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
     is_wallet = not there or there.startswith(DELEGATION)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from eth_utils.address import is_checksum_address, is_checksum_formatted_address
 
-from adapters.chain.deployments import contracts_on
+from adapters.chain.deployments import find_contracts
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.multicall import MULTICALL3
 from api.domain import currencies
@@ -97,7 +97,7 @@ def refuse_recipient(address: str, token: Token) -> None:
         raise InvalidData.at("address", "Is the token's own contract; what it receives is lost")
     if token_registry.info_of(token.chain_id, address) is not None or address == CHAINS[token.chain_id].wrapped_native:
         raise InvalidData.at("address", "Is the contract of a token; what it receives is lost")
-    if address in contracts_on(token.chain_id) | {MULTICALL3}:
+    if address in find_contracts(token.chain_id) | {MULTICALL3}:
         raise InvalidData.at("address", "Is a contract of a market or a bridge; anybody could take what it receives")
 
 

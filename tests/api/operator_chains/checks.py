@@ -7,10 +7,10 @@ from typing import Any
 from adapters.bridges.events import bridges_on
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.gas import GasAdapter
-from adapters.chain.protocol import protocols_on
+from adapters.chain.protocol import find_protocols
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes import uniswap_v2
-from adapters.feed.connect import listed_tokens
+from adapters.feed.connect import list_tokens
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.payment_builders import PaymentBuilders
@@ -65,7 +65,7 @@ def test_the_chain_adapter_reads_an_exchange_there() -> None:
     script = Script(*tokens, chain_id=BNB)
     script.on(uniswap_v2.GET_PAIR(factory, *(each.address for each in tokens)), pair)
     script.on(uniswap_v2.GET_RESERVES(pair), 600 * 10**18, 10**18)
-    protocols = [each for each in protocols_on(BNB) if each.name == "pancakeswap_v2"]
+    protocols = [each for each in find_protocols(BNB) if each.name == "pancakeswap_v2"]
     adapter = OnChainAdapter(pool_of(script), protocols, ChainTokens(tokens))
     (market,) = adapter.parse(adapter.fetch()).markets
     assert (market.id, market.protocol) == (f"56:{pair}", "pancakeswap_v2")
@@ -73,10 +73,10 @@ def test_the_chain_adapter_reads_an_exchange_there() -> None:
 
 
 def test_only_deployed_protocols_are_read_there() -> None:
-    named = {each.name for each in protocols_on(BNB)}
+    named = {each.name for each in find_protocols(BNB)}
     assert {"pancakeswap_v2", "pancakeswap_v3", "uniswap_v3", "stargate", "wrap"} <= named
     assert "uniswap_v4" not in named
-    listed = {token.symbol for token in listed_tokens() if token.chain_id == BNB}
+    listed = {token.symbol for token in list_tokens() if token.chain_id == BNB}
     assert listed == {"BNB", "WBNB", "USDC", "USDT"}
 
 

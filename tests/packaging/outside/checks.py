@@ -9,7 +9,7 @@ from eth_abi import encode
 from adapters.bridges.events import bridges_on
 from adapters.bridges.firm_quotes import FirmQuoter
 from adapters.chain.adapter import OnChainAdapter
-from adapters.chain.protocol import protocols_on
+from adapters.chain.protocol import find_protocols
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes import uniswap_v2
 from adapters.feed.connect import connect
@@ -99,7 +99,7 @@ def test_the_exchange_is_read_by_the_adapter_of_chains() -> None:
     factory = "0x" + "ab" * 20
     script.on(uniswap_v2.GET_PAIR(factory, *(each.address for each in tokens)), pair)
     script.on(uniswap_v2.GET_RESERVES(pair), 10**18, 3_500 * 10**6)
-    found = [each for each in protocols_on(8453) if each.name == "pony_swap"]
+    found = [each for each in find_protocols(8453) if each.name == "pony_swap"]
     rpc = RpcPool(8453, ["https://node/"], client=Network(node=script), clock=lambda: script.timestamp)
     adapter = OnChainAdapter(rpc, found, ChainTokens(tokens))
     (market,) = adapter.parse(adapter.fetch()).markets

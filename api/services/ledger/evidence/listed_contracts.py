@@ -9,10 +9,10 @@ from eth_utils.crypto import keccak
 
 from adapters.bridges.events import bridges_on
 from adapters.chain.deployments import deployments_of
-from adapters.rpc.abi import WORD, Call, Function, Log, hex_data
+from adapters.rpc.abi import WORD, Call, Function, Log, read_hex
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.single_endpoint import Asker
-from adapters.transactions.decoding import paying_contracts
+from adapters.transactions.decoding import find_paying_contracts
 from api.services.ledger.evidence.movements import find_wrapped_coin
 
 SWAP_OF_PAIR = "0x" + keccak(text="Swap(address,uint256,uint256,uint256,uint256,address)").hex()
@@ -116,7 +116,7 @@ def _result(call: Call, answer: Answer) -> object | None:
     """Return a result of one word; whatever else was answered is none."""
     if not isinstance(answer, str) or len(answer) != 2 + 2 * WORD:
         return None
-    number = int.from_bytes(hex_data(answer, "a call's result"))
+    number = int.from_bytes(read_hex(answer, "a call's result"))
     if call.function.outputs == ("address",):
         return f"0x{number:040x}" if number < 2**160 else None
     return number if number < 2**24 else None
@@ -126,7 +126,7 @@ def _result(call: Call, answer: Answer) -> object | None:
 def _deployed(chain_id: int) -> frozenset[str]:
     bridges = (contract for bridge in bridges_on(chain_id) for contract in bridge.contracts)
     found = frozenset(
-        (*_addresses(chain_id, FIELDS), *paying_contracts(chain_id), *bridges, find_wrapped_coin(chain_id))
+        (*_addresses(chain_id, FIELDS), *find_paying_contracts(chain_id), *bridges, find_wrapped_coin(chain_id))
     )
     return found - {""}
 

@@ -8,7 +8,7 @@ from eth_keys.datatypes import Signature
 from eth_keys.exceptions import BadSignature
 from eth_utils.exceptions import ValidationError
 
-from adapters.rpc.abi import Function, hex_data
+from adapters.rpc.abi import Function, read_hex
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.rpc.single_endpoint import Asker
 
@@ -63,9 +63,9 @@ def _read_codes(answers: Sequence[Answer]) -> list[bytes]:
     for answer in answers:
         if isinstance(answer, RpcRefused):
             raise answer
-    return [hex_data(answer, "code") for answer in answers]
+    return [read_hex(answer, "code") for answer in answers]
 
 
 def _do_all_accept(answers: Sequence[Answer]) -> bool:
     """Whether every answer is ERC-1271's yes; a revert is a no."""
-    return all(not isinstance(each, RpcRefused) and hex_data(each, "result")[:4] == MAGIC for each in answers)
+    return all(not isinstance(each, RpcRefused) and read_hex(each, "result")[:4] == MAGIC for each in answers)

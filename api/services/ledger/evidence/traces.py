@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.base import BadPayload
-from adapters.rpc.abi import Log, hex_data, quantity
+from adapters.rpc.abi import Log, read_hex, read_quantity
 from adapters.rpc.endpoint import Answer, Question
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 
@@ -135,7 +135,7 @@ def _begin(reading: _Reading, record: Answer, parent: int, *, is_undone: bool) -
             kind=kind,
             sender=_read_address(record.get("from")),
             recipient=_read_address(record.get("to")) if record.get("to") is not None else "",
-            value=quantity(record, "value", 256) if moves else 0,
+            value=read_quantity(record, "value", 256) if moves else 0,
             is_undone=is_undone,
             logs_before=len(reading.frame_of_log),
             calldata=_read_bytes(record.get("input")),
@@ -182,7 +182,7 @@ def _is_same(record: Mapping[str, Any], log: Log) -> bool:
 
 
 def _read_address(text: object) -> str:
-    return "0x" + hex_data(text, "address", 20).hex()
+    return "0x" + read_hex(text, "address", 20).hex()
 
 
 def _read_bytes(text: object) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from adapters.base import BadPayload
-from adapters.rpc.abi import hex_data
+from adapters.rpc.abi import read_hex
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from api.domain.transfers import Block
 from api.services.ledger.chain_reader import ChainReader
@@ -118,7 +118,7 @@ def _prove(reader: ChainReader, chain_id: int, block: Block, header: Mapping[str
 def _raw(reader: ChainReader, hashes: Sequence[str]) -> dict[str, bytes]:
     """Return transactions as they were sent, in binary: so those hash whose type is not known here."""
     answers = _each(reader, "eth_getRawTransactionByHash", hashes)
-    return {tx_hash: hex_data(answer, "transaction") for tx_hash, answer in zip(hashes, answers, strict=True)}
+    return {tx_hash: read_hex(answer, "transaction") for tx_hash, answer in zip(hashes, answers, strict=True)}
 
 
 def _each(reader: ChainReader, method: str, hashes: Sequence[str]) -> list[Answer]:

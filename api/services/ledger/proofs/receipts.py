@@ -13,7 +13,7 @@ from eth_utils.crypto import keccak
 from trie.hexary import HexaryTrie
 
 from adapters.base import BadPayload
-from adapters.rpc.abi import hex_data, quantity
+from adapters.rpc.abi import read_hex, read_quantity
 from api.services.ledger.blooms import BLOOM_BYTES, make_bloom
 
 LEGACY = 0x00
@@ -71,12 +71,12 @@ def encode_receipt(record: Mapping[str, Any]) -> bytes:
     BadPayload
         If a field is missing or malformed.
     """
-    kind = quantity(record, "type") if record.get("type") is not None else LEGACY
+    kind = read_quantity(record, "type") if record.get("type") is not None else LEGACY
     logs = [_log_fields(log) for log in record.get("logs") or ()]
     bloom = make_bloom(item for address, topics, _ in logs for item in (address, *topics))
     fields: list[Any] = [
         _encode_outcome(record),
-        quantity(record, "cumulativeGasUsed"),
+        read_quantity(record, "cumulativeGasUsed"),
         bloom.to_bytes(BLOOM_BYTES),
         logs,
     ]
@@ -84,7 +84,7 @@ def encode_receipt(record: Mapping[str, Any]) -> bytes:
         return encode_list(fields)
     if kind == OPTIMISM_DEPOSIT and record.get("depositReceiptVersion") is not None:
         # Between the forks Regolith and Canyon the nonce was known, but not hashed.
-        fields += [quantity(record, "depositNonce"), quantity(record, "depositReceiptVersion")]
+        fields += [read_quantity(record, "depositNonce"), read_quantity(record, "depositReceiptVersion")]
     elif kind not in TYPED | ARBITRUM_TYPED | {OPTIMISM_DEPOSIT, POLYGON_STATE_SYNC}:
         raise NotProven(f"receipts of type {kind:#x} are not known")
     return bytes([kind]) + encode_list(fields)
@@ -130,7 +130,7 @@ def check_receipts(chain_id: int, header: Mapping[str, Any], receipts: Sequence[
     BadPayload
         If a field is missing or malformed.
     """
-    block_hash = "0x" + hex_data(header.get("hash"), "hash", 32).hex()
+    block_hash = "0x" + read_hex(header.get("hash"), "hash", 32).hex()
     hashed = [each for each in receipts if not _is_left_out(chain_id, header, each)]
     found, wanted = compute_root(map(encode_receipt, hashed)), str(header.get("receiptsRoot")).lower()
     if found != wanted:
@@ -142,7 +142,7 @@ def check_receipts(chain_id: int, header: Mapping[str, Any], receipts: Sequence[
         if sent[place : place + 1] != [tx_hash] or str(receipt.get("blockHash")).lower() != block_hash:
             raise NotProven(f"the receipt of {tx_hash} stands for another transaction of block {block_hash}")
         for log in receipt.get("logs") or ():
-            if quantity(log, "logIndex") != index or str(log.get("transactionHash")).lower() != tx_hash:
+            if read_quantity(log, "logIndex") != index or str(log.get("transactionHash")).lower() != tx_hash:
                 raise NotProven(f"the logs of {tx_hash} are numbered wrongly")
             index += 1
 
@@ -151,20 +151,20 @@ def _is_left_out(chain_id: int, header: Mapping[str, Any], receipt: Mapping[str,
     """Whether it is the receipt of Polygon's state sync as it was before the fork Madhugiri."""
     if chain_id != POLYGON:
         return False
-    number, block_hash = quantity(header, "number"), hex_data(header.get("hash"), "hash", 32)
+    number, block_hash = read_quantity(header, "number"), read_hex(header.get("hash"), "hash", 32)
     derived = "0x" + keccak(BOR_RECEIPT + number.to_bytes(8) + block_hash).hex()
     return str(receipt.get("transactionHash")).lower() == derived
 
 
 def _read_header_field(record: Mapping[str, Any], name: str, size: int | None) -> bytes | int:
-    return quantity(record, name, 256) if size == 0 else hex_data(record.get(name), name, size)
+    return read_quantity(record, name, 256) if size == 0 else read_hex(record.get(name), name, size)
 
 
 def _encode_outcome(record: Mapping[str, Any]) -> bytes:
     """Return what stands first: the status, or the state after it in blocks before the fork Byzantium."""
     if record.get("status") is None:
-        return hex_data(record.get("root"), "root", 32)
-    return b"\x01" if quantity(record, "status") == 1 else b""
+        return read_hex(record.get("root"), "root", 32)
+    return b"\x01" if read_quantity(record, "status") == 1 else b""
 
 
 def _log_fields(log: object) -> list[Any]:
@@ -174,7 +174,7 @@ def _log_fields(log: object) -> list[Any]:
     if not isinstance(topics, list):
         raise BadPayload("a log's topics must be a list")
     return [
-        hex_data(log.get("address"), "address", 20),
-        [hex_data(topic, "topic", 32) for topic in topics],
-        hex_data(log.get("data"), "data"),
+        read_hex(log.get("address"), "address", 20),
+        [read_hex(topic, "topic", 32) for topic in topics],
+        read_hex(log.get("data"), "data"),
     ]

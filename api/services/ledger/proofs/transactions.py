@@ -14,7 +14,7 @@ from eth_utils.crypto import keccak
 from eth_utils.exceptions import ValidationError
 
 from adapters.base import BadPayload
-from adapters.rpc.abi import hex_data, quantity
+from adapters.rpc.abi import read_hex, read_quantity
 from api.services.ledger.proofs.receipts import LEGACY, OPTIMISM_DEPOSIT, NotProven, compute_root, encode_list
 
 NUMBER, DATA, FLAG, ADDRESS, MAYBE_ADDRESS, HASH = "number", "data", "flag", "address", "maybe address", "hash"
@@ -73,7 +73,11 @@ def encode_transaction(record: Mapping[str, Any]) -> bytes:
     """
     kind = _read_kind(record)
     if kind in SIGNED:
-        signature = [_find_signed_parity(record, kind), quantity(record, "r", 256), quantity(record, "s", 256)]
+        signature = [
+            _find_signed_parity(record, kind),
+            read_quantity(record, "r", 256),
+            read_quantity(record, "s", 256),
+        ]
         fields = [*_encode(record, SIGNED[kind]), *signature]
         return encode_list(fields) if kind == LEGACY else bytes([kind]) + encode_list(fields)
     if kind in UNSIGNED:
@@ -116,8 +120,8 @@ def check_sender(record: Mapping[str, Any], *, is_rehearsal: bool) -> None:
     NotProven
         If the transaction is somebody else's, or has another hash.
     """
-    encoded, sender = encode_transaction(record), hex_data(record.get("from"), "from", 20)
-    tx_hash = hex_data(record.get("hash"), "hash", 32)
+    encoded, sender = encode_transaction(record), read_hex(record.get("from"), "from", 20)
+    tx_hash = read_hex(record.get("hash"), "hash", 32)
     if is_rehearsal and keccak(_wrap(encoded) + sender) == tx_hash:
         return
     if keccak(encoded) != tx_hash:
@@ -132,7 +136,7 @@ def is_known(record: Mapping[str, Any]) -> bool:
 
 
 def _read_kind(record: Mapping[str, Any]) -> int:
-    return quantity(record, "type") if record.get("type") is not None else LEGACY
+    return read_quantity(record, "type") if record.get("type") is not None else LEGACY
 
 
 def _wrap(encoded: bytes) -> bytes:
@@ -142,7 +146,7 @@ def _wrap(encoded: bytes) -> bytes:
 
 def _find_signed_parity(record: Mapping[str, Any], kind: int) -> int:
     field = "yParity" if kind != LEGACY and record.get("yParity") is not None else "v"
-    return quantity(record, field, 256)
+    return read_quantity(record, field, 256)
 
 
 def _recover(record: Mapping[str, Any]) -> bytes:
@@ -156,7 +160,7 @@ def _recover(record: Mapping[str, Any]) -> bytes:
     else:
         parity, message = v, bytes([kind]) + encode_list(fields)
     try:
-        signature = Signature(vrs=(parity, quantity(record, "r", 256), quantity(record, "s", 256)))
+        signature = Signature(vrs=(parity, read_quantity(record, "r", 256), read_quantity(record, "s", 256)))
         return signature.recover_public_key_from_msg_hash(keccak(message)).to_canonical_address()
     except (BadSignature, ValidationError) as error:
         raise NotProven(f"the signature of {record.get('hash')} is none: {error}") from error
@@ -169,25 +173,25 @@ def _encode(record: Mapping[str, Any], fields: Sequence[tuple[str, str]]) -> lis
 def _read_field(record: Mapping[str, Any], name: str, kind: str) -> Any:
     value = record.get(name)
     if kind == NUMBER:
-        return 0 if value is None else quantity(record, name, 256)
+        return 0 if value is None else read_quantity(record, name, 256)
     if kind == FLAG:
         return int(value is True)
     if kind == MAYBE_ADDRESS:
-        return b"" if value is None else hex_data(value, name, 20)
+        return b"" if value is None else read_hex(value, name, 20)
     if kind in (ACCESS, AUTHORIZATIONS, HASHES):
         return [_encode_access_list(each, kind) for each in _list_of(value, name)]
-    return hex_data(value, name, {ADDRESS: 20, HASH: 32}.get(kind))
+    return read_hex(value, name, {ADDRESS: 20, HASH: 32}.get(kind))
 
 
 def _encode_access_list(item: Any, kind: str) -> Any:
     if kind == HASHES:
-        return hex_data(item, "blobVersionedHashes", 32)
+        return read_hex(item, "blobVersionedHashes", 32)
     if not isinstance(item, dict):
         raise BadPayload(f"an entry must be an object, not {str(item)[:80]!r}")
-    address = hex_data(item.get("address"), "address", 20)
+    address = read_hex(item.get("address"), "address", 20)
     if kind == ACCESS:
-        return [address, [hex_data(key, "storageKeys", 32) for key in _list_of(item.get("storageKeys"), "storageKeys")]]
-    numbers = [quantity(item, name, 256) for name in ("chainId", "nonce", "yParity", "r", "s")]
+        return [address, [read_hex(key, "storageKeys", 32) for key in _list_of(item.get("storageKeys"), "storageKeys")]]
+    numbers = [read_quantity(item, name, 256) for name in ("chainId", "nonce", "yParity", "r", "s")]
     return [numbers[0], address, *numbers[1:]]
 
 
