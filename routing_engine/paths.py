@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
 
 from routing_engine.model import Hop, Token
 
-NEGLIGIBLE = 1e-9
-"""A part of a hop that is not worth a path of its own."""
+START = -1
+"""Stands before the first hops, as the number of hops stands after the last."""
+
+FINE = 2**64
+"""Paths share amounts in proportions that are known to this part of a unit."""
+
+Link = tuple[int, int]
+"""Two hops by their numbers: the second spends what the first gave, or a part of it."""
+
+Strand = tuple[tuple[int, ...], Fraction, Fraction]
+"""A path as far as it goes: the numbers of its hops, what it took at the start, and what that has become."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,50 +46,109 @@ class Path:
 
 
 def decompose(hops: tuple[Hop, ...], token_in: Token, token_out: Token) -> tuple[Path, ...]:
-    """Return a network of hops as parallel paths; see `routing_engine.route.Route.paths`."""
-    rest = [1.0] * len(hops)  # the part of each hop that no path has taken yet
-    strands: list[tuple[tuple[int, ...], float]] = []
-    while True:
-        strand, token = [], token_in
-        while token != token_out:
-            onward = [i for i, hop in enumerate(hops) if hop.token_in == token and rest[i] > NEGLIGIBLE]
-            if not onward:
-                break
-            strand.append(max(onward, key=lambda i: hops[i].amount_in * rest[i]))
-            token = hops[strand[-1]].token_out
-        if not strand or token != token_out:
-            break
-        # Walking the strand with one unit of the first hop tells how much of each hop it can take.
-        carried, most = 1.0, 1.0
-        shares = []
-        for i in strand:
-            share = carried * hops[strand[0]].amount_in / hops[i].amount_in
-            shares.append(share)
-            most = min(most, rest[i] / share if share else most)
-            carried = share * hops[i].amount_out / hops[strand[0]].amount_in
-        for i, share in zip(strand, shares, strict=True):
-            rest[i] = max(0.0, rest[i] - share * most)
-        strands.append((tuple(strand), most))
-    return _as_paths(hops, strands)
+    """Return a network of hops as parallel paths; see `routing_engine.route.Route.paths`.
 
+    Parameters
+    ----------
+    hops : tuple of Hop
+        In an order in which they can run. What arrives at a token between the ends is spent there, to the unit.
+    token_in, token_out : Token
+        The ends.
 
-def _as_paths(hops: tuple[Hop, ...], strands: list[tuple[tuple[int, ...], float]]) -> tuple[Path, ...]:
-    """Divide each hop's integers between its strands by their sizes at the start; the last takes what is left."""
-    left = {i: (hop.amount_in, hop.amount_out) for i, hop in enumerate(hops)}
-    waiting = {i: [n for n, (strand, _) in enumerate(strands) if i in strand] for i in left}
-    sizes = [hops[strand[0]].amount_in * part for strand, part in strands]
+    Notes
+    -----
+    At each token, what the hops before gave is linked to what the hops after spend, unit by unit. A hop gives each of
+    the paths that meet in it the same price. So the links are a flow with gains, and it is a sum of paths, at most as
+    many as there are links (Ahuja, Magnanti, Orlin: *Network flows*, 1993, chapter 15).
+    """
+    links = _link_hops(hops, token_in, token_out)
+    weights: dict[Link, dict[int, int]] = {link: {} for link in links}  # of each path that uses a link
+    weights_in: list[dict[int, int]] = [{} for _ in hops]
+    strands = sorted(_list_strands(links, hops))  # for one order among paths of one size
+    for number, (places, amount, _) in enumerate(strands):
+        for before, after in pairwise(places):
+            weights[before, after][number] = weight = max(1, int(amount * FINE))
+            if after < len(hops):
+                weights_in[after][number] = weight
+                amount *= Fraction(hops[after].amount_out, hops[after].amount_in)
+    carried = {link: _divide(amount, weights[link]) for link, amount in links.items()}
+    parts = [_divide_costs(hop, each) for hop, each in zip(hops, weights_in, strict=True)]
     paths = []
-    for number, (strand, _) in enumerate(strands):
-        shown = []
-        for i in strand:
-            users = waiting[i]
-            amount_in, amount_out = left[i]
-            if len(users) > 1:
-                part = sizes[number] / sum(sizes[n] for n in users)
-                amount_in, amount_out = int(amount_in * part), int(amount_out * part)
-            left[i] = (left[i][0] - amount_in, left[i][1] - amount_out)
-            users.remove(number)
-            whole = amount_in == hops[i].amount_in
-            shown.append(hops[i] if whole else replace(hops[i], amount_in=amount_in, amount_out=amount_out))
+    for number, (places, _, _) in enumerate(strands):
+        amounts = pairwise(carried[link][number] for link in pairwise(places))
+        shown = [
+            replace(parts[place][number], amount_in=amount_in, amount_out=amount_out)
+            for place, (amount_in, amount_out) in zip(places[1:-1], amounts, strict=True)
+        ]
         paths.append(Path(tuple(shown)))
     return tuple(sorted(paths, key=lambda path: -path.amount_in))
+
+
+def _link_hops(hops: tuple[Hop, ...], token_in: Token, token_out: Token) -> dict[Link, int]:
+    """Return the amount that each link carries. What hops give, and what they spend, is the sum of their links."""
+    given: dict[Token, dict[int, int]] = {token_in: {START: sum(h.amount_in for h in hops if h.token_in == token_in)}}
+    spent: dict[Token, dict[int, int]] = {}
+    for place, hop in enumerate(hops):
+        given.setdefault(hop.token_out, {})[place] = hop.amount_out
+        spent.setdefault(hop.token_in, {})[place] = hop.amount_in
+    spent[token_out] = {len(hops): sum(given[token_out].values())}
+    links = {}
+    for token, takers in spent.items():
+        givers = given[token]
+        while givers and takers:
+            giver, taker = max(givers, key=lambda place: givers[place]), max(takers, key=lambda place: takers[place])
+            links[giver, taker] = amount = min(givers[giver], takers[taker])
+            for side, place in ((givers, giver), (takers, taker)):
+                side[place] -= amount
+                if not side[place]:
+                    del side[place]
+    return links
+
+
+def _list_strands(links: Mapping[Link, int], hops: tuple[Hop, ...]) -> list[Strand]:
+    """Follow the units from the start on: strands grow by a hop at a time, and are cut where a link is full."""
+    onward: dict[int, list[Link]] = {}
+    for link in sorted(links, key=lambda link: -links[link]):
+        onward.setdefault(link[0], []).append(link)
+    amount_in = Fraction(sum(amount for (before, _), amount in links.items() if before == START))
+    arrived: dict[int, list[Strand]] = {START: [((START,), amount_in, amount_in)]}
+    for place in range(START, len(hops)):
+        price = Fraction(hops[place].amount_out, hops[place].amount_in) if place != START else Fraction(1)
+        here = [(places, start, amount * price) for places, start, amount in reversed(arrived[place])]
+        for link in onward[place]:
+            for places, start, amount in _cut_off(here, Fraction(links[link])):
+                arrived.setdefault(link[1], []).append(((*places, link[1]), start, amount))
+    return arrived[len(hops)]
+
+
+def _cut_off(strands: list[Strand], amount: Fraction) -> Iterator[Strand]:
+    """Take strands of an amount together from the end of a list; the last may be cut in two."""
+    while amount:
+        places, start, most = strands.pop()
+        if most > amount:
+            rest = most - amount
+            strands.append((places, start * rest / most, rest))
+            start, most = start * amount / most, amount
+        yield places, start, most
+        amount -= most
+
+
+def _divide_costs(hop: Hop, weights: Mapping[int, int]) -> dict[int, Hop]:
+    """Return the hop once for each path that uses it, with that part of its gas and of each fee."""
+    if len(weights) == 1:
+        return dict.fromkeys(weights, hop)
+    gas, fees = _divide(hop.gas, weights), [(fee, _divide(fee.amount, weights)) for fee in hop.fees]
+    return {
+        number: replace(hop, gas=gas[number], fees=tuple(replace(fee, amount=parts[number]) for fee, parts in fees))
+        for number in weights
+    }
+
+
+def _divide(amount: int, weights: Mapping[int, int]) -> dict[int, int]:
+    """Divide an amount in the proportions of weights, each part rounded down but the last: no unit is lost."""
+    parts, waiting = {}, sum(weights.values())
+    for key, weight in weights.items():
+        parts[key] = amount * weight // waiting
+        amount -= parts[key]
+        waiting -= weight
+    return parts

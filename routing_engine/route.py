@@ -52,8 +52,8 @@ class Route:
     side : Side
         Which amount was fixed.
     hops : tuple of Hop
-        In an order in which they can run: at every token they spend no more than the hops before produced. Each market
-        appears once.
+        In an order in which they can run: at every token between the ends they spend what the hops before produced, to
+        the unit. Each market appears once.
     gas_cost_in, gas_cost_out : int
         The gas of all hops, valued in `token_in` and in `token_out` at the snapshot's prices, rounded up. An estimate:
         0 where `gas_priced` is false.
@@ -98,8 +98,8 @@ class Route:
     def paths(self) -> tuple[Path, ...]:
         """The hops seen as parallel paths, the largest first.
 
-        Where paths share a hop, each shows its share of the amounts; all paths together show the hop's amounts exactly,
-        and the amounts of one path meet to within rounding.
+        Each path spends, to the unit, what its hop before gave. Where paths share a hop, each shows its share of the
+        amounts, the fees and the gas; all paths together show what the hop shows. A share of few units may be zero.
         """
         return decompose(self.hops, self.token_in, self.token_out)
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from routing_engine.model import Hop, Token
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine.model import Fee, Hop, Token
 from routing_engine.route import Route, Side
-from tests.support.markets import token
+from tests.support.markets import random_markets, token
 
 A, B, C, D = (token(name) for name in "ABCD")
 FAR = token("C@10")
@@ -39,14 +46,75 @@ def test_a_network_adds_up_at_its_ends() -> None:
     )
 
 
-def test_paths_show_every_hops_amounts_exactly_and_meet_within_rounding() -> None:
-    for each in NETWORK.hops:
-        parts = [part for path in NETWORK.paths for part in path.hops if part.market_id == each.market_id]
+def check_paths(route: Route) -> None:
+    """Check that the paths hold exactly what the hops hold, and that each spends what its hop before gave."""
+    paths = route.paths
+    for each in route.hops:
+        parts = [part for path in paths for part in path.hops if part.market_id == each.market_id]
         assert sum(part.amount_in for part in parts) == each.amount_in
         assert sum(part.amount_out for part in parts) == each.amount_out
-    for path in NETWORK.paths:
-        for first, second in zip(path.hops, path.hops[1:], strict=False):
-            assert abs(first.amount_out - second.amount_in) <= 2
+        assert sum(part.gas for part in parts) == each.gas
+        for number, fee in enumerate(each.fees):
+            shares = [part.fees[number] for part in parts]
+            assert sum(share.amount for share in shares) == fee.amount
+            assert {(share.token, share.name, share.included) for share in shares} == {
+                (fee.token, fee.name, fee.included)
+            }
+    for path in paths:
+        assert (path.hops[0].token_in, path.hops[-1].token_out) == (route.token_in, route.token_out)
+        for first, second in pairwise(path.hops):
+            assert first.amount_out == second.amount_in
+    assert sum(path.amount_in for path in paths) == route.amount_in
+    assert sum(path.amount_out for path in paths) == route.amount_out
+
+
+def test_paths_show_every_hops_amounts_exactly_and_meet_to_the_unit() -> None:
+    check_paths(NETWORK)
+    assert len(NETWORK.paths) == 3
+
+
+def test_paths_that_share_a_market_share_its_price_its_fees_and_its_gas() -> None:
+    """Of what the last market takes, "ac" and "cb" bring a fifth, although half of A went there."""
+    fees = (Fee(amount=100, token=B, name="lp_fee"),)
+    hops = (
+        hop("ab", A, B, 500, 800),
+        hop("ac", A, C, 500, 400),
+        hop("cb", C, B, 400, 200),
+        replace(hop("bd", B, D, 1000, 3000), fees=fees),
+    )
+    route = Route(token_in=A, token_out=D, side=Side.EXACT_IN, hops=hops)
+    check_paths(route)
+    straight, detour = sorted(route.paths, key=lambda path: len(path.hops))
+    assert (straight.amount_out, detour.amount_out) == (2400, 600)
+    assert [straight.hops[-1].fees[0].amount, detour.hops[-1].fees[0].amount] == [80, 20]
+    assert [straight.hops[-1].gas, detour.hops[-1].gas] == [80, 20]
+    assert sum(part.gas for path in route.paths for part in path.hops) == route.gas == 400
+
+
+def test_two_paths_through_one_token_are_not_cut_into_more_than_they_must_be() -> None:
+    hops = (hop("ab", A, B, 10, 100), hop("ab2", A, B, 5, 50), hop("bd2", B, D, 50, 7), hop("bd", B, D, 100, 13))
+    route = Route(token_in=A, token_out=D, side=Side.EXACT_IN, hops=hops)
+    check_paths(route)
+    assert str(route) == "A@1 -[ab]-> B@1 -[bd]-> D@1; A@1 -[ab2]-> B@1 -[bd2]-> D@1"
+
+
+@pytest.mark.parametrize("side", list(Side))
+def test_paths_of_found_routes_add_up_to_them(side: Side) -> None:
+    shared = 0
+    for seed in range(40):
+        rng = random.Random(f"paths {seed}")
+        router = Router(Snapshot(random_markets(rng)))
+        tokens = sorted(router.graph.tokens, key=str)
+        if len(tokens) < 2:
+            continue
+        token_in, token_out = rng.sample(tokens, 2)
+        fixed = token_in if side is Side.EXACT_IN else token_out
+        amount = int(10 ** rng.uniform(2, 6) * 10**fixed.decimals)
+        request = RouteRequest(token_in=token_in, token_out=token_out, amount=amount, side=side)
+        for route in router.find_routes(request).routes:
+            check_paths(route)
+            shared += sum(len(path.hops) for path in route.paths) > len(route.hops)
+    assert shared > 3
 
 
 def test_one_chain_is_one_transaction_and_bridges_are_waited_for() -> None:
