@@ -3,62 +3,78 @@
 from __future__ import annotations
 
 from benchmarks import recorded
-from benchmarks.measure import gap_of, percentile, timed
-from benchmarks.report import Row, Table
+from benchmarks.asked import COLUMNS, Asked, ask_all, describe, list_figures, proven, routed
+from benchmarks.measure import percentile
+from benchmarks.report import Figure, Row, Table, at_most, share
 from benchmarks.sections import Entries, Setting
-from routing_engine import Router, RouteResult
+from routing_engine import Router
 
-EVERY = 4
-"""In a quick run, every so many-th order."""
+GAS_PRICE = 10 * 10**9
 
-Served = tuple[recorded.Order, RouteResult, float]
+Served = list[tuple[recorded.Order, Asked]]
 
 
 def run(setting: Setting) -> Entries:
-    """Route every order whose tokens are in the auction, at the auction's gas price, against its limit."""
+    """Route every order whose tokens are in the auction, once, against its limit."""
     if not (setting.shared_data / "trades").is_dir():
         yield Row(what="recorded data", target="", measured=f"none at {setting.shared_data}")
         return
     router = Router(recorded.market(setting.shared_data, recorded.AUCTION))
-    orders, total = recorded.orders(setting.shared_data, router.snapshot)
-    asked = orders if setting.full else orders[::EVERY]
-    served: list[Served] = []
-    for number, order in enumerate(asked):
-        setting.note(f"{number} of {len(asked)}")
-        result, seconds = timed(lambda o=order: router.find_routes(o.request))
-        if result.routes:
-            served.append((order, result, 1e3 * seconds))
-    yield Row(what="orders with both tokens in the auction's market", target="", measured=f"{len(orders)} of {total}")
-    yield Row(what="routed", target="", measured=f"{len(served) / max(1, len(asked)):.1%} of {len(asked)}")
-    yield _table(served)
+    prices = {"10 gwei": GAS_PRICE}
+    if setting.full:
+        prices["the auction's 15.2 gwei"] = recorded.AUCTION_GAS_PRICE
+    groups: dict[str, Served] = {}
+    figures: list[Figure] = []
+    for name, price in prices.items():
+        orders, total = recorded.orders(setting.shared_data, router.snapshot, price)
+        answers = ask_all(setting, name, router, [order.request for order in orders])
+        for side, what in (("exact_in", "sell orders"), ("exact_out", "buy orders")):
+            here = [pair for pair in zip(orders, answers, strict=True) if pair[0].request.side == side]
+            groups[f"{what}, {name}"] = here
+            figures += list_figures(f"{what}, {name}", [asked for _, asked in here], router.snapshot.id)
+        if price == GAS_PRICE:
+            yield Row(what="orders with both tokens in the market", target="", measured=f"{len(orders)} of {total}")
+            yield from _targets(answers)
+    yield Table(
+        title="A CoW auction, every order once",
+        columns=COLUMNS,
+        rows=tuple(describe(name, [asked for _, asked in served]) for name, served in groups.items()),
+    )
+    yield _limits(groups)
+    yield from figures
 
 
-def _surplus(order: recorded.Order, result: RouteResult) -> float:
+def _targets(answers: list[Asked]) -> Entries:
+    yield share("routed", [bool(each.result.routes) for each in answers], 1)
+    for clock in ("wall", "cpu"):
+        times = [getattr(each, f"{clock}_ms") for each in answers]
+        yield at_most(f"{clock} time of the first call, p50", percentile(times, 50), 2, "ms")
+        yield at_most(f"{clock} time of the first call, p95", percentile(times, 95), 25, "ms")
+    yield share("proven net gap ≤ 1 bps", proven(answers), 0.9)
+    yield share("an answer has a gap, or says why it has none", [_is_judged(each) for each in routed(answers)], 1)
+
+
+def _is_judged(asked: Asked) -> bool:
+    certificate = asked.result.certificate
+    return certificate is not None and (certificate.gap_bps is not None or bool(certificate.reason))
+
+
+def _surplus(order: recorded.Order, asked: Asked) -> float:
     """How much better than the limit, in bps of it; negative where the market does not reach it."""
-    best = result.best()
+    best = asked.result.best()
     if order.request.side == "exact_out":
         return 1e4 * (order.limit - best.amount_in) / order.limit
     return 1e4 * (best.amount_out - order.limit) / order.limit
 
 
-def _table(served: list[Served]) -> Table:
+def _limits(groups: dict[str, Served]) -> Table:
     rows = []
-    for side, name in (("exact_in", "sell orders"), ("exact_out", "buy orders")):
-        here = [each for each in served if each[0].request.side == side]
-        surplus = [_surplus(order, result) for order, result, _ in here]
+    for name, served in groups.items():
+        surplus = [_surplus(order, asked) for order, asked in served if asked.result.routes]
         met = [each for each in surplus if each >= 0]
-        gaps, times = [gap_of(result) for _, result, _ in here], [ms for *_, ms in here]
-        rows.append(
-            (
-                name, str(len(here)), str(len(met)), f"{percentile(met, 50):.1f}",
-                *(f"{percentile(times, rank):.2f}" for rank in (50, 95)),
-                *(f"{percentile(gaps, rank):.3g}" for rank in (50, 95)),
-            )
-        )  # fmt: skip
+        rows.append((name, str(len(met)), f"{percentile(met, 50):.1f}"))
     return Table(
-        title="A CoW auction at its gas price of 15.2 gwei",
-        columns=(
-            "", "routed", "limit reached", "surplus over limit bps, median", "ms p50", "ms p95", "gap bps p50", "p95",
-        ),
+        title="Against the orders' limits",
+        columns=("", "limit reached", "surplus over limit bps, median"),
         rows=tuple(rows),
-    )  # fmt: skip
+    )
