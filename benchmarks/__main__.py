@@ -1,10 +1,14 @@
-"""``make bench``: measured figures beside every target, peers in the same run."""
+"""``make bench``: measured figures beside every target, peers in the same run.
+
+``python -m benchmarks compare A B`` prints what changed between two runs that were kept.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import platform
+import sys
 import time
 from importlib import import_module, metadata
 from pathlib import Path
@@ -12,6 +16,7 @@ from pathlib import Path
 import numba
 from rich.console import Console
 
+from benchmarks import runs
 from benchmarks.peers import node
 from benchmarks.report import Report
 from benchmarks.sections import Setting
@@ -39,11 +44,20 @@ LIBRARIES = ("networkx", "rustworkx", "cvxpy", "clarabel", "numpy", "numba")
 
 
 def main() -> None:
+    """Measure, or compare two runs."""
+    if sys.argv[1:2] == ["compare"]:
+        runs.main(sys.argv[2:])
+    else:
+        measure()
+
+
+def measure() -> None:
     """Measure, print, save; the exit code does not depend on targets, because machines differ."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], help="which parts; all by default")
     parser.add_argument("--full", action="store_true", help="many queries: tens of minutes")
     parser.add_argument("--out", type=Path, default=Path(".benchmarks"), help="folder of targets.json and targets.md")
+    parser.add_argument("--append", type=Path, metavar="FILE", help="runs as JSON lines; OUT/runs.jsonl by default")
     options = parser.parse_args()
     console = Console()
     if not console.is_terminal:
@@ -60,6 +74,7 @@ def main() -> None:
             _measure(section, setting, report, console)
     console.print(f"{report.met} targets met, {report.failed} missed")
     console.print("written to " + ", ".join(map(str, report.save(options.out, "targets"))))
+    runs.append_run(options.append or options.out / "runs.jsonl", runs.make_run(report))
 
 
 def _measure(section: str, setting: Setting, report: Report, console: Console) -> None:

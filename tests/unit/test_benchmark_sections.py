@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks.asked import COLUMNS, Asked, ask, describe, list_figures, proven, routed
 from benchmarks.recorded import BestKnown
-from benchmarks.report import Figure, Report, Row
+from benchmarks.report import Figure, Report, Row, at_most
+from benchmarks.runs import Run, append_run, compare, make_run, read_run
 from benchmarks.sections import Setting
 from benchmarks.sections.exact_out import RoundTrip
 from routing_engine import Router, RouteRequest, Snapshot
@@ -80,3 +81,36 @@ def test_figures_are_kept_apart_from_what_is_printed() -> None:
     report.add("speed", Figure(what="best path", value=1.5, unit="ms"))
     assert report.sections == {}
     assert report.details["speed"][0].value == 1.5
+
+
+def make(value: float, market: str = "a", what: str = "path") -> Run:
+    report = Report({"mode": "quick"})
+    report.add("speed", Figure(what=what, value=value, unit="ms", market=market))
+    report.add("speed", at_most("median", 2.0, 3, "ms"))
+    report.add("speed", Row(what="words", target="", measured="none"))
+    return make_run(report)
+
+
+def test_runs_are_appended_and_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "kept" / "runs.jsonl"
+    for value in (1.0, float("inf"), 3.0):
+        append_run(file, make(value))
+    values = [read_run(f"{file}{place}").figures["speed", "path"].value for place in ("", "#1", "#-1", "#2")]
+    assert values[:3] == [3.0, 1.0, 3.0]
+    assert values[3] != values[3]
+    assert set(read_run(str(file)).figures) == {("speed", "path"), ("speed", "median")}
+    assert {"mode", "commit", "processor"} <= set(read_run(str(file)).facts)
+    with pytest.raises(SystemExit, match="has 3 runs"):
+        read_run(f"{file}#4")
+
+
+def test_runs_are_compared() -> None:
+    _, changed, *rest = compare(make(1.0), make(1.5))
+    assert changed.rows == (("speed: path", "1", "1.5", "+50.0%", "ms"),)
+    assert rest == []
+    assert next(iter(compare(make(1.0), make(1.005))))
+    assert list(compare(make(1.0), make(1.005)))[1].rows == ()
+    assert "another market" in list(compare(make(1.0), make(2.0, "b")))[1].rows[0][3]
+    assert list(compare(make(1.0), make(float("nan"))))[1].rows[0][2] == "nan"
+    titles = [table.title for table in compare(make(1.0), make(1.0, what="other"))]
+    assert titles[2:] == ["Only before", "Only after"]
