@@ -1,4 +1,4 @@
-"""What an adapter is, how it fails, and how installed ones are found."""
+"""What an adapter is, how it fails, and how whatever packages install is found."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from routing_engine.formats import Contents
 from routing_engine.model import Hop, Token
 
 ENTRY_POINTS = "routing_engine.adapters"
+BRIDGES = "routing_engine.bridges"
 UNAVAILABLE = ":unavailable"
 """In `Contents.refused`, behind the name of a protocol of which nothing could be read."""
 
@@ -215,8 +216,33 @@ class Connectable(Protocol):
 
 
 def installed_adapters() -> dict[str, Connectable]:
-    """Return what installed packages offer, by entry point name.
+    """Return what installed packages offer: the group ``routing_engine.adapters``, and the adapters of bridges."""
+    return load_installed("adapter", ENTRY_POINTS)
 
-    A package adds one by a line in its metadata, in the group ``routing_engine.adapters``.
+
+def load_installed(part: str, group: str = "") -> dict[str, Any]:
+    """Return a part of every installed bridge that has it, and all that a group of entry points names; sorted by name.
+
+    Parameters
+    ----------
+    part : str
+        A field of `adapters.bridges.base.Bridge`, which the group ``routing_engine.bridges`` names; not known here.
+    group : str
+        For what is no bridge, and offers the same.
+
+    Raises
+    ------
+    ValueError
+        Naming the entry point that names no bridge, or that two packages have.
     """
-    return {entry.name: entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS))}
+    found: dict[str, Any] = {}
+    for entry in (*entry_points(group=BRIDGES), *entry_points(group=group)):
+        offered = entry.load()
+        if entry.group == BRIDGES:
+            if not hasattr(offered, part):
+                raise ValueError(f"the entry point {entry.name!r} in {BRIDGES} must name a Bridge")
+            offered = getattr(offered, part)
+        if offered is not None and entry.name in found:
+            raise ValueError(f"there are two entry points {entry.name!r} that offer the same: {part}")
+        found |= {entry.name: offered} if offered is not None else {}
+    return dict(sorted(found.items()))

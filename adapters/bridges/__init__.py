@@ -1,4 +1,4 @@
-"""Bridges: what each asks, by its API or its contracts, and firm quotes before somebody pays.
+"""Bridges: a package or a file for each, which names all that it has in one `BRIDGE`; and what they share.
 
-May import `base`, `chain`, `feed`, `http`, `routing_engine`, `rpc` and `transactions`. Begin with `across.py`.
+May import `base`, `chain`, `feed`, `http`, `routing_engine`, `rpc` and `transactions`. Begin with `base.py`.
 """

@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from adapters.base import FirmQuote, Source, Venues
+from adapters.bridges.base import Bridge
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
@@ -55,14 +56,14 @@ class CanonicalAdapter:
 
     def parse(self, payload: None) -> Contents:
         """Return all lanes."""
-        return Contents(markets=tuple(self._lanes()))
+        return Contents(markets=tuple(self._make_lanes()))
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Confirm the hop as it is: nothing of it can change."""
         return FirmQuote(hop=hop)
 
-    def _lanes(self) -> Iterator[BridgeLane]:
-        for above, below in _carried():
+    def _make_lanes(self) -> Iterator[BridgeLane]:
+        for above, below in _list_carried():
             if above.key not in self._listed or below.key not in self._listed:
                 continue
             ends = above.chain_id, below.chain_id
@@ -73,7 +74,7 @@ class CanonicalAdapter:
                 yield replace(down, native_fee=self._claim_fee)
 
 
-def _carried() -> Iterator[tuple[Token, Token]]:
+def _list_carried() -> Iterator[tuple[Token, Token]]:
     """Yield the tokens of a chain, and what the bridge of a chain below it gives for them there, token by token."""
     served = bridge_facts("canonical")
     for symbol in dict.fromkeys(symbol for facts in served.values() for symbol in facts["tokens"]):
@@ -81,3 +82,6 @@ def _carried() -> Iterator[tuple[Token, Token]]:
             if symbol in facts["tokens"]:
                 below = token_registry.token(facts["tokens"][symbol], chain_id)
                 yield token_registry.token(symbol, facts["parent"]), below
+
+
+BRIDGE = Bridge(adapter=CanonicalAdapter)

@@ -54,7 +54,7 @@ class Direction:
         return cls(hop.token_in, hop.token_out)
 
 
-def same_asset(tokens: Iterable[Token], symbols: Iterable[str], chain_ids: Iterable[int]) -> Iterator[Direction]:
+def pair_assets(tokens: Iterable[Token], symbols: Iterable[str], chain_ids: Iterable[int]) -> Iterator[Direction]:
     """Yield each direction between those of `tokens` that the registry lists as one of `symbols`."""
     wanted, chains = frozenset(symbols), frozenset(chain_ids)
     held: dict[str, list[Token]] = {}
@@ -113,7 +113,7 @@ def check_token(described: Field, token: Token) -> None:
 
 
 @contextmanager
-def sound(path: str) -> Iterator[None]:
+def refuse_invalid(path: str) -> Iterator[None]:
     """Turn a market that contradicts itself into a `BadPayload`: its numbers came from outside."""
     try:
         yield
@@ -121,7 +121,7 @@ def sound(path: str) -> Iterator[None]:
         raise BadPayload(f"{path}: {error}") from error
 
 
-def confirmed(lane: Market, hop: Hop) -> Hop:
+def confirm_hop(lane: Market, hop: Hop) -> Hop:
     """Return what `lane`, asked for at the amount of `hop`, gives for it.
 
     Raises

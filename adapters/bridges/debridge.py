@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from adapters.base import Client, FirmQuote, Source, Venues
-from adapters.bridges.common import Direction, ask_each, check_token, confirmed, same_asset, sound
+from adapters.bridges.base import Bridge
+from adapters.bridges.common import Direction, ask_each, check_token, confirm_hop, pair_assets, refuse_invalid
 from adapters.http.json_fields import Field
 from routing_engine.fixed_point import BPS, WAD, mul_div_up, rescale
 from routing_engine.formats import Contents
@@ -51,7 +52,7 @@ class DebridgeAdapter:
 
     def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
         self._client, self._url = client, url
-        self._directions = tuple(same_asset(tokens, RESERVES, bridge_facts("debridge")))
+        self._directions = tuple(pair_assets(tokens, RESERVES, bridge_facts("debridge")))
 
     @classmethod
     def connect(cls, venues: Venues) -> tuple[Source, ...]:
@@ -65,7 +66,7 @@ class DebridgeAdapter:
 
     def parse(self, payload: Answers) -> Contents:
         """Return a lane for each answer."""
-        return Contents(markets=tuple(lane(direction, answer) for direction, answer in payload))
+        return Contents(markets=tuple(read_lane(direction, answer) for direction, answer in payload))
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for an order of this amount between these addresses; the terms are its id and the transaction."""
@@ -89,22 +90,22 @@ class DebridgeAdapter:
             "data": transaction.at("data").data(MAX_CALLDATA_BYTES),
             "value": transaction.at("value").integer(),
         }
-        return FirmQuote(hop=confirmed(lane(direction, answer), hop), terms=terms)
+        return FirmQuote(hop=confirm_hop(read_lane(direction, answer), hop), terms=terms)
 
     def _ask(self, direction: Direction, amount: int, more: Mapping[str, str]) -> Any:
         question: dict[str, str | int] = {
             "srcChainId": direction.token_in.chain_id,
-            "srcChainTokenIn": _address(direction.token_in),
+            "srcChainTokenIn": _name_token(direction.token_in),
             "srcChainTokenInAmount": amount,
             "dstChainId": direction.token_out.chain_id,
-            "dstChainTokenOut": _address(direction.token_out),
+            "dstChainTokenOut": _name_token(direction.token_out),
             "dstChainTokenOutAmount": "auto",
             "prependOperatingExpenses": "false",
         }
         return self._client.get(f"{self._url}/dln/order/create-tx", {**question, **more})
 
 
-def lane(direction: Direction, answer: Any) -> BridgeLane:
+def read_lane(direction: Direction, answer: Any) -> BridgeLane:
     """Return the lane of an answer of ``/dln/order/create-tx``.
 
     Its proportional fees are those itemised; the flat one is what else does not arrive, so that for the amount asked
@@ -119,9 +120,9 @@ def lane(direction: Direction, answer: Any) -> BridgeLane:
     recommended = taken.at("recommendedAmount")
     most = rescale(amount, direction.token_in.decimals, direction.token_out.decimals)
     arrives = rescale(recommended.integer(1, most), direction.token_out.decimals, direction.token_in.decimals)
-    protocol, margin = (_bps(estimate, kind) for kind in ("DlnProtocolFee", "TakerMargin"))
+    protocol, margin = (_read_bps(estimate, kind) for kind in ("DlnProtocolFee", "TakerMargin"))
     margin = margin * (1 - protocol / BPS)  # takers count theirs on what the protocol has left
-    with sound(document.path):
+    with refuse_invalid(document.path):
         rate = rate_of_bps(protocol, "DlnProtocolFee") + rate_of_bps(margin, "TakerMargin")
         proportional = mul_div_up(amount, rate, WAD)
         return debridge_lane(
@@ -135,7 +136,7 @@ def lane(direction: Direction, answer: Any) -> BridgeLane:
         )
 
 
-def _bps(estimate: Field, kind: str) -> Decimal:
+def _read_bps(estimate: Field, kind: str) -> Decimal:
     """Return the rate of the itemised cost of this kind; 0 where the service takes none."""
     for cost in estimate.at("costsDetails").items(MAX_COSTS):
         if cost.at("type").text() == kind:
@@ -143,5 +144,8 @@ def _bps(estimate: Field, kind: str) -> Decimal:
     return Decimal(0)
 
 
-def _address(token: Token) -> str:
+def _name_token(token: Token) -> str:
     return ZERO_ADDRESS if token.is_native else token.address
+
+
+BRIDGE = Bridge(adapter=DebridgeAdapter)

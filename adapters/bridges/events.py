@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.crypto import keccak
 
-from adapters.base import BadPayload
+from adapters.base import BadPayload, load_installed
 from adapters.bridges.promise import Promise
 from adapters.rpc.abi import WORD, Log
-
-ENTRY_POINTS = "routing_engine.bridge_events"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +90,7 @@ BridgeEvents = Sequence[tuple[int, BridgeEvent]]
 """What bridges say in a transaction, by the place among its receipt's logs."""
 
 
-class Bridge(Protocol):
+class EventReader(Protocol):
     """The events of one bridge on one chain."""
 
     @property
@@ -121,32 +118,32 @@ class Bridge(Protocol):
         ...
 
 
-class DeployedBridges(Protocol):
-    """What an entry point in the group ``routing_engine.bridge_events`` names."""
+class FindReaders(Protocol):
+    """The `events` of a `Bridge`."""
 
-    def __call__(self, chain_id: int) -> Iterable[Bridge]:
+    def __call__(self, chain_id: int) -> Iterable[EventReader]:
         """Return the bridge's events as they are emitted on a chain; nothing where it is not deployed."""
         ...
 
 
-def bridges_on(chain_id: int) -> tuple[Bridge, ...]:
-    """Return the bridges of installed packages that are deployed on a chain."""
-    found: Iterable[DeployedBridges] = (entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS)))
-    return tuple(bridge for deployed in found for bridge in deployed(chain_id))
+def find_event_readers(chain_id: int) -> tuple[EventReader, ...]:
+    """Return the readers of all installed bridges that are deployed on a chain."""
+    found: Iterable[FindReaders] = load_installed("events").values()
+    return tuple(reader for find_readers in found for reader in find_readers(chain_id))
 
 
-def topic(signature: str) -> str:
+def hash_signature(signature: str) -> str:
     """Return an event's first topic."""
     return "0x" + keccak(text=signature).hex()
 
 
-def identity(*fields: bytes | int) -> str:
+def hash_fields(*fields: bytes | int) -> str:
     """Return one hash over all fields, each a word."""
     words = (each.to_bytes(WORD) if isinstance(each, int) else each.rjust(WORD, b"\0") for each in fields)
     return "0x" + keccak(b"".join(words)).hex()
 
 
-def values(log: Log, *types: str) -> tuple[Any, ...]:
+def read_values(log: Log, *types: str) -> tuple[Any, ...]:
     """Return what an event has beside its topics.
 
     Raises
@@ -160,7 +157,7 @@ def values(log: Log, *types: str) -> tuple[Any, ...]:
         raise BadPayload(f"{log.address}: an event does not fit {', '.join(types)}") from error
 
 
-def word(log: Log, place: int) -> bytes:
+def read_word(log: Log, place: int) -> bytes:
     """Return a word of an event's data; raise `BadPayload` where it is too short."""
     found = log.data[WORD * place : WORD * (place + 1)]
     if len(found) < WORD:
@@ -168,23 +165,18 @@ def word(log: Log, place: int) -> bytes:
     return found
 
 
-def number(log: Log, place: int) -> int:
+def read_number(log: Log, place: int) -> int:
     """Return a word as a number; see `word`."""
-    return int.from_bytes(word(log, place))
+    return int.from_bytes(read_word(log, place))
 
 
-def topic_bytes(log: Log, place: int) -> bytes:
+def read_topic(log: Log, place: int) -> bytes:
     """Return an indexed value; raise `BadPayload` where there are too few."""
     if len(log.topics) <= place:
         raise BadPayload(f"{log.address}: an event has {len(log.topics)} topics, too few")
     return bytes.fromhex(log.topics[place][2:])
 
 
-def topic_number(log: Log, place: int) -> int:
-    """Return an indexed value as a number; see `topic_bytes`."""
-    return int.from_bytes(topic_bytes(log, place))
-
-
-def address(value: bytes) -> str:
-    """Return a word as an address; one of another kind of chain becomes an address that nobody here has."""
-    return "0x" + value[-20:].hex()
+def read_topic_number(log: Log, place: int) -> int:
+    """Return an indexed value as a number; see `read_topic`."""
+    return int.from_bytes(read_topic(log, place))

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib.metadata import entry_points
 
-from adapters.base import Client, Declined, FirmQuote, FirmQuotes, VenueUnavailable
+from adapters.base import Client, Declined, FirmQuote, FirmQuotes, VenueUnavailable, load_installed
 from adapters.feed.connect import connect
 from adapters.feed.plan import Plan
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.reading import Responder
 from adapters.rpc.responder import ChainReader
 from routing_engine.model import Hop
-
-ENTRY_POINTS = "routing_engine.firm_quotes"
 
 
 class FirmQuoter:
@@ -30,16 +27,11 @@ class FirmQuoter:
 
     @classmethod
     def of(cls, plan: Plan, http: Client) -> FirmQuoter:
-        """Return the quoter for the adapters of a plan, and for bridges whose contracts say what they give.
-
-        A package adds one of the latter by a line in its metadata, in the group ``routing_engine.firm_quotes``. It
-        names what is called with who answers for a chain as of its newest block, and returns `FirmQuotes`.
-        """
+        """Return the quoter for the adapters of a plan, and for bridges whose contracts say what they give."""
         adapters = (source.adapter for source in connect(plan, http))
         bridges = [adapter for adapter in adapters if isinstance(adapter, FirmQuotes)]
-        newest = _Chains(plan.rpc_urls).newest
-        on_chains = (entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS)))
-        return cls([*bridges, *(connect_to(newest) for connect_to in on_chains)])
+        read_newest = _Chains(plan.rpc_urls).read_newest
+        return cls([*bridges, *(make_quotes(read_newest) for make_quotes in load_installed("firm_quotes").values())])
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for the very amount and addresses of a hop, now; see `FirmQuotes.firm`.
@@ -59,7 +51,7 @@ class _Chains:
         self._pools = {chain_id: RpcPool(chain_id, urls) for chain_id, urls in rpc_urls.items()}
         self._readers = {chain_id: ChainReader(pool) for chain_id, pool in self._pools.items()}
 
-    def newest(self, chain_id: int) -> Responder:
+    def read_newest(self, chain_id: int) -> Responder:
         """Return who answers as of the chain's newest block."""
         if chain_id not in self._pools:
             raise VenueUnavailable(f"chain {chain_id}: no endpoint is configured")

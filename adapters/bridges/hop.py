@@ -10,7 +10,8 @@ from itertools import permutations
 from typing import Any, TypeAlias
 
 from adapters.base import Client, FirmQuote, Source, Venues
-from adapters.bridges.common import Direction, ask_each, confirmed, sound
+from adapters.bridges.base import Bridge
+from adapters.bridges.common import Direction, ask_each, confirm_hop, refuse_invalid
 from adapters.http.json_fields import Field
 from routing_engine.fixed_point import WAD, div_up, mul_div, rescale
 from routing_engine.formats import Contents
@@ -61,7 +62,7 @@ class HopAdapter:
         self._client, self._url = client, url
         listed = {token.key: token for token in tokens}
         self._symbols: dict[Direction, str] = {}
-        for symbol, ends in _carried().items():
+        for symbol, ends in _list_carried().items():
             for token_in, token_out in permutations((end for end in ends if end.key in listed), 2):
                 self._symbols[Direction(token_in, token_out)] = symbol
 
@@ -73,11 +74,11 @@ class HopAdapter:
 
     def fetch(self) -> Answers:
         """Ask for two amounts in each direction; one that is declined is left out."""
-        return ask_each(self._symbols, self._both)
+        return ask_each(self._symbols, self._ask_both)
 
     def parse(self, payload: Answers) -> Contents:
         """Return a lane for each pair of answers."""
-        return Contents(markets=tuple(lane(direction, *answers) for direction, answers in payload))
+        return Contents(markets=tuple(read_lane(direction, *answers) for direction, answers in payload))
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for this very amount; the terms are arguments of ``swapAndSend``. Addresses change nothing."""
@@ -86,9 +87,9 @@ class HopAdapter:
         document = Field(answer, f"hop {direction.path}")
         document.at("amountIn").integer(hop.amount_in, hop.amount_in)
         terms = {name: document.at(name).integer() for name in TERMS}
-        return FirmQuote(hop=confirmed(lane(direction, answer, answer), hop), terms=terms)
+        return FirmQuote(hop=confirm_hop(read_lane(direction, answer, answer), hop), terms=terms)
 
-    def _both(self, direction: Direction) -> tuple[Any, Any]:
+    def _ask_both(self, direction: Direction) -> tuple[Any, Any]:
         typical = direction.typical_amount
         return self._ask(direction, typical // SPREAD), self._ask(direction, typical * SPREAD)
 
@@ -96,14 +97,14 @@ class HopAdapter:
         question: dict[str, str | int] = {
             "amount": amount,
             "token": self._symbols[direction],
-            "fromChain": _slug(direction.token_in),
-            "toChain": _slug(direction.token_out),
+            "fromChain": _get_slug(direction.token_in),
+            "toChain": _get_slug(direction.token_out),
             "slippage": SLIPPAGE_PERCENT,
         }
         return self._client.get(f"{self._url}/quote", question)
 
 
-def quote(direction: Direction, answer: Any) -> Quote:
+def read_quote(direction: Direction, answer: Any) -> Quote:
     """Read an answer of ``/v1/quote``; what is received may exceed what is sent where an exchange is out of balance."""
     document = Field(answer, f"hop {direction.path}")
     amount_in = document.at("amountIn").integer(1)
@@ -111,19 +112,19 @@ def quote(direction: Direction, answer: Any) -> Quote:
     return Quote(amount_in, document.at("estimatedRecieved").integer(0, most))
 
 
-def lane(direction: Direction, small: Any, large: Any) -> BridgeLane:
+def read_lane(direction: Direction, small: Any, large: Any) -> BridgeLane:
     """Return the lane between two quotes: flat and proportional fees that give no more than either says.
 
     The cost of an exchange grows faster than its amount, so between the quotes the straight line errs on the safe side.
     """
-    first, last = quote(direction, small), quote(direction, large)
-    costs = [_cost(direction, each) for each in (first, last)]
+    first, last = read_quote(direction, small), read_quote(direction, large)
+    costs = [_compute_cost(direction, each) for each in (first, last)]
     steps = last.amount_in - first.amount_in
     if steps < 0:
         raise Field(small, f"hop {direction.path}").at("amountIn").wrong(f"must be at most {last.amount_in}")
     rate = div_up(max(0, costs[1] - costs[0]) * WAD, steps) if steps else 0
     flat = max(cost - mul_div(each.amount_in, rate, WAD) for cost, each in zip(costs, (first, last), strict=True))
-    with sound(f"hop {direction.path}"):
+    with refuse_invalid(f"hop {direction.path}"):
         return BridgeLane(
             id=lane_id("hop", direction.token_in, direction.token_out),
             protocol="hop",
@@ -137,7 +138,7 @@ def lane(direction: Direction, small: Any, large: Any) -> BridgeLane:
         )
 
 
-def _carried() -> dict[str, list[Token]]:
+def _list_carried() -> dict[str, list[Token]]:
     """Return Hop's symbols, and the listed token that each one is on each chain."""
     found: dict[str, list[Token]] = {}
     for chain_id, facts in bridge_facts("hop").items():
@@ -146,10 +147,13 @@ def _carried() -> dict[str, list[Token]]:
     return found
 
 
-def _slug(token: Token) -> str:
+def _get_slug(token: Token) -> str:
     return str(CHAINS[token.chain_id].bridges["hop"]["slug"])
 
 
-def _cost(direction: Direction, each: Quote) -> int:
+def _compute_cost(direction: Direction, each: Quote) -> int:
     """Return what does not arrive, in the token sent."""
     return each.amount_in - rescale(each.received, direction.token_out.decimals, direction.token_in.decimals)
+
+
+BRIDGE = Bridge(adapter=HopAdapter)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
-from adapters.base import BadPayload
+from adapters.base import BadPayload, load_installed
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import CallFailed, Log
 from adapters.rpc.reading import Reading
@@ -126,7 +125,7 @@ AnyProtocol: TypeAlias = ChainProtocol[Any]
 
 
 class Deployments(Protocol):
-    """What an entry point in the group ``routing_engine.protocols`` names."""
+    """What an entry point in the group ``routing_engine.protocols`` names, or a bridge has as its `protocol`."""
 
     def __call__(self, chain_id: int) -> Iterable[AnyProtocol]:
         """Return the protocol, and its forks, as they are deployed on a chain; nothing where they are not."""
@@ -135,7 +134,7 @@ class Deployments(Protocol):
 
 def load_protocols() -> dict[str, Deployments]:
     """Return what installed packages offer, by entry point name."""
-    return {entry.name: entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS))}
+    return load_installed("protocol", ENTRY_POINTS)
 
 
 def find_protocols(chain_id: int) -> tuple[AnyProtocol, ...]:

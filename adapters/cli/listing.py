@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 
-from adapters.base import ENTRY_POINTS, UNAVAILABLE, AdapterError
+from adapters.base import BRIDGES, UNAVAILABLE, AdapterError, installed_adapters
+from adapters.base import ENTRY_POINTS as ADAPTERS
 from adapters.chain.protocol import ENTRY_POINTS as PROTOCOLS
 from adapters.chain.protocol import load_protocols
 from adapters.feed.connect import connect
@@ -57,13 +58,14 @@ class Checked:
 
 
 def list_installed() -> Iterator[Installed]:
-    """Return every installed adapter, then every protocol."""
-    for entry in sorted(entry_points(group=ENTRY_POINTS)):
-        yield Installed(name=entry.name, where=entry.value, kind=SERVICE)
-    deployments = load_protocols()
-    for entry in sorted(entry_points(group=PROTOCOLS)):
-        chains = tuple(chain_id for chain_id in CHAINS if any(True for _ in deployments[entry.name](chain_id)))
-        yield Installed(name=entry.name, where=entry.value, kind=PROTOCOL, chains=chains)
+    """Return every installed adapter, then every protocol; a bridge is what its lanes are read by."""
+    where = _find_values(ADAPTERS)
+    for name in installed_adapters():
+        yield Installed(name=name, where=where[name], kind=SERVICE)
+    where = _find_values(PROTOCOLS)
+    for name, deployed in load_protocols().items():
+        chains = tuple(chain_id for chain_id in CHAINS if any(True for _ in deployed(chain_id)))
+        yield Installed(name=name, where=where[name], kind=PROTOCOL, chains=chains)
 
 
 def check_adapters(names: Iterable[str], urls: Mapping[int, Sequence[str]]) -> Iterator[Checked]:
@@ -99,3 +101,8 @@ def ask_endpoints(urls: Mapping[int, Sequence[str]]) -> Iterator[tuple[int, Endp
             rpc.head()
         yield from ((chain_id, health) for health in rpc.list_health())
         rpc.close()
+
+
+def _find_values(group: str) -> dict[str, str]:
+    """Return what the entry points of bridges, and those of a group, name; by their own names."""
+    return {entry.name: entry.value for each in (BRIDGES, group) for entry in entry_points(group=each)}

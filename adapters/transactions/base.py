@@ -108,6 +108,10 @@ class PaymentCall:
         Wei sent along.
     spending : Spending or None
         The allowance it needs.
+    fill_deadline : int or None
+        Of a deposit that is filled, seconds since 1970 until which it may be; None where there is no such moment.
+    relayer : str
+        Who alone may fill it; empty where anybody may.
     """
 
     chain_id: int
@@ -115,6 +119,8 @@ class PaymentCall:
     data: bytes
     value: int = 0
     spending: Spending | None = None
+    fill_deadline: int | None = None
+    relayer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,5 +55,5 @@ def read_arguments(function: Function, calldata: bytes) -> tuple[tuple[Any, ...]
 
 
 def read_address(word: bytes) -> str:
-    """Return the address at the end of a word."""
+    """Return the address at the end of a word; one of another kind of chain becomes one that nobody here has."""
     return "0x" + word[-ADDRESS_BYTES:].hex()

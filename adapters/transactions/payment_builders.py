@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from importlib.metadata import entry_points
 
+from adapters.base import load_installed
 from adapters.transactions.base import (
     CannotBuild,
     PaymentBuilder,
@@ -39,11 +39,11 @@ class PaymentBuilders:
     def installed(cls) -> PaymentBuilders:
         """Return the builders that installed packages offer.
 
-        Together they build everything that one signature pays and that delivers by itself. A package adds some by a
-        line in its metadata, in the group ``routing_engine.payments``.
+        Together they build everything that one signature pays and that delivers by itself: over bridges, and over
+        what the group ``routing_engine.payments`` names.
         """
-        found = (entry.load() for entry in sorted(entry_points(group=ENTRY_POINTS)))
-        return cls(builder for deployed in found for builder in deployed())
+        found: Iterable[Callable[[], Iterable[PaymentBuilder]]] = load_installed("payments", ENTRY_POINTS).values()
+        return cls(builder for make_builders in found for builder in make_builders())
 
     def families(self, *, crosses_chains: bool) -> tuple[frozenset[str], ...]:
         """Protocols that one call can take together, a set for each builder of payments to here or to elsewhere."""

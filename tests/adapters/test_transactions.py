@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from eth_abi import decode
 
-from adapters.bridges.across_payments import AcrossPayments
-from adapters.bridges.stargate_payments import StargatePayments
+from adapters.bridges.across.payments import AcrossPayments
+from adapters.bridges.stargate.payments import StargatePayments
 from adapters.chain.deployments import deployments_of
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Purpose, Spending, Terms
 from adapters.transactions.erc20 import build_approvals

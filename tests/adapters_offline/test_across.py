@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.base import BadPayload, Declined, FirmQuotes
-from adapters.bridges.across import AcrossAdapter, across_fees, directions, lane
+from adapters.bridges.across.adapter import AcrossAdapter, read_directions, read_fees, read_lane
 from adapters.bridges.common import Direction
 from adapters.http.json_fields import Field
 from adapters.testing import ReplayClient, check_adapter
@@ -86,7 +86,7 @@ def test_it_conforms(tokens: tuple[Token, ...]) -> None:
 
 
 def test_fees_and_limits_to_the_unit() -> None:
-    made = lane(USDC, fees())
+    made = read_lane(USDC, fees())
     hop, _ = made.swap_exact_in(USDC.token_in, USDC.token_out, 10**9)
     assert {fee.name: fee.amount for fee in hop.fees} == {
         "relayer_fee": 100_000,
@@ -120,11 +120,11 @@ def test_a_declined_route_is_left_out(tokens: tuple[Token, ...]) -> None:
 )
 def test_a_changed_field_is_named(changes: dict[str, Any], field: str) -> None:
     with pytest.raises(BadPayload, match=f"^across 1-137 USDC: {field} "):
-        lane(USDC, fees(**changes))
+        read_lane(USDC, fees(**changes))
 
 
 def test_a_firm_quote_is_asked_for_this_amount_and_recipient(tokens: tuple[Token, ...]) -> None:
-    hop, _ = lane(USDC, fees()).swap_exact_in(USDC.token_in, USDC.token_out, 1_500_000_000)
+    hop, _ = read_lane(USDC, fees()).swap_exact_in(USDC.token_in, USDC.token_out, 1_500_000_000)
     dearer = fees(relayerGasFee={"pct": "1", "total": "90000"})
     made = adapter(ReplayClient({question(USDC, 1_500_000_000, f"&recipient={RECIPIENT}"): dearer}), tokens)
     assert isinstance(made, FirmQuotes)
@@ -140,7 +140,7 @@ def test_a_firm_quote_is_asked_for_this_amount_and_recipient(tokens: tuple[Token
 
 
 def test_a_firm_quote_beyond_the_limits_is_declined(tokens: tuple[Token, ...]) -> None:
-    hop, _ = lane(USDC, fees()).swap_exact_in(USDC.token_in, USDC.token_out, 1_500_000_000)
+    hop, _ = read_lane(USDC, fees()).swap_exact_in(USDC.token_in, USDC.token_out, 1_500_000_000)
     drained = fees(limits={"minDeposit": "500000", "maxDeposit": "9000000000", "maxDepositInstant": "1000000000"})
     made = adapter(ReplayClient({question(USDC, 1_500_000_000, f"&recipient={RECIPIENT}"): drained}), tokens)
     with pytest.raises(Declined, match="AMOUNT_TOO_HIGH"):
@@ -157,22 +157,25 @@ def test_every_recorded_sample(samples: Samples, tokens: tuple[Token, ...]) -> N
     limits, later_limits = by_endpoint.pop("/api/limits")
 
     # What was really recorded in February 2023, for one ether: fees and limits apart, and no fill time yet.
-    made = lane(WETH, flat | {"limits": limits, "estimatedFillTimeSec": 3})
+    made = read_lane(WETH, flat | {"limits": limits, "estimatedFillTimeSec": 3})
     hop, _ = made.swap_exact_in(WETH.token_in, WETH.token_out, 10**18)
     assert 10**18 - hop.amount_out == int(flat["relayFeeTotal"]) == 360576379222652
     assert made.limits(*made.tokens) == Limits(3216075230431790, 175795030370782163843)
-    assert lane(WETH, flat | {"limits": later_limits, "estimatedFillTimeSec": 3}).max_amount_in == 148518401181482545509
+    assert (
+        read_lane(WETH, flat | {"limits": later_limits, "estimatedFillTimeSec": 3}).max_amount_in
+        == 148518401181482545509
+    )
     with pytest.raises(BadPayload, match="limits is missing"):
-        lane(WETH, flat)
+        read_lane(WETH, flat)
 
-    made = lane(USDC, nested)
+    made = read_lane(USDC, nested)
     hop, _ = made.swap_exact_in(USDC.token_in, USDC.token_out, 10**8)
     assert 10**8 - hop.amount_out == 5_000 + 3_000 + 50_000
     assert made.limits(*made.tokens) == Limits(1_000_000, 100_000_000)
     assert hop.fill_time_s == 300
 
     (routes,) = by_endpoint.pop("/api/available-routes")
-    assert directions(routes, {token.key: token for token in tokens}) == ()
+    assert read_directions(routes, {token.key: token for token in tokens}) == ()
     listed = {
         f"{row[f'{end}Token']}@{row[f'{end}ChainId']}": Token(
             chain_id=int(row[f"{end}ChainId"]), address=row[f"{end}Token"], symbol="USDC", decimals=6
@@ -180,18 +183,18 @@ def test_every_recorded_sample(samples: Samples, tokens: tuple[Token, ...]) -> N
         for row in routes
         for end in ("origin", "destination")
     }
-    assert [each.path for each in directions(routes, listed)] == ["1-137 USDC"]
+    assert [each.path for each in read_directions(routes, listed)] == ["1-137 USDC"]
 
     # A test's invention without rates, and other endpoints: none has what a lane needs.
     (invented,) = by_endpoint.pop("/api/limits + /api/suggested-fees")
     with pytest.raises(BadPayload, match="capitalFeePct is missing"):
-        across_fees(Field(invented["suggested_fees"], "across"))
+        read_fees(Field(invented["suggested_fees"], "across"))
     (swap,) = by_endpoint.pop("GET /api/swap/approval")
     with pytest.raises(BadPayload, match=r"inputToken\.address must be"):
-        lane(WETH, swap)
+        read_lane(WETH, swap)
     (pool,) = by_endpoint.pop("/api/pools")
     with pytest.raises(BadPayload, match="limits is missing"):
-        lane(WETH, pool)
+        read_lane(WETH, pool)
     assert not by_endpoint, "a sample has no test"
 
 
@@ -208,7 +211,7 @@ def test_the_whole_route_table(shared_data: Path, tokens: tuple[Token, ...]) -> 
         }
         for row in table
     ]
-    found = directions(rows, {token.key: token for token in tokens})
+    found = read_directions(rows, {token.key: token for token in tokens})
     assert len(table) == 202
     assert len(found) == 156
     assert Direction(token_registry.token("USDC", 8453), token_registry.token("USDC.e", 137)) in found

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.base import BadPayload, Declined
-from adapters.bridges.cctp import CctpAdapter, allowance_of, domain_of, lanes
+from adapters.bridges.cctp.adapter import CctpAdapter, get_domain, read_allowance, read_lanes
 from adapters.bridges.common import Direction
 from adapters.testing import ReplayClient, check_adapter
 from routing_engine.model import UNLIMITED, Token
@@ -25,8 +25,8 @@ ACCOUNT = "0x" + "12" * 20
 def answers() -> dict[str, Any]:
     fees = {
         f"{URL}/v2/burn/USDC/fees/{source}/{target}?forward=true": FORWARDED
-        for source in map(domain_of, CHAINS)
-        for target in map(domain_of, CHAINS)
+        for source in map(get_domain, CHAINS)
+        for target in map(get_domain, CHAINS)
         if source != target
     }
     return fees | {f"{URL}/v2/fastBurn/USDC/allowance": {"allowance": 99999999225.24174, "lastUpdated": "x"}}
@@ -42,7 +42,7 @@ def test_it_conforms(tokens: tuple[Token, ...]) -> None:
 
 
 def test_circle_takes_a_fee_of_its_own_for_minting() -> None:
-    fast, forwarded, _, slow = lanes(Direction(HERE, THERE), FORWARDED, 5 * 10**12)
+    fast, forwarded, _, slow = read_lanes(Direction(HERE, THERE), FORWARDED, 5 * 10**12)
     kept = [10**9 - lane.swap_exact_in(HERE, THERE, 10**9)[0].amount_out for lane in (fast, forwarded, slow)]
     assert kept == [100_000, 310_000, 210_000]
     assert [fee.name for fee in forwarded.fees] == ["protocol_fee", "destination_gas_fee"]
@@ -51,7 +51,7 @@ def test_circle_takes_a_fee_of_its_own_for_minting() -> None:
 
 
 def test_fees_times_and_the_allowance() -> None:
-    fast, standard = lanes(Direction(HERE, THERE), BOTH, 5 * 10**12)
+    fast, standard = read_lanes(Direction(HERE, THERE), BOTH, 5 * 10**12)
     hop, _ = fast.swap_exact_in(HERE, THERE, 10**9 + 1)
     assert (hop.amount_out, hop.fill_time_s, fast.max_amount_in) == (10**9 + 1 - 100_001, 22, 5 * 10**12)
     hop, _ = standard.swap_exact_in(HERE, THERE, 10**9 + 1)
@@ -62,7 +62,7 @@ def test_fees_times_and_the_allowance() -> None:
     ("allowance", "units"), [(99999999225.24174, 99999999225241740), (0, 0), ("1.9999999", 1999999), (1e-7, 0)]
 )
 def test_the_allowance_is_rounded_down_to_units(allowance: object, units: int) -> None:
-    assert allowance_of({"allowance": allowance}) == units
+    assert read_allowance({"allowance": allowance}) == units
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def test_the_allowance_is_rounded_down_to_units(allowance: object, units: int) -
 )
 def test_a_changed_field_is_named(answer: Any, field: str) -> None:
     with pytest.raises(BadPayload, match=f"^cctp 1-8453 USDC{field} "):
-        list(lanes(Direction(HERE, THERE), answer, 1))
+        list(read_lanes(Direction(HERE, THERE), answer, 1))
 
 
 def test_unknown_thresholds_are_passed_over() -> None:
-    (only,) = lanes(Direction(HERE, THERE), [{"finalityThreshold": 500, "minimumFee": 2}, BOTH[1]], 1)
+    (only,) = read_lanes(Direction(HERE, THERE), [{"finalityThreshold": 500, "minimumFee": 2}, BOTH[1]], 1)
     assert only.protocol == "cctp_standard"
 
 
 def test_a_firm_quote_asks_again(tokens: tuple[Token, ...]) -> None:
-    fast, standard = lanes(Direction(HERE, THERE), BOTH, 10**12)
+    fast, standard = read_lanes(Direction(HERE, THERE), BOTH, 10**12)
     hop, _ = fast.swap_exact_in(HERE, THERE, 10**9)
     question = f"{URL}/v2/burn/USDC/fees/0/6?forward=true"
     dearer = answers() | {question: [{"finalityThreshold": 1000, "minimumFee": 1.3}]}
@@ -109,8 +109,8 @@ def test_a_firm_quote_asks_again(tokens: tuple[Token, ...]) -> None:
 @pytest.mark.shared_data
 def test_every_recorded_sample(samples: Samples) -> None:
     documented, fractional = (sample["response"] for sample in samples("cctp_v2"))
-    fast, standard = lanes(Direction(HERE, THERE), documented, 10**15)
+    fast, standard = read_lanes(Direction(HERE, THERE), documented, 10**15)
     assert 10**10 - fast.swap_exact_in(HERE, THERE, 10**10)[0].amount_out == 10**6
     assert standard.swap_exact_in(HERE, THERE, 10**10)[0].amount_out == 10**10
-    (dearer,) = lanes(Direction(HERE, THERE), fractional, 10**15)
+    (dearer,) = read_lanes(Direction(HERE, THERE), fractional, 10**15)
     assert 10**10 - dearer.swap_exact_in(HERE, THERE, 10**10)[0].amount_out == 1_300_000

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.base import BadPayload
 from adapters.bridges.common import Direction, check_token
-from adapters.bridges.debridge import DebridgeAdapter, lane
+from adapters.bridges.debridge import DebridgeAdapter, read_lane
 from adapters.http.json_fields import Field
 from adapters.testing import ReplayClient, check_adapter
 from routing_engine.model import Token
@@ -67,7 +67,7 @@ def test_it_conforms() -> None:
 
 
 def test_for_the_amount_asked_it_gives_what_is_recommended() -> None:
-    hop, _ = lane(DIRECTION, answer()).swap_exact_in(HERE, THERE, AMOUNT)
+    hop, _ = read_lane(DIRECTION, answer()).swap_exact_in(HERE, THERE, AMOUNT)
     fees = {fee.name: fee.amount for fee in hop.fees}
     assert hop.amount_out == 336_476_680
     assert (hop.fill_time_s, fees["message_fee"]) == (3, 10**15)
@@ -119,11 +119,11 @@ def test_a_changed_field_is_named(path: tuple[str, ...], value: object, field: s
         here = here[name]
     here[path[-1]] = value
     with pytest.raises(BadPayload, match=f"^debridge 42161-137 USDC: {field}"):
-        lane(DIRECTION, changed)
+        read_lane(DIRECTION, changed)
 
 
 def test_a_firm_quote_is_an_order(tokens: tuple[Token, ...]) -> None:
-    hop, _ = lane(DIRECTION, answer()).swap_exact_in(HERE, THERE, 5 * 10**8)
+    hop, _ = read_lane(DIRECTION, answer()).swap_exact_in(HERE, THERE, 5 * 10**8)
     transaction = {"to": "0xeF4fB24aD0916217251F553c0596F8Edc630EB66", "data": "0xABCD", "value": "1000000000000000"}
     order = answer(5 * 10**8, 499_560_000, tx=transaction, orderId="0x" + "19" * 32)
     people = (
@@ -158,4 +158,4 @@ def test_every_recorded_sample(samples: Samples) -> None:
     check_token(sent, token_registry.token("ARB", 42161))
     assert sent.at("amount").integer() == 10**21 + sent.at("approximateOperatingExpense").integer()
     with pytest.raises(BadPayload, match=r"estimation\.dstChainTokenOut is missing"):
-        lane(Direction(token_registry.token("ARB", 42161), token_registry.token("POL", 137)), partial)
+        read_lane(Direction(token_registry.token("ARB", 42161), token_registry.token("POL", 137)), partial)

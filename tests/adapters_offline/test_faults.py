@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from adapters.base import Source
-from adapters.bridges.cctp import CctpAdapter
+from adapters.bridges.cctp.adapter import CctpAdapter
 from adapters.bridges.hop import HopAdapter
 from adapters.chain.gas import GasAdapter
 from adapters.feed.feed import Feed

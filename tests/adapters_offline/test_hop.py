@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from adapters.base import BadPayload, Declined
 from adapters.bridges.common import Direction
-from adapters.bridges.hop import HopAdapter, Quote, lane, quote
+from adapters.bridges.hop import HopAdapter, Quote, read_lane, read_quote
 from adapters.testing import ReplayClient, check_adapter
 from routing_engine.model import Limits, Token
 from routing_engine.reference import token_registry
@@ -73,7 +73,7 @@ def test_all_directions_are_asked_and_a_service_that_declines_every_one_declines
 
 
 def test_the_lane_meets_both_quotes_but_for_a_unit_of_rounding() -> None:
-    made = lane(DIRECTION, answer(10**8, 99_700_000), answer(10**10, 9_990_000_000))
+    made = read_lane(DIRECTION, answer(10**8, 99_700_000), answer(10**10, 9_990_000_000))
     assert made.limits(HERE, THERE) == Limits(10**8, 10**10)
     assert made.swap_exact_in(HERE, THERE, 10**8)[0].amount_out == 99_700_000 - 1
     assert made.swap_exact_in(HERE, THERE, 10**10)[0].amount_out == 9_990_000_000 - 1
@@ -84,12 +84,12 @@ def test_between_the_quotes_it_gives_no_more_than_a_convex_cost_leaves(flat: int
     def received(x: int) -> int:
         return x - flat - x * x * curvature // 10**14
 
-    made = lane(DIRECTION, *(answer(x, received(x)) for x in (10**8, 10**10)))
+    made = read_lane(DIRECTION, *(answer(x, received(x)) for x in (10**8, 10**10)))
     assert made.swap_exact_in(HERE, THERE, amount)[0].amount_out <= received(amount)
 
 
 def test_a_bonus_is_not_promised() -> None:
-    made = lane(DIRECTION, answer(10**8, 100_500_000), answer(10**10, 10_050_000_000))
+    made = read_lane(DIRECTION, answer(10**8, 100_500_000), answer(10**10, 10_050_000_000))
     assert made.swap_exact_in(HERE, THERE, 10**9)[0].amount_out == 10**9
 
 
@@ -104,16 +104,18 @@ def test_a_bonus_is_not_promised() -> None:
 )
 def test_a_changed_field_is_named(changes: dict[str, Any], field: str) -> None:
     with pytest.raises(BadPayload, match=f"^hop 10-42161 USDC.e: {field} must"):
-        quote(DIRECTION, answer(10**6, 747908, **changes))
+        read_quote(DIRECTION, answer(10**6, 747908, **changes))
 
 
 def test_quotes_in_the_wrong_order_are_refused() -> None:
     with pytest.raises(BadPayload, match="amountIn must be at most"):
-        lane(DIRECTION, answer(10**10, 9_990_000_000), answer(10**8, 99_700_000))
+        read_lane(DIRECTION, answer(10**10, 9_990_000_000), answer(10**8, 99_700_000))
 
 
 def test_a_firm_quote_is_for_this_amount(tokens: tuple[Token, ...]) -> None:
-    hop, _ = lane(DIRECTION, answer(10**8, 99_700_000), answer(10**10, 9_990_000_000)).swap_exact_in(HERE, THERE, 10**9)
+    hop, _ = read_lane(DIRECTION, answer(10**8, 99_700_000), answer(10**10, 9_990_000_000)).swap_exact_in(
+        HERE, THERE, 10**9
+    )
     adapter = HopAdapter(ReplayClient({question(10**9): answer(10**9, 998_500_000)}), tokens, URL)
     firm = adapter.firm(hop, sender=ACCOUNT, recipient=ACCOUNT)
     assert firm.hop.amount_out == 998_500_000
@@ -127,8 +129,8 @@ def test_a_firm_quote_is_for_this_amount(tokens: tuple[Token, ...]) -> None:
 @pytest.mark.shared_data
 def test_every_recorded_sample(samples: Samples) -> None:
     (sample,) = samples("hop")
-    assert quote(DIRECTION, sample["response"]) == Quote(amount_in=1_000_000, received=747_908)
-    made = lane(DIRECTION, sample["response"], sample["response"])
+    assert read_quote(DIRECTION, sample["response"]) == Quote(amount_in=1_000_000, received=747_908)
+    made = read_lane(DIRECTION, sample["response"], sample["response"])
     hop, _ = made.swap_exact_in(HERE, THERE, 1_000_000)
     assert hop.amount_out == 747_908
     assert hop.fees[0].amount == 252_092  # the bonder's 250515, and what both exchanges took

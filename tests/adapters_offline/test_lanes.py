@@ -7,20 +7,20 @@ import threading
 import pytest
 
 from adapters.base import BadPayload, Declined, VenueUnavailable
-from adapters.bridges.common import AT_ONCE, Direction, ask_each, check_token, same_asset
+from adapters.bridges.common import AT_ONCE, Direction, ask_each, check_token, pair_assets
 from adapters.http.json_fields import Field
 from routing_engine.model import Token
 from routing_engine.reference import token_registry
 
 USDC = [token_registry.token("USDC", chain_id) for chain_id in (1, 10, 137, 8453, 42161)]
-DIRECTIONS = tuple(same_asset(USDC, ("USDC",), (1, 10, 137, 8453, 42161)))
+DIRECTIONS = tuple(pair_assets(USDC, ("USDC",), (1, 10, 137, 8453, 42161)))
 
 
 def test_every_direction_between_listed_tokens_of_one_asset(tokens: tuple[Token, ...]) -> None:
     assert len(DIRECTIONS) == 20
-    assert set(same_asset(tokens, ("USDC",), (1, 10))) == {Direction(*USDC[:2]), Direction(*USDC[1::-1])}
+    assert set(pair_assets(tokens, ("USDC",), (1, 10))) == {Direction(*USDC[:2]), Direction(*USDC[1::-1])}
     unlisted = Token(chain_id=10, address="0x" + "12" * 20, symbol="USDC", decimals=6)
-    assert list(same_asset([USDC[0], unlisted], ("USDC",), (1, 10))) == [], "a name is not enough"
+    assert list(pair_assets([USDC[0], unlisted], ("USDC",), (1, 10))) == [], "a name is not enough"
 
 
 def test_answers_come_in_order_and_a_few_are_asked_at_once() -> None:

@@ -10,12 +10,12 @@ import pytest
 from eth_abi import encode
 
 from adapters.base import BadPayload
-from adapters.bridges.across_events import Across
-from adapters.bridges.cctp_events import Cctp
-from adapters.bridges.events import Delivery, Deposit, bridges_on
+from adapters.bridges.across.events import AcrossEvents
+from adapters.bridges.cctp.events import CctpEvents
+from adapters.bridges.events import Delivery, Deposit, find_event_readers
 from adapters.bridges.promise import Promise
-from adapters.bridges.stargate_events import Stargate
-from adapters.bridges.stargate_payments import SEND
+from adapters.bridges.stargate.events import StargateEvents
+from adapters.bridges.stargate.payments import SEND
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Log
 from adapters.rpc.endpoint_pool import RpcPool
@@ -41,8 +41,8 @@ def word(address: str) -> bytes:
     return bytes(12) + bytes.fromhex(address[2:])
 
 
-def cctp(chain_id: int) -> Cctp:
-    return next(bridge for bridge in bridges_on(chain_id) if isinstance(bridge, Cctp))
+def cctp(chain_id: int) -> CctpEvents:
+    return next(bridge for bridge in find_event_readers(chain_id) if isinstance(bridge, CctpEvents))
 
 
 MESSENGER = next(deployments_of("cctp", 1)).address("token_messenger")
@@ -55,7 +55,7 @@ def mint(**changes: object) -> Log:
     words = (word(TOKEN), word(SHOP), amount, word(PAYER), (30).to_bytes(32), (7).to_bytes(32), bytes(32))
     body = told.get("body", b"\0\0\0\1" + b"".join(words) + told["hook"])
     message = encode(["uint32", "bytes32", "bytes"], [told["domain"], told["sender"], body])
-    return log("0xb", (Cctp.RECEIVED, make_topic(PAYER), "0x" + "01" * 32, "0x" + "00" * 32), message)
+    return log("0xb", (CctpEvents.RECEIVED, make_topic(PAYER), "0x" + "01" * 32, "0x" + "00" * 32), message)
 
 
 def burn(domain: int = 6) -> Log:
@@ -63,7 +63,7 @@ def burn(domain: int = 6) -> Log:
         ["uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes"],
         [1_000, word(SHOP), domain, bytes(32), bytes(32), 30, b"hook" + REFERENCE],
     )
-    return log("0xb", (Cctp.BURN, make_topic(TOKEN), make_topic(PAYER), "0x" + "00" * 32), burnt)
+    return log("0xb", (CctpEvents.BURN, make_topic(TOKEN), make_topic(PAYER), "0x" + "00" * 32), burnt)
 
 
 def test_a_burn_and_its_mint_have_the_same_name() -> None:
@@ -107,12 +107,16 @@ def test_a_message_that_the_messenger_did_not_send_is_nothing(name: str) -> None
 
 def test_stargate_names_its_messages_and_its_call_says_for_whom() -> None:
     guid, pool = "0x" + "ab" * 32, "0x" + "55" * 20
-    here, there = Stargate(1, {pool: "USDC"}), Stargate(8453, {pool: "USDC"})
+    here, there = StargateEvents(1, {pool: "USDC"}), StargateEvents(8453, {pool: "USDC"})
     sent = here.read(
-        log(pool, (Stargate.SENT, guid, make_topic(PAYER)), encode(["uint32", "uint256", "uint256"], [30184, 90, 89]))
+        log(
+            pool,
+            (StargateEvents.SENT, guid, make_topic(PAYER)),
+            encode(["uint32", "uint256", "uint256"], [30184, 90, 89]),
+        )
     )
     received = there.read(
-        log(pool, (Stargate.RECEIVED, guid, make_topic(SHOP)), encode(["uint32", "uint256"], [1, 89]))
+        log(pool, (StargateEvents.RECEIVED, guid, make_topic(SHOP)), encode(["uint32", "uint256"], [1, 89]))
     )
     assert isinstance(sent, Deposit)
     assert isinstance(received, Delivery)
@@ -125,12 +129,12 @@ def test_stargate_names_its_messages_and_its_call_says_for_whom() -> None:
     assert here.complete(sent, call[:-1]) == sent
 
 
-@pytest.mark.parametrize("event", [Across.DEPOSIT, Across.FILL])
+@pytest.mark.parametrize("event", [AcrossEvents.DEPOSIT, AcrossEvents.FILL])
 @pytest.mark.parametrize("topics", [1, 4])
 def test_an_event_that_is_cut_off_is_refused(event: str, topics: int) -> None:
     cut = log(SHOP, (event, *("0x" + "00" * 32,) * 3)[:topics], b"\0" * 16)
     with pytest.raises(BadPayload, match="too few"):
-        Across(8453, SHOP).read(cut)
+        AcrossEvents(8453, SHOP).read(cut)
 
 
 class Refusal(str):
@@ -214,7 +218,7 @@ def reader(node: Node) -> ChainReader:
     pool = RpcPool(
         8453, ["http://node"], client=node, asks_final=True, clock=lambda: NOW + 5.0, sleep=lambda seconds: None
     )
-    return ChainReader(pool, bridges_on(8453))
+    return ChainReader(pool, find_event_readers(8453))
 
 
 def test_a_payment_is_read_with_everything_about_it() -> None:
@@ -241,7 +245,7 @@ def test_a_look_takes_one_request_for_the_head_one_for_what_moved_and_one_for_re
 
 def test_a_long_range_takes_its_blocks_in_portions_and_searches_once() -> None:
     node = Node({"eth_getLogs": [], "eth_getBlockByNumber": lambda params, _: node.block(int(params[0], 16))})
-    ChainReader(RpcPool(8453, ["http://node"], client=node), bridges_on(8453)).read(10, 34, [SHOP])
+    ChainReader(RpcPool(8453, ["http://node"], client=node), find_event_readers(8453)).read(10, 34, [SHOP])
     sizes = [(requests.count("eth_getLogs"), requests.count("eth_getBlockByNumber")) for requests in node.requests[1:]]
     assert sizes == [(2, 20), (0, 5)]
 

@@ -27,7 +27,6 @@ SHARED_CLASS_NAMES: set[str] = {
     "Refused",
     "Reply",
     "Source",
-    "Stargate",
     "State",
     "Step",
     "Unavailable",

@@ -40,7 +40,7 @@ def test_one_line_makes_it_run(names: dict[str, Any]) -> None:
     url = "https://staging.pony.example"
     client = ReplayClient({f"{url}/fees": [names["ROW"]]})
     plan = Plan(adapters=("pony",), options={"pony": {"url": url}}, intervals_s={"pony": 5.0})
-    (source,) = connect(plan, client, installed={"pony": names["PonyAdapter"]})
+    (source,) = connect(plan, client, installed={"pony": names["BRIDGE"].adapter})
     assert source.interval_s == 5
     state = Feed([source]).read_all()
     assert not state.degraded

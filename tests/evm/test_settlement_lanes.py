@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from eth_abi import decode
 
-from adapters.bridges.cctp import CctpAdapter
+from adapters.bridges.cctp.adapter import CctpAdapter
 from adapters.bridges.firm_quotes import FirmQuoter
-from adapters.bridges.stargate import SOMEBODY, path_of, read_paths
-from adapters.bridges.stargate_quotes import StargateQuotes
+from adapters.bridges.stargate.firm_quotes import StargateQuotes
+from adapters.bridges.stargate.protocol import SOMEBODY, make_path, read_paths
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.reading import run
 from adapters.rpc.responder import ChainReader, ChainResponder
@@ -48,7 +48,7 @@ class Lanes:
 
     def stargate(self) -> Market:
         """Return the lane to Base in the pool's present state."""
-        pool = path_of(ETHEREUM, self.here.pool.address, "USDC", BASE)
+        pool = make_path(ETHEREUM, self.here.pool.address, "USDC", BASE)
         (path,) = run(read_paths((pool,), SOMEBODY), self.newest(ETHEREUM)).values()
         assert path.lane is not None, path.reason
         return path.lane

@@ -8,8 +8,16 @@ import pytest
 
 from adapters.base import Declined
 from adapters.bridges.firm_quotes import FirmQuoter
-from adapters.bridges.stargate import SOMEBODY, Path, Stargate, deployed, path_of, read_paths, symbols_on
-from adapters.bridges.stargate_quotes import StargateQuotes
+from adapters.bridges.stargate.firm_quotes import StargateQuotes
+from adapters.bridges.stargate.protocol import (
+    SOMEBODY,
+    Path,
+    Stargate,
+    find_protocols,
+    list_symbols,
+    make_path,
+    read_paths,
+)
 from adapters.chain.deployments import Facts
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Outcome
@@ -42,7 +50,7 @@ class EvmResponder:
 
 def read(pool: StargatePool, symbol: str = "USDC") -> Path:
     responder = EvmResponder(pool.contract.evm)
-    path = path_of(1, pool.contract.address, symbol, 10)
+    path = make_path(1, pool.contract.address, symbol, 10)
     (state,) = run(read_paths((path,), SOMEBODY), responder).values()
     assert responder.requests == 2
     return state
@@ -97,7 +105,7 @@ def test_a_pool_whose_quotes_are_computed_otherwise_has_no_lane() -> None:
     elsewhere = StargatePool.deploy(evm, 6)
     elsewhere.configure(FeeTerms(10**12, 10**13, 5_000, 6_000, 7_000, 0))
     library = elsewhere.fee_library.address
-    path = path_of(1, pool.contract.address, "USDC", 10)
+    path = make_path(1, pool.contract.address, "USDC", 10)
 
     class Confused(EvmResponder):
         def answer(self, request: Request) -> Reply:
@@ -112,28 +120,28 @@ def test_a_pool_whose_quotes_are_computed_otherwise_has_no_lane() -> None:
 
 
 def test_what_is_no_pool_is_unreadable() -> None:
-    path = path_of(1, ACTOR, "USDC", 10)
+    path = make_path(1, ACTOR, "USDC", 10)
     (state,) = run(read_paths((path,), SOMEBODY), EvmResponder(Evm())).values()
     assert state == Path(None, "unreadable")
 
 
 def test_paths_lead_wherever_the_token_has_a_pool() -> None:
-    (stargate,) = deployed(1)
+    (stargate,) = find_protocols(1)
     tokens = ChainTokens(info.on(1) for info in token_registry.tokens() if 1 in info.chain_ids)
     paths = run(stargate.discover(tokens), EvmResponder(Evm()))
     assert {(path.tokens[0].symbol, path.tokens[1].chain_id) for path in paths} == {
-        (symbol, chain_id) for chain_id in (10, 137, 8453, 42161) for symbol in symbols_on(chain_id) & symbols_on(1)
+        (symbol, chain_id) for chain_id in (10, 137, 8453, 42161) for symbol in list_symbols(chain_id) & list_symbols(1)
     }
     assert len({path.key for path in paths}) == len(paths) == 10
     only_ether = ChainTokens([token_registry.token("ETH", 1)])
     assert len(run(stargate.discover(only_ether), EvmResponder(Evm()))) == 3
-    assert list(deployed(56)) == []
+    assert list(find_protocols(56)) == []
 
 
 def test_every_path_is_read_again_at_each_block() -> None:
     pool = funded()
     stargate = Stargate(1, ())
-    path = path_of(1, pool.contract.address, "USDC", 10)
+    path = make_path(1, pool.contract.address, "USDC", 10)
     responder = EvmResponder(pool.contract.evm)
     before = run(stargate.read((path,)), responder)
     pool.send(5 * 10**8)
@@ -146,7 +154,7 @@ def test_every_path_is_read_again_at_each_block() -> None:
 def test_a_firm_quote_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = funded()
     facts = Facts({"symbol": "USDC", "pool": pool.contract.address})
-    monkeypatch.setattr("adapters.bridges.stargate_quotes.deployments_of", lambda protocol, chain_id: [facts])
+    monkeypatch.setattr("adapters.bridges.stargate.firm_quotes.deployments_of", lambda protocol, chain_id: [facts])
     lane = read(pool).lane
     assert lane is not None
     hop, _ = lane.swap_exact_in(*lane.tokens, 5 * 10**8 + 1)

@@ -6,7 +6,7 @@ from typing import Any
 
 from eth_abi import decode
 
-from adapters.bridges.cctp import domain_of
+from adapters.bridges.cctp.adapter import get_domain
 from adapters.chain.deployments import deployments_of
 from tests.support.chain import Chain
 from tests.support.evm import Contract
@@ -36,13 +36,13 @@ def burn_of(chain: Chain, tx_hash: str) -> tuple[bytes, int, tuple[Any, ...]]:
 def forward(origin: MainNet, destination: MainNet, tx_hash: str, fee: int) -> str:
     """Do what Circle does for a burn that asks for it: attest it, and mint all but its fees; return that hash."""
     sender, finality, (amount, recipient, domain, messenger, caller, most, hook) = burn_of(origin.chain, tx_hash)
-    assert (domain, caller) == (domain_of(destination.chain.chain_id), bytes(32))
+    assert (domain, caller) == (get_domain(destination.chain.chain_id), bytes(32))
     assert hook[:32] == b"cctp-forward".ljust(32, b"\0"), "nobody asked Circle to mint"
     assert fee <= most
     token = bytes(12) + bytes.fromhex(origin.tokens["USDC"].address[2:])
     words = (token, recipient, _word(amount), sender, _word(most), _word(fee), _word(0))
     body = bytes.fromhex("00000001") + b"".join(words) + hook
-    ends = (1).to_bytes(4) + domain_of(origin.chain.chain_id).to_bytes(4) + domain.to_bytes(4)
+    ends = (1).to_bytes(4) + get_domain(origin.chain.chain_id).to_bytes(4) + domain.to_bytes(4)
     nonce = bytes.fromhex(tx_hash[2:])
     message = ends + nonce + messenger * 2 + caller + finality.to_bytes(4) * 2 + body
     _transmitter(destination)("receiveMessage", message, bytes(65))

@@ -8,7 +8,7 @@ from typing import Any
 
 from eth_abi import encode
 
-from adapters.bridges.events import bridges_on
+from adapters.bridges.events import find_event_readers
 from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from api.domain.transfers import Transfer
@@ -52,7 +52,7 @@ def reader_of(net: MainNet, client: JsonClient | None = None) -> ChainReader:
     """Return a reader of a chain."""
     asked = client or Meddling()
     rpc = RpcPool(net.chain.chain_id, [net.chain.url], client=asked, asks_final=True, clock=net.chain.now)
-    return ChainReader(rpc, bridges_on(net.chain.chain_id))
+    return ChainReader(rpc, find_event_readers(net.chain.chain_id))
 
 
 def found_in(

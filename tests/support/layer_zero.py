@@ -8,7 +8,7 @@ from typing import Any
 from eth_abi import decode
 from eth_utils import keccak
 
-from adapters.bridges.stargate import endpoint_id
+from adapters.bridges.stargate.protocol import get_endpoint_id
 from adapters.chain.deployments import deployments_of
 from routing_engine.amm.stargate_fee import FeeTerms
 from tests.support.evm import ACTOR, Contract
@@ -43,7 +43,7 @@ class StargateEnd:
     @classmethod
     def deploy(cls, net: MainNet) -> StargateEnd:
         chain, coin = net.chain, net.tokens["USDC"]
-        endpoint = chain.deploy(_protocol("EndpointV2"), endpoint_id(chain.chain_id), ACTOR)
+        endpoint = chain.deploy(_protocol("EndpointV2"), get_endpoint_id(chain.chain_id), ACTOR)
         library = chain.deploy(_protocol("messagelib/SimpleMessageLib"), endpoint.address, ACTOR)
         endpoint("registerLibrary", library.address)
         library("setMessagingFee", MESSAGE_FEE, 0)
@@ -64,7 +64,7 @@ class StargateEnd:
 
     @property
     def eid(self) -> int:
-        return endpoint_id(self.net.chain.chain_id)
+        return get_endpoint_id(self.net.chain.chain_id)
 
     def join(self, other: StargateEnd, terms: FeeTerms, credit: int) -> None:
         """Open the path to another chain."""

@@ -23,7 +23,6 @@ from api.services.resources import Resources
 from api.services.settlement.crediting.built_deposits import describe_build, remember_build
 from routing_engine import Token
 from routing_engine.fixed_point import mul_div_up
-from routing_engine.model import ZERO_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
 SIGNING_TIME = timedelta(minutes=20)
@@ -105,7 +104,7 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
         call = access.builders.call(hops, token, terms)
         _require_funds(chain, call, token, terms)
         payment = _try_payment(chain, order, quote, call, terms)
-        _remember(resources, hops, quote, terms)
+        _remember(resources, hops, quote, terms, call)
         return payment
     except CannotBuild as error:
         raise OrderQuoteRefused(Refusal.NO_ROUTE, f"The payment can't be built: {error}") from error
@@ -165,21 +164,22 @@ def _confirm_hops(access: ChainAccess, quote: OrderQuote, terms: Terms) -> tuple
     raise OrderQuoteRefused(Refusal.EXPIRED, "The bridge asks for more than quoted by now; ask for a new quote")
 
 
-def _remember(resources: Resources, hops: tuple[PlannedHop, ...], quote: OrderQuote, terms: Terms) -> None:
+def _remember(
+    resources: Resources, hops: tuple[PlannedHop, ...], quote: OrderQuote, terms: Terms, call: PaymentCall
+) -> None:
     """Write down which deposit was built, so that it is known again: only such a one counts as on its way."""
     bridge = next((planned.hop for planned in hops if planned.hop.is_bridge), None)
     if bridge is None:
         return
     is_swapped = any(planned.hop.protocol not in (bridge.protocol, WRAP) for planned in hops)
-    deadline, relayer = terms.firm.get("fillDeadline"), str(terms.firm.get("exclusiveRelayer", ZERO_ADDRESS)).lower()
     build = describe_build(
         payer=terms.payer,
         chain_id=quote.chain_id,
         token_address=bridge.token_in.address,
         amount=bridge.amount_in if is_swapped else terms.amount_in_max,
         promised_amount=quote.amount_out,
-        fill_deadline=deadline if isinstance(deadline, int) else None,
-        only="" if relayer == ZERO_ADDRESS else relayer,
+        fill_deadline=call.fill_deadline,
+        only=call.relayer,
     )
     with resources.database.write() as session:
         remember_build(session, quote.quote_id, build)

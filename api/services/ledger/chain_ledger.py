@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
-from adapters.bridges.events import bridges_on
+from adapters.bridges.events import find_event_readers
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
@@ -39,7 +39,7 @@ class _Chain:
     @classmethod
     def of(cls, pool: RpcPool, *, is_rehearsal: bool, clock: Callable[[], float]) -> Self:
         """Put them together."""
-        bridges = bridges_on(pool.chain_id)
+        bridges = find_event_readers(pool.chain_id)
         reader, witnesses = ChainReader(pool, bridges), make_witnesses(pool, bridges)
         return cls(
             reader=reader,

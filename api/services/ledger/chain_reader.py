@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 from adapters.base import AdapterError
-from adapters.bridges.events import Bridge
+from adapters.bridges.events import EventReader
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import Block as Header
@@ -56,11 +56,11 @@ class ChainReader:
     ----------
     rpc : Asker
         Endpoints that stand in for each other, or one by itself.
-    bridges : sequence of Bridge
+    bridges : sequence of EventReader
         Whose events count on it.
     """
 
-    def __init__(self, rpc: Asker, bridges: Sequence[Bridge]) -> None:
+    def __init__(self, rpc: Asker, bridges: Sequence[EventReader]) -> None:
         self._rpc, self._bridges = rpc, tuple(bridges)
         self._at: Header | None = None
         self.sample: str | None = None

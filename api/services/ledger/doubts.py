@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import structlog
 
 from adapters.base import BadPayload
-from adapters.bridges.events import Bridge
+from adapters.bridges.events import EventReader
 from adapters.rpc.endpoint import Answer, Question
 from api.domain.ledger import ChainUnavailable, Doubt, Settlement
 from api.domain.transfers import Block, Transfer
@@ -41,7 +41,7 @@ class DoubtSettler:
         Of all endpoints, which says what is canonical.
     witnesses : sequence of Witness
         The endpoints, each by itself.
-    bridges : sequence of Bridge
+    bridges : sequence of EventReader
         Whose events count on the chain.
     is_rehearsal : bool
         Whether it may be a developer's chain; see `check_sender`.
@@ -52,7 +52,7 @@ class DoubtSettler:
         chain_id: int,
         reader: ChainReader,
         witnesses: Sequence[Witness],
-        bridges: Sequence[Bridge],
+        bridges: Sequence[EventReader],
         *,
         is_rehearsal: bool,
     ) -> None:

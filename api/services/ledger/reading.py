@@ -8,7 +8,7 @@ from dataclasses import replace
 import structlog
 
 from adapters.base import AdapterError
-from adapters.bridges.events import Bridge, BridgeEvents
+from adapters.bridges.events import BridgeEvents, EventReader
 from adapters.rpc.endpoint import Answer
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
@@ -34,11 +34,11 @@ class TransactionReader:
     ----------
     rpc : Asker
         Of the chain.
-    bridges : sequence of Bridge
+    bridges : sequence of EventReader
         Whose events count on it.
     """
 
-    def __init__(self, rpc: Asker, bridges: Sequence[Bridge]) -> None:
+    def __init__(self, rpc: Asker, bridges: Sequence[EventReader]) -> None:
         self._rpc, self._bridges = rpc, bridges
         self._payers = frozenset(address for bridge in bridges for address in bridge.contracts)
         self._listed = ListedContracts(rpc)

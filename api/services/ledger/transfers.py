@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.bridges.events import Bridge, BridgeEvents, BridgeRefund, Delivery, Deposit
+from adapters.bridges.events import BridgeEvents, BridgeRefund, Delivery, Deposit, EventReader
 from adapters.rpc.abi import Log
 from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
 from api.services.ledger.evidence.evidence import PayerProof, TransactionEvidence
@@ -31,7 +31,7 @@ def make_topic(address: str) -> str:
     return "0x" + "00" * 12 + address[2:]
 
 
-def read_bridge_events(mined: Mined, bridges: Sequence[Bridge]) -> BridgeEvents:
+def read_bridge_events(mined: Mined, bridges: Sequence[EventReader]) -> BridgeEvents:
     """Return what bridges say in a transaction, by the place among its logs."""
     return [
         (place, event)
@@ -44,7 +44,7 @@ def read_bridge_events(mined: Mined, bridges: Sequence[Bridge]) -> BridgeEvents:
 def find_transfers(
     mined: Mined,
     recipients: Collection[str],
-    bridges: Sequence[Bridge],
+    bridges: Sequence[EventReader],
     events: BridgeEvents,
     evidence: TransactionEvidence,
 ) -> list[Transfer]:
@@ -151,7 +151,7 @@ def _make_deposit(
     place: int,
     event: Deposit,
     recipients: Collection[str],
-    bridges: Sequence[Bridge],
+    bridges: Sequence[EventReader],
     evidence: TransactionEvidence,
 ) -> Iterator[Transfer]:
     log = mined.receipt.logs[place]
@@ -177,7 +177,7 @@ def _list_redirected(mined: Mined, place: int, event: Delivery) -> Transfer:
     return replace(transfer, bridge_id=event.bridge_id)
 
 
-def _is_of(log: Log, bridge: Bridge) -> bool:
+def _is_of(log: Log, bridge: EventReader) -> bool:
     return log.address in bridge.contracts and bool(log.topics) and log.topics[0] in bridge.topics
 
 

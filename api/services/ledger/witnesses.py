@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from adapters.bridges.events import Bridge
+from adapters.bridges.events import EventReader
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.single_endpoint import SingleEndpoint
 from api.services.ledger.chain_reader import ChainReader
@@ -29,6 +29,6 @@ class Witness:
         return self.endpoint.in_step
 
 
-def make_witnesses(pool: RpcPool, bridges: Sequence[Bridge]) -> tuple[Witness, ...]:
+def make_witnesses(pool: RpcPool, bridges: Sequence[EventReader]) -> tuple[Witness, ...]:
     """Return the endpoints of a chain."""
     return tuple(Witness(endpoint=each, reader=ChainReader(each, bridges)) for each in pool.list_singles())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adapters.bridges.events import bridges_on
+from adapters.bridges.events import find_event_readers
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.gas import GasAdapter
 from adapters.chain.protocol import find_protocols
@@ -108,10 +108,10 @@ def test_a_burn_there_is_payable_and_its_events_are_read() -> None:
         firm={"minFinalityThreshold": 2000},
     )
     call = PaymentBuilders.installed().call((PlannedHop(hop=hop),), ends[0], terms)
-    (cctp, _) = sorted(bridges_on(AVALANCHE), key=lambda each: type(each).__name__)
+    (cctp, _) = sorted(find_event_readers(AVALANCHE), key=lambda each: type(each).__name__)
     assert call.chain_id == AVALANCHE
     assert call.to in cctp.contracts
-    assert [type(each).__name__ for each in bridges_on(BNB)] == ["Stargate"]
+    assert [type(each).__name__ for each in find_event_readers(BNB)] == ["StargateEvents"]
 
 
 def test_an_order_is_settled_on_one_and_paid_on_the_other(shop: Shop) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from eth_abi import encode
 
-from adapters.bridges.events import bridges_on
+from adapters.bridges.events import find_event_readers
 from adapters.bridges.firm_quotes import FirmQuoter
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.protocol import find_protocols
@@ -83,7 +83,9 @@ def test_it_is_quoted_paid_and_credited() -> None:
     assert (decoded.is_deposit, decoded.amount, decoded.recipient) == (True, firm.hop.amount_in, SHOP)
     assert decoded.reference == REFERENCE
 
-    (transfer,) = ChainReader(pool_of(delivering(firm.hop.amount_out)), bridges_on(8453)).read(1, 3, [SHOP]).transfers
+    (transfer,) = (
+        ChainReader(pool_of(delivering(firm.hop.amount_out)), find_event_readers(8453)).read(1, 3, [SHOP]).transfers
+    )
     assert (transfer.kind, transfer.amount, transfer.recipient) == (TransferKind.PAYMENT, firm.hop.amount_out, SHOP)
     assert transfer.bridge_id == f"pony:{topic_of(PAYER)}", "it answers the deposit of this name"
 
@@ -122,7 +124,7 @@ def delivering(amount: int) -> Node:
         "data": f"0x{amount:064x}",
     }
     data = encode(["address", "address", "uint256"], [TOKENS[1].address, SHOP, amount])
-    (events,) = (bridge for bridge in bridges_on(8453) if CONTRACT in bridge.contracts)
+    (events,) = (bridge for bridge in find_event_readers(8453) if CONTRACT in bridge.contracts)
     told = node.log() | {
         "address": CONTRACT,
         "topics": [delivered_topic(events), topic_of(PAYER)],

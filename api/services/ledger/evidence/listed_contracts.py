@@ -7,7 +7,7 @@ from functools import cache
 
 from eth_utils.crypto import keccak
 
-from adapters.bridges.events import bridges_on
+from adapters.bridges.events import find_event_readers
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import WORD, Call, Function, Log, read_hex
 from adapters.rpc.endpoint import Answer, Question
@@ -124,7 +124,7 @@ def _result(call: Call, answer: Answer) -> object | None:
 
 @cache
 def _deployed(chain_id: int) -> frozenset[str]:
-    bridges = (contract for bridge in bridges_on(chain_id) for contract in bridge.contracts)
+    bridges = (contract for bridge in find_event_readers(chain_id) for contract in bridge.contracts)
     found = frozenset(
         (*_addresses(chain_id, FIELDS), *find_paying_contracts(chain_id), *bridges, find_wrapped_coin(chain_id))
     )

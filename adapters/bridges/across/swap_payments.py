@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import cast
 
-from adapters.bridges.across_payments import delivers_its_output, spoke_pool
+from adapters.bridges.across.payments import delivers_its_output, get_relayer, get_spoke_pool
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
@@ -63,21 +64,21 @@ class AcrossSwapPayments(PaymentBuilder):
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether the hops are swaps into a token, and then a deposit of it."""
-        return self._path(hops) is not None
+        return self._find_path(hops) is not None
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
         """Return the call of the periphery; the deposit is as large as its hop says. See `PaymentBuilder.build`."""
-        path = self._path(hops)
+        path = self._find_path(hops)
         if path is None:
             raise CannotBuild("the periphery takes swaps on one chain and then one deposit")
         chain_id, deposit = path.token_in.chain_id, hops[-1].hop
-        periphery, router, pool = self._peripheries[chain_id], self._routers[chain_id], spoke_pool(chain_id, terms)
+        periphery, router, pool = self._peripheries[chain_id], self._routers[chain_id], get_spoke_pool(chain_id, terms)
         token, is_coin = wrapped(path.token_in).address, path.token_in.is_native
         change = unwrap(terms.payer) if is_coin else sweep(token, terms.payer)
         swap = self._swap(CALLER, deposit.amount_in, terms.amount_in_max, path)
         order = (
             (0, ZERO_ADDRESS),
-            _deposit(hops[-1], terms),
+            _make_deposit(hops[-1], terms),
             token,
             router,
             TRANSFER_FIRST,
@@ -95,6 +96,8 @@ class AcrossSwapPayments(PaymentBuilder):
             data=SWAP_AND_BRIDGE(periphery, order).data,
             value=terms.amount_in_max if is_coin else 0,
             spending=spending,
+            fill_deadline=cast("int", terms.firm["fillDeadline"]),
+            relayer=get_relayer(terms),
         )
 
     def readers(self, chain_id: int) -> Mapping[str, CallReader]:
@@ -102,7 +105,7 @@ class AcrossSwapPayments(PaymentBuilder):
         (pool, *_) = (*(facts.address("spoke_pool") for facts in deployments_of("across", chain_id)), "")
         return {self._peripheries[chain_id]: partial(_read, pool=pool)} if chain_id in self._peripheries else {}
 
-    def _path(self, hops: tuple[PlannedHop, ...]) -> Path | None:
+    def _find_path(self, hops: tuple[PlannedHop, ...]) -> Path | None:
         if not hops or not delivers_its_output(hops[-1]):
             return None
         path = path_of(hops[:-1], self._exchange)
@@ -113,7 +116,7 @@ class AcrossSwapPayments(PaymentBuilder):
         return path if is_joined and has_fees and path.token_in.chain_id in self._peripheries else None
 
 
-def deployed() -> tuple[AcrossSwapPayments, ...]:
+def make_swap_builders() -> tuple[AcrossSwapPayments, ...]:
     """Return one for each of Uniswap's exchanges that the router knows."""
     routers = {
         chain_id: each.address("router") for chain_id in CHAINS for each in deployments_of("uniswap_v4", chain_id)
@@ -125,16 +128,16 @@ def deployed() -> tuple[AcrossSwapPayments, ...]:
     return tuple(AcrossSwapPayments(protocol, swap, routers, peripheries) for protocol, swap in swaps)
 
 
-def _deposit(planned: PlannedHop, terms: Terms) -> tuple[object, ...]:
+def _make_deposit(planned: PlannedHop, terms: Terms) -> tuple[object, ...]:
     hop, firm = planned.hop, terms.firm
     return (
         hop.token_in.address,
-        _word(hop.token_out.address),
+        _pad_address(hop.token_out.address),
         terms.amount_out,
         terms.payer,
-        _word(terms.recipient),
+        _pad_address(terms.recipient),
         hop.token_out.chain_id,
-        _word(str(firm["exclusiveRelayer"])),
+        _pad_address(str(firm["exclusiveRelayer"])),
         firm["timestamp"],
         firm["fillDeadline"],
         firm["exclusivityDeadline"],
@@ -142,7 +145,7 @@ def _deposit(planned: PlannedHop, terms: Terms) -> tuple[object, ...]:
     )
 
 
-def _word(address: str) -> bytes:
+def _pad_address(address: str) -> bytes:
     return bytes(12) + bytes.fromhex(address[2:])
 
 

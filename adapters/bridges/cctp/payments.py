@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from adapters.bridges.cctp import domain_of
+from adapters.bridges.cctp.adapter import get_domain
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
@@ -40,7 +40,7 @@ class CctpPayments(PaymentBuilder):
         (messenger,) = (facts.address("token_messenger") for facts in deployments_of("cctp", chain_id))
         recipient = bytes(12) + bytes.fromhex(terms.recipient[2:])
         fee, finality = terms.amount_in_max - terms.amount_out, terms.firm["minFinalityThreshold"]
-        ends = domain_of(hop.token_out.chain_id), recipient, hop.token_in.address, ANYBODY
+        ends = get_domain(hop.token_out.chain_id), recipient, hop.token_in.address, ANYBODY
         order = (terms.amount_in_max, *ends, fee, finality, FORWARD + terms.reference)
         spending = Spending(token=hop.token_in, spender=messenger, amount=terms.amount_in_max)
         return PaymentCall(chain_id=chain_id, to=messenger, data=BURN(messenger, *order).data, spending=spending)
@@ -48,11 +48,6 @@ class CctpPayments(PaymentBuilder):
     def readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads burns by the chain's messenger back."""
         return {facts.address("token_messenger"): _read for facts in deployments_of("cctp", chain_id)}
-
-
-def deployed() -> Iterator[CctpPayments]:
-    """Yield the one for all chains."""
-    yield CctpPayments()
 
 
 def _read(messenger: str, calldata: bytes) -> DecodedPayment | None:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adapters.bridges.cctp import domain_of
+from adapters.bridges.cctp.adapter import get_domain
 from adapters.bridges.events import (
     BridgeEvent,
     Delivery,
     Deposit,
-    address,
-    identity,
-    topic,
-    topic_bytes,
-    values,
+    hash_fields,
+    hash_signature,
+    read_topic,
+    read_values,
 )
 from adapters.bridges.promise import Promise
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import WORD, Log
+from adapters.transactions.decoded import read_address
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import bridge_facts
 
@@ -27,7 +27,7 @@ BODY_BYTES = 228
 """Of the burn message v2, without its hook's data: a version of 4 bytes, then seven words."""
 
 
-class Cctp:
+class CctpEvents:
     """Events of ``TokenMessengerV2`` and ``MessageTransmitterV2`` (circlefin/evm-cctp-contracts).
 
     Circle gives a message its number off the chain, so the burn's event does not have it. What both chains have is the
@@ -36,27 +36,27 @@ class Cctp:
     ``MessageReceived`` comes after the mint.
     """
 
-    BURN = topic("DepositForBurn(address,uint256,address,bytes32,uint32,bytes32,bytes32,uint256,uint32,bytes)")
-    RECEIVED = topic("MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)")
+    BURN = hash_signature("DepositForBurn(address,uint256,address,bytes32,uint32,bytes32,bytes32,uint256,uint32,bytes)")
+    RECEIVED = hash_signature("MessageReceived(address,uint32,bytes32,bytes32,uint32,bytes)")
     topics = frozenset({BURN, RECEIVED})
 
     def __init__(self, chain_id: int, messenger: str, transmitter: str, coin: str) -> None:
-        self._domain, self._coin = domain_of(chain_id), coin
+        self._domain, self._coin = get_domain(chain_id), coin
         self.contracts = frozenset({messenger, transmitter})
 
     def read(self, log: Log) -> BridgeEvent | None:
         """Return a burn, or the mint that a received message caused; None for a message of anybody else."""
         if log.topics[0] == self.BURN:
-            return self._burn(log)
-        domain, sender, body = values(log, "uint32", "bytes32", "bytes")
-        if len(body) < BODY_BYTES or sender != _messengers().get(domain):
+            return self._read_burn(log)
+        domain, sender, body = read_values(log, "uint32", "bytes32", "bytes")
+        if len(body) < BODY_BYTES or sender != _list_messengers().get(domain):
             return None
         token, recipient, amount, person, fee, taken, _ = (body[4 + WORD * place :][:WORD] for place in range(7))
         return Delivery(
-            bridge_id=_burn_id(domain, self._domain, token, recipient, amount, person, fee, body[BODY_BYTES:]),
+            bridge_id=_name_burn(domain, self._domain, token, recipient, amount, person, fee, body[BODY_BYTES:]),
             contract=log.address,
             token_address=self._coin,
-            recipient=address(recipient),
+            recipient=read_address(recipient),
             amount=int.from_bytes(amount) - min(int.from_bytes(amount), int.from_bytes(taken)),
             is_announced=False,
         )
@@ -65,48 +65,48 @@ class Cctp:
         """Return it as it is: the event says everything."""
         return deposit
 
-    def _burn(self, log: Log) -> Deposit:
-        amount, recipient, domain, _, caller, fee, hook = values(log, *BURNT)
-        token, person = topic_bytes(log, 1), topic_bytes(log, 2)
+    def _read_burn(self, log: Log) -> Deposit:
+        amount, recipient, domain, _, caller, fee, hook = read_values(log, *BURNT)
+        token, person = read_topic(log, 1), read_topic(log, 2)
         fields = (token, recipient, amount.to_bytes(WORD), person, fee.to_bytes(WORD), hook)
         return Deposit(
-            bridge_id=_burn_id(self._domain, domain, *fields),
+            bridge_id=_name_burn(self._domain, domain, *fields),
             contract=log.address,
-            token_address=address(token),
-            recipient=address(recipient),
+            token_address=read_address(token),
+            recipient=read_address(recipient),
             amount=amount,
-            payer=address(person),
-            promise=_promise(domain, address(recipient), amount - min(fee, amount), caller),
+            payer=read_address(person),
+            promise=_make_promise(domain, read_address(recipient), amount - min(fee, amount), caller),
         )
 
 
-def deployed(chain_id: int) -> Iterator[Cctp]:
+def find_readers(chain_id: int) -> Iterator[CctpEvents]:
     """Yield the events of a chain's messenger and transmitter."""
     for facts in deployments_of("cctp", chain_id):
         coin = token_registry.token("USDC", chain_id).address
-        yield Cctp(chain_id, facts.address("token_messenger"), facts.address("message_transmitter"), coin)
+        yield CctpEvents(chain_id, facts.address("token_messenger"), facts.address("message_transmitter"), coin)
 
 
-def _burn_id(
+def _name_burn(
     origin: int, destination: int, token: bytes, recipient: bytes, amount: bytes, person: bytes, fee: bytes, hook: bytes
 ) -> str:
     # The hook comes last: everything before it has a fixed length.
-    return f"cctp:{origin}:{destination}:{identity(token, recipient, amount, person, fee, hook)}"
+    return f"cctp:{origin}:{destination}:{hash_fields(token, recipient, amount, person, fee, hook)}"
 
 
-def _promise(domain: int, recipient: str, amount: int, caller: bytes) -> Promise | None:
+def _make_promise(domain: int, recipient: str, amount: int, caller: bytes) -> Promise | None:
     for chain_id in bridge_facts("cctp"):
-        if domain_of(chain_id) == domain:
+        if get_domain(chain_id) == domain:
             coin = token_registry.token("USDC", chain_id).address
-            only = address(caller) if any(caller) else ""
+            only = read_address(caller) if any(caller) else ""
             return Promise(chain_id=chain_id, token_address=coin, recipient=recipient, amount=amount, only=only)
     return None
 
 
-def _messengers() -> dict[int, bytes]:
+def _list_messengers() -> dict[int, bytes]:
     """Return each domain's messenger, as messages name it."""
     return {
-        domain_of(chain_id): bytes.fromhex(facts.address("token_messenger")[2:]).rjust(WORD, b"\0")
+        get_domain(chain_id): bytes.fromhex(facts.address("token_messenger")[2:]).rjust(WORD, b"\0")
         for chain_id in bridge_facts("cctp")
         for facts in deployments_of("cctp", chain_id)
     }

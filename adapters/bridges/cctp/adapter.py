@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import Client, Declined, FirmQuote, Source, Venues
-from adapters.bridges.common import Direction, ask_each, confirmed, same_asset, sound
+from adapters.bridges.common import Direction, ask_each, confirm_hop, pair_assets, refuse_invalid
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
@@ -54,7 +54,7 @@ class CctpAdapter:
 
     def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
         self._client, self._url = client, url
-        self._directions = tuple(same_asset(tokens, ("USDC",), bridge_facts("cctp")))
+        self._directions = tuple(pair_assets(tokens, ("USDC",), bridge_facts("cctp")))
 
     @classmethod
     def connect(cls, venues: Venues) -> tuple[Source, ...]:
@@ -64,43 +64,43 @@ class CctpAdapter:
 
     def fetch(self) -> CctpAnswers:
         """Ask for the allowance and for the fees of each direction; one that is declined is left out."""
-        return CctpAnswers(self._allowance(), ask_each(self._directions, self._fees))
+        return CctpAnswers(self._ask_allowance(), ask_each(self._directions, self._ask_fees))
 
     def parse(self, payload: CctpAnswers) -> Contents:
         """Return up to four lanes for each direction."""
-        allowance = allowance_of(payload.allowance)
-        return Contents(markets=tuple(each for pair in payload.fees for each in lanes(*pair, allowance)))
+        allowance = read_allowance(payload.allowance)
+        return Contents(markets=tuple(each for pair in payload.fees for each in read_lanes(*pair, allowance)))
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for fees and allowance now; the terms are arguments of the burn. Addresses change nothing."""
         direction = Direction.of(hop)
-        for lane in lanes(direction, self._fees(direction), allowance_of(self._allowance())):
+        for lane in read_lanes(direction, self._ask_fees(direction), read_allowance(self._ask_allowance())):
             if lane.protocol == hop.protocol:
-                firm = confirmed(lane, hop)
+                firm = confirm_hop(lane, hop)
                 finality = Finality.FAST if lane.protocol.startswith("cctp_fast") else Finality.STANDARD
                 max_fee = firm.amount_in - firm.amount_out
                 return FirmQuote(hop=firm, terms={"maxFee": max_fee, "minFinalityThreshold": int(finality)})
         raise Declined(f"cctp {direction.path}: {hop.protocol} is not offered now", status=200)
 
-    def _allowance(self) -> Any:
+    def _ask_allowance(self) -> Any:
         return self._client.get(f"{self._url}/v2/fastBurn/USDC/allowance")
 
-    def _fees(self, direction: Direction) -> Any:
-        ends = f"{domain_of(direction.token_in.chain_id)}/{domain_of(direction.token_out.chain_id)}"
+    def _ask_fees(self, direction: Direction) -> Any:
+        ends = f"{get_domain(direction.token_in.chain_id)}/{get_domain(direction.token_out.chain_id)}"
         return self._client.get(f"{self._url}/v2/burn/USDC/fees/{ends}", {"forward": "true"})
 
 
-def domain_of(chain_id: int) -> int:
+def get_domain(chain_id: int) -> int:
     """Return Circle's number of a chain that it serves."""
     return int(CHAINS[chain_id].bridges["cctp"]["domain"])
 
 
-def allowance_of(answer: Any) -> int:
+def read_allowance(answer: Any) -> int:
     """Return what fast transfers may still take, in smallest units: the service gives whole USDC with decimals."""
     return int(Field(answer, "cctp").at("allowance").decimal(0, MAX_ALLOWANCE) * 10**6)
 
 
-def lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[BridgeLane]:
+def read_lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[BridgeLane]:
     """Yield the lanes of an answer of ``/v2/burn/USDC/fees``; other thresholds than the two known are passed over.
 
     Where the service does not state a fast transfer's time, there is no fast lane: the chain is final as soon. Where it
@@ -117,7 +117,7 @@ def lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[BridgeL
             continue
         finality = Finality(threshold)
         forwarding = row.at("forwardFee", "high").integer(0, MAX_FORWARD_FEE) if row.has("forwardFee") else None
-        with sound(row.path):
+        with refuse_invalid(row.path):
             for forward_fee in dict.fromkeys((None, forwarding)):
                 yield cctp_lane(
                     direction.token_in,

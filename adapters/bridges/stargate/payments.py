@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import cast
 
-from adapters.bridges.stargate import ORDER
+from adapters.bridges.stargate.protocol import ORDER
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
@@ -49,11 +49,6 @@ class StargatePayments(PaymentBuilder):
         return {
             pool: partial(_read, token=token_registry.token(symbol, chain_id).address) for pool, symbol in pools.items()
         }
-
-
-def deployed() -> Iterator[StargatePayments]:
-    """Yield the one for all chains."""
-    yield StargatePayments()
 
 
 def _read(pool: str, calldata: bytes, token: str) -> DecodedPayment | None:

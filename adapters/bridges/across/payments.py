@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import cast
 
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
 from adapters.transactions.paths import WRAP, wrapped
+from routing_engine.model import ZERO_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
 DEPOSIT = Function(
@@ -32,16 +34,16 @@ class AcrossPayments(PaymentBuilder):
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether the hops are one deposit, perhaps of the chain's coin."""
-        deposit = _deposit(hops)
+        deposit = _find_deposit(hops)
         return deposit is not None and delivers_its_output(deposit)
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
         """Return the deposit. What relayers keep is all that is between the amounts; see `PaymentBuilder.build`."""
-        deposit = _deposit(hops)
+        deposit = _find_deposit(hops)
         if deposit is None or not delivers_its_output(deposit):
             raise CannotBuild("across takes one deposit, and does not deliver wrapped coins to wallets")
         hop, is_coin = deposit.hop, hops[0].hop.token_in.is_native
-        pool = spoke_pool(hop.token_in.chain_id, terms)
+        pool = get_spoke_pool(hop.token_in.chain_id, terms)
         data = DEPOSIT(
             pool,
             terms.payer,
@@ -59,16 +61,19 @@ class AcrossPayments(PaymentBuilder):
         ).data
         spending = None if is_coin else Spending(token=hop.token_in, spender=pool, amount=terms.amount_in_max)
         value = terms.amount_in_max if is_coin else 0
-        return PaymentCall(chain_id=hop.token_in.chain_id, to=pool, data=data, value=value, spending=spending)
+        return PaymentCall(
+            chain_id=hop.token_in.chain_id,
+            to=pool,
+            data=data,
+            value=value,
+            spending=spending,
+            fill_deadline=cast("int", terms.firm["fillDeadline"]),
+            relayer=get_relayer(terms),
+        )
 
     def readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads deposits into the chain's pool back."""
         return {facts.address("spoke_pool"): _read for facts in deployments_of("across", chain_id)}
-
-
-def deployed() -> Iterator[AcrossPayments]:
-    """Yield the one for all chains."""
-    yield AcrossPayments()
 
 
 def delivers_its_output(planned: PlannedHop) -> bool:
@@ -80,7 +85,7 @@ def delivers_its_output(planned: PlannedHop) -> bool:
     return planned.hop.protocol == "across" and out != wrapped(CHAINS[out.chain_id].native_token)
 
 
-def spoke_pool(chain_id: int, terms: Terms) -> str:
+def get_spoke_pool(chain_id: int, terms: Terms) -> str:
     """Return the pool of a chain.
 
     Raises
@@ -94,7 +99,13 @@ def spoke_pool(chain_id: int, terms: Terms) -> str:
     return pool
 
 
-def _deposit(hops: tuple[PlannedHop, ...]) -> PlannedHop | None:
+def get_relayer(terms: Terms) -> str:
+    """Return who alone may fill a deposit on these terms; empty where anybody may."""
+    relayer = str(terms.firm["exclusiveRelayer"]).lower()
+    return "" if relayer == ZERO_ADDRESS else relayer
+
+
+def _find_deposit(hops: tuple[PlannedHop, ...]) -> PlannedHop | None:
     """Return the only hop that is not the coin's wrapping before it."""
     rest = hops[1:] if len(hops) > 1 and hops[0].hop.protocol == WRAP and hops[0].hop.token_in.is_native else hops
     return rest[0] if len(rest) == 1 else None

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from adapters.base import Client, FirmQuote, Source, Venues
-from adapters.bridges.common import MAX_RATE_E18, Direction, ask_each, check_token, confirmed, sound
+from adapters.bridges.common import MAX_RATE_E18, Direction, ask_each, check_token, confirm_hop, refuse_invalid
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
@@ -54,12 +54,12 @@ class AcrossAdapter:
 
     def fetch(self) -> Answers:
         """Ask for the routes, then for the fees of each; what the service declines is left out."""
-        routes = directions(self._client.get(f"{self._url}/available-routes"), self._tokens)
+        routes = read_directions(self._client.get(f"{self._url}/available-routes"), self._tokens)
         return ask_each(routes, lambda each: self._ask(each, each.typical_amount, {}))
 
     def parse(self, payload: Answers) -> Contents:
         """Return a lane for each answer."""
-        return Contents(markets=tuple(lane(direction, answer) for direction, answer in payload))
+        return Contents(markets=tuple(read_lane(direction, answer) for direction, answer in payload))
 
     def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for the fees of this amount to this recipient; the terms are what ``depositV3`` needs besides."""
@@ -69,7 +69,7 @@ class AcrossAdapter:
         terms: dict[str, object] = {name: document.at(name).integer(0, 2**32 - 1) for name in TERMS}
         terms["spokePoolAddress"] = document.at("spokePoolAddress").contract()
         terms["exclusiveRelayer"] = document.at("exclusiveRelayer").address()
-        return FirmQuote(hop=confirmed(lane(direction, answer), hop), terms=terms)
+        return FirmQuote(hop=confirm_hop(read_lane(direction, answer), hop), terms=terms)
 
     def _ask(self, direction: Direction, amount: int, more: Mapping[str, str]) -> Any:
         question: dict[str, str | int] = {
@@ -82,7 +82,7 @@ class AcrossAdapter:
         return self._client.get(f"{self._url}/suggested-fees", {**question, **more})
 
 
-def directions(routes: Any, tokens: Mapping[str, Token]) -> tuple[Direction, ...]:
+def read_directions(routes: Any, tokens: Mapping[str, Token]) -> tuple[Direction, ...]:
     """Return the routes of ``/available-routes`` whose tokens are listed, each once.
 
     The native coin has routes of its own there, under the address of its wrapped token.
@@ -98,7 +98,7 @@ def directions(routes: Any, tokens: Mapping[str, Token]) -> tuple[Direction, ...
     return tuple(found)
 
 
-def lane(direction: Direction, answer: Any) -> BridgeLane:
+def read_lane(direction: Direction, answer: Any) -> BridgeLane:
     """Return the lane of an answer of ``/suggested-fees``.
 
     Up to ``maxDepositInstant`` relayers fill at once; more would wait for their funds to be moved.
@@ -109,8 +109,8 @@ def lane(direction: Direction, answer: Any) -> BridgeLane:
             check_token(document.at(name), token)
     limits = document.at("limits")
     longest = limits.at("maxDeposit").integer()
-    found = across_fees(document)
-    with sound(document.path):
+    found = read_fees(document)
+    with refuse_invalid(document.path):
         made = across_lane(
             direction.token_in,
             direction.token_out,
@@ -124,7 +124,7 @@ def lane(direction: Direction, answer: Any) -> BridgeLane:
     return replace(made, id=f"{made.id}-{direction.token_out.address}")
 
 
-def across_fees(document: Field) -> dict[str, int]:
+def read_fees(document: Field) -> dict[str, int]:
     """Return the three fees. Answers of February 2023 have no nested fees; flat ones are all they give."""
     if document.has("relayerCapitalFee"):
         capital, lp = document.at("relayerCapitalFee", "pct"), document.at("lpFee", "pct")

@@ -12,18 +12,18 @@ from adapters.bridges.events import (
     BridgeRefund,
     Delivery,
     Deposit,
-    address,
-    identity,
-    number,
-    topic,
-    topic_bytes,
-    topic_number,
-    values,
-    word,
+    hash_fields,
+    hash_signature,
+    read_number,
+    read_topic,
+    read_topic_number,
+    read_values,
+    read_word,
 )
 from adapters.bridges.promise import Promise
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import WORD, Log
+from adapters.transactions.decoded import read_address
 from routing_engine.reference.chains import CHAINS
 
 FUNDS_DEPOSITED = (*("bytes32",) * 2, *("uint256",) * 2, *("uint32",) * 3, *("bytes32",) * 2, "bytes")
@@ -35,21 +35,23 @@ WITH_MESSAGE = "message"
 """`Promise.only` of a deposit that calls its recipient."""
 
 
-class Across:
+class AcrossEvents:
     """Events of ``SpokePool.sol`` (npm @across-protocol/contracts 5.0.27).
 
     Anybody may fill a "relay" that nobody deposited: a fill answers a deposit only if all of the relay's data are the
     deposit's, of which the identity is a hash. ``FilledRelay`` comes before its transfer.
     """
 
-    DEPOSIT = topic(
+    DEPOSIT = hash_signature(
         "FundsDeposited(bytes32,bytes32,uint256,uint256,uint256,uint256,uint32,uint32,uint32,bytes32,bytes32,bytes32,bytes)"
     )
-    FILL = topic(
+    FILL = hash_signature(
         "FilledRelay(bytes32,bytes32,uint256,uint256,uint256,uint256,uint256,uint32,uint32,bytes32,bytes32,bytes32,"
         "bytes32,bytes32,(bytes32,bytes32,uint256,uint8))"
     )
-    REFUND = topic("ExecutedRelayerRefundRoot(uint256,uint256,uint256[],uint32,uint32,address,address[],bool,address)")
+    REFUND = hash_signature(
+        "ExecutedRelayerRefundRoot(uint256,uint256,uint256[],uint32,uint32,address,address[],bool,address)"
+    )
     topics = frozenset({DEPOSIT, FILL, REFUND})
 
     def __init__(self, chain_id: int, spoke_pool: str) -> None:
@@ -60,61 +62,61 @@ class Across:
         """Return a deposit, a fill, or that deposits are given back."""
         if log.topics[0] == self.REFUND:
             return BridgeRefund(contract=log.address)
-        return self._deposit(log) if log.topics[0] == self.DEPOSIT else self._fill(log)
+        return self._read_deposit(log) if log.topics[0] == self.DEPOSIT else self._read_fill(log)
 
     def complete(self, deposit: Deposit, calldata: bytes) -> Deposit:
         """Return it as it is: the event says everything."""
         return deposit
 
-    def _deposit(self, log: Log) -> Deposit:
-        word(log, len(FUNDS_DEPOSITED) - 1)
-        chain_id, deposit_id, depositor = topic_number(log, 1), topic_number(log, 2), topic_bytes(log, 3)
-        sold, bought, paid, out, _, ends, exclusive, recipient, relayer, message = values(log, *FUNDS_DEPOSITED)
+    def _read_deposit(self, log: Log) -> Deposit:
+        read_word(log, len(FUNDS_DEPOSITED) - 1)
+        chain_id, deposit_id, depositor = read_topic_number(log, 1), read_topic_number(log, 2), read_topic(log, 3)
+        sold, bought, paid, out, _, ends, exclusive, recipient, relayer, message = read_values(log, *FUNDS_DEPOSITED)
         message_hash = keccak(message) if message else bytes(WORD)
         relay = (depositor, recipient, relayer, sold, bought, paid, out, ends, exclusive, message_hash)
         return Deposit(
-            bridge_id=f"across:{identity(self._chain_id, chain_id, deposit_id, *relay)}",
+            bridge_id=f"across:{hash_fields(self._chain_id, chain_id, deposit_id, *relay)}",
             contract=log.address,
-            token_address=address(sold),
-            recipient=address(recipient),
+            token_address=read_address(sold),
+            recipient=read_address(recipient),
             amount=paid,
             fill_deadline=datetime.fromtimestamp(ends, UTC),
-            promise=self._promise(chain_id, bought, recipient, out, relayer, message),
+            promise=self._make_promise(chain_id, bought, recipient, out, relayer, message),
         )
 
-    def _promise(
+    def _make_promise(
         self, chain_id: int, bought: bytes, recipient: bytes, amount: int, relayer: bytes, message: bytes
     ) -> Promise | None:
         """Return what is to be delivered; None where the chain is none: the contract takes any number for one."""
         if chain_id not in CHAINS:
             return None
-        only = address(relayer) if any(relayer) else ""
+        only = read_address(relayer) if any(relayer) else ""
         return Promise(
             chain_id=chain_id,
-            token_address=address(bought),
-            recipient=address(recipient),
+            token_address=read_address(bought),
+            recipient=read_address(recipient),
             amount=amount,
             only=WITH_MESSAGE if message else only,
         )
 
-    def _fill(self, log: Log) -> Delivery:
-        origin, deposit_id = topic_number(log, 1), topic_number(log, 2)
-        sold, bought, recipient = word(log, 0), word(log, 1), word(log, 9)
-        people = word(log, 8), recipient, word(log, 7)
-        relay = (*people, sold, bought, *(word(log, place) for place in (2, 3, 5, 6)), word(log, 10))
-        received_by = address(word(log, 11))
+    def _read_fill(self, log: Log) -> Delivery:
+        origin, deposit_id = read_topic_number(log, 1), read_topic_number(log, 2)
+        sold, bought, recipient = read_word(log, 0), read_word(log, 1), read_word(log, 9)
+        people = read_word(log, 8), recipient, read_word(log, 7)
+        relay = (*people, sold, bought, *(read_word(log, place) for place in (2, 3, 5, 6)), read_word(log, 10))
+        received_by = read_address(read_word(log, 11))
         return Delivery(
-            bridge_id=f"across:{identity(origin, self._chain_id, deposit_id, *relay)}",
+            bridge_id=f"across:{hash_fields(origin, self._chain_id, deposit_id, *relay)}",
             contract=log.address,
-            token_address=address(bought),
+            token_address=read_address(bought),
             recipient=received_by,
-            amount=number(log, 13),
+            amount=read_number(log, 13),
             is_announced=True,
-            meant_for=address(recipient) if address(recipient) != received_by else "",
+            meant_for=read_address(recipient) if read_address(recipient) != received_by else "",
         )
 
 
-def deployed(chain_id: int) -> Iterator[Across]:
+def find_readers(chain_id: int) -> Iterator[AcrossEvents]:
     """Yield the events of a chain's pool."""
     for facts in deployments_of("across", chain_id):
-        yield Across(chain_id, facts.address("spoke_pool"))
+        yield AcrossEvents(chain_id, facts.address("spoke_pool"))

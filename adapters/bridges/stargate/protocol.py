@@ -71,9 +71,9 @@ class Stargate(ChainProtocol[Path]):
         yield from ()
         here = {each.text("symbol"): each for each in self._deployments}
         return tuple(
-            path_of(self._chain_id, here[symbol].address("pool"), symbol, chain_id)
+            make_path(self._chain_id, here[symbol].address("pool"), symbol, chain_id)
             for chain_id in bridge_facts("layerzero")
-            for symbol in sorted(symbols_on(chain_id) & here.keys())
+            for symbol in sorted(list_symbols(chain_id) & here.keys())
             if chain_id != self._chain_id and tokens.find(token_registry.token(symbol, self._chain_id).address)
         )
 
@@ -96,55 +96,55 @@ class Stargate(ChainProtocol[Path]):
 
 def read_paths(pools: tuple[Pool, ...], recipient: bytes) -> Reading[dict[str, Path]]:
     """Read paths at the present block, with the message's price for a recipient of 32 bytes."""
-    contracts = yield from ask_each(pools, lambda pool: (ADDRESS_CONFIG(contract_of(pool)),))
+    contracts = yield from ask_each(pools, lambda pool: (ADDRESS_CONFIG(get_contract(pool)),))
     libraries: dict[Pool, str] = {}
     for pool, ((call, outcome),) in contracts.items():
         try:
             libraries[pool] = call.one(outcome)
         except CallFailed:
             continue
-    answers = yield from ask_each(libraries, lambda pool: _calls(pool, libraries[pool], recipient))
+    answers = yield from ask_each(libraries, lambda pool: _make_calls(pool, libraries[pool], recipient))
     unreadable = {pool.key: Path(None, "unreadable") for pool in pools}
-    return unreadable | {pool.key: _path(pool, answers[pool]) for pool in libraries}
+    return unreadable | {pool.key: _read_path(pool, answers[pool]) for pool in libraries}
 
 
-def order_of(pool: Pool, recipient: bytes, amount: int) -> tuple[object, ...]:
+def make_order(pool: Pool, recipient: bytes, amount: int) -> tuple[object, ...]:
     """Return a ``SendParam`` that goes at once, by taxi."""
     return (pool.number(1), recipient, amount, 0, b"", b"", b"")
 
 
-def contract_of(path: Pool) -> str:
+def get_contract(path: Pool) -> str:
     """Return the contract of the pool that a path leaves from."""
     return str(path.facts[0])
 
 
-def path_of(origin: int, contract: str, symbol: str, destination: int) -> Pool:
+def make_path(origin: int, contract: str, symbol: str, destination: int) -> Pool:
     """Return the path of a token's pool to another chain."""
     ends = token_registry.token(symbol, origin), token_registry.token(symbol, destination)
-    return Pool(key=f"{contract}-{destination}", tokens=ends, facts=(contract, endpoint_id(destination)))
+    return Pool(key=f"{contract}-{destination}", tokens=ends, facts=(contract, get_endpoint_id(destination)))
 
 
-def endpoint_id(chain_id: int) -> int:
+def get_endpoint_id(chain_id: int) -> int:
     """Return LayerZero's number of a chain that it serves."""
     return int(CHAINS[chain_id].bridges["layerzero"]["eid"])
 
 
-def symbols_on(chain_id: int) -> set[str]:
+def list_symbols(chain_id: int) -> set[str]:
     """Return the symbols of the tokens that have a pool on a chain."""
     return {each.text("symbol") for each in deployments_of("stargate", chain_id)}
 
 
-def deployed(chain_id: int) -> Iterator[Stargate]:
+def find_protocols(chain_id: int) -> Iterator[Stargate]:
     """Return the pools of a chain."""
     found = tuple(deployments_of("stargate", chain_id))
     if found and chain_id in bridge_facts("layerzero"):
         yield Stargate(chain_id, found)
 
 
-def _calls(pool: Pool, library: str, recipient: bytes) -> tuple[Call, ...]:
-    contract, eid, unit = contract_of(pool), pool.number(1), 10 ** pool.tokens[0].decimals
+def _make_calls(pool: Pool, library: str, recipient: bytes) -> tuple[Call, ...]:
+    contract, eid, unit = get_contract(pool), pool.number(1), 10 ** pool.tokens[0].decimals
     state = tuple(function(contract) for function in (STATUS, TREASURY, POOL_BALANCE, TVL, OFFSET))
-    orders = tuple(order_of(pool, recipient, PROBE * unit // 10**step) for step in range(4))
+    orders = tuple(make_order(pool, recipient, PROBE * unit // 10**step) for step in range(4))
     return (
         *state,
         PATHS(contract, eid),
@@ -154,7 +154,7 @@ def _calls(pool: Pool, library: str, recipient: bytes) -> tuple[Call, ...]:
     )
 
 
-def _path(pool: Pool, answers: tuple[tuple[Call, Outcome], ...]) -> Path:
+def _read_path(pool: Pool, answers: tuple[tuple[Call, Outcome], ...]) -> Path:
     try:
         status, treasury, balance, tvl, offset, credit = (call.one(outcome) for call, outcome in answers[:6])
         paused, *terms = answers[6][0].decode(answers[6][1])
