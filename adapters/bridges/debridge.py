@@ -11,7 +11,15 @@ from typing import Any, TypeAlias
 
 from adapters.base import Client, FirmQuote, Source, Venues
 from adapters.bridges.base import Bridge
-from adapters.bridges.common import Direction, ask_each, check_token, confirm_hop, pair_assets, refuse_invalid
+from adapters.bridges.common import (
+    Direction,
+    ask_each,
+    check_token,
+    confirm_hop,
+    connect_service,
+    pair_assets,
+    refuse_invalid,
+)
 from adapters.http.json_fields import Field
 from routing_engine.fixed_point import BPS, WAD, mul_div_up, rescale
 from routing_engine.formats import Contents
@@ -57,8 +65,7 @@ class DebridgeAdapter:
     @classmethod
     def connect(cls, venues: Venues) -> tuple[Source, ...]:
         """Return the API at the option ``url``, or the public one."""
-        adapter = cls(venues.http, venues.tokens, venues.options.get("url", URL))
-        return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
+        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
 
     def fetch(self) -> Answers:
         """Ask for an estimate in each direction; what is declined is left out."""

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from adapters.base import Client, FirmQuote, Source, Venues
 from adapters.bridges.base import Bridge
-from adapters.bridges.common import Direction, ask_each, confirm_hop, refuse_invalid
+from adapters.bridges.common import Direction, ask_each, confirm_hop, connect_service, refuse_invalid
 from adapters.http.json_fields import Field
 from routing_engine.fixed_point import WAD, div_up, mul_div, rescale
 from routing_engine.formats import Contents
@@ -69,8 +69,7 @@ class HopAdapter:
     @classmethod
     def connect(cls, venues: Venues) -> tuple[Source, ...]:
         """Return the API at the option ``url``, or the public one."""
-        adapter = cls(venues.http, venues.tokens, venues.options.get("url", URL))
-        return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
+        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
 
     def fetch(self) -> Answers:
         """Ask for two amounts in each direction; one that is declined is left out."""

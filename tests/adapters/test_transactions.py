@@ -71,6 +71,16 @@ def test_an_across_deposit_names_the_exact_output(is_coin):
     assert call.spending == (None if is_coin else Spending(token=USDC, spender=POOL, amount=110))
 
 
+@pytest.mark.parametrize("is_swapped", [False, True])
+@pytest.mark.parametrize(("named", "relayer"), [("0x" + "CC" * 20, "0x" + "cc" * 20), ("0x" + "00" * 20, "")])
+def test_a_call_says_who_may_fill_its_deposit_and_until_when(is_swapped, named, relayer):
+    deposit = hop("across", USDC, USDC_ON_BASE)
+    hops = (hop("uniswap_v3", DAI, USDC, fee_pips=100), deposit) if is_swapped else (deposit,)
+    call = BUILDERS.call(hops, hops[0].hop.token_in, terms(firm=ACROSS_TERMS | {"exclusiveRelayer": named}))
+    assert (call.to != POOL) == is_swapped
+    assert (call.fill_deadline, call.relayer) == (1_700_020_000, relayer)
+
+
 def test_a_deposit_goes_to_no_pool_that_is_not_known():
     deposit = (hop("across", USDC, USDC_ON_BASE),)
     with pytest.raises(CannotBuild, match="known is"):
@@ -92,6 +102,7 @@ def test_a_burn_may_lose_no_more_than_the_fee_and_asks_circle_to_mint():
     assert call.data[:4].hex() == "779b432d"
     assert arguments(call, *types) == (110, 6, as_word(MERCHANT), USDC.address, bytes(32), 10, 1000, hook)
     assert call.spending == Spending(token=USDC, spender=call.to, amount=110)
+    assert (call.fill_deadline, call.relayer) == (None, "")
     assert not BUILDERS.can_build((hop("cctp_fast", USDC, USDC_ON_BASE),)), "nobody would mint on the other chain"
 
 

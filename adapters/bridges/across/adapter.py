@@ -10,7 +10,15 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from adapters.base import Client, FirmQuote, Source, Venues
-from adapters.bridges.common import MAX_RATE_E18, Direction, ask_each, check_token, confirm_hop, refuse_invalid
+from adapters.bridges.common import (
+    MAX_RATE_E18,
+    Direction,
+    ask_each,
+    check_token,
+    confirm_hop,
+    connect_service,
+    refuse_invalid,
+)
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
@@ -49,8 +57,7 @@ class AcrossAdapter:
     @classmethod
     def connect(cls, venues: Venues) -> tuple[Source, ...]:
         """Return the API at the option ``url``, or the public one."""
-        adapter = cls(venues.http, venues.tokens, venues.options.get("url", URL))
-        return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
+        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
 
     def fetch(self) -> Answers:
         """Ask for the routes, then for the fees of each; what the service declines is left out."""

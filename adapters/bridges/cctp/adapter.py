@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.base import Client, Declined, FirmQuote, Source, Venues
-from adapters.bridges.common import Direction, ask_each, confirm_hop, pair_assets, refuse_invalid
+from adapters.bridges.common import Direction, ask_each, confirm_hop, connect_service, pair_assets, refuse_invalid
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
@@ -59,8 +59,7 @@ class CctpAdapter:
     @classmethod
     def connect(cls, venues: Venues) -> tuple[Source, ...]:
         """Return the service at the option ``url``, or the public one."""
-        adapter = cls(venues.http, venues.tokens, venues.options.get("url", URL))
-        return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
+        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
 
     def fetch(self) -> CctpAnswers:
         """Ask for the allowance and for the fees of each direction; one that is declined is left out."""
