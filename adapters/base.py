@@ -215,7 +215,7 @@ class Connectable(Protocol):
         ...
 
 
-def installed_adapters() -> dict[str, Connectable]:
+def load_adapters() -> dict[str, Connectable]:
     """Return what installed packages offer: the group ``routing_engine.adapters``, and the adapters of bridges."""
     return load_installed("adapter", ENTRY_POINTS)
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 
-from adapters.base import BRIDGES, UNAVAILABLE, AdapterError, installed_adapters
+from adapters.base import BRIDGES, UNAVAILABLE, AdapterError, load_adapters
 from adapters.base import ENTRY_POINTS as ADAPTERS
 from adapters.chain.protocol import ENTRY_POINTS as PROTOCOLS
 from adapters.chain.protocol import load_protocols
@@ -60,7 +60,7 @@ class Checked:
 def list_installed() -> Iterator[Installed]:
     """Return every installed adapter, then every protocol; a bridge is what its lanes are read by."""
     where = _find_values(ADAPTERS)
-    for name in installed_adapters():
+    for name in load_adapters():
         yield Installed(name=name, where=where[name], kind=SERVICE)
     where = _find_values(PROTOCOLS)
     for name, deployed in load_protocols().items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from adapters.base import Client, Connectable, Source, Venues, installed_adapters
+from adapters.base import Client, Connectable, Source, Venues, load_adapters
 from adapters.feed.plan import Plan
 from routing_engine.model import Token
 from routing_engine.reference import token_registry
@@ -32,7 +32,7 @@ def connect(plan: Plan, http: Client, installed: Mapping[str, Connectable] | Non
     AdapterError
         If an adapter cannot use its options.
     """
-    installed = installed_adapters() if installed is None else installed
+    installed = load_adapters() if installed is None else installed
     _require_known("adapter", plan.adapters, installed)
     _require_known("option's adapter", plan.options, plan.adapters)
     sources = tuple(source for name in plan.adapters for source in _connect_one(plan, name, installed[name], http))

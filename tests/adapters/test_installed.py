@@ -39,7 +39,7 @@ def test_a_part_is_found_whether_or_not_a_bridge_has_it(install: Install) -> Non
 def test_what_is_no_bridge_is_refused_by_name(install: Install) -> None:
     install(("routing_engine.bridges", "pony", "adapters.bridges.across.adapter:AcrossAdapter"))
     with pytest.raises(ValueError, match=r"entry point 'pony' in routing_engine\.bridges must name a Bridge"):
-        base.installed_adapters()
+        base.load_adapters()
 
 
 @pytest.mark.parametrize("group", ["routing_engine.bridges", "routing_engine.adapters"])
@@ -47,11 +47,11 @@ def test_the_same_name_twice_is_refused(install: Install, group: str) -> None:
     value = "adapters.bridges.hop:BRIDGE" if group == "routing_engine.bridges" else "adapters.bridges.hop:HopAdapter"
     install(("routing_engine.bridges", "across", "adapters.bridges.across:BRIDGE"), (group, "across", value))
     with pytest.raises(ValueError, match="two entry points 'across' that offer the same: adapter"):
-        base.installed_adapters()
+        base.load_adapters()
 
 
 def test_a_bridge_is_listed_by_what_reads_its_lanes() -> None:
-    found = {(each.name, each.kind): each for each in listing.installed()}
+    found = {(each.name, each.kind): each for each in listing.list_installed()}
     assert found["across", listing.SERVICE].where == "adapters.bridges.across:BRIDGE"
     assert found["stargate", listing.PROTOCOL].where == "adapters.bridges.stargate:BRIDGE"
     assert set(found["stargate", listing.PROTOCOL].chains) >= {1, 8453}

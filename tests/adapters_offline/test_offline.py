@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adapters.base import Venues, installed_adapters
+from adapters.base import Venues, load_adapters
 from adapters.feed.feed import refresh
 from adapters.feed.offline import MarketFileAdapter, SandboxAdapter
 from adapters.testing import ReplayClient
@@ -13,7 +13,7 @@ from tests.support.markets import market_of
 
 
 def test_our_adapters_are_installed() -> None:
-    found = installed_adapters()
+    found = load_adapters()
     assert found["sandbox"] is SandboxAdapter
     assert found["market_file"] is MarketFileAdapter
     assert {"across", "canonical", "cctp", "debridge", "hop"} <= found.keys()

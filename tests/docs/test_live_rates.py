@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.base import installed_adapters
+from adapters.base import load_adapters
 from adapters.chain.protocol import load_protocols
 from api.config import Config
 
@@ -25,14 +25,14 @@ def test_the_settings_are_read_and_their_examples_are_right(monkeypatch: pytest.
     assert config.market.options["canonical"] == {"l1_gas_gwei": "3"}
     assert config.market.intervals_s == {"across": 30.0, "chain@1": 12.0}
     assert config.market.max_ages_s == {"across": 120.0}
-    assert set(config.market.adapters) <= installed_adapters().keys()
+    assert set(config.market.adapters) <= load_adapters().keys()
 
 
 def test_the_adapters_of_the_table_are_installed() -> None:
     table = re.findall(r"^\| `(\w+)`(?: with `(\w+)`)? \| (?!names)", TEXT, re.MULTILINE)
     named = [(adapter, protocol) for adapter, protocol in table if adapter.islower()]
     assert {adapter for adapter, _ in named} == {"across", "cctp", "hop", "debridge", "canonical", "chain"}
-    assert {adapter for adapter, _ in named} <= installed_adapters().keys()
+    assert {adapter for adapter, _ in named} <= load_adapters().keys()
     assert {protocol for _, protocol in named if protocol} <= load_protocols().keys()
 
 
