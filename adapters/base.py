@@ -139,7 +139,7 @@ class FirmQuotes(Protocol):
         """Of the hops that it can confirm."""
         ...
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for the very amount and addresses of a hop, now.
 
         Parameters

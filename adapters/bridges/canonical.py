@@ -58,7 +58,7 @@ class CanonicalAdapter:
         """Return all lanes."""
         return Contents(markets=tuple(self._make_lanes()))
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Confirm the hop as it is: nothing of it can change."""
         return FirmQuote(hop=hop)
 

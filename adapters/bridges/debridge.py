@@ -75,7 +75,7 @@ class DebridgeAdapter:
         """Return a lane for each answer."""
         return Contents(markets=tuple(read_lane(direction, answer) for direction, answer in payload))
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for an order of this amount between these addresses; the terms are its id and the transaction."""
         direction = Direction.of(hop)
         answer = self._ask(

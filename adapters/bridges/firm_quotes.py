@@ -33,15 +33,15 @@ class FirmQuoter:
         read_newest = _Chains(plan.rpc_urls).read_newest
         return cls([*bridges, *(make_quotes(read_newest) for make_quotes in load_installed("firm_quotes").values())])
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
-        """Ask for the very amount and addresses of a hop, now; see `FirmQuotes.firm`.
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        """Ask for the very amount and addresses of a hop, now; see `FirmQuotes.confirm`.
 
         A hop within a chain is what its transaction makes of it, and cannot be confirmed: `Declined`.
         """
         adapter = self._by_protocol.get(hop.protocol)
         if adapter is None:
             raise Declined(f"{hop.protocol}: nobody confirms its hops", status=200)
-        return adapter.firm(hop, sender=sender, recipient=recipient)
+        return adapter.confirm(hop, sender=sender, recipient=recipient)
 
 
 class _Chains:

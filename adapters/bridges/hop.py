@@ -79,7 +79,7 @@ class HopAdapter:
         """Return a lane for each pair of answers."""
         return Contents(markets=tuple(read_lane(direction, *answers) for direction, answers in payload))
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for this very amount; the terms are arguments of ``swapAndSend``. Addresses change nothing."""
         direction = Direction.of(hop)
         answer = self._ask(direction, hop.amount_in)

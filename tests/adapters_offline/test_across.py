@@ -128,7 +128,7 @@ def test_a_firm_quote_is_asked_for_this_amount_and_recipient(tokens: tuple[Token
     dearer = fees(relayerGasFee={"pct": "1", "total": "90000"})
     made = adapter(ReplayClient({question(USDC, 1_500_000_000, f"&recipient={RECIPIENT}"): dearer}), tokens)
     assert isinstance(made, FirmQuotes)
-    quote = made.firm(hop, sender=RECIPIENT, recipient=RECIPIENT)
+    quote = made.confirm(hop, sender=RECIPIENT, recipient=RECIPIENT)
     assert hop.amount_out - quote.hop.amount_out == 40_000
     assert quote.terms == {
         "timestamp": 1772366400,
@@ -144,7 +144,7 @@ def test_a_firm_quote_beyond_the_limits_is_declined(tokens: tuple[Token, ...]) -
     drained = fees(limits={"minDeposit": "500000", "maxDeposit": "9000000000", "maxDepositInstant": "1000000000"})
     made = adapter(ReplayClient({question(USDC, 1_500_000_000, f"&recipient={RECIPIENT}"): drained}), tokens)
     with pytest.raises(Declined, match="AMOUNT_TOO_HIGH"):
-        made.firm(hop, sender=RECIPIENT, recipient=RECIPIENT)
+        made.confirm(hop, sender=RECIPIENT, recipient=RECIPIENT)
 
 
 @pytest.mark.shared_data

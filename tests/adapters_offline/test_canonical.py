@@ -30,7 +30,7 @@ def test_a_withdrawal_takes_a_week_and_ether(tokens: tuple[Token, ...]) -> None:
     assert (hop.amount_out, hop.fill_time_s) == (10**9, 7 * 86_400)
     ((fee,),) = [[fee for fee in hop.fees if not fee.included]]
     assert (fee.amount, fee.token) == (300_000 * 5 * 10**8, token_registry.token("ETH", 10))
-    assert CanonicalAdapter(tokens).firm(hop, sender=ACCOUNT, recipient=ACCOUNT).hop == hop
+    assert CanonicalAdapter(tokens).confirm(hop, sender=ACCOUNT, recipient=ACCOUNT).hop == hop
 
 
 def test_a_wrong_option_is_named(tokens: tuple[Token, ...]) -> None:

@@ -95,15 +95,15 @@ def test_a_firm_quote_asks_again(tokens: tuple[Token, ...]) -> None:
     question = f"{URL}/v2/burn/USDC/fees/0/6?forward=true"
     dearer = answers() | {question: [{"finalityThreshold": 1000, "minimumFee": 1.3}]}
     adapter = CctpAdapter(ReplayClient(dearer), tokens, URL)
-    quote = adapter.firm(hop, sender=ACCOUNT, recipient=ACCOUNT)
+    quote = adapter.confirm(hop, sender=ACCOUNT, recipient=ACCOUNT)
     assert quote.hop.amount_out == 10**9 - 130_000
     assert quote.terms == {"maxFee": 130_000, "minFinalityThreshold": 1000}
     slow, _ = standard.swap_exact_in(HERE, THERE, 10**9)
     with pytest.raises(Declined, match="cctp_standard is not offered"):
-        adapter.firm(slow, sender=ACCOUNT, recipient=ACCOUNT)
+        adapter.confirm(slow, sender=ACCOUNT, recipient=ACCOUNT)
     empty = answers() | {f"{URL}/v2/fastBurn/USDC/allowance": {"allowance": 999}}
     with pytest.raises(Declined, match="AMOUNT_TOO_HIGH"):
-        CctpAdapter(ReplayClient(empty), tokens, URL).firm(hop, sender=ACCOUNT, recipient=ACCOUNT)
+        CctpAdapter(ReplayClient(empty), tokens, URL).confirm(hop, sender=ACCOUNT, recipient=ACCOUNT)
 
 
 @pytest.mark.shared_data

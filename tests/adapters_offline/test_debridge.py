@@ -131,7 +131,7 @@ def test_a_firm_quote_is_an_order(tokens: tuple[Token, ...]) -> None:
         f"&srcChainOrderAuthorityAddress={SENDER}&senderAddress={SENDER}"
     )
     adapter = DebridgeAdapter(ReplayClient({question(5 * 10**8, more=people): order}), tokens, URL)
-    firm = adapter.firm(hop, sender=SENDER, recipient=RECIPIENT)
+    firm = adapter.confirm(hop, sender=SENDER, recipient=RECIPIENT)
     assert firm.hop.amount_out == 499_560_000
     assert firm.terms == {
         "orderId": "0x" + "19" * 32,
@@ -143,7 +143,7 @@ def test_a_firm_quote_is_an_order(tokens: tuple[Token, ...]) -> None:
     order["estimation"]["dstChainTokenOut"]["recommendedAmount"] = str(5 * 10**8)
     swapped = DebridgeAdapter(ReplayClient({question(5 * 10**8, more=people): order}), tokens, URL)
     with pytest.raises(BadPayload, match=r"srcChainTokenIn\.amount must be from 500000000"):
-        swapped.firm(hop, sender=SENDER, recipient=RECIPIENT)
+        swapped.confirm(hop, sender=SENDER, recipient=RECIPIENT)
 
 
 @pytest.mark.shared_data

@@ -25,19 +25,19 @@ def deposit() -> Hop:
 
 def test_the_bridge_of_the_hop_is_asked() -> None:
     quoter = FirmQuoter.of(Plan(adapters=("canonical", "across")), ReplayClient({}))
-    assert quoter.firm(deposit(), sender=ACCOUNT, recipient=ACCOUNT).hop == deposit()
+    assert quoter.confirm(deposit(), sender=ACCOUNT, recipient=ACCOUNT).hop == deposit()
 
 
 def test_a_bridge_that_is_not_run_and_a_pool_are_declined() -> None:
     quoter = FirmQuoter.of(Plan(adapters=("across",)), ReplayClient({}))
     with pytest.raises(Declined, match="canonical: nobody confirms"):
-        quoter.firm(deposit(), sender=ACCOUNT, recipient=ACCOUNT)
+        quoter.confirm(deposit(), sender=ACCOUNT, recipient=ACCOUNT)
     pool = ConstantProductPool(
         id="1:a", protocol="uniswap_v2", token0=TOKEN0, token1=TOKEN1, reserve0=10**20, reserve1=10**20, fee_pips=0
     )
     hop, _ = pool.swap_exact_in(TOKEN0, TOKEN1, 10**18)
     with pytest.raises(Declined, match="uniswap_v2: nobody confirms"):
-        quoter.firm(hop, sender=ACCOUNT, recipient=ACCOUNT)
+        quoter.confirm(hop, sender=ACCOUNT, recipient=ACCOUNT)
 
 
 def test_stargate_needs_the_chains_endpoints() -> None:
@@ -47,4 +47,4 @@ def test_stargate_needs_the_chains_endpoints() -> None:
         market_id="x", protocol="stargate", token_in=usdc[0], token_out=usdc[1], amount_in=10**6, amount_out=10**6
     )
     with pytest.raises(VenueUnavailable, match="chain 1: no endpoint"):
-        quoter.firm(hop, sender=ACCOUNT, recipient=ACCOUNT)
+        quoter.confirm(hop, sender=ACCOUNT, recipient=ACCOUNT)

@@ -117,13 +117,13 @@ def test_a_firm_quote_is_for_this_amount(tokens: tuple[Token, ...]) -> None:
         HERE, THERE, 10**9
     )
     adapter = HopAdapter(ReplayClient({question(10**9): answer(10**9, 998_500_000)}), tokens, URL)
-    firm = adapter.firm(hop, sender=ACCOUNT, recipient=ACCOUNT)
+    firm = adapter.confirm(hop, sender=ACCOUNT, recipient=ACCOUNT)
     assert firm.hop.amount_out == 998_500_000
     assert firm.terms["bonderFee"] == 250515
     assert firm.terms["deadline"] == 1679862208
     other = HopAdapter(ReplayClient({question(10**9): answer(10**8, 99_850_000)}), tokens, URL)
     with pytest.raises(BadPayload, match="amountIn must be from 1000000000"):
-        other.firm(hop, sender=ACCOUNT, recipient=ACCOUNT)
+        other.confirm(hop, sender=ACCOUNT, recipient=ACCOUNT)
 
 
 @pytest.mark.shared_data

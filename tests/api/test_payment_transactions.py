@@ -59,7 +59,7 @@ class Bridge:
     declines: bool = False
     asked: list[tuple[int, str, str]] = field(default_factory=list)
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         self.asked.append((hop.amount_in, sender, recipient))
         if self.declines:
             raise Declined("across: paused", status=400)

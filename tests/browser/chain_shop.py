@@ -34,7 +34,7 @@ ADDRESSES = count(0xB0B000)
 class NoBridge:
     """Confirms nothing: these payments stay on their chain."""
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         raise Declined("no bridge here", status=404)
 
 

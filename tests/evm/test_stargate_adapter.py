@@ -160,7 +160,7 @@ def test_a_firm_quote_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
     hop, _ = lane.swap_exact_in(*lane.tokens, 5 * 10**8 + 1)
     pool.configure(FeeTerms(10**12, 10**13, 5_000, 6_000, 7_000, 0))
     quoter = FirmQuoter([StargateQuotes(lambda chain_id: EvmResponder(pool.contract.evm))])
-    quote = quoter.firm(hop, sender=ACTOR, recipient=ACTOR)
+    quote = quoter.confirm(hop, sender=ACTOR, recipient=ACTOR)
     assert quote.hop.amount_out == pool.quote(5 * 10**8 + 1)[1] < hop.amount_out
     assert quote.terms == {
         "contract": pool.contract.address.lower(),
@@ -172,11 +172,11 @@ def test_a_firm_quote_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     pool.contract("setPause", True)
     with pytest.raises(Declined, match="paused"):
-        quoter.firm(hop, sender=ACTOR, recipient=ACTOR)
+        quoter.confirm(hop, sender=ACTOR, recipient=ACTOR)
     drained = StargatePool.deploy(Evm(), 6)
     drained.configure(TERMS)
     drained.fund(pooled=10**13, offset=0, treasury=0, credit=10**6)
     facts.record["pool"] = drained.contract.address  # type: ignore[index]  # a dict here
     short = FirmQuoter([StargateQuotes(lambda chain_id: EvmResponder(drained.contract.evm))])
     with pytest.raises(Declined, match="AMOUNT_TOO_HIGH"):
-        short.firm(hop, sender=ACTOR, recipient=ACTOR)
+        short.confirm(hop, sender=ACTOR, recipient=ACTOR)

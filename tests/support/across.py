@@ -36,7 +36,7 @@ class Relayers:
     net: MainNet
     worse_by: int = 0
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         made, _ = self.lane.swap_exact_in(hop.token_in, hop.token_out, hop.amount_in)
         made = replace(made, amount_out=made.amount_out * (10**6 - self.worse_by) // 10**6)
         now = int(self.net.chain.now())

@@ -68,7 +68,7 @@ class AcrossAdapter:
         """Return a lane for each answer."""
         return Contents(markets=tuple(read_lane(direction, answer) for direction, answer in payload))
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for the fees of this amount to this recipient; the terms are what ``depositV3`` needs besides."""
         direction = Direction.of(hop)
         answer = self._ask(direction, hop.amount_in, {"recipient": recipient})

@@ -70,7 +70,7 @@ class CctpAdapter:
         allowance = read_allowance(payload.allowance)
         return Contents(markets=tuple(each for pair in payload.fees for each in read_lanes(*pair, allowance)))
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for fees and allowance now; the terms are arguments of the burn. Addresses change nothing."""
         direction = Direction.of(hop)
         for lane in read_lanes(direction, self._ask_fees(direction), read_allowance(self._ask_allowance())):

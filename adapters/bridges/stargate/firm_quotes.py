@@ -30,7 +30,7 @@ class StargateQuotes:
     def __init__(self, read_newest: Newest) -> None:
         self._read_newest = read_newest
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask the pool for this amount; the terms are those of ``send``, its ``SendParam`` and ``MessagingFee``."""
         path = _find_path(hop)
         to = bytes(12) + bytes.fromhex(recipient.removeprefix("0x"))

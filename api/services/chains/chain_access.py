@@ -23,7 +23,7 @@ from routing_engine import Hop
 class Firm(Protocol):
     """Confirms a hop over a bridge; `adapters.bridges.firm_quotes.FirmQuoter`."""
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for the very amount and addresses now; raises `AdapterError`."""
         ...
 
@@ -55,10 +55,10 @@ class _LazyFirmQuoter:
         self._lock = threading.Lock()
         self._quoter: FirmQuoter | None = None
 
-    def firm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         with self._lock:
             self._quoter = self._quoter or FirmQuoter.of(self._plan, JsonClient())
-        return self._quoter.firm(hop, sender=sender, recipient=recipient)
+        return self._quoter.confirm(hop, sender=sender, recipient=recipient)
 
 
 def connect_chains(config: Config, clock: Clock) -> Mapping[EnvMode, ChainAccess]:

@@ -152,7 +152,7 @@ def _confirm_hops(access: ChainAccess, quote: OrderQuote, terms: Terms) -> tuple
     amount = bridge.hop.amount_in
     for is_first in (True, False, False):
         asked = replace(bridge.hop, amount_in=amount)
-        firm = access.firm.firm(asked, sender=terms.payer, recipient=terms.recipient)
+        firm = access.firm.confirm(asked, sender=terms.payer, recipient=terms.recipient)
         if firm.hop.amount_out >= quote.amount_out:
             hops = tuple(replace(each, hop=firm.hop) if each is bridge else each for each in quote.hops)
             most = quote.amount_in_max if is_swapped else amount

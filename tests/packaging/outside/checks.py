@@ -63,7 +63,7 @@ def test_it_is_quoted_paid_and_credited() -> None:
     assert payable is not None
     (planned,) = payable.hops
 
-    firm = FirmQuoter.of(PLAN, service).firm(planned.hop, sender=PAYER, recipient=SHOP)
+    firm = FirmQuoter.of(PLAN, service).confirm(planned.hop, sender=PAYER, recipient=SHOP)
     terms = Terms(
         payer=PAYER,
         recipient=SHOP,
