@@ -242,7 +242,8 @@ def load_installed(part: str, group: str = "") -> dict[str, Any]:
             if not hasattr(offered, part):
                 raise ValueError(f"the entry point {entry.name!r} in {BRIDGES} must name a Bridge")
             offered = getattr(offered, part)
-        if offered is not None and entry.name in found:
+        if entry.name in found:
             raise ValueError(f"there are two entry points {entry.name!r} that offer the same: {part}")
-        found |= {entry.name: offered} if offered is not None else {}
+        if offered is not None:
+            found[entry.name] = offered
     return dict(sorted(found.items()))

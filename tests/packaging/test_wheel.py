@@ -134,7 +134,8 @@ def test_the_tree_installed_editable_is_everything() -> None:
         entry.name for entry in distribution("crosschain-checkout").entry_points.select(group="console_scripts")
     }
     assert commands == {"routing-engine", "checkout"}
-    assert {"chain", "across", "sandbox"} <= {entry.name for entry in entry_points(group="routing_engine.adapters")}
+    assert {"chain", "sandbox"} <= {entry.name for entry in entry_points(group="routing_engine.adapters")}
+    assert {"across", "stargate"} <= {entry.name for entry in entry_points(group="routing_engine.bridges")}
 
 
 def test_a_section_for_wheels_stands_in_for_its_namesake() -> None:
