@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from routing_engine.batch.quotes import Quotes
+    from routing_engine.certificate import Certificate
     from routing_engine.errors import (
         AmbiguousToken,
         BadMarketFile,
@@ -52,6 +53,7 @@ _HOMES = {
     ),
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
     "batch.quotes": ("Quotes",),
+    "certificate": ("Certificate",),
     "request": ("RouteRequest", "RouteResult", "Status", "Unavailable"),
     "paths": ("Path",),
     "route": ("Leg", "Route", "Side"),
@@ -65,6 +67,7 @@ __all__ = [
     "AmbiguousToken",
     "BadMarketFile",
     "BadRequestFile",
+    "Certificate",
     "Fee",
     "Hop",
     "InsufficientLiquidity",

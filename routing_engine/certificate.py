@@ -7,6 +7,12 @@ from math import ceil, floor, inf
 
 from routing_engine.fixed_point import BPS
 
+ALL_FLOWS = "all_flows"
+"""Scope of a certificate that covers paths of any number of markets."""
+
+SHOWN_BPS = 0.01
+"""Gaps below this are not written out."""
+
 PRECISION = 1e-9
 """More than the relative error of a bound: a unit that it misses by less is not rounded away."""
 
@@ -25,8 +31,8 @@ class Certificate:
         Hundredths of a percent by which the best route's net amount can be better: larger for exact-in, smaller for
         exact-out. None where nothing is proven; `reason` says why.
     scope : str
-        The routes that it covers, such as ``routes_up_to_4_hops``: splits over paths of so many markets, each
-        market used once and in one direction.
+        The routes that it covers: ``routes_up_to_4_hops`` are splits over paths of so many markets, each market used
+        once and in one direction; ``all_flows`` are those of any number of markets.
     gas_aware : bool
         Whether the gas of every market counts in the comparison, as in the answer's net amount.
     reason : str
@@ -37,6 +43,34 @@ class Certificate:
     scope: str
     gas_aware: bool
     reason: str = ""
+
+    @property
+    def shown_gap(self) -> str:
+        """The gap for people, such as ``0.14 bps``."""
+        if self.gap_bps is None:
+            return "unknown"
+        return f"<{SHOWN_BPS} bps" if self.gap_bps < SHOWN_BPS else f"{self.gap_bps:,.2f} bps"
+
+    @property
+    def shown_scope(self) -> str:
+        """The scope for people, such as ``routes up to 4 hops``."""
+        return self.scope.removeprefix("all_").replace("_", " ")
+
+    def explain(self) -> str:
+        """Say in a few sentences what the gap means, of which routes it speaks, and what it does not cover."""
+        if self.gap_bps is None:
+            return f"No gap is proven: {self.reason}. The route's amounts are exact all the same; a better may exist."
+        least = self.gap_bps < SHOWN_BPS
+        shown = f"{SHOWN_BPS} bps or more" if least else f"more than {self.shown_gap}"
+        gap = f"No other route is better by {shown}: {max(self.gap_bps, SHOWN_BPS):,.2f} of 10,000 of the net amount."
+        doubt = "" if least else " That much is not excluded; it need not exist."
+        gas = "The gas of every market counts." if self.gas_aware else "Gas does not count."
+        longer = "" if self.scope == ALL_FLOWS else "longer paths, "
+        return (
+            f"{gap}{doubt} Compared are all {self.shown_scope}, over the markets of the snapshot that the request "
+            f"allows, divided over any number of paths, each market used once and in one direction. {gas} Not covered "
+            f"are {longer}other markets, what waiting is worth, and what prices do after the snapshot."
+        )
 
     @classmethod
     def of_output(cls, net: float, bound: float, max_hops: int, *, gas_aware: bool) -> Certificate:

@@ -47,7 +47,7 @@ class RouteRequest:
     max_hops : int
         Markets in series, 1 to 4.
     max_splits : int
-        Parallel paths that may be used, 1 to 40. More than one are used where their net output is larger.
+        Parallel paths that may be used, 1 to 100. More than one are used where their net output is larger.
     alternatives : int
         How many further routes to return if there are so many, 0 to 5; each avoids a market of the best single path.
     max_price_impact_bps : float, optional
@@ -212,8 +212,7 @@ class RouteResult:
     def __repr__(self) -> str:
         parts = [self.routes[0].summary if self.routes else self._question]
         if self.certificate:
-            gap = self.certificate.gap_bps
-            parts.append("gap unknown" if gap is None else f"gap {gap:.2g} bps")
+            parts.append(f"gap {self.certificate.shown_gap}")
         if len(self.routes) > 1:
             parts.append(f"alternatives: {len(self.routes) - 1}")
         return f"RouteResult({self.status}: {'; '.join(parts)})"

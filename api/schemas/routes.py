@@ -174,8 +174,16 @@ class AlternativeSchema(Schema):
     optimalityGapBps = fields.Float(
         allow_none=True,
         metadata={
-            "description": "How much better, in 1/10000, any other route of as many hops could be net of gas, proven; "
-            "over any number of parallel paths. Null: nothing is proven, as for alternatives."
+            "description": "How much better, in 1/10000, any other route of `optimalityGapScope` could be net of gas, "
+            "proven; over any number of parallel paths. Null: nothing is proven, as for alternatives."
+        },
+    )
+    optimalityGapScope = fields.String(
+        allow_none=True,
+        metadata={
+            "description": "The routes that `optimalityGapBps` speaks of: `routes_up_to_4_hops`, over so many markets "
+            "in series, or `all_flows`, over any number. Null where there is no gap.",
+            "example": "routes_up_to_4_hops",
         },
     )
 

@@ -55,7 +55,7 @@ class Line:
         """
         document: dict[str, Any] = {
             "row": self.row, "status": self.status, "amount_in": None, "amount_out": None, "amount_out_net": None,
-            "gas": None, "gap_bps": None, "elapsed_ms": None, "steps": [], "error": None,
+            "gas": None, "gap_bps": None, "gap_scope": None, "elapsed_ms": None, "steps": [], "error": None,
         }  # fmt: skip
         if isinstance(self.answer, InvalidRequest):
             wrong = {"field": self.answer.field, "message": self.answer.message}
@@ -64,13 +64,14 @@ class Line:
         failure = self.answer.result.failure
         if failure:
             return document | {"error": {"field": None, "message": str(failure)}}
-        route = self.answer.result.best()
+        route, certificate = self.answer.result.best(), self.answer.result.certificate
         return document | {
             "amount_in": str(route.amount_in),
             "amount_out": str(route.amount_out),
             "amount_out_net": str(route.amount_out_net),
             "gas": route.gas,
-            "gap_bps": self.answer.gap_bps,
+            "gap_bps": certificate.gap_bps if certificate else None,
+            "gap_scope": certificate.scope if certificate else None,
             "steps": [_describe_step(hop) for hop in route.hops],
         }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
+from routing_engine.certificate import Certificate
 from routing_engine.fixed_point import BPS
 from routing_engine.model import Fee, Hop
 from routing_engine.request import RouteResult
@@ -32,6 +34,7 @@ def document(result: RouteResult, *, elapsed_ms: float, load_ms: float) -> dict[
         "snapshot_id": result.snapshot_id,
         "order": result.request.order,
         **_route(result.best()),
+        "certificate": _certificate(result.certificate),
         "alternatives": [_route(route) for route in result.routes[1:]],
         "elapsed_ms": round(elapsed_ms, 3),
         "load_ms": round(load_ms, 3),
@@ -74,6 +77,10 @@ def _route(route: Route) -> dict[str, Any]:
         "fees": _fees(route.fees),
         "steps": list(_steps(route)),
     }
+
+
+def _certificate(certificate: Certificate | None) -> dict[str, Any] | None:
+    return asdict(certificate) if certificate else None
 
 
 def _steps(route: Route) -> Iterator[dict[str, Any]]:

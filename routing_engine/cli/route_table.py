@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from routing_engine.amounts import write_duration, write_exact, write_short
+from routing_engine.certificate import Certificate
 from routing_engine.cli.terminal import fact_table, plain_table, printable
 from routing_engine.fixed_point import BPS
 from routing_engine.model import Fee, Hop, Token
@@ -34,7 +35,8 @@ def tables(result: RouteResult, search: str) -> Iterator[Table]:
     """
     best = result.best()
     yield _hops(best)
-    yield fact_table([("", ""), *_facts(best), ("search", search), ("snapshot", result.snapshot_id)])
+    about = [("gap", _gap(result.certificate)), ("search", search), ("snapshot", result.snapshot_id)]
+    yield fact_table([("", ""), *_facts(best), *about])
     if len(result.routes) > 1:
         yield _alternatives(result.routes)
 
@@ -77,6 +79,16 @@ def _facts(route: Route) -> Iterator[tuple[str, Text | str]]:
     else:
         yield "gas", f"{route.gas:,} units, price unknown"
     yield "time", f"{write_duration(route.fill_time_s)}, {_transactions(route)}"
+
+
+def _gap(certificate: Certificate | None) -> str:
+    """Write how much better another route can be, and of which routes that is said."""
+    if certificate is None:
+        return "not judged"
+    if certificate.gap_bps is None:
+        return f"unknown: {certificate.reason}"
+    gas = "gas counted" if certificate.gas_aware else "without gas"
+    return f"{certificate.shown_gap} at most, against all {certificate.shown_scope}, {gas}"
 
 
 def _price(route: Route) -> str:

@@ -13,6 +13,7 @@ from routing_engine.cli.gas_options import parse_gas_prices
 from routing_engine.cli.terminal import working
 from routing_engine.errors import InvalidRequest
 from routing_engine.objective import OBJECTIVES
+from routing_engine.request import MAX_HOPS, MAX_SPLITS
 
 if TYPE_CHECKING:
     from routing_engine.router import Router
@@ -21,9 +22,21 @@ if TYPE_CHECKING:
 _OPTIONS = (
     click.option("--gas-price-gwei", multiple=True, metavar="[CHAIN=]G", help="Gas price of all chains, or of one."),
     click.option("--order", type=click.Choice(list(OBJECTIVES)), default="cheapest", show_default=True),
-    click.option("--max-hops", type=int, default=4, show_default=True, metavar="N", help="Markets in series, 1 to 4."),
     click.option(
-        "--max-splits", type=int, default=40, show_default=True, metavar="N", help="Paths in parallel, 1 to 40."
+        "--max-hops",
+        type=int,
+        default=MAX_HOPS,
+        show_default=True,
+        metavar="N",
+        help=f"Markets in series, 1 to {MAX_HOPS}.",
+    ),
+    click.option(
+        "--max-splits",
+        type=int,
+        default=MAX_SPLITS,
+        show_default=True,
+        metavar="N",
+        help=f"Paths in parallel, 1 to {MAX_SPLITS}.",
     ),
     click.option("--value-of-time", type=float, metavar="BPS", help="Worth of waiting an hour, in bps of the amount."),
     click.option("--max-price-impact-bps", type=float, metavar="BPS", help="Leave out routes that lose more to size."),

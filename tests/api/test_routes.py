@@ -54,6 +54,7 @@ def test_a_route_has_the_documented_shape(ask: Callable[..., Any], resources: Re
     assert route["snapshotId"] == resources.market.snapshot.id
     assert route["expiresAt"] == format_time(START + timedelta(seconds=60))
     assert 0.0 <= route["optimalityGapBps"] < 1.0
+    assert route["optimalityGapScope"] in {"routes_up_to_4_hops", "all_flows"}
     assert "alternatives" not in route
     for name in ("estimatedTime", "outputAmount", "outputAmountMin", "gas"):
         assert route[name].isascii()

@@ -47,7 +47,7 @@ def make_route_writer(resources: Resources, router: Router, query: RouteQuery) -
 def write_routes(writer: RouteWriter, result: RouteResult) -> dict[str, Any]:
     """Return the first of the routes found, with the others as its `alternatives` if they were asked for."""
     first, *others = result.routes
-    best = writer.route(first, result.certificate.gap_bps if result.certificate else None)
+    best = writer.route(first, result.certificate)
     return {**best, "alternatives": [*map(writer.route, others)]} if result.request.alternatives else best
 
 

@@ -11,7 +11,7 @@ from api.domain.clock import format_time
 from api.domain.ids import IdPrefix, make_id
 from api.services.routing.query import BPS, RouteQuery
 from api.services.routing.token_serializers import Asset
-from routing_engine import Fee, Hop, Route
+from routing_engine import Certificate, Fee, Hop, Route
 from routing_engine.reference.chains import CHAINS, block_time_s
 
 VALID_FOR = timedelta(seconds=60)
@@ -39,8 +39,9 @@ class RouteWriter:
     gas_prices: Mapping[int, int]
     at: datetime
 
-    def route(self, route: Route, gap_bps: float | None = None) -> dict[str, Any]:
-        """Return the interface's route, under a new id; `gap_bps` is what its certificate says."""
+    def route(self, route: Route, certificate: Certificate | None = None) -> dict[str, Any]:
+        """Return the interface's route, under a new id; `certificate` is what was proven of it."""
+        gap_bps = certificate.gap_bps if certificate else None
         return {
             "id": make_id(IdPrefix.ROUTE, self.at),
             "steps": self.steps(route),
@@ -55,6 +56,7 @@ class RouteWriter:
             "expiresAt": format_time(self.at + VALID_FOR),
             "snapshotId": self.snapshot_id,
             "optimalityGapBps": None if gap_bps is None else round(gap_bps, 4),
+            "optimalityGapScope": None if gap_bps is None or certificate is None else certificate.scope,
         }
 
     def steps(self, route: Route) -> list[dict[str, Any]]:

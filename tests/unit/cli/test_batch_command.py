@@ -37,7 +37,8 @@ BAD: list[tuple[Any, str, str, str]] = [
     ({"token_in": "WETH", "token_out": "WETH", "amount": "1"}, "invalid_request", "token_out", "same token"),
 ]
 KEYS = {
-    "row", "status", "amount_in", "amount_out", "amount_out_net", "gas", "gap_bps", "elapsed_ms", "steps", "error",
+    "row", "status", "amount_in", "amount_out", "amount_out_net", "gas", "gap_bps", "gap_scope", "elapsed_ms", "steps",
+    "error",
 }  # fmt: skip
 
 
@@ -61,7 +62,10 @@ def test_every_line_is_what_the_library_answers(run: Run, write: Write, market_f
             token_in=snapshot.token(row["token_in"]), token_out=snapshot.token(row["token_out"]),
             amount=int(row["amount"]), side=side, order="balanced", max_hops=3, gas_prices={1: 10**10},
         )  # fmt: skip
-        best = router.find_routes(request).best()
+        answer = router.find_routes(request)
+        best, certificate = answer.best(), answer.certificate
+        assert certificate is not None
+        assert (line["gap_bps"], line["gap_scope"]) == (certificate.gap_bps, certificate.scope)
         assert (line["amount_in"], line["amount_out"]) == (str(best.amount_in), str(best.amount_out))
         assert (line["amount_out_net"], line["gas"]) == (str(best.amount_out_net), best.gas)
         assert [step["market"] for step in line["steps"]] == [hop.market_id for hop in best.hops]

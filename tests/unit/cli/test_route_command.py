@@ -56,6 +56,22 @@ def test_the_json_document_is_exact(route: Run) -> None:
     assert found["load_ms"] > 0
 
 
+def test_large_amounts_get_what_the_library_gives_by_default(run: Run) -> None:
+    snapshot = Snapshot.sandbox()
+    ends = {"token_in": snapshot.token("WETH@1"), "token_out": snapshot.token("USDC@8453")}
+    result = Router(snapshot).find_routes(RouteRequest(**ends, amount=400 * 10**18))
+    found = _json(run("route", "--from", "WETH@1", "--to", "USDC@8453", "--amount", 400, "--format", "json"))
+    assert len(result.best().paths) > 40
+    assert found["amount_out_net"] == str(result.best().amount_out_net)
+    assert result.certificate is not None
+    assert found["certificate"] == {
+        "gap_bps": result.certificate.gap_bps,
+        "scope": result.certificate.scope,
+        "gas_aware": True,
+        "reason": "",
+    }
+
+
 def test_json_is_what_the_library_answers(run: Run) -> None:
     snapshot = Snapshot.sandbox()
     request = RouteRequest(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
+from routing_engine.certificate import Certificate
 from routing_engine.cli.route_table import tables
 from routing_engine.model import Fee, Hop
 from routing_engine.request import RouteRequest, RouteResult, Status
@@ -25,10 +26,12 @@ LANE = replace(
 )
 
 
-def _text(*routes: Route) -> str:
+def _text(*routes: Route, certificate: Certificate | None = None) -> str:
     first = routes[0]
     request = RouteRequest(token_in=first.token_in, token_out=first.token_out, amount=1, side=first.side)
-    result = RouteResult(request=request, snapshot_id="s", status=Status.FOUND, routes=routes)
+    result = RouteResult(
+        request=request, snapshot_id="s", status=Status.FOUND, routes=routes, certificate=certificate
+    )  # fmt: skip
     console = Console(width=80, markup=False)
     with console.capture() as capture:
         for table in tables(result, "1 ms"):
@@ -73,3 +76,15 @@ def test_long_names_are_cut() -> None:
     text = _text(Route(token_in=long, token_out=B, side=Side.EXACT_IN, hops=(hop,)))
     assert "m" * 13 + "…" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_gap_is_shown_with_its_scope_or_with_the_reason_why_there_is_none() -> None:
+    route = Route(token_in=A, token_out=B, side=Side.EXACT_IN, hops=(HOP,))
+    proven = Certificate(gap_bps=1.234, scope="routes_up_to_4_hops", gas_aware=True)
+    shown = " ".join(_text(route, certificate=proven).split())
+    assert "gap 1.23 bps at most, against all routes up to 4 hops, gas counted" in shown
+    free = Certificate(gap_bps=0.0, scope="all_flows", gas_aware=False)
+    assert "gap <0.01 bps at most, against all flows, without gas" in " ".join(_text(route, certificate=free).split())
+    missing = Certificate.missing("the gas is worth more than the output", 4)
+    assert "gap unknown: the gas is worth more than the output" in " ".join(_text(route, certificate=missing).split())
+    assert "gap not judged" in " ".join(_text(route).split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from routing_engine.certificate import Certificate
+from routing_engine import Certificate
 
 
 def of_output(net: float, bound: float) -> float | None:
@@ -28,3 +28,34 @@ def test_a_unit_that_a_float_may_have_missed_still_counts() -> None:
 def test_large_amounts_are_not_rounded() -> None:
     assert of_output(1e24, 1e24) == 0
     assert of_output(1e24, 1e24 * (1 + 1e-8)) == pytest.approx(1e-4, rel=1e-3)
+
+
+def judged(gap_bps: float, scope: str = "routes_up_to_4_hops", *, gas_aware: bool = True) -> str:
+    return Certificate(gap_bps=gap_bps, scope=scope, gas_aware=gas_aware).explain()
+
+
+def test_a_gap_is_explained_with_its_number_and_its_scope() -> None:
+    text = judged(14.2)
+    assert "No other route is better by more than 14.20 bps: 14.20 of 10,000 of the net amount." in text
+    assert "Compared are all routes up to 4 hops" in text
+    assert "The gas of every market counts." in text
+    assert "Not covered are longer paths, other markets" in text
+
+
+def test_a_gap_of_next_to_nothing_is_not_shown_as_zero() -> None:
+    assert "No other route is better by 0.01 bps or more" in judged(0.004)
+    assert "need not exist" not in judged(0.0)
+    assert Certificate(gap_bps=0.004, scope="all_flows", gas_aware=True).shown_gap == "<0.01 bps"
+
+
+def test_a_proof_over_all_flows_leaves_no_longer_paths_out() -> None:
+    text = judged(1.0, "all_flows", gas_aware=False)
+    assert "Compared are all flows" in text
+    assert "longer paths" not in text
+    assert "Gas does not count." in text
+
+
+def test_a_gap_that_is_missing_is_explained_by_its_reason() -> None:
+    text = Certificate.missing("the gas is worth more than the output", 4).explain()
+    assert text.startswith("No gap is proven: the gas is worth more than the output.")
+    assert "bps" not in text
