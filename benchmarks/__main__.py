@@ -30,6 +30,7 @@ SECTIONS = {
     "live": "Updates and start",
     "golden": "Recorded market: Fynd's scenarios",
     "best_known": "Recorded market: the scenarios against the best known",
+    "fynd": "Recorded markets: Fynd's routers of today, re-created",
     "exact_out": "Recorded markets: exact-out of what exact-in gave",
     "requests": "Recorded markets: real requests",
     "beyond": "Recorded markets: sizes beyond their depth",

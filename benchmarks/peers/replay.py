@@ -46,16 +46,34 @@ def run_in_turn(
     QuoteRefused
         By the first market that declines.
     """
+    divided = []
+    for amount, path in paths:
+        token, steps = token_in, []
+        for market_id in path:
+            other = next(b for a, b in markets[market_id].edges() if a == token)
+            steps.append((market_id, token, other))
+            token = other
+        divided.append((amount, tuple(steps)))
+    return run_steps(markets, tuple(divided))
+
+
+def run_steps(
+    markets: Mapping[str, Market], paths: tuple[tuple[int, tuple[tuple[str, Token, Token], ...]], ...]
+) -> tuple[Hop, ...]:
+    """Run paths of markets whose tokens are named, as `run_in_turn` does.
+
+    Raises
+    ------
+    QuoteRefused
+        By the first market that declines.
+    """
     state: dict[str, Market] = {}
     hops = []
     for amount, path in paths:
-        token = token_in
-        for market_id in path:
-            market = state.get(market_id, markets[market_id])
-            other = next(b for a, b in market.edges() if a == token)
-            hop, state[market_id] = market.swap_exact_in(token, other, amount)
+        for market_id, token, other in path:
+            hop, state[market_id] = state.get(market_id, markets[market_id]).swap_exact_in(token, other, amount)
             hops.append(hop)
-            token, amount = other, hop.amount_out
+            amount = hop.amount_out
     return tuple(hops)
 
 
