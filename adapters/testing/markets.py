@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from math import isfinite
+from typing import Unpack
 
-from adapters.testing.probe import NotConforming, Probe
+from adapters.testing.probe import NotConforming, Probe, Tolerances
 from routing_engine.errors import QuoteRefused
 from routing_engine.model import Limits, Market
 
@@ -15,17 +17,7 @@ RELATIVE_ERROR = 1e-9
 """How far the float64 curve may be from the exact quote, beside integer rounding."""
 
 
-def check_market(
-    market: Market,
-    *,
-    seed: int = 0,
-    samples: int = 16,
-    rounding_units: int = 4,
-    split_gain: float = 0.0,
-    split_units: int = 0,
-    dip: float = 0.0,
-    trip_units: int = 0,
-) -> None:
+def check_market(market: Market, *, seed: int = 0, samples: int = 16, **tolerances: Unpack[Tolerances]) -> None:
     """Check every property that the engine relies on.
 
     The record restores the market; quotes change nothing and repeat; limits are served and what lies outside is
@@ -38,18 +30,8 @@ def check_market(
         Not changed.
     seed, samples : int
         Which amounts to try, and how many in each direction.
-    rounding_units : int
-        Units of input and of output that integer rounding may cost one swap. A market that rounds at each of n steps
-        needs 2 * n.
-    split_gain : float
-        Fraction by which two trades may beat one: where the fee is taken from the output it stays in the pool, and the
-        second trade finds a better price. At most that fee.
-    split_units : int
-        Units of input that two trades may save beside one: where the fee is rounded down, and leaves the pool.
-    dip : float
-        Fraction by which the output may fall when the input grows: where the fee depends on the amount, and is rounded.
-    trip_units : int
-        Units that a round trip may gain: where the contract itself rounds in the trader's favour.
+    **tolerances
+        By how much less a property may hold: see `Tolerances`.
 
     Raises
     ------
@@ -63,17 +45,10 @@ def check_market(
         limits = market.limits(token_in, token_out)
         amounts = _spread(rng, limits, samples)
         probe = Probe(
-            market=market,
-            token_in=token_in,
-            token_out=token_out,
-            limits=limits,
-            amounts=amounts,
-            rounding_units=rounding_units,
-            split_gain=split_gain,
-            split_units=split_units,
-            dip=dip,
-            trip_units=trip_units,
+            market=market, token_in=token_in, token_out=token_out, limits=limits, amounts=amounts, **tolerances
         )
+        served = (amount for amount in amounts if amount in (amounts[0], amounts[-1]) or not probe.is_gap(amount))
+        probe = replace(probe, amounts=tuple(served))
         probe.require(1 <= limits.min_amount_in <= limits.max_amount_in, "an open direction needs limits, minimum >= 1")
         for check in PROPERTIES:
             check(probe)
@@ -86,7 +61,8 @@ def check_limits(probe: Probe) -> None:
     swap, limits = probe.market.swap_exact_in, probe.limits
     probe.sell(limits.min_amount_in)
     probe.sell(limits.max_amount_in)
-    for amount in (-1, 0, limits.min_amount_in - 1, limits.max_amount_in + 1):
+    outside = () if probe.serves_beyond else (limits.min_amount_in - 1, limits.max_amount_in + 1)
+    for amount in (-1, 0, *outside):
         probe.require(probe.refuses(swap, amount), f"input {amount} is outside the limits, but not refused")
     largest = probe.sell(limits.max_amount_in).amount_out
     for amount in (-1, 0, largest + int(largest * probe.dip) + 1):
@@ -115,6 +91,8 @@ def check_monotone(probe: Probe) -> None:
     last, bound = probe.sell(probe.amounts[0]), probe.limits.max_amount_in
     neighbours = {min(amount + 1, bound) for amount in probe.amounts}
     for amount in sorted(neighbours.union(probe.amounts)):
+        if probe.is_gap(amount):
+            continue
         hop = probe.sell(amount)
         more = hop.amount_out >= last.amount_out - int(last.amount_out * probe.dip)
         probe.require(more, f"input {amount} gives {hop.amount_out}, but {last.amount_in} gave {last.amount_out}")
@@ -126,6 +104,8 @@ def check_one_trade_beats_two(probe: Probe) -> None:
     for amount in probe.amounts:
         part = amount // 3
         if part < probe.limits.min_amount_in:
+            continue
+        if probe.is_gap(part):
             continue
         first, after = probe.market.swap_exact_in(probe.token_in, probe.token_out, part)
         try:
@@ -162,7 +142,7 @@ def check_exact_out(probe: Probe) -> None:
             probe.require(hop.amount_out >= wanted, f"asked for {wanted}, got {hop.amount_out}")
             probe.require(probe.sell(hop.amount_in) == hop, f"output {wanted} is not the exact-in swap of its input")
             less = hop.amount_in - 1
-            if less >= probe.limits.min_amount_in:
+            if less >= probe.limits.min_amount_in and not probe.is_gap(less):
                 probe.require(probe.sell(less).amount_out < wanted, f"input {less} would suffice for {wanted}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypedDict
 
 from routing_engine.errors import QuoteRefused
 from routing_engine.model import Hop, Limits, Market, Token
@@ -11,6 +12,36 @@ from routing_engine.model import Hop, Limits, Market, Token
 
 class NotConforming(AssertionError):
     """A market or an adapter breaks a property that others rely on; the message names both."""
+
+
+class Tolerances(TypedDict, total=False):
+    """What the rounding of a contract costs its market, and what of a market's limits is softer than they say.
+
+    rounding_units : int
+        Units of input and of output that integer rounding may cost one swap; 4 unless said. A market that rounds at
+        each of n steps needs 2 * n.
+    split_gain : float
+        Fraction by which two trades may beat one: where the fee is taken from the output it stays in the pool, and the
+        second trade finds a better price. At most that fee.
+    split_units : int
+        Units of input that two trades may save beside one: where the fee is rounded down, and leaves the pool.
+    dip : float
+        Fraction by which the output may fall when the input grows: where the fee depends on the amount, and is rounded.
+    trip_units : int
+        Units that a round trip may gain: where the contract itself rounds in the trader's favour.
+    serves_beyond : bool
+        Whether swaps are served outside the limits too, which then say where searches may rely on the curve.
+    has_gaps : bool
+        Whether amounts between the limits may be refused now and then, since the contract's arithmetic fails at them.
+    """
+
+    rounding_units: int
+    split_gain: float
+    split_units: int
+    dip: float
+    trip_units: int
+    serves_beyond: bool
+    has_gaps: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +55,9 @@ class Probe:
     limits : Limits
         As the market gives them.
     amounts : tuple of int
-        Inputs within the limits, rising; first and last are the limits themselves.
-    rounding_units, split_gain, split_units, dip, trip_units
-        As in `check_market`.
+        Inputs within the limits, rising; first and last are the limits themselves. None is in a gap.
+    rounding_units, split_gain, split_units, dip, trip_units, serves_beyond, has_gaps
+        As in `Tolerances`.
     """
 
     market: Market
@@ -34,15 +65,21 @@ class Probe:
     token_out: Token
     limits: Limits
     amounts: tuple[int, ...]
-    rounding_units: int
-    split_gain: float
-    split_units: int
-    dip: float
-    trip_units: int
+    rounding_units: int = 4
+    split_gain: float = 0.0
+    split_units: int = 0
+    dip: float = 0.0
+    trip_units: int = 0
+    serves_beyond: bool = False
+    has_gaps: bool = False
 
     def sell(self, amount_in: int) -> Hop:
         """Quote, expecting an answer."""
         return self._answer(self.market.swap_exact_in, amount_in)
+
+    def is_gap(self, amount_in: int) -> bool:
+        """Tell whether an input within the limits is refused, as this market may."""
+        return self.has_gaps and self.refuses(self.market.swap_exact_in, amount_in)
 
     def buy(self, amount_out: int) -> Hop:
         """Quote an output, expecting an answer."""

@@ -49,8 +49,12 @@ def _(pool: ConcentratedPool) -> Options:
 
 @tolerances.register
 def _(pool: SolidlyPool) -> Options:
-    """Each part of a trade rounds its fee down, and the fee leaves the pool."""
-    return {"split_units": 2}
+    """Each part of a trade rounds its fee down, and the fee leaves the pool.
+
+    Stable pools of the second generation fail at single amounts; the limits of stable pools leave out the last part in
+    1e12, and pools that are too small for their arithmetic.
+    """
+    return {"split_units": 2, "serves_beyond": pool.stable, "has_gaps": pool.stable}
 
 
 @tolerances.register

@@ -74,9 +74,10 @@ class SolidlyPool(PairMarket):
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
         direction = self._direction(token_in, token_out)
-        if amount_in > direction.most:
-            self.refuse(Refusal.AMOUNT_TOO_HIGH, f"at most {direction.most}")
-        amount_out = direction.gives(amount_in) if amount_in > 0 else 0
+        amount_out = direction.quote(amount_in) if amount_in > 0 else 0
+        if amount_out is None:
+            reason = Refusal.INSUFFICIENT_LIQUIDITY if amount_in <= direction.most else Refusal.AMOUNT_TOO_HIGH
+            self.refuse(reason, f"the contract reverts at {amount_in}")
         if amount_out == 0:
             self.refuse_low(amount_in)
         hop = self.make_hop(
@@ -97,7 +98,8 @@ class SolidlyPool(PairMarket):
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """From the least input that buys one unit to what the integers hold; minimum above maximum when closed.
 
-        A stable pool is closed while it is too small for the contract's arithmetic to price single units.
+        These are for searches: a stable pool is closed to them while it is too small, or too far from balance, for the
+        contract's arithmetic to price single units. What its contract serves then, `swap_exact_in` still gives.
         """
         direction = self._direction(token_in, token_out)
         least = direction.least
@@ -121,6 +123,7 @@ class SolidlyPool(PairMarket):
             fork=self.fork,
             fee_pips=self.fee0_pips if zero_for_one else self.fee1_pips,
             owner_share_pips=self.owner_share_pips,
+            zero_for_one=zero_for_one,
         )
 
     def _advance(self, token_in: Token, kept: int, amount_out: int) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal, localcontext
+from functools import partial
 
 import pytest
 
@@ -12,6 +13,7 @@ from routing_engine.amm.solidly import (
     Solver,
     balance_after,
     charge,
+    fits,
     gross,
     holds_invariant,
     is_fine,
@@ -144,3 +146,24 @@ def test_the_second_solver_gives_up_where_it_cannot_settle():
     reserves, scales = (2123980642708739, 2768977465625), (WAD, 10**6)
     assert stable_amount_out(1295598857849653, *reserves, scales, Solver.SECOND) is None
     assert not is_fine(reserves[0], reserves[1] * 10**12)
+
+
+def test_beyond_the_largest_balance_something_overflows():
+    for y in (1, WAD, 10**24, 10**29, 10**31):
+        x = largest_balance(y)
+        assert fits(x, y)
+        assert not fits(x + x // 10**12, y)
+    assert largest_balance(10**38) == 0
+
+
+@pytest.mark.parametrize("solver", Solver)
+def test_balances_that_overflow_have_no_answer(solver):
+    for x, y, net in ((10**26, 10**26, 10**32), (10**26, 10**38, 10**26), (10**26, 10**26, 2**254)):
+        assert stable_amount_out(net, x, y, (WAD, WAD), solver) is None
+
+
+def test_the_second_solver_asks_with_the_scales_of_the_pools_tokens():
+    """Of tokens with 18 decimals the question is right; of fewer it overflows, or is answered too early."""
+    solve = partial(stable_amount_out, 145452, 5436052, 1988545, (10**6, 10**6), Solver.SECOND)
+    assert solve() == 116282
+    assert solve((10**6, 10**6)) is None
