@@ -1,11 +1,9 @@
-"""One direction of a pool of the Solidly family: amounts, limits and curve."""
+"""One direction of a pool of the Solidly family: amounts and limits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-
-import numpy as np
 
 from routing_engine.amm.camelot import owner_fee
 from routing_engine.amm.constant_product import MAX_RESERVE, get_amount_in, get_amount_out
@@ -21,18 +19,12 @@ from routing_engine.amm.solidly import (
     largest_balance,
     stable_amount_out,
 )
-from routing_engine.curves.curve import Curve
-from routing_engine.curves.shape import Shape
 from routing_engine.fixed_point import PIPS, WAD, div_up
-from routing_engine.markets.common.closed import CLOSED_PIECES
 from routing_engine.model import UNLIMITED
 
 BPS_PER_WHOLE = 10_000
 GAPS = 1_000
 """Inputs that a stable pool may refuse one after the other, before no larger one is tried."""
-
-DEEPEST = 100.0
-"""A balanced stable pool's price does not move at first; no pool is called deeper than this multiple of its balance."""
 
 
 class Fork(StrEnum):
@@ -136,41 +128,6 @@ class SolidlyDirection:
         return amount_in if amount_in <= most else None
 
     @property
-    def spot_price(self) -> float:
-        """Marginal price after the fee, 0 for an empty pool."""
-        if min(self.reserves) == 0:
-            return 0.0
-        if not self.stable:
-            return (1.0 - self.fee_pips / PIPS) * self.reserves[1] / self.reserves[0]
-        x, y = (balance / WAD for balance in self.balances)
-        scale_in, scale_out = self._float_scales
-        return scale_in * scale_out * _slope(x, y)
-
-    def curve(self, gas: float) -> Curve:
-        """Return the curve, with its least input a little below that of the exact quote."""
-        kept = 1.0 - self.fee_pips / PIPS
-        spot, most = self.spot_price, float(self.most)
-        # A stable pool may round by a unit, in 18 decimals, in favour of the trader.
-        unit = 1.0 - 1e-9 - min(1.0, self.scales[1] / WAD) * self.stable
-        if spot == 0.0:
-            return Curve(pieces=CLOSED_PIECES, x_min=1.0, x_max=0.0, gas=gas)
-        least = max(1.0, kept / spot * unit)
-        if not self.stable:
-            reserve_in, reserve_out = (float(reserve) for reserve in self.reserves)
-            pieces = np.array([[0.0, 0.0, kept * reserve_out, reserve_in, kept]])
-            return Curve(pieces=pieces, x_min=least, x_max=most, gas=gas)
-        x, y = (balance / WAD for balance in self.balances)
-        scale_in, scale_out = self._float_scales
-        depth = min(DEEPEST, _depth(x, y)) * x / scale_in
-        params = [x, y, scale_in, scale_out]
-        return Curve.of_shape(Shape.SOLIDLY, params, slope=spot, depth=depth, x_min=least, x_max=most, gas=gas)
-
-    @property
-    def _float_scales(self) -> tuple[float, float]:
-        scale_in, scale_out = self.scales
-        return (1.0 - self.fee_pips / PIPS) / scale_in, float(scale_out)
-
-    @property
     def _solver(self) -> Solver:
         return Solver.SECOND if self.fork is Fork.VELODROME_V2 else Solver.FIRST
 
@@ -259,16 +216,3 @@ def make_direction(
         owner_share_pips=owner_share_pips,
         pool_scales=scales if zero_for_one else scales[::-1],
     )
-
-
-def _slope(x: float, y: float) -> float:
-    """Return -dy/dx where x**3 * y + y**3 * x is constant."""
-    return y * (3.0 * x * x + y * y) / (x * (3.0 * y * y + x * x))
-
-
-def _depth(x: float, y: float) -> float:
-    """Return `Curve.of_shape`'s depth over the balance of the token sold: twice the slope over how fast it falls."""
-    t = y / x
-    by_x, by_y = t * (3.0 + t * t), 3.0 * t * t + 1.0
-    second_derivative = 6.0 * (1.0 + t * t) * by_x * by_y - 6.0 * t * (by_y * by_y + by_x * by_x)
-    return 2.0 * by_x * by_y * by_y / max(second_derivative, 1e-9 * by_y**3)

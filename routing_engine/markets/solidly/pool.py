@@ -13,6 +13,7 @@ from routing_engine.markets.common.codecs import BigInt, make_codec
 from routing_engine.markets.common.pair import PairMarket, check_fee
 from routing_engine.markets.common.record import read_int, require
 from routing_engine.markets.common.state import advance
+from routing_engine.markets.solidly.curve import build_curve, find_price
 from routing_engine.markets.solidly.direction import Fork, SolidlyDirection, make_direction
 from routing_engine.model import UNLIMITED, Fee, Hop, Limits, Token
 
@@ -87,7 +88,7 @@ class SolidlyPool(PairMarket):
             amount_out,
             fees=(Fee(amount=direction.fee_on(amount_in), token=token_in, name="lp_fee"),),
             gas=self.gas,
-            spot_price=direction.spot_price,
+            spot_price=find_price(direction),
         )
         return hop, self._advance(token_in, direction.kept_of(amount_in), amount_out)
 
@@ -107,11 +108,11 @@ class SolidlyPool(PairMarket):
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price after the fee; see `Market`. 0 for an empty pool."""
-        return self._direction(token_in, token_out).spot_price
+        return find_price(self._direction(token_in, token_out))
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """One Möbius piece, or the formula of `routing_engine.curves.kernels.solidly`."""
-        return self._direction(token_in, token_out).curve(float(self.gas))
+        return build_curve(self._direction(token_in, token_out), float(self.gas))
 
     def _direction(self, token_in: Token, token_out: Token) -> SolidlyDirection:
         zero_for_one = self.is_zero_for_one(token_in, token_out)
