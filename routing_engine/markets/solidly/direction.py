@@ -19,7 +19,7 @@ from routing_engine.amm.solidly import (
     largest_balance,
     stable_amount_out,
 )
-from routing_engine.fixed_point import PIPS, WAD, div_up
+from routing_engine.fixed_point import WAD, div_up
 from routing_engine.model import UNLIMITED
 
 BPS_PER_WHOLE = 10_000
