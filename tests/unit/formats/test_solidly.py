@@ -13,6 +13,7 @@ from routing_engine.errors import InvalidMarket
 from routing_engine.markets import Fork, pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.markets.solidly import readers as solidly
+from tests.support.tolerances import tolerances
 
 TOKENS = [
     {"address": "0x" + "1" * 40, "symbol": "DOLA", "decimals": 18},
@@ -101,7 +102,8 @@ def test_recorded_pools(shared_data, file, loaded, refused):
     for pool in pools:
         if pool_readers().get(pool["type"]) in (solidly.build, solidly.build_kyber):
             try:
-                check_market(build(pool), split_units=2)
+                market = build(pool)
+                check_market(market, **tolerances(market))
                 counted["loaded"] += 1
             except PoolRefused as reason:
                 counted[str(reason)] += 1
