@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_orders_watch import send
 from tests.support.shop import Shop
+from tests.support.simulated_payments import send
 
 ELSEWHERE = "0x" + "ab" * 20
 FINAL_S = 5

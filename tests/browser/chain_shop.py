@@ -88,7 +88,7 @@ def pay_button(page: Page) -> Locator:
     return page.get_by_role("button", name=re.compile(r"^Pay [\d.]+ \w+$"))
 
 
-def problem(page: Page, text: str) -> None:
+def expect_problem(page: Page, text: str) -> None:
     expect(page.locator("#problem")).to_contain_text(text)
 
 

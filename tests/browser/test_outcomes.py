@@ -22,7 +22,7 @@ def simulate(page: Page, title: str) -> None:
         page.get_by_role("button", name=re.compile(f"^{title} ")).click()
 
 
-def heading(page: Page, text: str) -> None:
+def expect_heading(page: Page, text: str) -> None:
     expect(page.get_by_role("heading", name=text)).to_be_visible()
 
 
@@ -52,9 +52,9 @@ def test_a_payment_after_expiry_is_waited_for(tab: Tab) -> None:
     tab.inspect("expired-paid")
     simulate(page, "Pay late")
     tab.work()
-    heading(page, "Payment on its way")
+    expect_heading(page, "Payment on its way")
     tab.work(10)
-    heading(page, "Payment complete")
+    expect_heading(page, "Payment complete")
     expect(
         page.locator("#outcome").get_by_text("It came after the order had expired and was accepted.")
     ).to_be_visible()
@@ -65,13 +65,13 @@ def test_time_that_is_over_is_over_before_the_worker_says_so(tab: Tab) -> None:
     tab.shop.clock.advance(hours=24, seconds=1)
     page = tab.visit(order_id)
     assert tab.shop.state(order_id).status == OrderStatus.CREATED
-    heading(page, "This order has expired")
+    expect_heading(page, "This order has expired")
 
 
 def test_the_rest_of_a_short_payment_can_be_paid(tab: Tab) -> None:
     page = tab.open()
     simulate(page, "Pay too little")
-    heading(page, "Payment sent")
+    expect_heading(page, "Payment sent")
     tab.work()
     expect(page.locator("#banner")).to_be_focused()
     expect(page.locator("#banner").get_by_text("21.25 USDC arrived, 21.25 USDC is still due.")).to_be_visible()
@@ -79,16 +79,16 @@ def test_the_rest_of_a_short_payment_can_be_paid(tab: Tab) -> None:
     button = tab.choose("Base", "USDC")
     expect(button).to_have_text("Pay 21.25 USDC with the test wallet")
     button.click()
-    heading(page, "Payment sent")
+    expect_heading(page, "Payment sent")
     tab.work(10, rounds=2)
-    heading(page, "Payment complete")
+    expect_heading(page, "Payment complete")
 
 
 def test_a_short_payment_fails_at_expiry_and_says_where_the_money_is(tab: Tab) -> None:
     page = tab.open()
     simulate(page, "Pay too little")
     tab.work(10, rounds=2)
-    heading(page, "Part of the payment is missing")
+    expect_heading(page, "Part of the payment is missing")
     simulate(page, "Expire")
     expect(page.get_by_role("heading", name="Payment incomplete")).to_be_focused()
     expect(page.locator("#outcome").get_by_text("What you sent is at")).to_be_visible()
@@ -109,9 +109,9 @@ def test_a_short_payment_fails_at_expiry_and_says_where_the_money_is(tab: Tab) -
 def test_what_goes_wrong_is_explained(tab: Tab, action: str, title: str, text: str, status: OrderStatus) -> None:
     page = tab.open()
     simulate(page, action)
-    heading(page, "Payment sent")
+    expect_heading(page, "Payment sent")
     tab.work(4, rounds=8)
-    heading(page, title)
+    expect_heading(page, title)
     expect(page.locator("#outcome").get_by_text(re.compile(text))).to_be_visible()
     assert tab.shop.state(tab.order_id).status == status
     tab.inspect(f"outcome-{action.lower().replace(' ', '-')}")
@@ -122,7 +122,7 @@ def test_a_deposit_on_its_way_warns_but_blocks_nobody(tab: Tab) -> None:
     page = tab.open()
     simulate(page, "Slow bridge")
     tab.work(rounds=2)
-    heading(page, "Payment on its way")
+    expect_heading(page, "Payment on its way")
     expect(page.locator("#progress")).to_contain_text("Pay again only if it is not yours")
     tab.inspect("on-its-way")
     page.get_by_role("button", name="Pay again all the same").click()
@@ -135,7 +135,8 @@ def test_another_token_does_not_count(tab: Tab) -> None:
     page = tab.open()
     simulate(page, "Send another token")
     tab.work()
-    heading(page, "Another token arrived")
+    expect_heading(page, "Another token arrived")
+    assert tab.shop.state(tab.order_id).status_reason == StatusReason.WRONG_TOKEN
     tab.inspect("wrong-token")
 
 
@@ -143,11 +144,11 @@ def test_a_block_that_is_undone_lets_the_customer_pay_again(tab: Tab) -> None:
     page = tab.open()
     simulate(page, "Undo the block")
     tab.work(rounds=4)
-    heading(page, "Your payment was undone")
+    expect_heading(page, "Your payment was undone")
     assert tab.shop.state(tab.order_id).status_reason == StatusReason.REORGED
     tab.inspect("reorged")
     tab.choose("Base", "USDC").click()
-    heading(page, "Payment sent")
+    expect_heading(page, "Payment sent")
 
 
 def test_cancel_goes_back_to_the_shop_and_closes_nothing(tab: Tab) -> None:
@@ -167,7 +168,7 @@ def test_cancel_goes_back_to_the_shop_and_closes_nothing(tab: Tab) -> None:
 def test_who_leaves_after_paying_is_told_that_it_goes_on(tab: Tab) -> None:
     page = tab.open()
     tab.choose("Base", "USDC").click()
-    heading(page, "Payment sent")
+    expect_heading(page, "Payment sent")
     page.get_by_role("link", name=re.compile("^Back to")).click()
     dialog = page.get_by_role("dialog", name="A payment was sent, or is being sent")
     expect(dialog).to_contain_text("going back to the shop does not stop it")
@@ -177,7 +178,7 @@ def test_who_leaves_after_paying_is_told_that_it_goes_on(tab: Tab) -> None:
     expect(dialog).to_be_hidden()
     expect(page.get_by_role("link", name=re.compile("^Back to"))).to_be_focused()
     tab.work()
-    heading(page, "Payment on its way")
+    expect_heading(page, "Payment on its way")
     page.get_by_role("link", name=re.compile("^Back to")).click()
     page.get_by_role("link", name=re.compile("^Go to")).click()
     page.wait_for_url(re.compile("shop.example"))
@@ -199,13 +200,13 @@ def test_what_the_merchant_cancels_is_said_while_the_page_is_open(tab: Tab) -> N
 def test_a_refund_is_no_way_to_the_success_page(tab: Tab) -> None:
     page = tab.open()
     tab.choose("Base", "USDC").click()
-    heading(page, "Payment sent")
+    expect_heading(page, "Payment sent")
     tab.work(10, rounds=2)
     order = tab.shop.state(tab.order_id)
     refund(tab.shop.resources, order.vendor_id, EnvMode.TEST, tab.order_id, RefundRequest())
     tab.work(10, rounds=2)
     tab.visit(tab.order_id)
-    heading(page, "Payment refunded")
+    expect_heading(page, "Payment refunded")
     way_back = page.get_by_role("link", name=re.compile("^Return to"))
     expect(way_back).to_have_attribute("href", re.compile("^https://shop.example/failed.*status=refunded#top$"))
     tab.inspect("refunded")
@@ -213,7 +214,7 @@ def test_a_refund_is_no_way_to_the_success_page(tab: Tab) -> None:
 
 def test_a_live_order_says_that_it_cannot_be_paid_here(tab: Tab) -> None:
     page = tab.visit(tab.shop.real_order())
-    heading(page, "Live payments are not available yet")
+    expect_heading(page, "Live payments are not available yet")
     expect(page.get_by_role("button", name=re.compile("^Pay"))).to_have_count(0)
     expect(page.get_by_text("Test mode")).to_have_count(0)
     tab.inspect("live")
@@ -221,12 +222,14 @@ def test_a_live_order_says_that_it_cannot_be_paid_here(tab: Tab) -> None:
 
 def test_an_order_without_an_account_says_so(tab: Tab) -> None:
     page = tab.visit(tab.shop.order_without_account())
-    heading(page, "This order can't be paid yet")
+    expect_heading(page, "This order can't be paid yet")
+    expect(page.get_by_role("button", name=re.compile("^Pay"))).to_have_count(0)
     tab.inspect("not-payable")
 
 
 def test_an_unknown_order_gets_a_page_for_people(tab: Tab) -> None:
     tab.expected.append("404")
     page = tab.visit("po_01unknown")
-    heading(page, "We can't find this payment")
+    expect_heading(page, "We can't find this payment")
+    expect(page.get_by_role("button", name=re.compile("^Pay"))).to_have_count(0)
     tab.inspect("not-found")

@@ -21,12 +21,12 @@ from tests.browser.chain_shop import (
     CHAIN,
     PRICE,
     choose,
+    expect_problem,
     merchants_balance,
     open_chain_shop,
     open_net,
     open_wallet,
     pay_button,
-    problem,
 )
 from tests.browser.conftest import Tab
 from tests.browser.shop import USDC_ON_BASE, Shop
@@ -206,7 +206,7 @@ def test_a_wallets_error_is_a_sentence(
     wallet.failures = {SEND: {"code": code, "message": message, "data": data}}
     page = choose(tab, "USDC")
     pay_button(page).click()
-    problem(page, sentence)
+    expect_problem(page, sentence)
     said = page.locator("#problem").inner_text()
     assert not re.search(r"[{}\[\]]|-32|json|rpc|stack|revert", said, re.IGNORECASE)
 
@@ -220,7 +220,7 @@ def test_a_wallet_without_gas_is_told_what_to_do(make_tab, net: MainNet, wallet:
         wallet.gas_price = "0x3b9aca00"
         page = choose(tab, "USDC")
         pay_button(page).click()
-        problem(page, "Your wallet has too little ETH for the network fee on Base. Add some ETH there")
+        expect_problem(page, "Your wallet has too little ETH for the network fee on Base. Add some ETH there")
         expect(pay_button(page)).to_be_focused()
         tab.inspect(f"no-gas-{name}")
 
@@ -231,7 +231,7 @@ def test_a_doubtful_error_is_not_answered_by_paying_twice(tab: Tab, net: MainNet
     wallet.fails_after = {SEND}
     page = choose(tab, "USDC")
     pay_button(page).click()
-    problem(page, "Look at its latest activity. If the payment is there, wait")
+    expect_problem(page, "Look at its latest activity. If the payment is there, wait")
     expect(pay_button(page)).to_be_hidden()
     assert merchants_balance(tab, net) == PRICE
     tab.inspect("wallet-in-doubt")

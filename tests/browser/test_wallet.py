@@ -12,13 +12,13 @@ from tests.browser.chain_shop import (
     CHAIN,
     PRICE,
     choose,
+    expect_problem,
     forget_reports,
     merchants_balance,
     open_chain_shop,
     open_net,
     open_wallet,
     pay_button,
-    problem,
     reported,
 )
 from tests.browser.conftest import Tab
@@ -111,7 +111,7 @@ def test_a_batch_that_fails_leaves_no_permission_behind(tab: Tab, net: MainNet, 
     wallet.inject(tab.context, "Smart Wallet")
     page = choose(tab, "WETH")
     pay_button(page).click()
-    problem(page, "The network refused the transaction; the money stayed in your wallet")
+    expect_problem(page, "The network refused the transaction; the money stayed in your wallet")
     assert merchants_balance(tab, net) == 0
     assert net.tokens["WETH"]("allowance", PAYER, fact("uniswap_v3", CHAIN, "router")) == 0
     assert net.balance(PAYER, "WETH") == 10**18
@@ -125,7 +125,7 @@ def test_who_declines_has_paid_nothing_and_may_try_again(
     wallet.declines = {declined}
     page = choose(tab, "ETH")
     pay_button(page).click()
-    problem(page, "You declined in your wallet, so this payment was not sent.")
+    expect_problem(page, "You declined in your wallet, so this payment was not sent.")
     expect(pay_button(page)).to_be_focused()
     tab.inspect(f"wallet-declined-{declined}")
     assert merchants_balance(tab, net) == 0
@@ -139,7 +139,7 @@ def test_who_declines_has_paid_nothing_and_may_try_again(
 def test_without_a_wallet_the_page_says_what_to_do(tab: Tab) -> None:
     page = choose(tab, "ETH")
     pay_button(page).click()
-    problem(page, "No wallet was found in this browser.")
+    expect_problem(page, "No wallet was found in this browser.")
     tab.inspect("wallet-none")
 
 
@@ -148,7 +148,7 @@ def test_too_little_is_said_before_anything_is_signed(tab: Tab, wallet: TestWall
     wallet.inject(tab.context, "Test Wallet")
     page = choose(tab, "USDC")
     pay_button(page).click()
-    problem(page, "This wallet holds 0.00 USDC on Base, and 42.50 USDC are needed.")
+    expect_problem(page, "This wallet holds 0.00 USDC on Base, and 42.50 USDC are needed.")
     tab.inspect("wallet-too-little")
     assert "eth_sendTransaction" not in [method for _, method in wallet.asked]
 
@@ -158,7 +158,8 @@ def test_a_network_that_the_wallet_does_not_know_is_named(tab: Tab, wallet: Test
     wallet.inject(tab.context, "Test Wallet")
     page = choose(tab, "ETH")
     pay_button(page).click()
-    problem(page, "Your wallet does not know Base. Add that network in the wallet")
+    expect_problem(page, "Your wallet does not know Base. Add that network in the wallet")
+    assert "eth_sendTransaction" not in [method for _, method in wallet.asked]
 
 
 def test_of_several_wallets_the_customer_chooses(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
@@ -169,7 +170,7 @@ def test_of_several_wallets_the_customer_chooses(tab: Tab, net: MainNet, wallet:
     expect(dialog.get_by_role("button")).to_have_count(3)
     tab.inspect("wallet-choice")
     page.keyboard.press("Escape")
-    problem(page, "You chose no wallet.")
+    expect_problem(page, "You chose no wallet.")
     pay_button(page).click()
     with page.expect_response("**/report"):
         dialog.get_by_role("button", name="Blue <b>Wallet</b>").click()

@@ -88,6 +88,8 @@ def test_the_pair_refuses_one_unit_less_than_the_least_input(v2, record_property
         least = get_amount_in(amount_out, *reserves, 3000)
         must_revert(v2, pair, contracts[::way][0], least - 1, (0, amount_out)[::way])
         pay(pair, contracts[::way][0], least, (0, amount_out)[::way])
+        after = read_pair(pair, *contracts)
+        assert (after.reserve0, after.reserve1)[::way] == (reserves[0] + least, reserves[1] - amount_out)
     record_property("evm_cases", ("uniswap v2: pair swaps at the least input, each refused for a unit less", 300))
 
 

@@ -11,7 +11,11 @@ from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Protocol
 
+import structlog
+
 from api.domain.errors import Unavailable
+
+log = structlog.get_logger(__name__)
 
 ENTRY_POINTS = "checkout.screening"
 RETRY_S = 5
@@ -64,5 +68,6 @@ def is_rejected(screen: Screen, address: str) -> bool:
     """
     try:
         return bool(screen([address]))
-    except Exception as error:  # an installed screen may raise anything
+    except Exception as error:  # a stranger's code: whatever goes wrong in it, nothing is exchanged unchecked
+        log.warning("screening_failed", kind=type(error).__name__)
         raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error

@@ -1,0 +1,142 @@
+"""When an order ends: money that comes late, expiry, and how many confirmations a payment waits for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from api.domain.confirmations import Confirmations
+from api.services.orders import expiry
+from api.services.orders.expiry import expire_orders
+from api.services.settlement.watching.watcher import watch
+from api.services.simulator.chain import BLOCK_TIME, FINALITY_BLOCKS
+from tests.api.conftest import START
+from tests.support.shop import Shop
+from tests.support.simulated_payments import ETH_PRICE, list_unmatched_reasons, read_order, send
+
+
+@pytest.mark.parametrize("end", ["cancelled", "success", "expired"])
+def test_money_for_a_closed_order_is_credited_told_and_can_be_sent_back(shop: Shop, end: str) -> None:
+    order_id = shop.create()
+    if end == "cancelled":
+        shop.post(f"/api/v1/payment/{order_id}/cancel")
+    elif end == "success":
+        send(shop, order_id, 10**6)
+        shop.wait(2)
+    else:
+        shop.wait(1)
+        shop.clock.advance(hours=48, minutes=2)
+        shop.wait(1)
+    before = shop.order(order_id)
+    tx_hash = send(shop, order_id, 10**6)
+    shop.wait(6)
+    order, event = shop.order(order_id), shop.events(order_id)[-1]
+    assert (order["payment_order_status"], order["status_reason"]) == (end, "paid_after_close")
+    assert int(order["amount_received"]) == int(before["amount_received"]) + 10**6
+    assert (event["type"], event["data"]["status_reason"]) == ("payment_failed", "paid_after_close")
+    assert event["data"]["transactions"][-1]["hash"] == tx_hash
+    transfer = order["transfers"][-1]
+    answer = shop.post(f"/api/v1/payment/{order_id}/refund", {"transfer": transfer["id"]})
+    assert answer.status_code == 200, answer.get_json()
+    assert list_unmatched_reasons(shop) == []
+
+
+def test_more_money_for_a_closed_order_is_told_again_unless_it_is_dust(shop: Shop) -> None:
+    order_id = shop.create()
+    shop.post(f"/api/v1/payment/{order_id}/cancel")
+    told = []
+    for amount in (10**6, 10**6, 1):
+        send(shop, order_id, amount)
+        shop.wait(6)
+        told.append([event["type"] for event in shop.events(order_id)].count("payment_failed"))
+    assert told == [2, 3, 3]
+
+
+def test_money_within_a_day_of_expiry_counts_and_later_does_not(shop: Shop) -> None:
+    early, late = shop.create(), shop.create()
+    shop.clock.advance(hours=48, seconds=-2)
+    shop.wait(1)
+    send(shop, early, 10**6)
+    send(shop, late, 10**6, delay=timedelta(seconds=2))
+    shop.wait(5)
+    assert shop.history(early)[-1] == "success/paid_late"
+    assert shop.history(late)[-1] == "expired/paid_after_close"
+
+
+def test_a_payment_made_just_before_expiry_is_not_expired_first(shop: Shop) -> None:
+    order_id = shop.create()
+    shop.wait(1)
+    shop.clock.set(START + timedelta(hours=24, milliseconds=-500))
+    send(shop, order_id, 10**6)
+    shop.clock.set(START + timedelta(hours=24))
+    expire_orders(shop.resources)
+    assert shop.history(order_id) == ["created/"]
+    shop.wait(2)
+    assert shop.history(order_id) == ["created/", "processing/", "success/"]
+
+
+def test_an_order_expires_even_when_its_chain_does_not_answer(shop: Shop) -> None:
+    order_id = shop.create()
+    shop.clock.advance(hours=24, seconds=59)
+    expire_orders(shop.resources)
+    assert shop.history(order_id) == ["created/"]
+    shop.clock.advance(seconds=1)
+    expire_orders(shop.resources)
+    assert shop.history(order_id) == ["created/", "expired/expired"]
+
+
+def test_an_order_without_chain_expires_too(shop: Shop) -> None:
+    order_id = shop.create_live()
+    shop.clock.advance(hours=24, minutes=1)
+    expire_orders(shop.resources)
+    assert shop.order(order_id, env_mode="live")["payment_order_status"] == "expired"
+
+
+def test_many_orders_expire_in_one_run(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [shop.create() for _ in range(7)]
+    shop.clock.advance(hours=25)
+    monkeypatch.setattr(expiry, "BATCH", 3)
+    expire_orders(shop.resources)
+    assert {shop.order(order_id)["payment_order_status"] for order_id in made} == {"expired"}
+
+
+@pytest.mark.parametrize(
+    ("price", "chain", "blocks"),
+    [
+        ({"currency": "USDC", "amount": 100, "decimals": 0}, 8453, 1),
+        ({"currency": "USDC", "amount": 101, "decimals": 0}, 8453, 6),
+        ({"currency": "USDC", "amount": 1001, "decimals": 0}, 8453, FINALITY_BLOCKS + 1),
+        (ETH_PRICE, 8453, FINALITY_BLOCKS + 1),
+    ],
+)
+def test_confirmations_follow_the_value(shop: Shop, price: dict[str, Any], chain: int, blocks: int) -> None:
+    order_id = shop.create(order_price=price)
+    order = read_order(shop, order_id)
+    assert order.settlement_chain_id == chain
+    send(shop, order_id, int(order.amount_due or 0))
+    needed = max(blocks, 2)  # the block is looked at once more before anything is promised
+    for _ in range(needed - 1):
+        shop.clock.advance(seconds=BLOCK_TIME.total_seconds())
+        watch(shop.resources)
+        assert shop.history(order_id)[-1] == "processing/"
+    shop.clock.advance(seconds=BLOCK_TIME.total_seconds())
+    watch(shop.resources)
+    assert shop.history(order_id)[-1] == "success/"
+
+
+def test_confirmations_are_a_setting(shop: Shop) -> None:
+    patient = replace(
+        shop.resources, config=replace(shop.resources.config, confirmations=Confirmations.parse("*:100=5,1000=6"))
+    )
+    order_id = shop.create()
+    send(shop, order_id, 10**6)
+    for _ in range(4):
+        shop.clock.advance(seconds=BLOCK_TIME.total_seconds())
+        watch(patient)
+    assert shop.history(order_id)[-1] == "processing/"
+    shop.clock.advance(seconds=BLOCK_TIME.total_seconds())
+    watch(patient)
+    assert shop.history(order_id)[-1] == "success/"

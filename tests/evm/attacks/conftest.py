@@ -1,0 +1,41 @@
+"""A shop on two chains with real contracts and both databases, and a contract that does whatever it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from api.domain.env import EnvMode
+from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
+from tests.support.attacks import BASE, ETHEREUM
+from tests.support.evm import Contract
+from tests.support.main_net import MainNet, running_main_net
+from tests.support.settlement import ChainShop, chain_shop
+from tests.support.vyper_source import compiled
+
+
+@pytest.fixture(scope="module")
+def nets() -> Iterator[Mapping[int, MainNet]]:
+    with running_main_net(BASE) as base, running_main_net(ETHEREUM) as ethereum:
+        yield {BASE: base, ETHEREUM: ethereum}
+
+
+@pytest.fixture(params=DIALECTS)
+def shop(
+    nets: Mapping[int, MainNet],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    make_database_url: Callable[[str], str],  # noqa: F811
+) -> Iterator[ChainShop]:
+    url = make_database_url(request.param)
+    with chain_shop(nets, tmp_path, request.node.name, database_url=url, env_modes=tuple(EnvMode)) as opened:
+        opened.look(1)
+        yield opened
+
+
+@pytest.fixture
+def runner(shop: ChainShop) -> Contract:
+    """A contract that does whatever calls it is told to: a multicall, an entry point, somebody's account."""
+    return shop.nets[BASE].chain.deploy(compiled("runner"))
