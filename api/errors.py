@@ -23,7 +23,7 @@ STATUS: Mapping[type[RequestRefused], HTTPStatus] = {
     domain.Conflict: HTTPStatus.CONFLICT,
     domain.UnsupportedMedia: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     domain.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
-    domain.Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+    domain.ServiceUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
 MESSAGES: Mapping[int, str] = {
@@ -79,7 +79,7 @@ def _answer_database_down(error: Exception) -> Response:
     # The text of the driver's error may quote the statement's values.
     log.warning("database_unavailable", kind=type(error).__name__)
     message = "The database does not answer at the moment; send the request again"
-    return _answer_refused(domain.Unavailable(message, retry_after_s=DATABASE_RETRY_S))
+    return _answer_refused(domain.ServiceUnavailable(message, retry_after_s=DATABASE_RETRY_S))
 
 
 def _answer(body: Mapping[str, Any], headers: Mapping[str, str]) -> Response:

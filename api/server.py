@@ -7,7 +7,7 @@ import socket
 import uvicorn
 
 from api.config import Config
-from api.domain.errors import Unavailable
+from api.domain.errors import ServiceUnavailable
 from api.logs import configure_logging
 
 MESSAGE_BYTES = 64 * 1024
@@ -22,7 +22,7 @@ def serve(config: Config) -> None:
 
     Raises
     ------
-    Unavailable
+    ServiceUnavailable
         If the port is taken.
     """
     require_free_port(config)
@@ -50,7 +50,7 @@ def require_free_port(config: Config) -> None:
 
     Raises
     ------
-    Unavailable
+    ServiceUnavailable
         With the remedy.
     """
     with socket.socket(socket.AF_INET6 if ":" in config.host else socket.AF_INET) as probe:
@@ -59,6 +59,6 @@ def require_free_port(config: Config) -> None:
             probe.bind((config.host, config.port))
         except OSError as error:
             remedy = "choose another, for example PORT=8001"
-            raise Unavailable(
+            raise ServiceUnavailable(
                 f"Port {config.port} of {config.host} can't be used ({error.strerror}); {remedy}"
             ) from error

@@ -16,7 +16,7 @@ import click
 
 from api.config import Config
 from api.domain.env import EnvMode
-from api.domain.errors import NotFound, Unavailable
+from api.domain.errors import NotFound, ServiceUnavailable
 from api.server import require_free_port
 from api.services.orders.commands import NewLink, create_link
 from api.services.resources import Resources
@@ -124,7 +124,7 @@ def _wait_until_ready(config: Config, children: Sequence[subprocess.Popen[bytes]
         if stopping.wait(LOOK_S):
             return False
     if _are_all_alive(children):
-        raise Unavailable(f"The API did not answer within {START_S} s")
+        raise ServiceUnavailable(f"The API did not answer within {START_S} s")
     return False
 
 

@@ -9,7 +9,7 @@ from adapters.feed.connect import connect
 from adapters.feed.plan import Plan
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.reading import Responder
-from adapters.rpc.responder import ChainReader
+from adapters.rpc.responder import ChainClient
 from routing_engine.model import Hop
 
 
@@ -49,7 +49,7 @@ class _Chains:
 
     def __init__(self, rpc_urls: Mapping[int, tuple[str, ...]]) -> None:
         self._pools = {chain_id: RpcPool(chain_id, urls) for chain_id, urls in rpc_urls.items()}
-        self._readers = {chain_id: ChainReader(pool) for chain_id, pool in self._pools.items()}
+        self._readers = {chain_id: ChainClient(pool) for chain_id, pool in self._pools.items()}
 
     def read_newest(self, chain_id: int) -> Responder:
         """Return who answers as of the chain's newest block."""

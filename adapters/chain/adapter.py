@@ -18,7 +18,7 @@ from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reading, Responder, run
 from adapters.rpc.recording import ChainPayload, Recorder, ReplayResponder
-from adapters.rpc.responder import ChainReader
+from adapters.rpc.responder import ChainClient
 from routing_engine.formats import Contents
 from routing_engine.reference.chains import block_time_s
 
@@ -95,7 +95,7 @@ class OnChainAdapter:
         feeds: Sequence[PriceFeed] = (),
     ) -> None:
         self.name = f"chain@{rpc.chain_id}"
-        self._rpc, self._reader, self._tokens = rpc, ChainReader(rpc), tokens
+        self._rpc, self._reader, self._tokens = rpc, ChainClient(rpc), tokens
         self._protocols = {protocol.name: protocol for protocol in protocols}
         self._wrap, self._max_gap_s, self._renew_s = wrap, max_gap_s, renew_s
         self._feeds = tuple(feeds)

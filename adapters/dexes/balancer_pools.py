@@ -13,7 +13,7 @@ PROTOCOL = "balancer_v2"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FactoryKind:
     """What distinguishes the pools of one factory.
 
     Parameters
@@ -32,19 +32,19 @@ class Kind:
 
 
 KINDS = {
-    "weighted_first": Kind(),
-    "weighted": Kind(multiplies_powers=True),
-    "stable_first": Kind(invariant=Invariant.UP),
-    "stable": Kind(invariant=Invariant.DOWN),
-    "meta_stable": Kind("price", Invariant.UP),
-    "phantom_stable": Kind("token", Invariant.UP),
-    "composable_stable": Kind("token_with_old", Invariant.DOWN),
+    "weighted_first": FactoryKind(),
+    "weighted": FactoryKind(multiplies_powers=True),
+    "stable_first": FactoryKind(invariant=Invariant.UP),
+    "stable": FactoryKind(invariant=Invariant.DOWN),
+    "meta_stable": FactoryKind("price", Invariant.UP),
+    "phantom_stable": FactoryKind("token", Invariant.UP),
+    "composable_stable": FactoryKind("token_with_old", Invariant.DOWN),
 }
 
 PoolMarket: TypeAlias = WeightedPool | BalancerStablePool
 
 
-def find_kind(pool: Pool) -> Kind:
+def find_kind(pool: Pool) -> FactoryKind:
     """Return a pool's kind, its second fact."""
     return KINDS[str(pool.facts[1])]
 

@@ -61,7 +61,7 @@ class CurveState:
     read_at: int
 
 
-class Curve(ChainProtocol[CurveState]):
+class CurveRegistry(ChainProtocol[CurveState]):
     """The pools of one registry.
 
     The provider's registry tells of new pools under an address that is not known beforehand; they are found when
@@ -144,7 +144,7 @@ def _find_tokens(coins: tuple[object, ...], tokens: ChainTokens) -> tuple[Token,
     return found if found and len(set(found)) == len(found) > 1 else ()
 
 
-def deployed(chain_id: int) -> Iterator[Curve]:
+def deployed(chain_id: int) -> Iterator[CurveRegistry]:
     """Return the registries where they are."""
     for facts in deployments_of("curve", chain_id):
-        yield Curve(chain_id, facts.address("registry"), facts.text("kind"))
+        yield CurveRegistry(chain_id, facts.address("registry"), facts.text("kind"))

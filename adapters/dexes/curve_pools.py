@@ -45,7 +45,7 @@ CRYPTO_DY = _make_getter("get_dy", NUMBER, NUMBER, NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RegistryKind:
     """What distinguishes the pools of one registry.
 
     Parameters
@@ -67,23 +67,25 @@ def _make_coins_getter(count: int) -> Function:
 
 
 KINDS = {
-    "registry": Kind(_make_coins_getter(8)),
-    "stable": Kind(_make_coins_getter(4)),
-    "stable_ng": Kind(Function("get_coins(address)", "address[]"), is_ng=True),
-    "crypto": Kind(_make_coins_getter(2), is_crypto=True),
-    "twocrypto_ng": Kind(_make_coins_getter(2), is_crypto=True, is_ng=True),
-    "tricrypto_ng": Kind(_make_coins_getter(3), is_crypto=True, is_ng=True),
+    "registry": RegistryKind(_make_coins_getter(8)),
+    "stable": RegistryKind(_make_coins_getter(4)),
+    "stable_ng": RegistryKind(Function("get_coins(address)", "address[]"), is_ng=True),
+    "crypto": RegistryKind(_make_coins_getter(2), is_crypto=True),
+    "twocrypto_ng": RegistryKind(_make_coins_getter(2), is_crypto=True, is_ng=True),
+    "tricrypto_ng": RegistryKind(_make_coins_getter(3), is_crypto=True, is_ng=True),
 }
 
 
-def read_markets(kind: Kind, ids: Mapping[Pool, str], chain_id: int) -> Reading[Mapping[str, CurveMarket | Refused]]:
+def read_markets(
+    kind: RegistryKind, ids: Mapping[Pool, str], chain_id: int
+) -> Reading[Mapping[str, CurveMarket | Refused]]:
     """Read pools, and keep those that quote what the contracts do.
 
     Which rounding a contract has does not show; the candidate whose quotes agree is it.
 
     Parameters
     ----------
-    kind : Kind
+    kind : RegistryKind
         Of all of them.
     ids : mapping of Pool to str
         The id of each pool's market.
@@ -102,7 +104,7 @@ def read_markets(kind: Kind, ids: Mapping[Pool, str], chain_id: int) -> Reading[
     }
 
 
-def _list_getters(kind: Kind, pool: Pool) -> list[Call]:
+def _list_getters(kind: RegistryKind, pool: Pool) -> list[Call]:
     """Return the calls of what a pool's kind has; names repeat for lists."""
     count, to = len(pool.tokens), pool.key
     calls = [BALANCES(to, place) for place in range(count)]
@@ -133,7 +135,9 @@ def _decode_values(asked: Asked) -> Values:
     return found
 
 
-def _list_candidates(kind: Kind, pool: Pool, identifier: str, values: Values, chain_id: int) -> list[CurveMarket]:
+def _list_candidates(
+    kind: RegistryKind, pool: Pool, identifier: str, values: Values, chain_id: int
+) -> list[CurveMarket]:
     """Return the markets that a pool may be, the likeliest first; impossible ones are passed over."""
     builders: list[Callable[[], CurveMarket]]
     if not values:
@@ -195,7 +199,7 @@ def _make_crypto(pool: Pool, identifier: str, values: Values, method: Method) ->
     )
 
 
-def _make_probes(kind: Kind, pool: Pool, market: CurveMarket) -> list[Call]:
+def _make_probes(kind: RegistryKind, pool: Pool, market: CurveMarket) -> list[Call]:
     """Return the pool's own quotes for some pairs and amounts."""
     function, last = (CRYPTO_DY if kind.is_crypto else STABLE_DY), len(pool.tokens) - 1
     pairs = dict.fromkeys(((0, 1), (1, 0), (last, 0), (0, last)))

@@ -11,7 +11,7 @@ from redis.client import Pipeline
 from redis.exceptions import RedisError
 
 from adapters.base import BadPayload, VenueUnavailable
-from adapters.feed.codec import Head, pack_delta, pack_head, pack_whole, unpack_delta, unpack_head, unpack_whole
+from adapters.feed.codec import BoardHead, pack_delta, pack_head, pack_whole, unpack_delta, unpack_head, unpack_whole
 from adapters.feed.state import State
 
 MAX_DELTAS = 64
@@ -95,13 +95,13 @@ class RedisBoard:
             pipe.delete(self._deltas_key)
         elif not is_same:
             pipe.rpush(self._deltas_key, pack_delta(state, last))
-        head = Head(number=self._number, base=self._base, snapshot_id=state.snapshot.id, sources=state.sources)
+        head = BoardHead(number=self._number, base=self._base, snapshot_id=state.snapshot.id, sources=state.sources)
         self._written = pack_head(head)
         pipe.set(self._head_key, self._written)
         for key in (self._head_key, self._whole_key, self._deltas_key):
             pipe.expire(key, TTL_S)
 
-    def _catch_up(self) -> tuple[State, Head] | None:
+    def _catch_up(self) -> tuple[State, BoardHead] | None:
         """Follow the changes from the state that is known; None where they do not lead to the head."""
         if self._state is None:
             return None
@@ -112,7 +112,7 @@ class RedisBoard:
             return None
         return (state, head) if state.snapshot.id == head.snapshot_id else None
 
-    def _read_whole(self) -> tuple[State, Head]:
+    def _read_whole(self) -> tuple[State, BoardHead]:
         with self._client.pipeline(transaction=True) as pipe:
             pipe.get(self._whole_key)
             pipe.get(self._head_key)
@@ -126,7 +126,7 @@ class RedisBoard:
             raise BadPayload(f"redis: the parts lead to {state.snapshot.id}, not to {found.snapshot_id}")
         return state, found
 
-    def _read(self, start: int) -> tuple[Head, list[bytes]]:
+    def _read(self, start: int) -> tuple[BoardHead, list[bytes]]:
         with self._client.pipeline(transaction=True) as pipe:
             pipe.get(self._head_key)
             pipe.lrange(self._deltas_key, start, -1)

@@ -24,7 +24,7 @@ MAX_MARKETS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class BoardHead:
     """What is newest.
 
     Parameters
@@ -45,16 +45,16 @@ class Head:
     sources: tuple[SourceReport, ...]
 
 
-def pack_head(head: Head) -> bytes:
+def pack_head(head: BoardHead) -> bytes:
     """Write a head."""
     sources = [source.to_record() for source in head.sources]
     return _seal({"number": head.number, "base": head.base, "id": head.snapshot_id, "sources": sources})
 
 
-def unpack_head(sealed: bytes) -> Head:
+def unpack_head(sealed: bytes) -> BoardHead:
     """Read a head; raises `BadPayload`."""
     document = Field(_open(sealed, "head"), "head")
-    return Head(
+    return BoardHead(
         number=document.at("number").integer(0, 2**63),
         base=document.at("base").integer(0, 2**63),
         snapshot_id=document.at("id").text(),

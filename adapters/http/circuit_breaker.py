@@ -15,7 +15,7 @@ COOLDOWN_S = 5.0
 MAX_COOLDOWN_S = 300.0
 
 
-class State(StrEnum):
+class BreakerState(StrEnum):
     """Where a breaker stands."""
 
     CLOSED = "closed"
@@ -71,12 +71,12 @@ class Breaker:
         self._era = 0
 
     @property
-    def state(self) -> State:
+    def state(self) -> BreakerState:
         """Present state."""
         with self._lock:
             if not self._is_open:
-                return State.CLOSED
-            return State.HALF_OPEN if self._is_probed or self._clock() >= self._until else State.OPEN
+                return BreakerState.CLOSED
+            return BreakerState.HALF_OPEN if self._is_probed or self._clock() >= self._until else BreakerState.OPEN
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
@@ -170,7 +170,7 @@ class Breakers:
                 breaker = self._by_host[host] = self._make(host)
             return breaker
 
-    def list_states(self) -> Mapping[str, State]:
+    def list_states(self) -> Mapping[str, BreakerState]:
         """Return the state of every host that was asked, for metrics."""
         with self._lock:
             breakers = tuple(self._by_host.values())

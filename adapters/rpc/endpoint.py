@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from adapters.base import AdapterError, BadPayload, Client, Declined, TooLarge, VenueUnavailable
-from adapters.http.circuit_breaker import Breaker, BreakerOpen, State
+from adapters.http.circuit_breaker import Breaker, BreakerOpen, BreakerState
 from adapters.rpc.abi import read_quantity
 
 Question: TypeAlias = tuple[str, list[Any]]
@@ -66,7 +66,7 @@ class EndpointHealth:
     ----------
     host : str
         Without the path, which may hold a key.
-    state : State
+    state : BreakerState
         Of its circuit breaker.
     head : int or None
         Last block number it told.
@@ -77,7 +77,7 @@ class EndpointHealth:
     """
 
     host: str
-    state: State
+    state: BreakerState
     head: int | None
     fault: str
     in_step: bool

@@ -12,7 +12,7 @@ from adapters.rpc.scan_program import Scan
 from adapters.rpc.scan_reader import ScanReader
 
 
-class ChainReader:
+class ChainClient:
     """Reads a chain; remembers between blocks how much its endpoints bear at once.
 
     Parameters
@@ -35,13 +35,13 @@ class ChainResponder:
 
     Parameters
     ----------
-    reader : ChainReader
+    reader : ChainClient
         Of the chain.
     at : Block
         The block.
     """
 
-    def __init__(self, reader: ChainReader, at: Block) -> None:
+    def __init__(self, reader: ChainClient, at: Block) -> None:
         self._reader, self._at = reader, at
 
     def answer(self, request: Request) -> Reply:

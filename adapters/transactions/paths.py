@@ -13,7 +13,7 @@ WRAP = "wrap"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Path:
+class SwapPath:
     """Swaps in series, with the coin perhaps wrapped before them and unwrapped after them.
 
     Parameters
@@ -34,7 +34,7 @@ class Path:
         return (self.swaps[0].hop.token_in.address, *(each.hop.token_out.address for each in self.swaps))
 
 
-def path_of(hops: tuple[PlannedHop, ...], protocols: frozenset[str]) -> Path | None:
+def path_of(hops: tuple[PlannedHop, ...], protocols: frozenset[str]) -> SwapPath | None:
     """Return hops as a path over markets of these protocols, or None where they are something else.
 
     None for hops on several chains, for a network of parallel paths, and for wrapping in the middle.
@@ -49,7 +49,7 @@ def path_of(hops: tuple[PlannedHop, ...], protocols: frozenset[str]) -> Path | N
         return None
     if any(token.is_native for each in swaps for token in (each.hop.token_in, each.hop.token_out)):
         return None
-    return Path(token_in=first, token_out=last, swaps=swaps)
+    return SwapPath(token_in=first, token_out=last, swaps=swaps)
 
 
 def wrapped(token: Token) -> Token:

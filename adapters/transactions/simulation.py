@@ -25,7 +25,7 @@ BLOCK_S = 12
 SIGNING_S = 120
 
 
-class Refused(AdapterError):
+class WouldFail(AdapterError):
     """A transaction would fail if it were sent now.
 
     Parameters
@@ -111,7 +111,7 @@ class PaymentChain:
 
         Raises
         ------
-        Refused
+        WouldFail
             If one of them would fail.
         AdapterError
             If the chain does not answer.
@@ -126,7 +126,7 @@ class PaymentChain:
             return self._simulate_first(batch, calls)
         for number, call in enumerate(answer):
             if call.get("status") != "0x1":
-                raise Refused(_explain(call), number=number)
+                raise WouldFail(_explain(call), number=number)
         tried = tuple(
             replace(each, gas=_add_margin(read_quantity(call, "gasUsed")))
             for each, call in zip(batch, answer, strict=True)
@@ -146,7 +146,7 @@ class PaymentChain:
     def _simulate_first(self, batch: Sequence[Transaction], calls: Sequence[dict[str, str]]) -> Simulation:
         answer = self._rpc.ask([("eth_estimateGas", [calls[0], "latest"])], lambda told: told[0])
         if isinstance(answer, RpcRefused):
-            raise Refused(str(answer))
+            raise WouldFail(str(answer))
         first = replace(batch[0], gas=_add_margin(_read_number(answer)))
         return Simulation(transactions=(first, *batch[1:]), received=None)
 

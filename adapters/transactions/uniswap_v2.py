@@ -8,7 +8,7 @@ from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_arguments
-from adapters.transactions.paths import Path, path_of
+from adapters.transactions.paths import SwapPath, path_of
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
@@ -59,7 +59,7 @@ class UniswapV2Payments(PaymentBuilder):
         return {self._routers[chain_id]: _read} if chain_id in self._routers else {}
 
 
-def _call(path: Path, router: str, terms: Terms) -> tuple[bytes, int]:
+def _call(path: SwapPath, router: str, terms: Terms) -> tuple[bytes, int]:
     """Return calldata and value."""
     out, most, end = terms.amount_out, terms.amount_in_max, (path.tokens, terms.recipient, terms.deadline)
     if path.token_in.is_native:

@@ -9,7 +9,7 @@ from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import ADDRESS_BYTES, CallReader, DecodedPayment, read_arguments
-from adapters.transactions.paths import Path, path_of, wrapped
+from adapters.transactions.paths import SwapPath, path_of, wrapped
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
@@ -80,7 +80,7 @@ class UniswapV3Payments(PaymentBuilder):
         return {self._routers[chain_id]: partial(_read, coin=CHAINS[chain_id].wrapped_native)}
 
 
-def encode_path(path: Path) -> bytes:
+def encode_path(path: SwapPath) -> bytes:
     """Return tokens of 20 bytes from the last to the first, and the fees of the pools between them in 3 bytes each."""
     first = path.swaps[0].hop.token_in.address
     steps = (
@@ -90,7 +90,7 @@ def encode_path(path: Path) -> bytes:
     return b"".join(steps) + bytes.fromhex(first[2:])
 
 
-def _swap(path: Path, router: str, terms: Terms) -> Iterator[bytes]:
+def _swap(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
     recipient = ROUTER_ITSELF if path.token_out.is_native else terms.recipient
     if len(path.swaps) == 1:
         (only,) = path.swaps
@@ -105,7 +105,7 @@ def _swap(path: Path, router: str, terms: Terms) -> Iterator[bytes]:
         yield REFUND_COIN(router).data
 
 
-def _wrap(path: Path, router: str, terms: Terms) -> Iterator[bytes]:
+def _wrap(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
     """Wrap or unwrap in the router's hands, so that the result goes straight to the recipient."""
     if path.token_in.is_native:
         yield WRAP_COIN(router, terms.amount_out).data

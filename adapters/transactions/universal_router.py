@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from eth_abi.abi import encode
 
 from adapters.rpc.abi import Call, Function
-from adapters.transactions.paths import Path
+from adapters.transactions.paths import SwapPath
 from adapters.transactions.uniswap_v3 import encode_path
 
 EXECUTE = Function("execute(bytes,bytes[],uint256)")
@@ -30,13 +30,13 @@ def execute(router: str, commands: tuple[Command, ...], deadline: int) -> Call:
     return EXECUTE(router, numbers, tuple(command.arguments for command in commands), deadline)
 
 
-def swap_v3_exact_out(recipient: str, amount_out: int, most_in: int, path: Path) -> Command:
+def swap_v3_exact_out(recipient: str, amount_out: int, most_in: int, path: SwapPath) -> Command:
     """Swap what the router holds, over pools of Uniswap v3."""
     types = ("address", "uint256", "uint256", "bytes", "bool")
     return Command(0x01, encode(types, (recipient, amount_out, most_in, encode_path(path), False)))
 
 
-def swap_v2_exact_out(recipient: str, amount_out: int, most_in: int, path: Path) -> Command:
+def swap_v2_exact_out(recipient: str, amount_out: int, most_in: int, path: SwapPath) -> Command:
     """Swap what the router holds, over pairs of Uniswap v2."""
     types = ("address", "uint256", "uint256", "address[]", "bool")
     return Command(0x09, encode(types, (recipient, amount_out, most_in, path.tokens, False)))

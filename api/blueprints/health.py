@@ -11,7 +11,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.context import get_resources
 from api.domain.env import EnvMode
-from api.domain.errors import Unauthenticated, Unavailable
+from api.domain.errors import ServiceUnavailable, Unauthenticated
 from api.metrics import Metrics
 from api.services.operations import duty_health
 from api.services.settlement.traces import list_chains_without_traces
@@ -41,7 +41,7 @@ def readyz() -> dict[str, Any]:
     revision = _require_schema()
     health = duty_health.check_worker_health(get_resources())
     if not duty_health.ESSENTIAL.isdisjoint(health.undone):
-        raise Unavailable("; ".join(health.problems), retry_after_s=5)
+        raise ServiceUnavailable("; ".join(health.problems), retry_after_s=5)
     return {"status": "ready", "revision": revision, "problems": list(health.problems)}
 
 
@@ -66,12 +66,12 @@ def _require_schema() -> str:
     try:
         found, wanted = migrations.read_current_revision(engine), migrations.find_latest_revision(engine)
     except DATABASE_ERRORS as error:
-        raise Unavailable(f"The database does not answer ({type(error).__name__})", retry_after_s=5) from error
+        raise ServiceUnavailable(f"The database does not answer ({type(error).__name__})", retry_after_s=5) from error
     if found is None or found != wanted:
         message = (
             f"The database is at revision {found or 'none'}, this version needs {wanted}: run `checkout db upgrade`"
         )
-        raise Unavailable(message, retry_after_s=5)
+        raise ServiceUnavailable(message, retry_after_s=5)
     return found
 
 

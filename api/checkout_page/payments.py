@@ -8,11 +8,11 @@ from adapters.transactions.base import Transaction
 from api.checkout_page.amounts import format_money
 from api.checkout_page.strings import Strings
 from api.domain.env import EnvMode
-from api.services.checkout.transactions import Payment, Shortage
+from api.services.checkout.transactions import Shortage, SignablePayment
 from routing_engine.reference.chains import CHAINS
 
 
-def describe_payment(payment: Payment, strings: Strings) -> dict[str, Any]:
+def describe_payment(payment: SignablePayment, strings: Strings) -> dict[str, Any]:
     """Return the answer of the transactions endpoint; numbers as wallets take them, in hex."""
     quote = payment.quote
     return {
@@ -36,7 +36,7 @@ def describe_shortage(shortage: Shortage, strings: Strings) -> dict[str, str]:
     return {"explanation": strings.wallet["balance_too_low"].format(held=held, needed=needed, chain=chain)}
 
 
-def _describe_transaction(transaction: Transaction, payment: Payment, strings: Strings) -> dict[str, Any]:
+def _describe_transaction(transaction: Transaction, payment: SignablePayment, strings: Strings) -> dict[str, Any]:
     quote = payment.quote
     amount = format_money(payment.amount_in_max, quote.token_decimals, quote.token_symbol)
     return {

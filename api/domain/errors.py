@@ -77,5 +77,5 @@ class UnsupportedMedia(RequestRefused):
     """The body is not JSON."""
 
 
-class Unavailable(RequestRefused):
+class ServiceUnavailable(RequestRefused):
     """Something the service needs is down; the same request may succeed later."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from api.domain.transfers import Block, Transfer, TransferKey
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
 
 
 class ChainUnavailable(Exception):
@@ -18,7 +18,7 @@ class ChainUnavailable(Exception):
 class Head:
     """The newest block of a chain, and the number up to which nothing can change any more."""
 
-    block: Block
+    block: CanonicalBlock
     final_number: int
 
 
@@ -26,7 +26,7 @@ class Head:
 class Doubt:
     """A block that may hold more than was said of it; `told_by` is the host of the endpoint that said it."""
 
-    block: Block
+    block: CanonicalBlock
     told_by: str
 
 
@@ -55,7 +55,7 @@ class Settlement:
 class Place:
     """Where a transaction was mined, and whether it has to do with one of the recipients at all."""
 
-    block: Block
+    block: CanonicalBlock
     is_relevant: bool
 
 
@@ -110,7 +110,7 @@ class Ledger(Protocol):
         """Return how many requests this process has sent for a chain; a batch is one."""
         ...
 
-    def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+    def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, CanonicalBlock]:
         """Return the canonical blocks with these numbers; one beyond the head is left out."""
         ...
 

@@ -99,14 +99,14 @@ class OrderState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class OrderStep:
     """A change of status or of its reason."""
 
     status: OrderStatus
     reason: StatusReason
 
 
-def advance(order: OrderState, funds: Funds, now: datetime) -> tuple[Step, ...]:
+def advance(order: OrderState, funds: Funds, now: datetime) -> tuple[OrderStep, ...]:
     """Return the changes that are due, in their order; none if the order is where it belongs."""
     steps = []
     while step := _find_next(order, funds, now):
@@ -115,7 +115,7 @@ def advance(order: OrderState, funds: Funds, now: datetime) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def cancel(order: OrderState, funds: Funds) -> Step:
+def cancel(order: OrderState, funds: Funds) -> OrderStep:
     """Return the step by which a vendor takes an order back that has not been paid in full.
 
     Money that comes later is credited to the closed order, and can be sent back.
@@ -128,7 +128,7 @@ def cancel(order: OrderState, funds: Funds) -> Step:
     is_paid = order.status == OrderStatus.PROCESSING and order.amount is not None and funds.seen >= order.amount
     if is_paid or OrderStatus.CANCELLED not in TRANSITIONS[order.status]:
         raise Conflict(f"The order is {order.status} and can't become cancelled: {_REMEDIES[order.status]}")
-    return Step(status=OrderStatus.CANCELLED, reason=StatusReason.CANCELLED_BY_VENDOR)
+    return OrderStep(status=OrderStatus.CANCELLED, reason=StatusReason.CANCELLED_BY_VENDOR)
 
 
 def takes_payment(order: OrderState, mined_at: datetime) -> bool:
@@ -140,56 +140,56 @@ def takes_payment(order: OrderState, mined_at: datetime) -> bool:
     return order.status != OrderStatus.EXPIRED or mined_at <= order.expires_at + LATE_WINDOW
 
 
-def _find_next(order: OrderState, funds: Funds, now: datetime) -> Step | None:
+def _find_next(order: OrderState, funds: Funds, now: datetime) -> OrderStep | None:
     step = _find_due(order, funds, now)
-    return None if step == Step(status=order.status, reason=order.reason) else step
+    return None if step == OrderStep(status=order.status, reason=order.reason) else step
 
 
-def _find_due(order: OrderState, funds: Funds, now: datetime) -> Step | None:
+def _find_due(order: OrderState, funds: Funds, now: datetime) -> OrderStep | None:
     match order.status:
         case OrderStatus.CREATED if funds.first_at is not None:
-            return Step(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
+            return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
         case OrderStatus.CREATED if now >= order.expires_at:
-            return Step(status=OrderStatus.EXPIRED, reason=StatusReason.EXPIRED)
+            return OrderStep(status=OrderStatus.EXPIRED, reason=StatusReason.EXPIRED)
         case OrderStatus.CREATED:
             return None
         case OrderStatus.EXPIRED if funds.first_at is not None and takes_payment(order, funds.first_at):
-            return Step(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
+            return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
         case OrderStatus.PROCESSING if not funds.all_sent_back:
             return _settle(order, funds, now)
     return _find_after_close(order, funds)
 
 
-def _find_after_close(order: OrderState, funds: Funds) -> Step:
+def _find_after_close(order: OrderState, funds: Funds) -> OrderStep:
     """Follow what was promised, and what came or went back since.
 
     The chain may lose a payment that had the blocks its value asked for.
     """
     if funds.all_sent_back:
-        return Step(status=OrderStatus.REFUNDED, reason=StatusReason.NONE)
+        return OrderStep(status=OrderStatus.REFUNDED, reason=StatusReason.NONE)
     reason = order.reason
     if order.status == OrderStatus.SUCCESS:
         is_paid = order.amount is None or funds.final >= order.amount
         if not is_paid:
-            return Step(status=order.status, reason=StatusReason.REORGED)
+            return OrderStep(status=order.status, reason=StatusReason.REORGED)
         reason = _find_reason(order, funds) if reason == StatusReason.REORGED else reason
     if funds.part_sent_back and order.status != OrderStatus.REFUNDED:
         reason = StatusReason.PARTIALLY_REFUNDED
     elif funds.after_close:
         reason = StatusReason.PAID_AFTER_CLOSE
-    return Step(status=order.status, reason=reason)
+    return OrderStep(status=order.status, reason=reason)
 
 
-def _settle(order: OrderState, funds: Funds, now: datetime) -> Step:
+def _settle(order: OrderState, funds: Funds, now: datetime) -> OrderStep:
     if funds.first_at is None:
         reason = StatusReason.ROUTE_FAILED if funds.redirected else StatusReason.REORGED
-        return Step(status=OrderStatus.CREATED, reason=reason)
+        return OrderStep(status=OrderStatus.CREATED, reason=reason)
     if order.amount is not None and funds.seen_final >= order.amount:
-        return Step(status=OrderStatus.SUCCESS, reason=_find_reason(order, funds))
+        return OrderStep(status=OrderStatus.SUCCESS, reason=_find_reason(order, funds))
     failure = _find_failure(order, funds, now)
     if failure is not None:
-        return Step(status=OrderStatus.FAILED, reason=failure)
-    return Step(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
+        return OrderStep(status=OrderStatus.FAILED, reason=failure)
+    return OrderStep(status=OrderStatus.PROCESSING, reason=_find_reason(order, funds))
 
 
 def _find_failure(order: OrderState, funds: Funds, now: datetime) -> StatusReason | None:

@@ -31,7 +31,7 @@ FIRST_INNER_TRANSFER = -2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class CanonicalBlock:
     """A block that is canonical at the moment of asking."""
 
     number: int
@@ -85,7 +85,7 @@ class Transfer:
 
     kind: TransferKind
     chain_id: int
-    block: Block
+    block: CanonicalBlock
     tx_hash: str
     log_index: int
     token_address: str

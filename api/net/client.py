@@ -34,7 +34,7 @@ Dial = Callable[[HTTPConnection], socket.socket]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class HttpReply:
     """What came of one request.
 
     Parameters
@@ -59,8 +59,8 @@ class Reply:
 class Transport(Protocol):
     """Sends one request and waits for what comes of it."""
 
-    def post(self, url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> Reply:
-        """POST `body` to `url`, no further than `reach`; failures come back as a `Reply` too."""
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> HttpReply:
+        """POST `body` to `url`, no further than `reach`; failures come back as a `HttpReply` too."""
         ...
 
 
@@ -84,7 +84,7 @@ class SafeClient:
         self._timeout_s = timeout_s
         self._verify = ca_bundle or True
 
-    def post(self, url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> Reply:
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> HttpReply:
         """POST `body` to `url`, no further than `reach`."""
         began = time.monotonic()
         status, excerpt, retry_after, error = None, "", None, None
@@ -99,7 +99,7 @@ class SafeClient:
                 late = f"No complete answer within {self._timeout_s:g} s"
                 error = late if deadline.is_over else _describe(failure)
         duration_ms = round((time.monotonic() - began) * 1000)
-        return Reply(status=status, excerpt=excerpt, retry_after=retry_after, error=error, duration_ms=duration_ms)
+        return HttpReply(status=status, excerpt=excerpt, retry_after=retry_after, error=error, duration_ms=duration_ms)
 
     def _send(
         self, url: str, body: bytes, headers: Mapping[str, str], reach: Reach, deadline: Deadline

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adapters.dexes import curve, curve_pools
-from adapters.dexes.curve import Curve
+from adapters.dexes.curve import CurveRegistry
 from adapters.dexes.curve_pools import KINDS
 from adapters.rpc.multicall import MULTICALL3
 from routing_engine.amm.cryptoswap import Method
@@ -97,7 +97,7 @@ def set_state(script: Script, market: Any) -> None:
 
 
 def captured(kind: str, market: Any, wrong_by: int = 0) -> Any:
-    adapter, _ = adapter_of(script_of(kind, market, wrong_by), Curve(1, REGISTRY, kind))
+    adapter, _ = adapter_of(script_of(kind, market, wrong_by), CurveRegistry(1, REGISTRY, kind))
     contents = adapter.parse(adapter.fetch())
     assert not adapter.memory.faults
     return contents.markets[0] if contents.markets else dict(contents.refused)
@@ -151,7 +151,7 @@ def test_a_pool_whose_own_quotes_differ_is_refused(kind):
 def test_a_pool_that_lacks_a_getter_is_refused():
     script = script_of("stable_ng", NG)
     script.refuse(curve_pools.MULTIPLIER(POOL))
-    adapter, _ = adapter_of(script, Curve(1, REGISTRY, "stable_ng"))
+    adapter, _ = adapter_of(script, CurveRegistry(1, REGISTRY, "stable_ng"))
     assert adapter.parse(adapter.fetch()).refused == {"curve_stable_ng:unreadable": 1}
 
 
@@ -162,7 +162,7 @@ def test_an_empty_pool_is_refused():
 def test_new_pools_are_found_by_the_events_of_their_factory():
     script = script_of("stable_ng", NG)
     script.on(curve.POOL_COUNT(REGISTRY), 0)
-    adapter, counting = adapter_of(script, Curve(1, REGISTRY, "stable_ng"))
+    adapter, counting = adapter_of(script, CurveRegistry(1, REGISTRY, "stable_ng"))
     assert adapter.parse(adapter.fetch()).markets == ()
     others, unlisted = 3, address(0xB)
     for place, pool in enumerate((POOL, unlisted), start=others):
@@ -178,7 +178,7 @@ def test_new_pools_are_found_by_the_events_of_their_factory():
 
 def test_factories_of_all_generations_are_listened_to():
     """First topics as explorers show them for the factories of Ethereum."""
-    assert set(Curve.creations) == {
+    assert set(CurveRegistry.creations) == {
         "0x5b4a28c940282b5bf183df6a046b8119cf6edeb62859f75e835eb7ba834cce8d",
         "0xd1d60d4611e4091bb2e5f699eeb79136c21ac2305ad609f3de569afc3471eecc",
         "0x01f31cd2abdeb4e5e10ba500f2db0f937d9e8c735ab04681925441b4ea37eda5",
@@ -190,7 +190,7 @@ def test_factories_of_all_generations_are_listened_to():
 
 def test_events_are_followed_at_once_and_rates_within_a_minute():
     script = script_of("stable_ng", NG)
-    adapter, counting = adapter_of(script, Curve(1, REGISTRY, "stable_ng"))
+    adapter, counting = adapter_of(script, CurveRegistry(1, REGISTRY, "stable_ng"))
     assert adapter.parse(adapter.fetch()).markets == (NG,)
     script.mine()
     assert adapter.parse(adapter.fetch()).markets[0] is adapter.memory.holdings["curve_stable_ng"].markets[POOL]
@@ -217,6 +217,6 @@ def test_events_are_followed_at_once_and_rates_within_a_minute():
 def test_pools_with_coins_that_are_not_listed_are_none_of_ours():
     script = script_of("stable_ng", NG)
     script.tokens = script.tokens[:2]
-    adapter, _ = adapter_of(script, Curve(1, REGISTRY, "stable_ng"))
+    adapter, _ = adapter_of(script, CurveRegistry(1, REGISTRY, "stable_ng"))
     contents = adapter.parse(adapter.fetch())
     assert (contents.markets, dict(contents.refused)) == ((), {})

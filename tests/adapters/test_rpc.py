@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from adapters.base import BadPayload, Declined, TooLarge, VenueUnavailable
-from adapters.http.circuit_breaker import State
+from adapters.http.circuit_breaker import BreakerState
 from adapters.rpc.endpoint import LacksBlock, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import COMPARE_S
@@ -38,7 +38,7 @@ def test_another_endpoint_stands_in_for_one_that_fails(fault):
     assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
     bad, good = pool.list_health()
     assert bad.fault == str(fault)
-    assert (good.fault, good.head, good.state) == ("", 100, State.CLOSED)
+    assert (good.fault, good.head, good.state) == ("", 100, BreakerState.CLOSED)
 
 
 def test_an_answer_that_anybody_can_make_too_large_does_not_bring_its_endpoint_down():
@@ -52,7 +52,7 @@ def test_an_answer_that_anybody_can_make_too_large_does_not_bring_its_endpoint_d
         assert isinstance(answer, RpcRefused)
     network.nodes["only"].fault = None
     assert pool.head().number == 100
-    assert pool.list_health()[0].state == State.CLOSED
+    assert pool.list_health()[0].state == BreakerState.CLOSED
 
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=repr)
@@ -75,7 +75,7 @@ def test_an_endpoint_of_another_chain_is_named_and_left_alone():
         pool.ask([("eth_chainId", [])], list, at(100))
     wrong = pool.list_health()[0]
     assert wrong.fault == "wrong: is chain 5, not 1; check the URL"
-    assert wrong.state is State.OPEN
+    assert wrong.state is BreakerState.OPEN
     assert network.nodes["wrong"].asked == ["eth_chainId"]
 
 
@@ -195,7 +195,7 @@ def test_a_pruned_block_is_told_apart_from_an_outage():
     pool = pool_of(network)
     with pytest.raises(LacksBlock):
         pool.ask([("eth_call", [{"to": "0xc", "data": "0x"}, hex(1)])], list)
-    assert (pool.list_health()[0].state, pool.list_health()[0].fault) == (State.CLOSED, "")
+    assert (pool.list_health()[0].state, pool.list_health()[0].fault) == (BreakerState.CLOSED, "")
     with pytest.raises(LacksBlock):
         pool.ask([("eth_chainId", [])], list, at(100, "b"))
 

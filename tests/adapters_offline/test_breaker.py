@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from adapters.base import BadPayload, Declined, VenueUnavailable
-from adapters.http.circuit_breaker import Breaker, BreakerOpen, Breakers, State
+from adapters.http.circuit_breaker import Breaker, BreakerOpen, Breakers, BreakerState
 
 
 class Clock:
@@ -52,9 +52,9 @@ def test_it_opens_after_so_many_failures_in_a_row(breaker: Breaker) -> None:
     answer(breaker)
     fail(breaker)
     fail(breaker)
-    assert breaker.state is State.CLOSED
+    assert breaker.state is BreakerState.CLOSED
     fail(breaker)
-    assert breaker.state is State.OPEN
+    assert breaker.state is BreakerState.OPEN
     assert refused(breaker).retry_after_s == 10
 
 
@@ -62,11 +62,11 @@ def test_a_successful_probe_closes_it(breaker: Breaker, clock: Clock) -> None:
     for _ in range(3):
         fail(breaker)
     clock.now += 10
-    assert breaker.state is State.HALF_OPEN
+    assert breaker.state is BreakerState.HALF_OPEN
     answer(breaker)
-    assert breaker.state is State.CLOSED
+    assert breaker.state is BreakerState.CLOSED
     fail(breaker)
-    assert breaker.state is State.CLOSED, "the count starts anew"
+    assert breaker.state is BreakerState.CLOSED, "the count starts anew"
 
 
 def test_each_failed_probe_doubles_the_time_up_to_the_bound(breaker: Breaker, clock: Clock) -> None:
@@ -88,7 +88,7 @@ def test_one_probe_at_a_time(breaker: Breaker, clock: Clock) -> None:
         fail(breaker)
     clock.now += 10
     with breaker.attempt():
-        assert breaker.state is State.HALF_OPEN
+        assert breaker.state is BreakerState.HALF_OPEN
         assert "another caller" in str(refused(breaker))
     answer(breaker)
 
@@ -115,7 +115,7 @@ def test_of_many_threads_exactly_one_probes(breaker: Breaker, clock: Clock) -> N
     for thread in threads:
         thread.join()
     assert len(admitted) == 1
-    assert breaker.state is State.CLOSED
+    assert breaker.state is BreakerState.CLOSED
 
 
 def test_questions_are_not_serialised_while_it_is_closed(breaker: Breaker) -> None:
@@ -144,14 +144,14 @@ def test_a_late_failure_from_before_does_not_open_it_again(breaker: Breaker, clo
     fail(breaker)
     late = VenueUnavailable("late")
     assert not early.__exit__(VenueUnavailable, late, None)
-    assert breaker.state is State.CLOSED
+    assert breaker.state is BreakerState.CLOSED
 
 
 def test_a_late_answer_from_before_does_not_close_it(breaker: Breaker) -> None:
     with breaker.attempt():
         for _ in range(3):
             fail(breaker)
-    assert breaker.state is State.OPEN
+    assert breaker.state is BreakerState.OPEN
 
 
 def test_a_probe_that_ends_without_a_verdict_makes_way_for_the_next(breaker: Breaker, clock: Clock) -> None:
@@ -161,7 +161,7 @@ def test_a_probe_that_ends_without_a_verdict_makes_way_for_the_next(breaker: Bre
     with pytest.raises(KeyboardInterrupt), breaker.attempt():
         raise KeyboardInterrupt
     answer(breaker)
-    assert breaker.state is State.CLOSED
+    assert breaker.state is BreakerState.CLOSED
 
 
 @pytest.mark.parametrize("error", [BadPayload("nonsense"), Declined("no", status=400)])
@@ -171,7 +171,7 @@ def test_a_host_that_answers_nonsense_is_up(breaker: Breaker, error: Exception) 
     with pytest.raises(type(error)), breaker.attempt():
         raise error
     fail(breaker)
-    assert breaker.state is State.CLOSED
+    assert breaker.state is BreakerState.CLOSED
 
 
 def test_a_host_that_asks_for_time_gets_it(breaker: Breaker, clock: Clock) -> None:
@@ -187,4 +187,4 @@ def test_breakers_are_kept_by_host(clock: Clock) -> None:
     breakers = Breakers(lambda host: Breaker(host, failures=1, clock=clock))
     fail(breakers.find("a.test"))
     answer(breakers.find("b.test"))
-    assert breakers.list_states() == {"a.test": State.OPEN, "b.test": State.CLOSED}
+    assert breakers.list_states() == {"a.test": BreakerState.OPEN, "b.test": BreakerState.CLOSED}

@@ -14,7 +14,16 @@ from redis import Redis
 
 from adapters.base import BadPayload, VenueUnavailable
 from adapters.feed.board import MAX_DELTAS, RedisBoard
-from adapters.feed.codec import MAGIC, Head, pack_delta, pack_head, pack_whole, unpack_delta, unpack_head, unpack_whole
+from adapters.feed.codec import (
+    MAGIC,
+    BoardHead,
+    pack_delta,
+    pack_head,
+    pack_whole,
+    unpack_delta,
+    unpack_head,
+    unpack_whole,
+)
 from adapters.feed.state import SourceReport, State
 from routing_engine import Snapshot
 from routing_engine.model import Market
@@ -75,7 +84,7 @@ def test_a_change_of_another_state_is_refused() -> None:
 
 
 def test_the_head_comes_back_as_it_was() -> None:
-    head = Head(number=9, base=3, snapshot_id="ab", sources=SOURCES)
+    head = BoardHead(number=9, base=3, snapshot_id="ab", sources=SOURCES)
     read = unpack_head(pack_head(head))
     assert read.sources[0] == SOURCES[0]
     assert read.sources[1] == replace(SOURCES[1], expires_at=1e11), "for ever is far in the future"

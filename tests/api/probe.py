@@ -10,7 +10,7 @@ from api import blueprints
 from api.app import build_app
 from api.blueprints.base import Api, Blueprint
 from api.context import get_resources
-from api.domain.errors import Conflict, Forbidden, NotFound, RequestRefused, Unavailable, Unprocessable
+from api.domain.errors import Conflict, Forbidden, NotFound, RequestRefused, ServiceUnavailable, Unprocessable
 from api.domain.ids import IdPrefix, make_id
 from api.rate_limits import RateLimits
 from api.schemas import (
@@ -36,7 +36,7 @@ REFUSALS: dict[str, RequestRefused] = {
     "404": NotFound("No"),
     "409": Conflict("No"),
     "422": Unprocessable("No"),
-    "503": Unavailable("No", retry_after_s=7),
+    "503": ServiceUnavailable("No", retry_after_s=7),
 }
 
 

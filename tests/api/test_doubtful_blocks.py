@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from api.cli.commands import main
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, Settlement
-from api.domain.transfers import Block
+from api.domain.transfers import CanonicalBlock
 from api.services.ledger.blooms import make_bloom
 from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
 from api.services.resources import Resources
@@ -29,7 +29,7 @@ LIVE = EnvMode.LIVE
 
 
 def doubt(resources: Resources, number: int, fork: str = "0a") -> Doubt:
-    block = Block(number=number, hash="0x" + fork * 32, mined_at=resources.clock.now())
+    block = CanonicalBlock(number=number, hash="0x" + fork * 32, mined_at=resources.clock.now())
     return Doubt(block=block, told_by="first.example")
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from api.domain.errors import Conflict
 from api.services.idempotency import Repeatable, find_first_answer
 from api.services.resources import Resources
-from api.storage.tables import Event, IdempotencyKey, PaymentOrder
+from api.storage.tables import IdempotencyKey, PaymentOrder, WebhookEvent
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock
 from tests.support.shop import LINK, Shop
@@ -34,7 +34,7 @@ def test_the_same_request_gets_the_first_answer(shop: Shop) -> None:
     shop.clock.advance(hours=23)
     again = shop.post(PATH, dict(reversed(LINK.items())), Idempotency_Key="cart-7")
     assert (again.status_code, again.get_json()) == (200, first.get_json())
-    assert count(shop.resources, PaymentOrder) == count(shop.resources, Event) == 1
+    assert count(shop.resources, PaymentOrder) == count(shop.resources, WebhookEvent) == 1
 
 
 def test_another_body_is_refused(shop: Shop, assert_error: Callable[..., None]) -> None:
@@ -162,7 +162,7 @@ def test_many_threads_with_few_keys_make_one_order_for_each(shop: Shop) -> None:
         list(pool.map(hammer, range(THREADS)))
     assert refused == []
     assert [len(answers[key]) for key in range(KEYS)] == [1] * KEYS
-    assert count(shop.resources, PaymentOrder) == count(shop.resources, Event) == KEYS
+    assert count(shop.resources, PaymentOrder) == count(shop.resources, WebhookEvent) == KEYS
 
 
 def test_expired_keys_race_for_one_new_order(shop: Shop, clock: SettableClock) -> None:

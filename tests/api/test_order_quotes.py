@@ -10,7 +10,7 @@ import pytest
 
 from api.domain.errors import InvalidData, NotFound
 from api.services.checkout.payable_tokens import list_payable_tokens
-from api.services.checkout.quotes import OrderQuote, OrderQuoteRefused, Refusal, get_order_quote, quote_order
+from api.services.checkout.quotes import OrderQuote, OrderQuoteRefusal, OrderQuoteRefused, get_order_quote, quote_order
 from api.services.market.market import MarketService
 from api.services.resources import Resources
 from api.storage.tables import StoredQuote
@@ -108,7 +108,7 @@ def test_a_quote_holds_for_a_minute(resources: Resources, shop: Shop, order_id: 
     shop.clock.advance(seconds=0.001)
     with pytest.raises(OrderQuoteRefused) as caught:
         get_order_quote(resources, order_id, quote.quote_id)
-    assert caught.value.reason is Refusal.EXPIRED
+    assert caught.value.reason is OrderQuoteRefusal.EXPIRED
     assert quoted(resources, order_id, "ETH@1").quote_id != quote.quote_id
 
 
@@ -139,14 +139,14 @@ def test_an_unknown_token_is_named(resources: Resources, order_id: str, chain_id
 def test_no_route_says_why(resources: Resources, shop: Shop) -> None:
     order_id = shop.create(order_price={"currency": "USDC", "amount": 10**40, "decimals": 6})
     error = refusal(resources, order_id)
-    assert error.reason is Refusal.NO_ROUTE
+    assert error.reason is OrderQuoteRefusal.NO_ROUTE
     assert {problem.path for problem in error.problems} == set(resources.market.router.graph.protocols)
 
 
 def test_an_order_without_a_chain_is_not_payable(resources: Resources, shop: Shop) -> None:
     order_id = shop.create_live()
     error = refusal(resources, order_id)
-    assert error.reason is Refusal.NOT_PAYABLE
+    assert error.reason is OrderQuoteRefusal.NOT_PAYABLE
     assert error.problems[0].message
     assert list_payable_tokens(resources, order_id) == ()
 
@@ -157,11 +157,11 @@ def test_only_an_order_that_waits_for_money_is_quoted(resources: Resources, shop
     assert "cancelled" in refusal(resources, cancelled).message
     shop.simulate(paid, "pay")
     shop.wait(2)
-    assert refusal(resources, paid).reason is Refusal.NOT_WAITING
+    assert refusal(resources, paid).reason is OrderQuoteRefusal.NOT_WAITING
     shop.clock.advance(hours=25)
     assert "expired" in refusal(resources, overdue).message
     shop.wait()
-    assert refusal(resources, overdue).reason is Refusal.NOT_WAITING
+    assert refusal(resources, overdue).reason is OrderQuoteRefusal.NOT_WAITING
 
 
 def test_what_is_missing_of_a_short_payment_is_quoted(resources: Resources, shop: Shop, order_id: str) -> None:
@@ -215,6 +215,6 @@ def test_a_settlement_token_that_no_market_trades_can_still_be_transferred(resou
     order_id = shop.create(order_price=PRICE)
     poor: Any = replace(resources, market=PoorMarket(None, resources.clock))
     assert quote_order(poor, order_id, 8453, USDC_BASE).is_direct
-    assert refusal(poor, order_id, "A@1").reason is Refusal.NO_ROUTE
+    assert refusal(poor, order_id, "A@1").reason is OrderQuoteRefusal.NO_ROUTE
     ((chain, choices),) = ((group.chain["chainId"], group.tokens) for group in list_payable_tokens(poor, order_id))
     assert (chain, [choice.token.address for choice in choices]) == (8453, [USDC_BASE])

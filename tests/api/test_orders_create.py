@@ -15,7 +15,7 @@ from api.domain.env import EnvMode
 from api.domain.money import UINT256_MAX
 from api.services.resources import Resources
 from api.services.vendors.vendors import Account, set_account
-from api.storage.tables import Event, PaymentOrder, SettlementAccount
+from api.storage.tables import PaymentOrder, SettlementAccount, WebhookEvent
 from routing_engine.reference import token_registry
 from tests.api.conftest import START, Merchant
 from tests.support.shop import LINK, Shop, connected
@@ -359,4 +359,4 @@ def test_creation_is_an_event(shop: Shop) -> None:
 def test_a_refused_link_leaves_nothing(shop: Shop) -> None:
     shop.post(PATH, {**LINK, "order_price": price(currency="XYZ")})
     with shop.resources.database.read() as session:
-        assert session.scalar(select(func.count()).select_from(Event)) == 0
+        assert session.scalar(select(func.count()).select_from(WebhookEvent)) == 0

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from api.domain.env import EnvMode
 from api.domain.ledger import Place
-from api.domain.transfers import Block
+from api.domain.transfers import CanonicalBlock
 from api.services.resources import Resources
 from api.services.settlement.watching import hints
 from api.services.settlement.watching.doubtful_blocks import list_due_doubts
@@ -106,7 +106,7 @@ def test_a_hint_makes_a_block_doubtful_that_was_read_without_it(
     resources: Resources, number: int, is_relevant: bool, doubts: list[int], left: int
 ) -> None:
     now = resources.clock.now()
-    place = Place(block=Block(number=number, hash="0x" + "0b" * 32, mined_at=now), is_relevant=is_relevant)
+    place = Place(block=CanonicalBlock(number=number, hash="0x" + "0b" * 32, mined_at=now), is_relevant=is_relevant)
     with resources.database.write() as session:
         add_hint(session, EnvMode.TEST, BASE, HASH.lower(), now)
         follow_hints(session, EnvMode.TEST, BASE, [HASH.lower()], {HASH.lower(): place}, 100, now)

@@ -10,7 +10,7 @@ import pytest
 
 from api.domain.confirmations import Confirmations
 from api.domain.ledger import Head
-from api.domain.transfers import Block
+from api.domain.transfers import CanonicalBlock
 from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.crediting.observation import ChainObservation
 from api.services.settlement.watching import watcher
@@ -27,7 +27,7 @@ def test_a_ledger_that_is_behind_neither_loses_nor_doubles(shop: Shop) -> None:
     send(shop, order_id, 10**18)
     shop.wait(1)
     payment = shop.payments()[0]
-    old = Head(block=Block(number=5, hash="0x05", mined_at=START), final_number=0)
+    old = Head(block=CanonicalBlock(number=5, hash="0x05", mined_at=START), final_number=0)
     behind = ChainObservation(
         env_mode="test",
         chain_id=8453,

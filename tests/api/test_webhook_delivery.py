@@ -11,10 +11,10 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from api.app import build_app
 from api.domain.env import EnvMode
-from api.net.client import Reply
+from api.net.client import HttpReply
 from api.services.webhooks.dispatcher import Dispatcher
 from api.services.webhooks.outbox import NewEvent, publish
-from api.storage.tables import Event, WebhookDelivery
+from api.storage.tables import WebhookDelivery, WebhookEvent
 from tests.api.conftest import START, Merchant
 from tests.api.test_storage import order_of
 from tests.support.clock import SettableClock
@@ -89,7 +89,7 @@ def test_nothing_is_sent_of_a_transaction_that_fails(desk: Desk, merchant: Merch
         fail()
     assert desk.work() == []
     with desk.resources.database.read() as session:
-        assert session.scalars(select(Event)).all() == []
+        assert session.scalars(select(WebhookEvent)).all() == []
 
 
 def test_events_of_one_order_arrive_in_their_order(desk: Desk, merchant: Merchant) -> None:
@@ -99,12 +99,12 @@ def test_events_of_one_order_arrive_in_their_order(desk: Desk, merchant: Merchan
     active: list[str] = []
     together: list[tuple[str, ...]] = []
 
-    def answer(sent: Sent) -> Reply:
+    def answer(sent: Sent) -> HttpReply:
         active.append(sent.event["data"]["payment_order_id"])
         threading.Event().wait(0.01)  # for others to come in
         together.append(tuple(active))
         active.remove(sent.event["data"]["payment_order_id"])
-        return Reply(status=200)
+        return HttpReply(status=200)
 
     desk.transport.answer = answer
     published = [(order_id, desk.publish(merchant, order_id=order_id)) for order_id in orders for _ in range(6)]
@@ -120,13 +120,13 @@ def test_events_of_one_order_arrive_in_their_order(desk: Desk, merchant: Merchan
 def test_a_slow_receiver_holds_up_nobody_else(desk: Desk, merchant: Merchant) -> None:
     release, started, served = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
 
-    def answer(sent: Sent) -> Reply:
+    def answer(sent: Sent) -> HttpReply:
         if "slow" in sent.url:
             started.release()
             release.wait(30)
         else:
             served.release()
-        return Reply(status=200)
+        return HttpReply(status=200)
 
     desk.transport.answer = answer
     desk.subscribe(merchant, url="https://slow.example/")
@@ -176,10 +176,10 @@ def test_an_ended_dispatcher_starts_nothing_more_and_can_run_again(desk: Desk, m
     desk.subscribe(merchant)
     holding, release = threading.Event(), threading.Event()
 
-    def answer(_: Sent) -> Reply:
+    def answer(_: Sent) -> HttpReply:
         holding.set()
         release.wait(30)
-        return Reply(status=200)
+        return HttpReply(status=200)
 
     desk.transport.answer = answer
     events = [desk.publish(merchant) for _ in range(8)]

@@ -26,7 +26,7 @@ from api.domain.payments import GONE
 from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade
-from api.storage.tables import Event, Payment, PaymentOrder, SimulatedTransfer, TimelineEntry
+from api.storage.tables import Payment, PaymentOrder, SimulatedTransfer, TimelineEntry, WebhookEvent
 from tests.chaos.service import Service
 from tests.support.shop import LINK
 
@@ -138,7 +138,8 @@ def _books(database: Database) -> Books:
         ).all()
         steps = session.execute(select(TimelineEntry.order_id, TimelineEntry.status).order_by(TimelineEntry.id)).all()
         events = {
-            row[0]: row[1] for row in session.execute(select(Event.order_id, func.count()).group_by(Event.order_id))
+            row[0]: row[1]
+            for row in session.execute(select(WebhookEvent.order_id, func.count()).group_by(WebhookEvent.order_id))
         }
     _check_transfers(books, payments, moved)
     for order in orders:

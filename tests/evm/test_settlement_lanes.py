@@ -15,7 +15,7 @@ from adapters.bridges.stargate.firm_quotes import StargateQuotes
 from adapters.bridges.stargate.protocol import SOMEBODY, make_path, read_paths
 from adapters.chain.deployments import deployments_of
 from adapters.rpc.reading import run
-from adapters.rpc.responder import ChainReader, ChainResponder
+from adapters.rpc.responder import ChainClient, ChainResponder
 from adapters.testing import ReplayClient
 from routing_engine import Market
 from routing_engine.amm.stargate_fee import FeeTerms
@@ -55,7 +55,7 @@ class Lanes:
 
     def newest(self, chain_id: int) -> ChainResponder:
         rpc = self.nets[chain_id].rpc()
-        return ChainReader(rpc).answer_at(rpc.head())
+        return ChainClient(rpc).answer_at(rpc.head())
 
 
 @pytest.fixture(scope="module")

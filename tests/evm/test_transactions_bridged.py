@@ -11,7 +11,7 @@ from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from adapters.transactions.base import PlannedHop, Purpose, Terms, Transaction
 from adapters.transactions.payment_builders import PaymentBuilders, transactions, with_reference
-from adapters.transactions.simulation import PaymentChain, Refused, Simulation
+from adapters.transactions.simulation import PaymentChain, Simulation, WouldFail
 from routing_engine.model import Hop
 from routing_engine.reference import token_registry
 from tests.support.across import fill
@@ -114,5 +114,5 @@ def test_where_nodes_try_no_batches_the_payment_is_tried_after_the_permission(or
 @pytest.mark.parametrize("kind", [JsonClient, WithoutBatches])
 def test_what_would_fail_is_refused_by_either_kind_of_node(origin: MainNet, kind: type[JsonClient]) -> None:
     (payment,) = batch_of(origin, DEPOSITED)
-    with pytest.raises(Refused):
+    with pytest.raises(WouldFail):
         tried(origin, (payment,), client=kind(limits=RPC_LIMITS))

@@ -18,7 +18,7 @@ from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.services.vendors.vendors import Account, set_account
-from api.storage.tables import Event, Payment, SimulatedTransfer
+from api.storage.tables import Payment, SimulatedTransfer, WebhookEvent
 from routing_engine.reference import token_registry
 from tests.support.clock import SettableClock
 
@@ -117,7 +117,7 @@ class Shop:
     def events(self, order_id: str) -> list[dict[str, Any]]:
         """Return the events of an order, oldest first."""
         with self.resources.database.read() as session:
-            query = select(Event.payload).where(Event.order_id == order_id).order_by(Event.seq)
+            query = select(WebhookEvent.payload).where(WebhookEvent.order_id == order_id).order_by(WebhookEvent.seq)
             return [self.client.application.json.loads(text)["event"] for text in session.scalars(query)]
 
     def payments(self) -> list[Payment]:

@@ -14,7 +14,7 @@ from standardwebhooks import Webhook
 
 from api.domain.env import EnvMode
 from api.net.addresses import Reach
-from api.net.client import Reply
+from api.net.client import HttpReply
 from api.services.resources import Resources
 from api.services.webhooks.dispatcher import Dispatcher
 from api.services.webhooks.outbox import NewEvent, publish
@@ -48,16 +48,16 @@ class FakeTransport:
     """Keeps what is sent, and gives what `answer` says: 200 unless the test sets another."""
 
     now: Callable[[], datetime]
-    answer: Callable[[Sent], Reply] = lambda _: Reply(status=200)
+    answer: Callable[[Sent], HttpReply] = lambda _: HttpReply(status=200)
     sent: list[Sent] = field(default_factory=list)
 
-    def post(self, url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> Reply:
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> HttpReply:
         sent = Sent(url=url, body=body, headers=dict(headers), reach=reach, at=self.now())
         self.sent.append(sent)
         return self.answer(sent)
 
     def always(self, **reply: Any) -> None:
-        self.answer = lambda _: Reply(**reply)
+        self.answer = lambda _: HttpReply(**reply)
 
 
 @dataclass

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from api.net.addresses import Reach
-from api.net.client import Reply, SafeClient
+from api.net.client import HttpReply, SafeClient
 from api.net.resolver import ResolutionFailed, SystemResolver
 from tests.support.receiver import CERTIFICATE, StaticResolver, receiver
 
 PUBLIC, LOCAL = Reach(), Reach(local=True)
 
 
-def post(url: str, reach: Reach = LOCAL, headers: Mapping[str, str] | None = None, **options: object) -> Reply:
+def post(url: str, reach: Reach = LOCAL, headers: Mapping[str, str] | None = None, **options: object) -> HttpReply:
     return SafeClient(**options).post(url, b"{}", headers or {}, reach)
 
 
@@ -162,7 +162,7 @@ def test_a_handshake_that_drips_is_cut_off() -> None:
 def test_an_answer_that_is_not_http_is_a_failure(answer: bytes) -> None:
     with receiver(answer) as (port, _):
         reply = post(f"http://127.0.0.1:{port}/", timeout_s=2)
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, HttpReply)
     assert reply.status in {None, 200}
 
 

@@ -11,7 +11,7 @@ from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
-from adapters.transactions.paths import Path, path_of, wrapped
+from adapters.transactions.paths import SwapPath, path_of, wrapped
 from adapters.transactions.universal_router import (
     CALLER,
     Command,
@@ -34,7 +34,7 @@ exchange's calldata, whether a better swap raises the output, pool, nonce; selec
 TRANSFER_FIRST = 1
 """The exchange is given the tokens before it is called."""
 
-Swap = Callable[[str, int, int, Path], Command]
+Swap = Callable[[str, int, int, SwapPath], Command]
 
 
 class AcrossSwapPayments(PaymentBuilder):
@@ -105,7 +105,7 @@ class AcrossSwapPayments(PaymentBuilder):
         (pool, *_) = (*(facts.address("spoke_pool") for facts in deployments_of("across", chain_id)), "")
         return {self._peripheries[chain_id]: partial(_read, pool=pool)} if chain_id in self._peripheries else {}
 
-    def _find_path(self, hops: tuple[PlannedHop, ...]) -> Path | None:
+    def _find_path(self, hops: tuple[PlannedHop, ...]) -> SwapPath | None:
         if not hops or not delivers_its_output(hops[-1]):
             return None
         path = path_of(hops[:-1], self._exchange)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import structlog
 
-from api.domain.errors import Unavailable
+from api.domain.errors import ServiceUnavailable
 
 log = structlog.get_logger(__name__)
 
@@ -63,11 +63,11 @@ def is_rejected(screen: Screen, address: str) -> bool:
 
     Raises
     ------
-    Unavailable
+    ServiceUnavailable
         If the screen can't say now: nothing is built or sent until it can.
     """
     try:
         return bool(screen([address]))
     except Exception as error:  # a stranger's code: whatever goes wrong in it, nothing is exchanged unchecked
         log.warning("screening_failed", kind=type(error).__name__)
-        raise Unavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error
+        raise ServiceUnavailable("The check of addresses does not answer; try again", retry_after_s=RETRY_S) from error

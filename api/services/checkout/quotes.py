@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OrderQuote",
+    "OrderQuoteRefusal",
     "OrderQuoteRefused",
     "PayableChain",
     "PayableToken",
-    "Refusal",
     "get_order_quote",
     "quote_order",
 ]
 
 
-class Refusal(StrEnum):
+class OrderQuoteRefusal(StrEnum):
     """Why an order has no quote."""
 
     NOT_PAYABLE = "order_not_payable"
@@ -50,7 +50,7 @@ class Refusal(StrEnum):
 class OrderQuoteRefused(Conflict):
     """An order can't be paid this way now; `reason` says why in a word, `message` in a sentence."""
 
-    def __init__(self, reason: Refusal, message: str, *problems: Problem) -> None:
+    def __init__(self, reason: OrderQuoteRefusal, message: str, *problems: Problem) -> None:
         super().__init__(message, *problems)
         self.reason = reason
 
@@ -115,7 +115,7 @@ def get_order_quote(resources: Resources, order_id: str, quote_id: str) -> Order
     if row is None or row.order_id != order_id:
         raise NotFound("There is no such quote for this payment order")
     if resources.clock.now() >= row.expires_at:
-        raise OrderQuoteRefused(Refusal.EXPIRED, "The quote has expired; ask for a new one")
+        raise OrderQuoteRefused(OrderQuoteRefusal.EXPIRED, "The quote has expired; ask for a new one")
     return OrderQuote.from_body(row.body)
 
 
@@ -130,12 +130,14 @@ def require_due(resources: Resources, order: PublicOrder) -> tuple[Token, int]:
     settled = find_settlement_token(order)
     if not order.payable or settled is None:
         message = "The order can't be paid: the merchant has no settlement account that is connected to a chain"
-        raise OrderQuoteRefused(Refusal.NOT_PAYABLE, message, Problem(path="order", message=order.not_payable_reason))
+        raise OrderQuoteRefused(
+            OrderQuoteRefusal.NOT_PAYABLE, message, Problem(path="order", message=order.not_payable_reason)
+        )
     is_waiting = order.status == OrderStatus.CREATED and resources.clock.now() < order.expires_at
     is_short = order.status == OrderStatus.PROCESSING  # what is on its way over a bridge may be a stranger's
     if not (is_waiting or is_short) or not order.amount_due:
         status = OrderStatus.EXPIRED if order.status == OrderStatus.CREATED else order.status
-        raise OrderQuoteRefused(Refusal.NOT_WAITING, f"The order takes no payment now: it is {status}")
+        raise OrderQuoteRefused(OrderQuoteRefusal.NOT_WAITING, f"The order takes no payment now: it is {status}")
     return settled, order.amount_due
 
 
@@ -163,7 +165,7 @@ def _find_route(resources: Resources, token: Token, settled: Token, due: int) ->
     try:
         route = require_routes(router.find_routes(request))[0]
     except RouteNotFound as error:
-        raise OrderQuoteRefused(Refusal.NO_ROUTE, error.message, *error.problems) from error
+        raise OrderQuoteRefused(OrderQuoteRefusal.NO_ROUTE, error.message, *error.problems) from error
     return _describe_route(resources, router, query, route)
 
 
@@ -174,7 +176,7 @@ def _find_payable_route(
     found = find_payable(router, access.builders, token, settled, due) if token.chain_id in access.chains else None
     if found is None:
         message = f"No single transaction turns {token} into {settled} for the merchant"
-        raise OrderQuoteRefused(Refusal.NO_ROUTE, message)
+        raise OrderQuoteRefused(OrderQuoteRefusal.NO_ROUTE, message)
     request = RouteRequest(token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT)
     query = RouteQuery(request=request, slippage_bps=choose_slippage_bps(token, settled))
     return {**_describe_route(resources, router, query, found.route), "hops": found.hops}

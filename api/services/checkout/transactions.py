@@ -11,13 +11,13 @@ from adapters.base import AdapterError
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Terms, Transaction
 from adapters.transactions.paths import WRAP
 from adapters.transactions.payment_builders import transactions, with_reference
-from adapters.transactions.simulation import PaymentChain, Refused, Simulation
+from adapters.transactions.simulation import PaymentChain, Simulation, WouldFail
 from api.domain.env import EnvMode
-from api.domain.errors import Unavailable
+from api.domain.errors import ServiceUnavailable
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import is_rejected
 from api.services.checkout.quote import OrderQuote
-from api.services.checkout.quotes import OrderQuoteRefused, Refusal, get_order_quote, require_due
+from api.services.checkout.quotes import OrderQuoteRefusal, OrderQuoteRefused, get_order_quote, require_due
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.settlement.crediting.built_deposits import describe_build, remember_build
@@ -33,7 +33,7 @@ ROUNDINGS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Payment:
+class SignablePayment:
     """What a wallet signs to pay an order.
 
     Parameters
@@ -64,11 +64,13 @@ class Shortage(OrderQuoteRefused):
     """A wallet has `held` of a token, and `needed` is needed; smallest units."""
 
     def __init__(self, token: Token, held: int, needed: int) -> None:
-        super().__init__(Refusal.TOO_LITTLE, f"The wallet has too little {token.symbol} on chain {token.chain_id}")
+        super().__init__(
+            OrderQuoteRefusal.TOO_LITTLE, f"The wallet has too little {token.symbol} on chain {token.chain_id}"
+        )
         self.token, self.held, self.needed = token, held, needed
 
 
-def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str) -> Payment:
+def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str) -> SignablePayment:
     """Return the transactions that pay an order as a quote of it says.
 
     Bridges are asked once more, for the very amount and addresses; what they confirm is what is built.
@@ -85,17 +87,19 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
     OrderQuoteRefused
         If the quote has expired, the order takes no payment, the price does not hold any more, the wallet has too
         little or is not accepted, or the payment would fail.
-    Unavailable
+    ServiceUnavailable
         If the chain or the bridge does not answer.
     """
     order = load_public_order(resources, order_id)
     quote = get_order_quote(resources, order_id, quote_id)
     access = resources.chain_access.get(order.env_mode)
     if access is None or quote.chain_id not in access.chains:
-        raise OrderQuoteRefused(Refusal.NOT_PAYABLE, "This order is not paid from a wallet: its chains are simulated")
+        raise OrderQuoteRefused(
+            OrderQuoteRefusal.NOT_PAYABLE, "This order is not paid from a wallet: its chains are simulated"
+        )
     _, due = require_due(resources, order)
     if due != quote.amount_out:
-        raise OrderQuoteRefused(Refusal.EXPIRED, "Another amount is due by now; ask for a new quote")
+        raise OrderQuoteRefused(OrderQuoteRefusal.EXPIRED, "Another amount is due by now; ask for a new quote")
     _require_accepted(resources, payer)
     terms = _make_terms(resources, order, quote, payer)
     try:
@@ -107,17 +111,17 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
         _remember(resources, hops, quote, terms, call)
         return payment
     except CannotBuild as error:
-        raise OrderQuoteRefused(Refusal.NO_ROUTE, f"The payment can't be built: {error}") from error
-    except Refused as error:
-        raise OrderQuoteRefused(Refusal.WOULD_FAIL, f"The payment would fail now: {error}") from error
+        raise OrderQuoteRefused(OrderQuoteRefusal.NO_ROUTE, f"The payment can't be built: {error}") from error
+    except WouldFail as error:
+        raise OrderQuoteRefused(OrderQuoteRefusal.WOULD_FAIL, f"The payment would fail now: {error}") from error
     except AdapterError as error:
-        raise Unavailable("The chain or the bridge does not answer; try again", retry_after_s=RETRY_S) from error
+        raise ServiceUnavailable("The chain or the bridge does not answer; try again", retry_after_s=RETRY_S) from error
 
 
 def _require_accepted(resources: Resources, payer: str) -> None:
     """Refuse a wallet that the operator's screen rejects, before it has sent anything."""
     if is_rejected(resources.screen, payer):
-        raise OrderQuoteRefused(Refusal.REJECTED, "Payments from this wallet are not accepted")
+        raise OrderQuoteRefused(OrderQuoteRefusal.REJECTED, "Payments from this wallet are not accepted")
 
 
 def _make_terms(resources: Resources, order: PublicOrder, quote: OrderQuote, payer: str) -> Terms:
@@ -161,7 +165,9 @@ def _confirm_hops(access: ChainAccess, quote: OrderQuote, terms: Terms) -> tuple
             break
         enough = mul_div_up(amount, quote.amount_out, max(1, firm.hop.amount_out)) + ROUNDINGS
         amount = min(largest, enough) if is_first else largest
-    raise OrderQuoteRefused(Refusal.EXPIRED, "The bridge asks for more than quoted by now; ask for a new quote")
+    raise OrderQuoteRefused(
+        OrderQuoteRefusal.EXPIRED, "The bridge asks for more than quoted by now; ask for a new quote"
+    )
 
 
 def _remember(
@@ -197,7 +203,7 @@ def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: 
 
 def _try_payment(
     chain: PaymentChain, order: PublicOrder, quote: OrderQuote, call: PaymentCall, terms: Terms
-) -> Payment:
+) -> SignablePayment:
     """Try the payment with the order's reference, and without where the recipient refuses it."""
     spending = call.spending
     allowance = chain.read_allowance(spending, terms.payer) if spending else 0
@@ -206,13 +212,13 @@ def _try_payment(
     has_reference = True
     try:
         tried = chain.simulate(marked, terms.payer, terms.recipient)
-    except Refused as refusal:
+    except WouldFail as refusal:
         if refusal.number != len(marked) - 1:
             raise
         tried = chain.simulate(transactions(call, allowance, granted), terms.payer, terms.recipient)
         has_reference = False
     _require_arrival(quote, tried)
-    return Payment(
+    return SignablePayment(
         quote=quote,
         env_mode=order.env_mode,
         payer=terms.payer,
@@ -228,4 +234,4 @@ def _require_arrival(quote: OrderQuote, tried: Simulation) -> None:
         return
     received: Mapping[str, int] = tried.received
     if received.get(quote.settlement_token_address, 0) < quote.amount_out:
-        raise Refused("the merchant would receive less than the price")
+        raise WouldFail("the merchant would receive less than the price")

@@ -14,7 +14,7 @@ from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, Head, Place, Proof, Reading, Settlement
-from api.domain.transfers import Block, Transfer, TransferKey
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.doubts import DoubtSettler
 from api.services.ledger.places import find_places
@@ -94,7 +94,7 @@ class ChainLedger:
         """Return how many HTTP requests the endpoints of a chain were sent."""
         return self._pools[chain_id].requests
 
-    def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+    def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, CanonicalBlock]:
         """Return the canonical blocks with these numbers."""
         return self._readers[chain_id].read_blocks(numbers)
 

@@ -20,7 +20,7 @@ from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
 from api.domain.confirmations import count_finality_blocks
 from api.domain.ledger import ChainUnavailable, Doubt, Head, Reading
-from api.domain.transfers import Block, Transfer
+from api.domain.transfers import CanonicalBlock, Transfer
 from api.services.ledger.candidates import choose_paying_or_naming
 from api.services.ledger.event_searches import is_transfer, plan_bloom_searches, plan_event_searches
 from api.services.ledger.evidence.signatures import accepts_signature
@@ -68,7 +68,7 @@ class ChainReader:
         self._transactions = TransactionReader(rpc, self._bridges)
 
     @property
-    def untraced(self) -> Mapping[str, Block]:
+    def untraced(self) -> Mapping[str, CanonicalBlock]:
         """The newest transactions, by their hashes, that no trace was to be had of when they were read last."""
         return self._transactions.untraced
 
@@ -90,7 +90,7 @@ class ChainReader:
             final_number=deep if newest.final is None else min(newest.final, newest.number),
         )
 
-    def read_blocks(self, numbers: Collection[int]) -> dict[int, Block]:
+    def read_blocks(self, numbers: Collection[int]) -> dict[int, CanonicalBlock]:
         """Return the canonical blocks with these numbers; one beyond the head is left out."""
         told = {each.number: to_block(each) for each in (self._at, self._at and self._at.beside) if each}
         asked = sorted(number for number in numbers if number >= 0 and number not in told)

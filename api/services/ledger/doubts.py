@@ -13,7 +13,7 @@ from adapters.base import BadPayload
 from adapters.bridges.events import EventReader
 from adapters.rpc.endpoint import Answer, Question
 from api.domain.ledger import ChainUnavailable, Doubt, Settlement
-from api.domain.transfers import Block, Transfer
+from api.domain.transfers import CanonicalBlock, Transfer
 from api.services.ledger.candidates import AddressSearch
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.event_searches import is_transfer, is_wanted, plan_event_searches
@@ -144,8 +144,8 @@ class DoubtSettler:
         return Settlement(transfers=tuple(found), settled=frozenset(settled))
 
 
-def _reads(searches: int) -> Callable[[list[Answer]], tuple[list[FoundLog], list[Block]]]:
-    def parse(answers: list[Answer]) -> tuple[list[FoundLog], list[Block]]:
+def _reads(searches: int) -> Callable[[list[Answer]], tuple[list[FoundLog], list[CanonicalBlock]]]:
+    def parse(answers: list[Answer]) -> tuple[list[FoundLog], list[CanonicalBlock]]:
         events = [found for answer in answers[:searches] for found in read_found_logs(answer)]
         return events, [read_header(answer) for answer in answers[searches:] if answer is not None]
 

@@ -12,7 +12,7 @@ from adapters.bridges.events import BridgeEvents, EventReader
 from adapters.rpc.endpoint import Answer
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
-from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer
+from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer
 from api.services.ledger.evidence.calldata import CalldataEvidence, decode_coin, is_simple
 from api.services.ledger.evidence.evidence import TracedEvidence, TransactionEvidence
 from api.services.ledger.evidence.listed_contracts import ListedContracts
@@ -42,7 +42,7 @@ class TransactionReader:
         self._rpc, self._bridges = rpc, bridges
         self._payers = frozenset(address for bridge in bridges for address in bridge.contracts)
         self._listed = ListedContracts(rpc)
-        self.untraced: dict[str, Block] = {}
+        self.untraced: dict[str, CanonicalBlock] = {}
         """Transactions that no trace was to be had of when they were read last, by their hashes; the newest ones."""
 
     def read(self, mined: Mined, recipients: Collection[str], at: Header | None) -> list[Transfer]:
@@ -50,7 +50,7 @@ class TransactionReader:
 
         Parameters
         ----------
-        at : Block, optional
+        at : CanonicalBlock, optional
             Only endpoints that have this block are asked.
 
         Raises

@@ -13,7 +13,7 @@ from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.heads import parse_block
 from adapters.rpc.logs import parse_log
-from api.domain.transfers import Block
+from api.domain.transfers import CanonicalBlock
 from api.services.ledger.blooms import BLOOM_BYTES
 
 REFERENCE_BYTES = 16
@@ -38,7 +38,7 @@ class FullBlock:
     `bloom` is that of its events, as a number.
     """
 
-    block: Block
+    block: CanonicalBlock
     parent_hash: str
     bloom: int
     records: Mapping[str, Mapping[str, Any]]
@@ -68,7 +68,7 @@ class FoundLog:
         return any("0x" + word[-40:] in addresses for word in (*self.log.topics[1:], *words))
 
 
-def read_header(record: object) -> Block:
+def read_header(record: object) -> CanonicalBlock:
     """Read a block's number, hash and time.
 
     Raises
@@ -168,13 +168,13 @@ def _read_address(text: object, field: str) -> str:
     return "0x" + read_hex(text, field, 20).hex()
 
 
-def to_block(header: Header) -> Block:
+def to_block(header: Header) -> CanonicalBlock:
     """Return the domain's block of an endpoint's header."""
     mined_at = datetime.fromtimestamp(header.timestamp, UTC)
-    return Block(number=header.number, hash=header.hash, mined_at=mined_at)
+    return CanonicalBlock(number=header.number, hash=header.hash, mined_at=mined_at)
 
 
-def read_headers(answers: list[Answer]) -> list[Block]:
+def read_headers(answers: list[Answer]) -> list[CanonicalBlock]:
     """Read the headers of the blocks that there are."""
     return [read_header(answer) for answer in answers if answer is not None]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from adapters.bridges.events import BridgeEvents, BridgeRefund, Delivery, Deposit, EventReader
 from adapters.rpc.abi import Log
-from api.domain.transfers import FIRST_INNER_TRANSFER, Block, Transfer, TransferKind
+from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer, TransferKind
 from api.services.ledger.evidence.evidence import PayerProof, TransactionEvidence
 from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, find_wrapped_coin
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
@@ -21,7 +21,7 @@ class Mined:
     """A successful transaction in its block, with what it left behind."""
 
     chain_id: int
-    block: Block
+    block: CanonicalBlock
     transaction: ChainTransaction
     receipt: Receipt
 

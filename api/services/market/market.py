@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 import structlog
 
 from api.domain.clock import Clock
-from api.domain.errors import Unavailable
+from api.domain.errors import ServiceUnavailable
 
 if TYPE_CHECKING:
     from adapters.feed.state import SourceReport, State
@@ -85,7 +85,7 @@ class MarketService:
 
         Raises
         ------
-        Unavailable
+        ServiceUnavailable
             If no source has given a market yet.
         """
         return self._present().router
@@ -203,7 +203,7 @@ class MarketService:
         raise NoMarket(reason)
 
 
-class NoMarket(Unavailable):
+class NoMarket(ServiceUnavailable):
     """No source has given a market.
 
     Parameters

@@ -8,7 +8,7 @@ from adapters.base import AdapterError
 from adapters.chain.deployments import find_contracts
 from adapters.rpc.multicall import MULTICALL3
 from api.domain.env import EnvMode
-from api.domain.errors import InvalidData, Unavailable
+from api.domain.errors import InvalidData, ServiceUnavailable
 from api.services.chains.screening import is_rejected
 from api.services.orders.refunds import RefundSource
 from api.services.resources import Resources
@@ -26,7 +26,7 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
 
     Raises
     ------
-    Unavailable
+    ServiceUnavailable
         If a chain does not answer.
     """
     if source.payer in find_contracts(source.arrived_on) | {MULTICALL3}:
@@ -39,7 +39,7 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     try:
         there, here = (access.chains[chain].read_code(source.payer) for chain in (source.paid_on, source.arrived_on))
     except AdapterError as error:
-        raise Unavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
+        raise ServiceUnavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
     is_wallet = not there or there.startswith(DELEGATION)
     return source if is_wallet or there == here else replace(source, payer="")
 
@@ -51,7 +51,7 @@ def require_accepted(resources: Resources, recipient: str) -> None:
     ------
     InvalidData
         Naming `to`.
-    Unavailable
+    ServiceUnavailable
         If the screen does not answer.
     """
     if recipient and is_rejected(resources.screen, recipient):

@@ -12,7 +12,7 @@ from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.events import choose_event
 from api.domain.funds import Funds
-from api.domain.orders import OPEN, OrderState, OrderStatus, StatusReason, Step, advance
+from api.domain.orders import OPEN, OrderState, OrderStatus, OrderStep, StatusReason, advance
 from api.domain.transfers import TransferKind
 from api.services.orders.money import Money, is_credited, list_transactions, sum_funds
 from api.services.webhooks.outbox import NewEvent, publish
@@ -93,7 +93,7 @@ def _count_paid(status: OrderStatus, funds: Funds, price: int) -> int:
     return price if status == OrderStatus.REFUNDED else funds.received
 
 
-def apply_step(session: Session, order: PaymentOrder, step: Step, money: Money, now: datetime) -> None:
+def apply_step(session: Session, order: PaymentOrder, step: OrderStep, money: Money, now: datetime) -> None:
     """Make one change of a locked order, note it in the timeline and tell the vendor, all in this transaction."""
     order.status, order.status_reason, order.updated_at = step.status, step.reason, now
     record_status(session, order, money, now)

@@ -22,7 +22,7 @@ from api.services.resources import Resources
 from api.services.simulator import wallet as wallet
 from api.services.simulator.chain import FINALITY_BLOCKS, hold
 from api.services.simulator.order_state import list_outstanding, list_unfinal, load_quoted_source
-from api.services.simulator.wallet import Source
+from api.services.simulator.wallet import PayerFunds
 from api.storage.tables import PaymentOrder
 
 
@@ -33,7 +33,7 @@ class _Scene:
     session: Session
     order: PaymentOrder
     money: Money
-    source: Source | None
+    source: PayerFunds | None
     now: datetime
 
     @property
@@ -181,7 +181,7 @@ def _send(scene: _Scene, amount: int) -> None:
     if source is None or source.chain_id == scene.order.settlement_chain_id:
         wallet.pay_direct(scene.session, scene.order, amount, scene.now)
         return
-    share = Source(
+    share = PayerFunds(
         chain_id=source.chain_id,
         token_address=source.token_address,
         amount=min(UINT256_MAX, -(-source.amount * amount // scene.due)),
@@ -189,7 +189,7 @@ def _send(scene: _Scene, amount: int) -> None:
     wallet.pay_by_bridge(scene.session, scene.order, share, amount, scene.now, fill_time=wallet.FILL_TIME)
 
 
-def _choose_other_chain(scene: _Scene) -> Source:
+def _choose_other_chain(scene: _Scene) -> PayerFunds:
     source = scene.source or wallet.find_source_elsewhere(scene.order)
     if source.chain_id == scene.order.settlement_chain_id:
         problem = Problem(path="quote_id", message="Give a quote from another chain, or none")

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from api.domain.transfers import Block, TransferKind
+from api.domain.transfers import CanonicalBlock, TransferKind
 from api.storage.db import insert_new
 from api.storage.tables import SimulatedChain, SimulatedReorg, SimulatedTransfer
 
@@ -135,7 +135,7 @@ def take_back(session: Session, deposit: SimulatedTransfer) -> None:
         row.is_canonical &= row.block_number <= _hold(session, row.chain_id).head_number
 
 
-def describe_blocks(session: Session, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+def describe_blocks(session: Session, chain_id: int, numbers: Collection[int]) -> Mapping[int, CanonicalBlock]:
     """Return the canonical blocks with these numbers, reached by the clock or not."""
     if not numbers:
         return {}
@@ -147,7 +147,7 @@ def describe_blocks(session: Session, chain_id: int, numbers: Collection[int]) -
     for number in numbers:
         fork = max((key for key, first in reorgs if first <= number), default=0)
         digest = hashlib.sha256(f"{chain_id}:{number}:{fork}".encode()).hexdigest()
-        found[number] = Block(number=number, hash=f"0x{digest}", mined_at=find_mined_at(number))
+        found[number] = CanonicalBlock(number=number, hash=f"0x{digest}", mined_at=find_mined_at(number))
     return found
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from api.domain.clock import Clock
 from api.domain.ledger import Doubt, Head, Place, Proof, Reading, Settlement
 from api.domain.payments import COUNTED
-from api.domain.transfers import Block, Naming, Transfer, TransferKey, TransferKind, get_key
+from api.domain.transfers import CanonicalBlock, Naming, Transfer, TransferKey, TransferKind, get_key
 from api.services.settlement.crediting.built_deposits import SIMULATED_BRIDGE
 from api.services.simulator.chain import (
     BLOCK_TIME,
@@ -62,7 +62,7 @@ class SimulatedLedger:
         """Return 0: the chain is tables."""
         return 0
 
-    def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, Block]:
+    def read_blocks(self, chain_id: int, numbers: Collection[int]) -> Mapping[int, CanonicalBlock]:
         """Return the canonical blocks with these numbers."""
         with self._database.read() as session:
             chain = session.get(SimulatedChain, chain_id)
@@ -174,7 +174,7 @@ def _make_transfer(row: SimulatedTransfer) -> Transfer:
     return Transfer(
         kind=TransferKind(row.kind),
         chain_id=row.chain_id,
-        block=Block(number=row.block_number, hash=row.block_hash, mined_at=find_mined_at(row.block_number)),
+        block=CanonicalBlock(number=row.block_number, hash=row.block_hash, mined_at=find_mined_at(row.block_number)),
         tx_hash=row.tx_hash,
         log_index=row.log_index,
         token_address=row.token_address,

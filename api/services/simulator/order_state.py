@@ -11,7 +11,7 @@ from api.domain.errors import Conflict, NotFound, Problem
 from api.domain.payments import PaymentState
 from api.services.checkout.quote import OrderQuote
 from api.services.orders.money import Money
-from api.services.simulator.wallet import Source
+from api.services.simulator.wallet import PayerFunds
 from api.storage.tables import PaymentOrder, SimulatedTransfer, StoredQuote
 
 
@@ -27,7 +27,7 @@ def list_unfinal(session: Session, order: PaymentOrder, money: Money) -> list[Si
     return [row for row in _list_transfers(session, order) if row.tx_hash in hashes]
 
 
-def load_quoted_source(session: Session, order: PaymentOrder, quote_id: str, now: datetime) -> Source:
+def load_quoted_source(session: Session, order: PaymentOrder, quote_id: str, now: datetime) -> PayerFunds:
     """Return what the payer pays with according to a quote of this order.
 
     Raises
@@ -43,7 +43,7 @@ def load_quoted_source(session: Session, order: PaymentOrder, quote_id: str, now
     if row.expires_at <= now:
         raise Conflict("The quote has expired", Problem(path="quote_id", message="Ask for a new quote"))
     quote = OrderQuote.from_body(row.body)
-    return Source(chain_id=quote.chain_id, token_address=quote.token_address, amount=quote.amount_in)
+    return PayerFunds(chain_id=quote.chain_id, token_address=quote.token_address, amount=quote.amount_in)
 
 
 def _list_transfers(session: Session, order: PaymentOrder) -> list[SimulatedTransfer]:

@@ -31,7 +31,7 @@ BRIDGE = _make_up_address("bridge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class PayerFunds:
     """What the payer pays with, and how much of it for the whole amount due."""
 
     chain_id: int
@@ -60,7 +60,7 @@ def pay_foreign(session: Session, order: PaymentOrder, now: datetime) -> None:
 
 
 def pay_by_bridge(
-    session: Session, order: PaymentOrder, source: Source, amount: int, now: datetime, *, fill_time: timedelta
+    session: Session, order: PaymentOrder, source: PayerFunds, amount: int, now: datetime, *, fill_time: timedelta
 ) -> None:
     """Deposit into the bridge on one chain; a relayer pays the merchant on the other a little later."""
     settled = get_settlement_token(order)
@@ -80,7 +80,7 @@ def pay_by_bridge(
     append(session, fill, now, delay=fill_time)
 
 
-def fail_by_bridge(session: Session, order: PaymentOrder, source: Source, now: datetime) -> None:
+def fail_by_bridge(session: Session, order: PaymentOrder, source: PayerFunds, now: datetime) -> None:
     """Deposit into the bridge; nobody fills it, and the bridge gives the deposit back."""
     deposit_hash = _make_deposit(session, order, source, now)
     refund = NewTransfer(
@@ -125,7 +125,7 @@ def sign_refunds(session: Session, chain_id: int, now: datetime) -> None:
         append(session, back, now)
 
 
-def find_source_elsewhere(order: PaymentOrder) -> Source:
+def find_source_elsewhere(order: PaymentOrder) -> PayerFunds:
     """Return the settlement token on another chain, for a payer who chose nothing.
 
     Raises
@@ -140,7 +140,7 @@ def find_source_elsewhere(order: PaymentOrder) -> Source:
         symbol = order.settlement_token_symbol
         raise Conflict(f"{symbol} is on no other chain; give the quote_id of a payment from another chain")
     token = info.on(others[0])
-    return Source(chain_id=token.chain_id, token_address=token.address, amount=order.amount_due or 0)
+    return PayerFunds(chain_id=token.chain_id, token_address=token.address, amount=order.amount_due or 0)
 
 
 def get_settlement_token(order: PaymentOrder) -> Token:
@@ -155,7 +155,7 @@ def get_settlement_token(order: PaymentOrder) -> Token:
     )
 
 
-def _make_deposit(session: Session, order: PaymentOrder, source: Source, now: datetime) -> str:
+def _make_deposit(session: Session, order: PaymentOrder, source: PayerFunds, now: datetime) -> str:
     deposit = NewTransfer(
         kind=TransferKind.DEPOSIT,
         chain_id=source.chain_id,

@@ -17,7 +17,7 @@ from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.webhooks.outbox import DeliveryStatus, settle_cursor
 from api.services.webhooks.subscriptions import find_subscription, require_active
-from api.storage.tables import Event, WebhookAttempt, WebhookDelivery, WebhookSubscription
+from api.storage.tables import WebhookAttempt, WebhookDelivery, WebhookEvent, WebhookSubscription
 
 EVENT_ID = re.compile(r"evt_[0-9a-z]{36}", re.ASCII)
 
@@ -27,7 +27,7 @@ class LoggedDelivery:
     """A delivery with its event and every attempt, oldest first."""
 
     delivery: WebhookDelivery
-    event: Event
+    event: WebhookEvent
     attempts: Sequence[WebhookAttempt]
 
 
@@ -43,7 +43,7 @@ class DeliveryPage:
 class EventPage:
     """Events in the order in which they became known; `since=next_cursor` asks for those after."""
 
-    events: Sequence[Event]
+    events: Sequence[WebhookEvent]
     next_cursor: str | None
     has_more: bool
 
@@ -90,7 +90,7 @@ def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDeli
         delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
         delivery.next_attempt_at, delivery.delivered_at, delivery.lease_until = now, None, None
         session.flush()
-        event = session.scalars(select(Event).where(Event.id == delivery.event_id)).one()
+        event = session.scalars(select(WebhookEvent).where(WebhookEvent.id == delivery.event_id)).one()
         attempts = _list_attempts(session, [delivery.id])[delivery.id]
     return LoggedDelivery(delivery=delivery, event=event, attempts=attempts)
 
@@ -110,12 +110,12 @@ def list_events(
     with resources.database.read() as session:
         settle_cursor(session, key.vendor_id, key.env_mode)
         mine: list[ColumnElement[bool]] = [
-            Event.vendor_id == key.vendor_id,
-            Event.env_mode == key.env_mode,
-            Event.order_id.is_not(None),
+            WebhookEvent.vendor_id == key.vendor_id,
+            WebhookEvent.env_mode == key.env_mode,
+            WebhookEvent.order_id.is_not(None),
         ]
         after = [] if since is None else [_parse_after(session, mine, since)]
-        query = select(Event).where(*mine, *after).order_by(Event.seq).limit(limit + 1)
+        query = select(WebhookEvent).where(*mine, *after).order_by(WebhookEvent.seq).limit(limit + 1)
         found = session.scalars(query).all()
     events = found[:limit]
     next_cursor = events[-1].id if events else since
@@ -124,23 +124,23 @@ def list_events(
 
 def _parse_after(session: Session, mine: Sequence[ColumnElement[bool]], since: str) -> ColumnElement[bool]:
     if EVENT_ID.fullmatch(since):
-        seq = session.scalar(select(Event.seq).where(*mine, Event.id == since))
+        seq = session.scalar(select(WebhookEvent.seq).where(*mine, WebhookEvent.id == since))
         if seq is None:
             raise InvalidData.at("since", "There is no event with this id")
-        return Event.seq > seq
+        return WebhookEvent.seq > seq
     try:
         moment = datetime.fromisoformat(since)
-        return Event.created_at >= (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        return WebhookEvent.created_at >= (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise InvalidData.at("since", "Expected the id of an event, or a moment such as 2026-03-01T12:00:00Z") from None
 
 
 def _join_events(
     session: Session, wanted: Sequence[ColumnElement[bool]], limit: int
-) -> list[tuple[WebhookDelivery, Event]]:
+) -> list[tuple[WebhookDelivery, WebhookEvent]]:
     query = (
-        select(WebhookDelivery, Event)
-        .join(Event, Event.id == WebhookDelivery.event_id)
+        select(WebhookDelivery, WebhookEvent)
+        .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
         .where(*wanted)
         .order_by(WebhookDelivery.id.desc())
         .limit(limit)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from standardwebhooks import Webhook
 
 from api.net.addresses import Reach
-from api.net.client import TIMEOUT_S, Reply, SafeClient, Transport
+from api.net.client import TIMEOUT_S, HttpReply, SafeClient, Transport
 from api.secrets.keys import SecretKeyFault
 from api.services.resources import Resources
 from api.services.webhooks.leases import DeliveryLease, InFlight, is_any_due, lease_due
@@ -37,7 +37,7 @@ class Ended:
     """A delivery that was sent; no reply if sending it crashed, and then it is sent again after its lease."""
 
     lease: DeliveryLease
-    reply: Reply | None
+    reply: HttpReply | None
 
 
 class Dispatcher:
@@ -102,7 +102,7 @@ class Dispatcher:
         finally:
             self._turn(resources, Ended(lease=lease, reply=reply))
 
-    def _send(self, resources: Resources, lease: DeliveryLease) -> Reply:
+    def _send(self, resources: Resources, lease: DeliveryLease) -> HttpReply:
         transport = self._transport or SafeClient(resources.resolver)
         reach = Reach.of(resources.config, lease.env_mode)
         box, purpose = resources.box, name_purpose(lease.subscription_id)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.services.webhooks.outbox import DeliveryStatus
 from api.services.webhooks.secrets import load_signing_secrets
-from api.storage.tables import Event, WebhookDelivery, WebhookSubscription
+from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 
 PER_SUBSCRIPTION = 4
 """Deliveries in flight for one subscription, so that a slow one leaves threads to the others."""
@@ -44,7 +44,7 @@ class DeliveryLease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class DueDelivery:
     """A delivery that is due; `is_gone` if its subscription was deleted or disabled meanwhile."""
 
     delivery_id: str
@@ -84,7 +84,7 @@ class InFlight:
         """Subscriptions that get no more for now."""
         return tuple(name for name, count in self._by_subscription.items() if count >= PER_SUBSCRIPTION)
 
-    def admit(self, candidate: Candidate) -> bool:
+    def admit(self, candidate: DueDelivery) -> bool:
         """Take a delivery in, unless its order or its subscription has to wait."""
         subscription_id, order_id = candidate.subscription_id, candidate.order_id
         limit = 1 if candidate.is_failing else PER_SUBSCRIPTION
@@ -128,21 +128,23 @@ def lease_due(
     return _lease_all(session, admitted, now, now + period) if admitted else []
 
 
-def _list_candidates(session: Session, now: datetime, without: Collection[str], limit: int) -> list[Candidate]:
+def _list_candidates(session: Session, now: datetime, without: Collection[str], limit: int) -> list[DueDelivery]:
     # Two workers may ask at once. PostgreSQL locks the rows and skips locked ones; SQLite ignores the clause, and
     # needs none: the transaction has begun as the only writer.
     gone = or_(WebhookSubscription.deleted_at.is_not(None), WebhookSubscription.disabled_at.is_not(None))
     statement = (
-        select(WebhookDelivery.id, Event.order_id, WebhookSubscription.id, WebhookSubscription.failing_since, gone)
-        .join(Event, Event.id == WebhookDelivery.event_id)
+        select(
+            WebhookDelivery.id, WebhookEvent.order_id, WebhookSubscription.id, WebhookSubscription.failing_since, gone
+        )
+        .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
         .join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
         .where(_is_due(now), WebhookDelivery.subscription_id.not_in(without))
-        .order_by(WebhookDelivery.next_attempt_at, Event.seq)
+        .order_by(WebhookDelivery.next_attempt_at, WebhookEvent.seq)
         .limit(limit)
         .with_for_update(of=WebhookDelivery, skip_locked=True)
     )
     return [
-        Candidate(
+        DueDelivery(
             delivery_id=delivery_id,
             order_id=order_id,
             subscription_id=subscription_id,
@@ -157,11 +159,11 @@ def _lease_all(session: Session, delivery_ids: Sequence[str], now: datetime, unt
     mine = WebhookDelivery.id.in_(delivery_ids)
     session.execute(update(WebhookDelivery).where(mine).values(lease_until=until))
     statement = (
-        select(WebhookDelivery.id, Event, WebhookSubscription)
-        .join(Event, Event.id == WebhookDelivery.event_id)
+        select(WebhookDelivery.id, WebhookEvent, WebhookSubscription)
+        .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
         .join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
         .where(mine)
-        .order_by(Event.seq)
+        .order_by(WebhookEvent.seq)
     )
     rows = session.execute(statement).all()
     secrets = load_signing_secrets(session, {subscription.id for _, _, subscription in rows}, now)
@@ -185,7 +187,11 @@ def _is_due(now: datetime) -> ColumnElement[bool]:
 
 
 def _make_lease(
-    delivery_id: str, event: Event, subscription: WebhookSubscription, secrets: tuple[str, ...], lease_until: datetime
+    delivery_id: str,
+    event: WebhookEvent,
+    subscription: WebhookSubscription,
+    secrets: tuple[str, ...],
+    lease_until: datetime,
 ) -> DeliveryLease:
     return DeliveryLease(
         delivery_id=delivery_id,

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, make_id
-from api.storage.tables import Event, WebhookDelivery, WebhookSubscription
+from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 
 
 class DeliveryStatus(StrEnum):
@@ -74,7 +74,7 @@ def publish(session: Session, event: NewEvent) -> str:
 def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str]) -> str:
     """Write an event and a delivery for each of these subscriptions; return the event's id."""
     _hold_cursor(session, event.vendor_id, event.env_mode, shared=True)
-    row = Event(
+    row = WebhookEvent(
         id=make_id(IdPrefix.EVENT, event.created_at),
         vendor_id=event.vendor_id,
         order_id=event.order_id,

@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from api.net.client import Reply
+from api.net.client import HttpReply
 from api.services.webhooks.leases import DeliveryLease
 from api.services.webhooks.outbox import DeliveryStatus
 from api.services.webhooks.retry_schedule import DISABLE_AFTER, plan_next_attempt
@@ -28,7 +28,7 @@ DISABLED_BECAUSE: Mapping[str, str] = {
 log = structlog.get_logger(__name__)
 
 
-def record_outcome(session: Session, lease: DeliveryLease, reply: Reply, now: datetime, rng: random.Random) -> None:
+def record_outcome(session: Session, lease: DeliveryLease, reply: HttpReply, now: datetime, rng: random.Random) -> None:
     """Write down an attempt and decide what follows from it."""
     # The subscription is locked first here and everywhere, or two transactions could wait for each other.
     subscription = session.get_one(WebhookSubscription, lease.subscription_id, with_for_update={"key_share": True})
@@ -59,7 +59,7 @@ def record_outcome(session: Session, lease: DeliveryLease, reply: Reply, now: da
     )
 
 
-def is_success(reply: Reply) -> bool:
+def is_success(reply: HttpReply) -> bool:
     """Whether the receiver took the event: any 2xx; a redirect is a failure."""
     return reply.status is not None and 200 <= reply.status < 300
 
@@ -88,7 +88,7 @@ def _fail(
     lease: DeliveryLease,
     delivery: WebhookDelivery,
     subscription: WebhookSubscription,
-    reply: Reply,
+    reply: HttpReply,
     now: datetime,
     rng: random.Random,
 ) -> None:
@@ -102,7 +102,7 @@ def _fail(
         disable(session, subscription, GONE if gone else FAILING, now)
 
 
-def _log_attempt(session: Session, lease: DeliveryLease, reply: Reply, now: datetime) -> int:
+def _log_attempt(session: Session, lease: DeliveryLease, reply: HttpReply, now: datetime) -> int:
     earlier = select(func.count()).where(WebhookAttempt.delivery_id == lease.delivery_id)
     number = (session.scalar(earlier) or 0) + 1
     session.add(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from api.domain.env import EnvMode
-from api.net.client import Reply
+from api.net.client import HttpReply
 
 # Before each attempt, counted from the one before.
 DELAYS = (
@@ -32,7 +32,7 @@ _SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 def plan_next_attempt(
-    attempts: int, env_mode: EnvMode, reply: Reply, now: datetime, rng: random.Random
+    attempts: int, env_mode: EnvMode, reply: HttpReply, now: datetime, rng: random.Random
 ) -> datetime | None:
     """Return when to try again, or None to give up.
 
@@ -40,7 +40,7 @@ def plan_next_attempt(
     ----------
     attempts : int
         How many have been made, at least 1.
-    reply : Reply
+    reply : HttpReply
         What came of the last one; its `Retry-After` puts the next one off, by 24 h at most.
     rng : random.Random
         Spreads the attempts, so that a receiver that comes back is not met by all of them at once.

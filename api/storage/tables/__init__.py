@@ -9,13 +9,18 @@ from api.storage.tables.orders import Payment, PaymentOrder, Refund, TimelineEnt
 from api.storage.tables.reports import PaymentClaim, PaymentHint
 from api.storage.tables.system import DoubtfulBlock, IdempotencyKey, JobSlot, Lease, StoredQuote, WatchCursor
 from api.storage.tables.vendors import ApiKeyRow, OwnedAddress, SettlementAccount, Vendor
-from api.storage.tables.webhooks import Event, WebhookAttempt, WebhookDelivery, WebhookSecret, WebhookSubscription
+from api.storage.tables.webhooks import (
+    WebhookAttempt,
+    WebhookDelivery,
+    WebhookEvent,
+    WebhookSecret,
+    WebhookSubscription,
+)
 
 __all__ = [
     "ApiKeyRow",
     "Base",
     "DoubtfulBlock",
-    "Event",
     "IdempotencyKey",
     "JobSlot",
     "Lease",
@@ -35,6 +40,7 @@ __all__ = [
     "WatchCursor",
     "WebhookAttempt",
     "WebhookDelivery",
+    "WebhookEvent",
     "WebhookSecret",
     "WebhookSubscription",
 ]

@@ -11,7 +11,7 @@ from api.storage.base import Base
 from api.storage.types import BigKey
 
 
-class Event(Base):
+class WebhookEvent(Base):
     """Something that happened to an order; `payload` is the text that is sent, to the byte.
 
     `seq` only grows and is the cursor of reconciliation.

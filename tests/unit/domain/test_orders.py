@@ -18,8 +18,8 @@ from api.domain.orders import (
     TRANSITIONS,
     OrderState,
     OrderStatus,
+    OrderStep,
     StatusReason,
-    Step,
     advance,
     cancel,
     takes_payment,
@@ -267,7 +267,7 @@ def test_whatever_happens_only_allowed_changes_are_made(
         for step in advance(state, funds, now):
             allowed = step.status in TRANSITIONS[state.status] or step.status == state.status in REASON_CHANGES
             assert allowed, (state, step)
-            assert step != Step(status=state.status, reason=state.reason)
+            assert step != OrderStep(status=state.status, reason=state.reason)
             if step.status == OrderStatus.SUCCESS and state.status == OrderStatus.PROCESSING:
                 assert sum(row.amount - row.asked_back for row in credits if _counts(row) and row.is_final) >= amount
             if step.status == OrderStatus.FAILED:

@@ -11,7 +11,7 @@ import structlog
 from adapters.base import BadPayload
 from adapters.rpc.abi import read_hex
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
-from api.domain.transfers import Block
+from api.domain.transfers import CanonicalBlock
 from api.services.ledger.chain_reader import ChainReader
 from api.services.ledger.proofs.receipts import NotProven, check_header, check_receipts
 from api.services.ledger.proofs.transactions import check_sender, check_transactions, is_known
@@ -74,7 +74,7 @@ class Attempt:
     refuted: frozenset[int]
 
 
-def prove_blocks(reader: ChainReader, chain_id: int, blocks: Sequence[Block]) -> Attempt:
+def prove_blocks(reader: ChainReader, chain_id: int, blocks: Sequence[CanonicalBlock]) -> Attempt:
     """Read blocks with all their receipts, and check them.
 
     Raises
@@ -102,7 +102,9 @@ def prove_blocks(reader: ChainReader, chain_id: int, blocks: Sequence[Block]) ->
     return Attempt(proven=proven, other_hashes=others, refuted=frozenset(refuted))
 
 
-def _prove(reader: ChainReader, chain_id: int, block: Block, header: Mapping[str, Any], answer: Answer) -> ProvenBlock:
+def _prove(
+    reader: ChainReader, chain_id: int, block: CanonicalBlock, header: Mapping[str, Any], answer: Answer
+) -> ProvenBlock:
     (full,) = read_full_blocks([header], [block.number])
     check_header(header, block.hash)
     strange = [str(each.get("hash")).lower() for each in header["transactions"] if not is_known(each)]
@@ -131,7 +133,7 @@ def _keep(answers: list[Answer]) -> list[Answer]:
     return answers
 
 
-def _questions(blocks: Sequence[Block]) -> list[Question]:
+def _questions(blocks: Sequence[CanonicalBlock]) -> list[Question]:
     numbers = [hex(block.number) for block in blocks]
     whole: list[Question] = [("eth_getBlockByNumber", [number, True]) for number in numbers]
     return [*whole, *(("eth_getBlockReceipts", [number]) for number in numbers)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from api.domain.ledger import ChainUnavailable, Proof
-from api.domain.transfers import Block, Transfer, TransferKey, get_key
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey, get_key
 from api.services.ledger.proofs.blocks import prove_blocks
 from api.services.ledger.proofs.receipts import NotProven
 from api.services.ledger.witnesses import Witness
@@ -123,7 +123,7 @@ class Prover:
         now = self._clock()
         due = [each for each in transfers if self._pauses.get(get_key(each), (0.0, 0.0))[1] <= now]
         due.sort(key=lambda each: self._pauses.get(get_key(each), (0.0, 0.0))[0])  # what was never tried comes first
-        blocks: dict[Block, None] = dict.fromkeys(each.block for each in due)
+        blocks: dict[CanonicalBlock, None] = dict.fromkeys(each.block for each in due)
         allowed = list(blocks)[:MOST_BLOCKS]
         return [each for each in due if each.block in allowed]
 

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.errors import Conflict, NotFound, Problem, Unavailable
+from api.domain.errors import Conflict, NotFound, Problem, ServiceUnavailable
 from api.domain.ledger import ChainUnavailable
 from api.domain.payments import GONE
 from api.domain.transfers import TransferKind
@@ -103,7 +103,7 @@ def submit_claim(
     ClaimRefused
         If the transfer is not known yet, is another wallet's, older than the order, or another order's, or if the
         signature is not the account's.
-    Unavailable
+    ServiceUnavailable
         If the chain does not answer.
     """
     with resources.database.read() as session:
@@ -204,7 +204,7 @@ def _is_signed(resources: Resources, order: PaymentOrder, row: Payment, digest: 
     try:
         return ledger.accepts_signature(row.chain_id, row.sender, digest, signature, row.block_number or 0)
     except ChainUnavailable as error:
-        raise Unavailable("The chain does not answer; try again", retry_after_s=RETRY_S) from error
+        raise ServiceUnavailable("The chain does not answer; try again", retry_after_s=RETRY_S) from error
 
 
 def _offer(resources: Resources, order: PaymentOrder, row: Payment) -> ClaimOffer:

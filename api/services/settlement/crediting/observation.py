@@ -8,7 +8,7 @@ from datetime import datetime
 
 from api.domain.env import EnvMode
 from api.domain.ledger import Head, Proof
-from api.domain.transfers import Block, Transfer, TransferKey
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class ChainObservation:
 
     Parameters
     ----------
-    canonical : mapping of int to Block
+    canonical : mapping of int to CanonicalBlock
         The blocks by which payments seen earlier are checked.
     transfers : tuple of Transfer
         Those of the blocks that were read; some may be known already.
@@ -36,7 +36,7 @@ class ChainObservation:
     env_mode: EnvMode
     chain_id: int
     head: Head
-    canonical: Mapping[int, Block]
+    canonical: Mapping[int, CanonicalBlock]
     transfers: tuple[Transfer, ...]
     reached_at: datetime
     recipients: frozenset[str]

@@ -9,14 +9,14 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.payments import CHECKED
-from api.domain.transfers import Block, Transfer, TransferKind
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKind
 from api.storage.tables import Payment
 
 MOST_AT_ONCE = 500
 
 
 def list_unproven(
-    session: Session, env_mode: EnvMode, chain_id: int, endpoints: int, canonical: Mapping[int, Block]
+    session: Session, env_mode: EnvMode, chain_id: int, endpoints: int, canonical: Mapping[int, CanonicalBlock]
 ) -> Sequence[Transfer]:
     """Return what lies in these blocks and lacks a proof that can be had; payments of orders come first."""
     query = select(Payment).where(
@@ -31,7 +31,7 @@ def list_unproven(
     return [each for each in found if each is not None][:MOST_AT_ONCE]
 
 
-def _make_transfer(row: Payment, block: Block) -> Transfer | None:
+def _make_transfer(row: Payment, block: CanonicalBlock) -> Transfer | None:
     """Return what a payment is of, as far as it was stored; None if its block is canonical no more."""
     if row.block_hash != block.hash:
         return None

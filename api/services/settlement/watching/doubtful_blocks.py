@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.ledger import Doubt, Settlement
-from api.domain.transfers import Block
+from api.domain.transfers import CanonicalBlock
 from api.storage.tables import DoubtfulBlock
 
 SETTLE_AFTER = timedelta(seconds=10)
@@ -56,7 +56,8 @@ def list_due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: dat
     )
     rows = session.scalars(query)
     return [
-        Doubt(block=Block(number=row.number, hash=row.hash, mined_at=row.noted_at), told_by=row.reason) for row in rows
+        Doubt(block=CanonicalBlock(number=row.number, hash=row.hash, mined_at=row.noted_at), told_by=row.reason)
+        for row in rows
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.domain.transfers import Block
+from api.domain.transfers import CanonicalBlock
 
 Place = tuple[int, str]
 """Number and hash of a block."""
@@ -16,7 +16,7 @@ class Progress:
     """
 
     def __init__(self) -> None:
-        self.reached: Block | None = None
+        self.reached: CanonicalBlock | None = None
         self.has_found = self.is_behind = False
         self._stored: Place | None = None
 
@@ -34,7 +34,7 @@ class Progress:
         """Begin a look."""
         self.has_found = self.is_behind = False
 
-    def note(self, reached: Block, head: Block, *, is_written: bool, has_found: bool) -> None:
+    def note(self, reached: CanonicalBlock, head: CanonicalBlock, *, is_written: bool, has_found: bool) -> None:
         """Remember a piece that was read, and whether the stored cursor stands at its end now."""
         self.reached, self.is_behind = reached, reached.number < head.number
         self.has_found |= has_found

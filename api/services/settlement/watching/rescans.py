@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from api.domain.env import EnvMode
-from api.domain.errors import InvalidData, Unavailable
+from api.domain.errors import InvalidData, ServiceUnavailable
 from api.domain.ledger import ChainUnavailable, Doubt, Ledger
 from api.services.ledger.doubts import HINT
 from api.services.resources import Resources
 from api.services.settlement.watching.second_looks import credit_again
-from api.services.settlement.watching.watched_chain import Chain, open_chain
+from api.services.settlement.watching.watched_chain import WatchedChain, open_chain
 from api.storage.tables import Payment, WatchCursor
 
 RETRY_AFTER_S = 30
@@ -41,7 +41,7 @@ def rescan(resources: Resources, env_mode: EnvMode, chain_id: int, first: int, l
     ------
     InvalidData
         If the chain is not connected, or the worker has not read so far yet.
-    Unavailable
+    ServiceUnavailable
         If the chain can't be read just now.
     """
     chain, reached = _open(resources, env_mode, chain_id)
@@ -60,14 +60,14 @@ def rescan_transaction(resources: Resources, env_mode: EnvMode, chain_id: int, t
     ------
     InvalidData
         If the chain is not connected, does not know the transaction, or was not read so far yet.
-    Unavailable
+    ServiceUnavailable
         If the chain can't be read just now.
     """
     chain, reached = _open(resources, env_mode, chain_id)
     try:
         place = chain.ledger.find_places(chain_id, [tx_hash], chain.wanted).get(tx_hash)
     except ChainUnavailable as fault:
-        raise Unavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
+        raise ServiceUnavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
     if place is None:
         raise InvalidData.at("tx", f"Chain {chain_id} has no such transaction in a block")
     if place.block.number > reached:
@@ -75,7 +75,7 @@ def rescan_transaction(resources: Resources, env_mode: EnvMode, chain_id: int, t
     return _read_again(chain, place.block.number, place.block.number, Doubt(block=place.block, told_by=HINT))
 
 
-def _open(resources: Resources, env_mode: EnvMode, chain_id: int) -> tuple[Chain, int]:
+def _open(resources: Resources, env_mode: EnvMode, chain_id: int) -> tuple[WatchedChain, int]:
     ledger = resources.ledgers.get(env_mode)
     if ledger is None or chain_id not in ledger.chain_ids:
         known = ", ".join(map(str, sorted(ledger.chain_ids))) if ledger is not None else "none"
@@ -87,14 +87,14 @@ def _open(resources: Resources, env_mode: EnvMode, chain_id: int) -> tuple[Chain
     return _open_chain(resources, env_mode, ledger, chain_id), cursor.block_number
 
 
-def _open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
+def _open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> WatchedChain:
     try:
         return open_chain(resources, env_mode, ledger, chain_id)
     except ChainUnavailable as fault:
-        raise Unavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
+        raise ServiceUnavailable(str(fault), retry_after_s=RETRY_AFTER_S) from fault
 
 
-def _read_again(chain: Chain, first: int, last: int, *doubts: Doubt) -> Rescanned:
+def _read_again(chain: WatchedChain, first: int, last: int, *doubts: Doubt) -> Rescanned:
     try:
         reading = chain.ledger.read(chain.chain_id, first, last, chain.wanted)
         asked = {each.block.number: each for each in (*reading.doubts, *doubts)}
@@ -104,7 +104,7 @@ def _read_again(chain: Chain, first: int, last: int, *doubts: Doubt) -> Rescanne
         left = [doubt for number, doubt in asked.items() if number not in settlement.settled]
         credit_again(chain, transfers, left)
     except ChainUnavailable as fault:
-        raise Unavailable(f"{fault}; blocks below {first} were read", retry_after_s=RETRY_AFTER_S) from fault
+        raise ServiceUnavailable(f"{fault}; blocks below {first} were read", retry_after_s=RETRY_AFTER_S) from fault
     found = sorted(_list_payments(chain, first, last) - before)
     return Rescanned(
         first=first,
@@ -115,7 +115,7 @@ def _read_again(chain: Chain, first: int, last: int, *doubts: Doubt) -> Rescanne
     )
 
 
-def _list_payments(chain: Chain, first: int, last: int) -> set[tuple[str, int]]:
+def _list_payments(chain: WatchedChain, first: int, last: int) -> set[tuple[str, int]]:
     query = select(Payment.tx_hash, Payment.log_index).where(
         Payment.env_mode == chain.env_mode,
         Payment.chain_id == chain.chain_id,

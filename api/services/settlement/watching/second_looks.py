@@ -15,7 +15,7 @@ from api.services.settlement.watching.doubtful_blocks import (
     note_doubts,
 )
 from api.services.settlement.watching.hints import follow_hints, list_due_hints
-from api.services.settlement.watching.watched_chain import Chain, hold_cursor, observe_chain
+from api.services.settlement.watching.watched_chain import WatchedChain, hold_cursor, observe_chain
 from api.storage.tables import WatchCursor
 
 REREAD_SPAN = 500
@@ -23,7 +23,7 @@ REREAD_SPAN = 500
 MOST_SEARCHES = 50
 
 
-def settle_doubts(chain: Chain) -> None:
+def settle_doubts(chain: WatchedChain) -> None:
     """Find out what doubtful blocks hold, and credit what was passed over."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
     with chain.resources.database.read() as session:
@@ -38,7 +38,7 @@ def settle_doubts(chain: Chain) -> None:
         close_doubts(session, *key, asked, settlement, now)
 
 
-def follow_reports(chain: Chain) -> None:
+def follow_reports(chain: WatchedChain) -> None:
     """Look where wallets say that they paid, and list the blocks in which that was passed over."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
     with chain.resources.database.read() as session:
@@ -51,7 +51,7 @@ def follow_reports(chain: Chain) -> None:
         follow_hints(session, *key, asked, places, reached, now)
 
 
-def read_again(chain: Chain) -> None:
+def read_again(chain: WatchedChain) -> None:
     """Search what became final once more while deliveries are awaited here, up to the first block that is in doubt.
 
     Only then a deposit's deadline has passed for certain.
@@ -75,7 +75,7 @@ def read_again(chain: Chain) -> None:
             held.reread_number = max(held.reread_number, final)
 
 
-def credit_again(chain: Chain, transfers: tuple[Transfer, ...], doubts: Sequence[Doubt]) -> None:
+def credit_again(chain: WatchedChain, transfers: tuple[Transfer, ...], doubts: Sequence[Doubt]) -> None:
     """Credit what blocks hold that were read before, and list those that are in doubt; the cursor stays."""
     observation, now = observe_chain(chain, transfers), chain.resources.clock.now()
     with chain.resources.database.write() as session:

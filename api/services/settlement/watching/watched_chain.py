@@ -13,7 +13,7 @@ from api.domain.env import EnvMode
 from api.domain.ledger import ChainUnavailable, Head, Ledger, Proof
 from api.domain.orders import LATE_WINDOW, OrderStatus
 from api.domain.payments import PaymentState
-from api.domain.transfers import Block, Transfer, TransferKey
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
 from api.services.resources import Resources
 from api.services.settlement.crediting.observation import ChainObservation
 from api.services.vendors.owned_addresses import load_recipients
@@ -27,7 +27,7 @@ BRIDGE_REFUND_WITHIN = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class WatchedChain:
     """One chain in one run.
 
     Parameters
@@ -59,7 +59,7 @@ def group_chains(ledger: Ledger) -> tuple[tuple[int, ...], ...]:
     return (chain_ids,) if ledger.is_simulated else tuple((chain_id,) for chain_id in chain_ids)
 
 
-def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> Chain:
+def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> WatchedChain:
     """Return a chain as it is now.
 
     Raises
@@ -69,7 +69,7 @@ def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id
     """
     head = ledger.read_head(chain_id)
     with resources.database.read() as session:
-        return Chain(
+        return WatchedChain(
             resources=resources,
             ledger=ledger,
             env_mode=env_mode,
@@ -81,10 +81,10 @@ def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id
 
 
 def observe_chain(
-    chain: Chain,
+    chain: WatchedChain,
     transfers: tuple[Transfer, ...],
     *,
-    canonical: Mapping[int, Block] | None = None,
+    canonical: Mapping[int, CanonicalBlock] | None = None,
     proofs: Mapping[TransferKey, Proof] | None = None,
     reached_at: datetime = LONG_AGO,
 ) -> ChainObservation:
@@ -105,7 +105,7 @@ def observe_chain(
     )
 
 
-def _screen_senders(chain: Chain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
+def _screen_senders(chain: WatchedChain, transfers: tuple[Transfer, ...]) -> frozenset[str]:
     """Return the senders from whom nothing must be taken; without an answer the blocks are read again later."""
     senders = {row.sender for row in transfers}
     try:
@@ -114,7 +114,7 @@ def _screen_senders(chain: Chain, transfers: tuple[Transfer, ...]) -> frozenset[
         raise ChainUnavailable(f"screening does not answer: {fault!r}") from fault
 
 
-def hold_cursor(chain: Chain, session: Session) -> WatchCursor:
+def hold_cursor(chain: WatchedChain, session: Session) -> WatchCursor:
     """Lock the chain's cursor, so that two workers write one after the other."""
     key = {"env_mode": chain.env_mode, "chain_id": chain.chain_id}
     query = select(WatchCursor).filter_by(**key).with_for_update().execution_options(populate_existing=True)

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.ledger import ChainUnavailable, Ledger, Proof, Reading
 from api.domain.payments import CHECKED, PaymentState
-from api.domain.transfers import Block, TransferKey
+from api.domain.transfers import CanonicalBlock, TransferKey
 from api.services.resources import Resources
 from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.crediting.unproven import list_unproven
@@ -29,7 +29,7 @@ from api.services.settlement.watching.hints import add_hint
 from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.second_looks import follow_reports, read_again, settle_doubts
 from api.services.settlement.watching.watched_chain import (
-    Chain,
+    WatchedChain,
     build_open_conditions,
     group_chains,
     hold_cursor,
@@ -83,7 +83,7 @@ def look(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int,
     return True
 
 
-def _watch_chain(chain: Chain, progress: Progress) -> None:
+def _watch_chain(chain: WatchedChain, progress: Progress) -> None:
     with chain.resources.database.read() as session:
         cursor = session.get(WatchCursor, (chain.env_mode, chain.chain_id))
         due, checked = _list_due_and_checked(chain, session)
@@ -113,7 +113,7 @@ def _watch_chain(chain: Chain, progress: Progress) -> None:
         look_again(chain)
 
 
-def _list_due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set[int]]:
+def _list_due_and_checked(chain: WatchedChain, session: Session) -> tuple[set[int], set[int]]:
     """Return the blocks by which a payment may count or become final now, and those of all that can still be lost.
 
     As long as the cursor's block is canonical so is everything below it; what waits for nothing but time is not asked
@@ -133,7 +133,7 @@ def _list_due_and_checked(chain: Chain, session: Session) -> tuple[set[int], set
     return due, checked
 
 
-def _find_first_unknown(chain: Chain, session: Session) -> int:
+def _find_first_unknown(chain: WatchedChain, session: Session) -> int:
     """Return where to begin on a chain that was never read.
 
     That is when the oldest order that may have been paid was made, or an address of the last hour was registered:
@@ -154,7 +154,7 @@ def _find_first_unknown(chain: Chain, session: Session) -> int:
     return min(head, chain.ledger.find_block_at(chain.chain_id, min(since) - CLOCKS_APART)) if since else head
 
 
-def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
+def _read(chain: WatchedChain, first: int) -> Iterator[tuple[CanonicalBlock, Reading]]:
     """Read up to the head, piece by piece; give the block that each piece reaches and what it holds. At least one.
 
     The block is asked for before the transfers: if the chain changes in between, the cursor is left on a block that is
@@ -174,7 +174,7 @@ def _read(chain: Chain, first: int) -> Iterator[tuple[Block, Reading]]:
         first = last + 1
 
 
-def _prove(chain: Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey, Proof]:
+def _prove(chain: WatchedChain, canonical: Mapping[int, CanonicalBlock]) -> Mapping[TransferKey, Proof]:
     """Look for proofs of the payments whose blocks are checked now."""
     endpoints = chain.ledger.count_endpoints(chain.chain_id)
     with chain.resources.database.read() as session:
@@ -183,10 +183,10 @@ def _prove(chain: Chain, canonical: Mapping[int, Block]) -> Mapping[TransferKey,
 
 
 def _write(
-    chain: Chain,
-    canonical: Mapping[int, Block],
+    chain: WatchedChain,
+    canonical: Mapping[int, CanonicalBlock],
     reading: Reading,
-    reached: Block,
+    reached: CanonicalBlock,
     proofs: Mapping[TransferKey, Proof],
 ) -> None:
     observation = observe_chain(chain, reading.transfers, canonical=canonical, proofs=proofs)
