@@ -67,11 +67,9 @@ class Emulations:
         return Answer(paths=tuple(kept), seconds=seconds)
 
     def _best(self, request: RouteRequest, amount: float, flow: Floats, closed: np.ndarray) -> Ints:
-        p, index = self._pools, self._graph.index
+        index = self._graph.index
         ends = index[request.token_in], index[request.token_out]
-        return best_path(
-            p.first, p.other, p.pool, p.reserve_in, p.reserve_out, p.kept, flow, closed, amount, *ends, self._max_hops
-        )
+        return best_path(self._pools, flow, closed, amount, ends, self._max_hops)
 
     def _gain(self, row: int, before: float, amount: float) -> float:
         p = self._pools

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pools:
+class Pools(NamedTuple):
     """Constant-product pools as arrays, one row for each direction, sorted by token sold.
 
     Parameters
@@ -58,13 +57,14 @@ class Pools:
 
 @njit(cache=True)
 def best_path(
-    first: Ints, other: Ints, pool: Ints, reserve_in: Floats, reserve_out: Floats, kept: Floats, flow: Floats,
-    closed: npt.NDArray[np.bool_], amount: float, source: int, target: int, max_hops: int,
-) -> Ints:  # fmt: skip
+    pools: Pools, flow: Floats, closed: npt.NDArray[np.bool_], amount: float, ends: tuple[int, int], max_hops: int
+) -> Ints:
     """Return the rows of the path that gives most for `amount` on top of what flows already; empty if there is none.
 
     `flow` is what each row has taken so far, `closed` the rows that may not be used.
     """
+    first, other, pool, reserve_in, reserve_out, kept = pools
+    source, target = ends
     tokens = first.size - 1
     best = np.zeros((max_hops + 1, tokens))
     came = np.full((max_hops + 1, tokens), -1, np.int64)
