@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 from routing_engine.errors import InvalidRequest
 
@@ -44,6 +45,21 @@ def parse_decimal(text: str, decimals: int, field: str, unit: str) -> int:
             field, f"{text} has {len(fraction)} digits after the dot, but {unit} has only {decimals}; shorten it"
         )
     return int(whole + fraction.ljust(decimals, "0") or "0")
+
+
+def parse_whole(amount: object, decimals: int, unit: str) -> int:
+    """Return whole `unit`, as text, an int or a Decimal, in smallest units, exactly.
+
+    Raises
+    ------
+    InvalidRequest
+        If it is something else, such as a float, or as `parse_decimal` says.
+    """
+    if isinstance(amount, bool) or not isinstance(amount, str | int | Decimal):
+        kind = type(amount).__name__
+        raise InvalidRequest("amount", f"{amount!r} is a {kind}, which is not exact; write it as text, such as '1.5'")
+    text = f"{amount:f}" if isinstance(amount, Decimal) else str(amount)
+    return parse_decimal(text, decimals, "amount", unit)
 
 
 def parse_units(text: str, field: str) -> int:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+from routing_engine.amounts import parse_whole
 
 if TYPE_CHECKING:
     from routing_engine.curves.curve import Curve
@@ -69,6 +72,16 @@ class Token:
         if not isinstance(other, Token):
             return NotImplemented
         return self.address == other.address and self.chain_id == other.chain_id
+
+    def units(self, amount: str | int | Decimal) -> int:
+        """Return a number of whole tokens in smallest units: ``usdc.units("1.5")`` is 1,500,000.
+
+        Raises
+        ------
+        InvalidRequest
+            As `routing_engine.amounts.parse_whole`: among others for a float, since 0.1 of it is not a tenth.
+        """
+        return parse_whole(amount, self.decimals, str(self))
 
     @property
     def key(self) -> str:

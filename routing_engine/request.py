@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from routing_engine.certificate import Certificate
 from routing_engine.errors import (
@@ -15,6 +16,7 @@ from routing_engine.errors import (
     Refusal,
     Unroutable,
 )
+from routing_engine.field_checks import check_bps, check_count, check_gas_prices, check_names, check_token
 from routing_engine.fixed_point import BPS
 from routing_engine.model import UNLIMITED, Token
 from routing_engine.objective import OBJECTIVES, Objective, OrderName
@@ -26,6 +28,25 @@ MAX_ALTERNATIVES = 5
 DEFAULT_BUDGET_MS = 30_000
 MAX_BUDGET_MS = 600_000
 
+NO_PATH, DENIED = "NO_PATH", "DENIED"
+"""Why a protocol serves nothing, beside a `Refusal`: it is on no path, or the request excludes it."""
+
+
+class RequestOptions(TypedDict, total=False):
+    """The fields of `RouteRequest` that have defaults."""
+
+    side: Side | SideName
+    order: OrderName
+    max_hops: int
+    max_splits: int
+    alternatives: int
+    value_of_time: float | None
+    max_price_impact_bps: float | None
+    allow_protocols: frozenset[str] | None
+    deny_protocols: frozenset[str]
+    gas_prices: Mapping[int, int] | None
+    time_budget_ms: int
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteRequest:
@@ -33,8 +54,9 @@ class RouteRequest:
 
     Parameters
     ----------
-    token_in, token_out : Token
-        From and to; may lie on different chains.
+    token_in, token_out : Token, or str where it is made
+        From and to; may lie on different chains. A name, ``WETH@1`` or ``0x…@1``, is looked up by the router that is
+        asked; the request of its result holds the token.
     amount : int
         Smallest units of `token_in` for ``exact_in``, of `token_out` for ``exact_out``.
     side : {"exact_in", "exact_out"} or Side
@@ -83,46 +105,44 @@ class RouteRequest:
     gas_prices: Mapping[int, int] | None = None
     time_budget_ms: int = DEFAULT_BUDGET_MS
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, token_in: Token | str, token_out: Token | str, amount: int, **options: Unpack[RequestOptions]
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         if isinstance(self.amount, bool) or not isinstance(self.amount, int):
             raise InvalidRequest("amount", f"expected an int in smallest units, got {type(self.amount).__name__}")
         if not 1 <= self.amount <= UNLIMITED:
             raise InvalidRequest("amount", "must be from 1 to 2**256 - 1 smallest units")
+        check_token("token_in", self.token_in)
+        check_token("token_out", self.token_out)
         if self.token_in == self.token_out:
             raise InvalidRequest("token_out", f"is the same token as token_in ({self.token_in}); choose another")
         if self.side not in set(Side):
             raise InvalidRequest("side", f"must be 'exact_in' or 'exact_out', not {self.side!r}")
         if self.order not in OBJECTIVES:
             raise InvalidRequest("order", f"must be one of {', '.join(OBJECTIVES)}, not {self.order!r}")
-        _check_count("max_hops", self.max_hops, 1, MAX_HOPS)
-        _check_count("max_splits", self.max_splits, 1, MAX_SPLITS)
-        _check_count("alternatives", self.alternatives, 0, MAX_ALTERNATIVES)
-        _check_count("time_budget_ms", self.time_budget_ms, 1, MAX_BUDGET_MS)
+        check_count("max_hops", self.max_hops, 1, MAX_HOPS)
+        check_count("max_splits", self.max_splits, 1, MAX_SPLITS)
+        check_count("alternatives", self.alternatives, 0, MAX_ALTERNATIVES)
+        check_count("time_budget_ms", self.time_budget_ms, 1, MAX_BUDGET_MS)
         if self.value_of_time is not None:
-            _check_bps("value_of_time", self.value_of_time)
+            check_bps("value_of_time", self.value_of_time)
             if OBJECTIVES[self.order].time_first:
                 raise InvalidRequest("value_of_time", f"has no meaning where time comes first; order is {self.order!r}")
         if self.max_price_impact_bps is not None:
-            _check_bps("max_price_impact_bps", self.max_price_impact_bps)
-        for chain_id, price in (self.gas_prices or {}).items():
-            if isinstance(price, bool) or not isinstance(price, int) or price < 0:
-                raise InvalidRequest("gas_prices", f"chain {chain_id}: expected wei as an int of at least 0")
+            check_bps("max_price_impact_bps", self.max_price_impact_bps)
+        check_names("allow_protocols", self.allow_protocols)
+        check_names("deny_protocols", self.deny_protocols)
+        check_gas_prices(self.gas_prices)
 
     @property
     def objective(self) -> Objective:
         """How net amount and time weigh against each other."""
         objective = OBJECTIVES[self.order]
         return objective if self.value_of_time is None else objective.at_rate(self.value_of_time)
-
-
-def _check_bps(field: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= BPS:
-        raise InvalidRequest(field, f"must be a number of bps from 0 to {BPS:,}, not {value!r}")
-
-
-def _check_count(field: str, value: int, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InvalidRequest(field, f"must be an int from {low} to {high}, not {value!r}")
 
 
 class Status(StrEnum):

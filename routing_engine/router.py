@@ -8,15 +8,19 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from routing_engine.batch.executor import Progress
 from routing_engine.batch.quotes import Quotes, make_requests, quote_requests
 from routing_engine.certificate import Certificate
 from routing_engine.deadline import Budget, Clock
-from routing_engine.errors import Refusal
+from routing_engine.errors import InvalidRequest, Refusal
 from routing_engine.fixed_point import BPS
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.graph.graph import Graph
+from routing_engine.model import Token
 from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, Status
+from routing_engine.resolution import find_token, resolve
 from routing_engine.route import Route, Side
 from routing_engine.search.alternatives import find_alternatives
 from routing_engine.search.no_route import explain
@@ -73,7 +77,13 @@ class Router:
         return following
 
     def find_routes(self, request: RouteRequest) -> RouteResult:
-        """Return the best route and, if asked for, alternatives; a status says when there is none."""
+        """Return the best route and, if asked for, alternatives; a status says when there is none.
+
+        Raises
+        ------
+        InvalidRequest
+            If the request names a token, a protocol or a chain that the snapshot does not have.
+        """
         query = self._start_query(request)
         single = query.find_single(query.allowed, request.max_hops)
         return self._finish(query, single) if single else self._split_or_explain(query)
@@ -85,7 +95,7 @@ class Router:
         takes time, so on one chain there is one such route.
         """
         query = self._start_query(request)
-        by_money = replace(request, order="cheapest", value_of_time=None, alternatives=0)
+        by_money = replace(query.request, order="cheapest", value_of_time=None, alternatives=0)
         routes = find_pareto_set(Query(self._search, by_money, self._value_gas(request), query.budget))
         return self._make_result(query, query.rank(routes), len(routes)) if routes else self._split_or_explain(query)
 
@@ -105,8 +115,8 @@ class Router:
 
         Parameters
         ----------
-        token_in, token_out : Token or int, or sequences or arrays of shape (n,) of these
-            From and to; numbers are positions in ``router.graph.tokens``.
+        token_in, token_out : Token, str or int, or sequences or arrays of shape (n,) of these
+            From and to: tokens, names such as ``WETH@1``, or positions in ``router.graph.tokens``.
         amount : int, or sequence or array of shape (n,) of int
             Smallest units; an array of objects holds what does not fit into 64 bits.
         side : str, or sequence or array of shape (n,) of str
@@ -121,7 +131,7 @@ class Router:
         InvalidRequest
             Naming the field and the position; nothing is searched then.
         """
-        requests = make_requests(self.graph.tokens, token_in, token_out, amount, side, **options)
+        requests = make_requests(self._find_token, token_in, token_out, amount, side, **options)
         return quote_requests(self, requests, executor=executor, workers=workers, progress=progress)
 
     def stream(self, request: RouteRequest) -> Iterator[RouteResult]:
@@ -150,7 +160,17 @@ class Router:
         ):
             yield final
 
+    def _find_token(self, token: object, field: str) -> Token:
+        """Return the token that a column of `quote_many` means."""
+        tokens = self.graph.tokens
+        if isinstance(token, Token | str):
+            return find_token(token, self.snapshot, self.graph, field)
+        if isinstance(token, int | np.integer) and not isinstance(token, bool) and 0 <= token < len(tokens):
+            return tokens[int(token)]
+        raise InvalidRequest(field, f"must be a Token, its name, or its number below {len(tokens)}, not {token!r}")
+
     def _start_query(self, request: RouteRequest) -> Query:
+        request = resolve(request, self.snapshot, self.graph)
         budget = Budget(self.clock, request.time_budget_ms)
         return Query(self._search, request, self._value_gas(request), budget)
 

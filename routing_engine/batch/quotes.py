@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,9 @@ from routing_engine.batch.searcher import Searcher
 from routing_engine.errors import InvalidRequest
 from routing_engine.model import Token
 from routing_engine.request import RouteRequest, RouteResult
+
+FindToken = Callable[[object, str], Token]
+"""Returns the token that a value means, or raises `InvalidRequest` for the field."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -87,15 +90,15 @@ def quote_requests(
 
 
 def make_requests(
-    tokens: Sequence[Token], token_in: object, token_out: object, amount: object, side: object, **options: Any
+    find_token: FindToken, token_in: object, token_out: object, amount: object, side: object, **options: Any
 ) -> list[RouteRequest]:
     """Return a request for each position of the given columns; a single value stands for a whole column.
 
     Parameters
     ----------
-    tokens : sequence of Token
-        What numbers in `token_in` and `token_out` refer to.
-    token_in, token_out : Token or int, or sequences or arrays of these
+    find_token : callable
+        Given a value of `token_in` or `token_out` and the field's name, returns the token that is meant.
+    token_in, token_out : what `find_token` knows, or sequences or arrays of it
         From and to.
     amount : int, or sequence or array of int
         Smallest units; object arrays hold what does not fit into 64 bits.
@@ -118,7 +121,7 @@ def make_requests(
         if len(column) not in (1, size):
             raise InvalidRequest(field, f"has {len(column)} values, but there are {size} requests; give one for each")
     rows = zip(*(column * size if len(column) == 1 else column for column in columns.values()), strict=True)
-    return [_make_request(tokens, number, row, options) for number, row in enumerate(rows)]
+    return [_make_request(find_token, number, row, options) for number, row in enumerate(rows)]
 
 
 def _list_column(values: object) -> list[Any]:
@@ -127,23 +130,15 @@ def _list_column(values: object) -> list[Any]:
     return list(values) if isinstance(values, Sequence) and not isinstance(values, str) else [values]
 
 
-def _make_request(tokens: Sequence[Token], number: int, row: tuple[Any, ...], options: dict[str, Any]) -> RouteRequest:
+def _make_request(find_token: FindToken, number: int, row: tuple[Any, ...], options: dict[str, Any]) -> RouteRequest:
     token_in, token_out, amount, side = row
     try:
         return RouteRequest(
-            token_in=_find_token(tokens, token_in, "token_in"),
-            token_out=_find_token(tokens, token_out, "token_out"),
+            token_in=find_token(token_in, "token_in"),
+            token_out=find_token(token_out, "token_out"),
             amount=amount,
             side=side,
             **options,
         )
     except InvalidRequest as error:
         raise type(error)(error.field, f"{error.message} (request {number})") from error
-
-
-def _find_token(tokens: Sequence[Token], value: object, field: str) -> Token:
-    if isinstance(value, Token):
-        return value
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < len(tokens):
-        return tokens[int(value)]
-    raise InvalidRequest(field, f"must be a Token, or its number from 0 to {len(tokens) - 1}, not {value!r}")

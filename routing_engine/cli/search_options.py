@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +72,11 @@ class SearchOptions:
         InvalidRequest
             If a protocol or chain is not in the market.
         """
+        from routing_engine.resolution import check_protocols
+
         known = {entry.protocol for entry in market.markets.values()}
+        check_protocols(self.allow, known, "--allow")
+        check_protocols(self.deny, known, "--deny")
         budget = {} if self.time_budget_ms is None else {"time_budget_ms": self.time_budget_ms}
         return budget | {
             "order": self.order,
@@ -81,8 +84,8 @@ class SearchOptions:
             "max_splits": self.max_splits,
             "value_of_time": self.value_of_time,
             "max_price_impact_bps": self.max_price_impact_bps,
-            "allow_protocols": _protocols(self.allow, known, "--allow") or None,
-            "deny_protocols": _protocols(self.deny, known, "--deny"),
+            "allow_protocols": frozenset(self.allow) or None,
+            "deny_protocols": frozenset(self.deny),
             "gas_prices": parse_gas_prices(self.gas_price_gwei, (token.chain_id for token in market.tokens)),
         }
 
@@ -109,12 +112,3 @@ def ready_router(market: Snapshot) -> Router:
 
         warm_up()
         return Router(market)
-
-
-def _protocols(names: Iterable[str], known: set[str], option: str) -> frozenset[str]:
-    """Check names of protocols: one that is mistyped would silently admit or exclude nothing."""
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known) or sorted(known)
-            raise InvalidRequest(option, f"no market here is of protocol {name!r}; choose from {', '.join(near)}")
-    return frozenset(names)

@@ -8,11 +8,9 @@ import numpy.typing as npt
 from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
 from routing_engine.errors import Refusal
 from routing_engine.graph.graph import Graph
-from routing_engine.request import RouteRequest, Status, Unavailable
+from routing_engine.request import DENIED, NO_PATH, RouteRequest, Status, Unavailable
 from routing_engine.route import Side
 
-NO_PATH = "NO_PATH"
-DENIED = "DENIED"
 UNREACHABLE = 99
 """Hops to a token that no path reaches."""
 

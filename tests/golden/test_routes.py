@@ -107,7 +107,8 @@ def test_why_there_is_no_route() -> None:
     assert reasons == {"fast": "DENIED", "slow": "DENIED", "tiny": Refusal.AMOUNT_TOO_HIGH, "dex": "NO_PATH"}
     with pytest.raises(InsufficientLiquidity):
         result.best()
-    nowhere = router.find_routes(RouteRequest(token_in=token("A"), token_out=token("Z"), amount=1))
+    apart = Router(Snapshot(market_of(f"{BRIDGED}\nyz: Y Z 1000 1000 30bps")))
+    nowhere = apart.find_routes(RouteRequest(token_in=token("A"), token_out=token("Z"), amount=1))
     assert {entry.reason for entry in nowhere.unavailable} == {"NO_PATH"}
     with pytest.raises(NoRoute):
         nowhere.best()

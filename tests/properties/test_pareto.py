@@ -111,7 +111,7 @@ def test_every_trade_off_of_small_markets_is_found(side: str) -> None:
 
 def test_divisions_stand_beside_single_paths() -> None:
     text = "ab1: A B 1000 1000 30bps\nab2: A B 1000 1000 30bps\nslow: B@1 > B@10 900s\nfast: B@1 > B@10 100bps 5s"
-    router = Router(Snapshot(market_of(text)))
+    router = Router(Snapshot(market_of(f"{text}\nyz: Y Z 1000 1000 30bps")))
     request = RouteRequest(token_in=token("A"), token_out=token("B@10"), amount=300 * 10**18)
     by_money, by_time = router.pareto(request), router.pareto(replace(request, order="fastest"))
     assert [[hop.market_id for hop in each.hops] for each in by_money.routes] == [

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from adapters.transactions.base import PlannedHop
 from adapters.transactions.paths import WRAP
-from routing_engine import Route, RouteRequest, Side, Token
+from routing_engine import InvalidRequest, Route, RouteRequest, Side, Token
 from routing_engine.objective import OBJECTIVES
 from routing_engine.request import MAX_ALTERNATIVES, MAX_HOPS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from adapters.transactions.payment_builders import PaymentBuilders
     from routing_engine import Hop, Market, Router
@@ -44,12 +44,14 @@ def find_payable(
     found = [
         payable
         for family in builders.families(crosses_chains=token_in.chain_id != token_out.chain_id)
-        for payable in _find_payable(router, builders, _make_request(token_in, token_out, amount, family))
+        for payable in _find_payable(
+            router, builders, _make_request(token_in, token_out, amount, router.graph.protocols & {*family, WRAP})
+        )
     ]
     return min(found, key=lambda payable: _rank(payable.route), default=None)
 
 
-def _make_request(token_in: Token, token_out: Token, amount: int, family: Collection[str]) -> RouteRequest:
+def _make_request(token_in: Token, token_out: Token, amount: int, protocols: frozenset[str]) -> RouteRequest:
     return RouteRequest(
         token_in=token_in,
         token_out=token_out,
@@ -59,13 +61,17 @@ def _make_request(token_in: Token, token_out: Token, amount: int, family: Collec
         max_splits=1,
         max_hops=MAX_HOPS if token_in.chain_id == token_out.chain_id else HOPS_TO_ANOTHER_CHAIN,
         alternatives=MAX_ALTERNATIVES,
-        allow_protocols=frozenset(family) | {WRAP},
+        allow_protocols=protocols,
     )
 
 
 def _find_payable(router: Router, builders: PaymentBuilders, request: RouteRequest) -> Iterator[PayableRoute]:
     markets = router.snapshot.markets
-    for route in router.find_routes(request).routes:
+    try:
+        routes = router.find_routes(request).routes
+    except InvalidRequest:  # the market does not have one of the tokens at present
+        return
+    for route in routes:
         hops = tuple(_plan_hops(hop, markets[hop.market_id]) for hop in route.hops)
         if builders.can_build(hops):
             yield PayableRoute(route=route, hops=hops)

@@ -14,7 +14,7 @@ from api.services.checkout.quote import OrderQuote
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.routing.query import BPS, RouteQuery, choose_slippage_bps
-from api.services.routing.routes import RouteNotFound, make_route_writer, require_routes
+from api.services.routing.routes import RouteNotFound, make_route_writer, require_routes, unknown_is_no_route
 from api.services.routing.serializers import VALID_FOR
 from api.storage.tables import StoredQuote
 from routing_engine import RouteRequest, Side, Token
@@ -163,7 +163,8 @@ def _find_route(resources: Resources, token: Token, settled: Token, due: int) ->
     query = RouteQuery(request=request, slippage_bps=choose_slippage_bps(token, settled))
     router = resources.market.router
     try:
-        route = require_routes(router.find_routes(request))[0]
+        with unknown_is_no_route(router):
+            route = require_routes(router.find_routes(request))[0]
     except RouteNotFound as error:
         raise OrderQuoteRefused(OrderQuoteRefusal.NO_ROUTE, error.message, *error.problems) from error
     return _describe_route(resources, router, query, route)

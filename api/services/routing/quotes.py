@@ -7,7 +7,7 @@ from api.domain.ids import IdPrefix, make_id
 from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
-from api.services.routing.routes import make_route_writer, require_routes
+from api.services.routing.routes import make_route_writer, require_routes, unknown_is_no_route
 from api.services.routing.serializers import VALID_FOR
 from api.services.routing.token_serializers import checksum
 from api.storage.tables import StoredQuote
@@ -29,7 +29,9 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     """
     router, sources = resources.market.current()
     missing = list_left_out(sources)
-    best = require_routes(router.find_routes(query.request), missing)[0]
+    with unknown_is_no_route(router):
+        result = router.find_routes(query.request)
+    best = require_routes(result, missing)[0]
     writer = make_route_writer(resources, router, query)
     quote_id = make_id(IdPrefix.QUOTE, writer.at)
     expires_at = writer.at + VALID_FOR

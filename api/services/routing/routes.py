@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from api.domain.errors import NotFound, Problem
@@ -10,7 +11,8 @@ from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.serializers import RouteWriter
-from routing_engine import Route, RouteRequest, RouteResult, Status, Unavailable
+from routing_engine import InvalidRequest, Route, RouteRequest, RouteResult, Status, Unavailable
+from routing_engine.request import NO_PATH
 
 if TYPE_CHECKING:
     from routing_engine import Router
@@ -30,10 +32,21 @@ def find_routes(resources: Resources, query: RouteQuery) -> dict[str, Any]:
     """
     router, sources = resources.market.current()
     missing = list_left_out(sources)
-    result = router.find_routes(query.request)
+    with unknown_is_no_route(router):
+        result = router.find_routes(query.request)
     require_routes(result, missing)
     body = write_routes(make_route_writer(resources, router, query), result)
     return {**body, "unavailable": missing} if missing else body
+
+
+@contextmanager
+def unknown_is_no_route(router: Router) -> Iterator[None]:
+    """Turn what the market does not have, a listed token or what it lost meanwhile, into `RouteNotFound`."""
+    try:
+        yield
+    except InvalidRequest as error:
+        problems = (Problem(path=protocol, message=NO_PATH) for protocol in sorted(router.graph.protocols))
+        raise RouteNotFound(error.message, *problems) from error
 
 
 def make_route_writer(resources: Resources, router: Router, query: RouteQuery) -> RouteWriter:

@@ -9,7 +9,7 @@ from typing import Any
 from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
-from api.services.routing.routes import make_route_writer, require_routes, write_routes
+from api.services.routing.routes import make_route_writer, require_routes, unknown_is_no_route, write_routes
 
 MAX_SECONDS = 30
 
@@ -33,12 +33,13 @@ def stream_routes(
     missing = list_left_out(sources)
     deadline = stopwatch() + MAX_SECONDS
     best = ""
-    for seq, result in enumerate(router.stream(query.request)):
-        writer = make_route_writer(resources, router, query)
-        require_routes(result, missing)
-        route = write_routes(writer, result)
-        best = route["id"]
-        yield {"type": "route", "seq": seq, "route": route}
-        if stopwatch() >= deadline:
-            break
+    with unknown_is_no_route(router):
+        for seq, result in enumerate(router.stream(query.request)):
+            writer = make_route_writer(resources, router, query)
+            require_routes(result, missing)
+            route = write_routes(writer, result)
+            best = route["id"]
+            yield {"type": "route", "seq": seq, "route": route}
+            if stopwatch() >= deadline:
+                break
     yield {"type": "done", "best": best, "unavailable": missing}

@@ -156,7 +156,7 @@ def test_a_stream_can_be_left_at_any_time() -> None:
 
 
 def test_a_stream_without_a_route_says_why_once() -> None:
-    router = Router(Snapshot(market_of(LADDER)))
+    router = Router(Snapshot(market_of(f"{LADDER}\nyz: Y Z 1000 1000 30bps")))
     request = RouteRequest(token_in=token("A"), token_out=token("Z"), amount=1)
     (result,) = router.stream(request)
     assert result == router.find_routes(request)

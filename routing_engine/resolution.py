@@ -1,0 +1,93 @@
+"""What a request names, looked up in the snapshot that it is asked of: tokens, protocols and chains."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from dataclasses import replace
+
+from routing_engine.errors import InvalidRequest, UnknownToken
+from routing_engine.graph.graph import Graph
+from routing_engine.model import Token
+from routing_engine.request import RouteRequest
+from routing_engine.snapshot.snapshot import Snapshot
+
+
+def resolve(request: RouteRequest, snapshot: Snapshot, graph: Graph) -> RouteRequest:
+    """Return the request with the snapshot's own tokens in the place of names.
+
+    Parameters
+    ----------
+    request : RouteRequest
+        Tokens as such or by name.
+    snapshot, graph : Snapshot, Graph
+        What it is asked of.
+
+    Raises
+    ------
+    InvalidRequest
+        Naming the field, if the snapshot has no such token, protocol or chain, or a token of other decimals.
+    """
+    token_in = find_token(request.token_in, snapshot, graph, "token_in")
+    token_out = find_token(request.token_out, snapshot, graph, "token_out")
+    check_protocols(request.allow_protocols or (), graph.protocols, "allow_protocols")
+    check_protocols(request.deny_protocols, graph.protocols, "deny_protocols")
+    for chain_id in request.gas_prices or ():
+        if chain_id not in graph.chains:
+            known = ", ".join(map(str, graph.chains)) or "none"
+            message = f"chain {chain_id} is not in this snapshot; its chains are {known}"
+            raise InvalidRequest("gas_prices", message)
+    if token_in is request.token_in and token_out is request.token_out:
+        return request
+    return replace(request, token_in=token_in, token_out=token_out)
+
+
+def find_token(token: Token | str, snapshot: Snapshot, graph: Graph, field: str) -> Token:
+    """Return the snapshot's token that is meant.
+
+    Parameters
+    ----------
+    token : Token or str
+        A token, or a name as `Snapshot.token` takes it.
+    snapshot, graph : Snapshot, Graph
+        Where to look.
+    field : str
+        For the error.
+
+    Raises
+    ------
+    InvalidRequest
+        If there is none, if there are several, or if it has other decimals here.
+    """
+    if isinstance(token, str):
+        try:
+            return snapshot.token(token)
+        except InvalidRequest as error:
+            raise type(error)(field, f"{error.message}{_say_empty(snapshot)}") from error
+    number = graph.index.get(token)
+    known = snapshot.tokens.at(token.chain_id, token.address) if number is None else graph.tokens[number]
+    if known is None:
+        remedy = _say_empty(snapshot) or f"; look tokens up with snapshot.token({str(token)!r})"
+        raise UnknownToken(field, f"{token} ({token.key}) is not in this market{remedy}")
+    if known.decimals != token.decimals:
+        message = f"{token} has {known.decimals} decimals in this market, not {token.decimals}; take its token"
+        raise InvalidRequest(field, f"{message}: snapshot.token({token.key!r})")
+    return token
+
+
+def check_protocols(names: Collection[str], known: Collection[str], field: str) -> None:
+    """Check names of protocols: one that is mistyped would silently admit or exclude nothing.
+
+    Raises
+    ------
+    InvalidRequest
+        Naming the field, the first unknown name, and what is like it.
+    """
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known) or sorted(known)
+            raise InvalidRequest(field, f"no market here is of protocol {name!r}; choose from {', '.join(near)}")
+
+
+def _say_empty(snapshot: Snapshot) -> str:
+    return "" if snapshot.markets else "; the snapshot has no markets at all, so load or build one that has"
