@@ -22,10 +22,11 @@ coverage: $(VENV)/.test-ready
 
 # On each database: a thousand orders are paid, expire and are reorganised while processes are killed, and a thousand
 # histories of honest and hostile acts happen on real chains; SEED=n throws other dice, HISTORIES and SCHEDULES say how
-# many.
+# many. Certificates are attacked on 20,000 markets (ATTACKS).
 soak: $(VENV)/.test-ready
 	CHAOS_SCHEDULES=$(or $(SCHEDULES),1000) HISTORIES=$(or $(HISTORIES),1000) CHAOS_SEED=$(or $(SEED),7) \
 	  $(BIN)/pytest -p no:xdist -s --timeout 7200 tests/chaos/test_kill.py tests/chaos/test_histories.py
+	ATTACKS=$(or $(ATTACKS),20000) $(BIN)/pytest -p no:xdist --timeout 7200 tests/differential/test_attacks.py
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .

@@ -27,6 +27,7 @@ SECTIONS = {
     "splits": "Divided routes and certificates",
     "peers": "Against every peer",
     "oracle": "Against a convex solver",
+    "certificates": "Certificates attacked",
     "live": "Updates and start",
     "golden": "Recorded market: Fynd's scenarios",
     "best_known": "Recorded market: the scenarios against the best known",
