@@ -34,6 +34,7 @@ SECTIONS = {
     "fynd": "Recorded markets: Fynd's routers of today, re-created",
     "exact_out": "Recorded markets: exact-out of what exact-in gave",
     "requests": "Recorded markets: real requests",
+    "trades": "Recorded markets: ten thousand trades",
     "beyond": "Recorded markets: sizes beyond their depth",
     "auction": "Recorded market: a CoW auction",
     "capture": "Reading chains",

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from routing_engine import RouteRequest, Snapshot, Token, formats
-from routing_engine.model import Transfers
+from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Transfers
 
 ETHEREUM = 1
 RECORDINGS = ("eth_fynd_24693611", "eth_fynd_24699608", "eth_fynd_24721174")
 GOLDEN_RECORDING, GOLDEN_BLOCK = "eth_fynd_24721174", 24721181
 GOLDEN_OUTPUTS = "fynd_golden_outputs_block_24721181.json"
 BEST_KNOWN = "best_known_24721181.json"
+TRADES = "eth_dune_trades_10k_feb2026.csv.gz"
 AUCTION = "eth_cow_auction_7400681"
 AUCTION_GAS_PRICE = 15_189_175_884
 """Wei; from the auction's own description."""
@@ -120,6 +123,26 @@ def requests(folder: Path, snapshot: Snapshot, gas_price: int) -> tuple[list[Rou
     known = _by_address(snapshot)
     ends = [(known.get(row[0].lower()), known.get(row[1].lower()), int(row[2])) for row in rows]
     return [_request(a, b, amount, gas_price) for a, b, amount in ends if a and b and a != b], len(rows)
+
+
+def trades(folder: Path, snapshot: Snapshot, gas_price: int) -> tuple[list[RouteRequest], int]:
+    """Return real trades of February 2026 whose two tokens are in the market, as sales, and how many there are in all.
+
+    They are recorded in whole tokens, as decimal fractions of some 16 digits.
+    """
+    with gzip.open(folder / "trades" / TRADES, "rt") as file:
+        rows = list(csv.DictReader(file))
+    known = _by_address(snapshot)
+    known |= {ZERO_ADDRESS: known[NATIVE_ADDRESS]} if NATIVE_ADDRESS in known else {}
+    found = []
+    for row in rows:
+        sold, bought = (known.get(row[f"token_{side}_address"].lower()) for side in ("sold", "bought"))
+        if sold is None or bought is None or sold == bought:
+            continue
+        amount = int(Decimal(row["token_sold_amount"] or "0").scaleb(sold.decimals))
+        if amount > 0:
+            found.append(_request(sold, bought, amount, gas_price))
+    return found, len(rows)
 
 
 def orders(folder: Path, snapshot: Snapshot, gas_price: int = AUCTION_GAS_PRICE) -> tuple[list[Order], int]:

@@ -15,7 +15,7 @@ from benchmarks.sections import Entries, Setting
 from routing_engine import Router, RouteRequest
 
 FACTORS = (0.1, 1, 3, 10, 30)
-STEPS = {"scenarios": 5, "requests": 50, "orders": 50}
+STEPS = {"scenarios": 3, "requests": 20, "orders": 10}
 """In a quick run, every so many-th of each."""
 
 Named = list[tuple[str, RouteRequest]]

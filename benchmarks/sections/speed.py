@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from benchmarks.asked import ask
 from benchmarks.instances import queries
 from benchmarks.measure import bps, percentile, request_of, timed
 from benchmarks.peers.textbook import NetworkxBellmanFord, RustworkxBellmanFord
@@ -20,8 +21,10 @@ def run(setting: Setting) -> Entries:
     router = setting.router
     asked = queries(router, 100 if setting.full else 12, SIZES)
     single = [request_of(query, max_hops=3, max_splits=1) for query in asked]
+    walls = [1e3 * ask(router, request).wall_ms for request in single]
     ours = _seconds(router, single)
-    yield at_most("best path, ≤ 3 hops, through the Python API, median", 1e6 * percentile(ours, 50), 60, "µs")
+    yield at_most("best path, ≤ 3 hops, wall time of the first call, median", percentile(walls, 50), 60, "µs")
+    yield at_most("best path, ≤ 3 hops, cpu time, fastest of three, median", 1e6 * percentile(ours, 50), 60, "µs")
     compiled = RustworkxBellmanFord(router)
     theirs = [min(compiled.answer(request).seconds for _ in range(3)) for request in single]
     ratio = percentile(theirs, 50) / percentile(ours, 50)
