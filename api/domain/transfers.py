@@ -24,6 +24,8 @@ class TransferKind(StrEnum):
     REFUND = "refund"
 
 
+DELIVERIES = frozenset({TransferKind.PAYMENT, TransferKind.REDIRECTED})
+"""What a bridge may deliver for a deposit."""
 COIN_TRANSFER = -1
 """`Transfer.log_index` of the chain's own coin, sent along with a transaction: no event tells of it."""
 FIRST_INNER_TRANSFER = -2

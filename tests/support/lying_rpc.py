@@ -223,16 +223,16 @@ _hashes: dict[str, str] = {}
 """Hashes of blocks by number, as the last node told them."""
 
 
-def relabel(tx_hash: str, reference: bytes) -> Lie:
-    """Put another reference behind the calldata of a real transaction."""
+def relabel(tx_hash: str, reference: bytes, size: int = 138) -> Lie:
+    """Put another reference behind the calldata of a real transaction; before it are `size` characters, 0x included."""
 
     def lie(method: str, params: list[Any], answer: Any) -> Any:
         if method == "eth_getTransactionByHash" and params == [tx_hash] and answer:
-            return {**answer, "input": answer["input"][:138] + reference.hex()}
+            return {**answer, "input": answer["input"][:size] + reference.hex()}
         if method.startswith("eth_getBlockBy") and isinstance(answer, dict) and params[1]:
             for each in answer["transactions"]:
                 if each["hash"] == tx_hash:
-                    each["input"] = each["input"][:138] + reference.hex()
+                    each["input"] = each["input"][:size] + reference.hex()
         return answer
 
     return lie

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 
 import structlog
 
-from api.domain.confirmations import Confirmations
 from api.domain.ledger import Proof
-from api.domain.payments import COUNTED, PaymentState
-from api.domain.transfers import Transfer
+from api.domain.payments import COUNTED, Evidence, PaymentState
+from api.domain.transfers import DELIVERIES, Transfer, TransferKind
 from api.services.orders.worth import estimate_dollars, is_notable, price_in_dollars
 from api.services.settlement.claims.proofs import is_proven
-from api.services.settlement.crediting.observation import ChainObservation
+from api.services.settlement.crediting.observation import Look
 from api.storage.tables import Payment, PaymentOrder
 
 log = structlog.get_logger(__name__)
 
 
-def check_payment(
-    row: Payment,
-    observation: ChainObservation,
-    orders: Mapping[str, PaymentOrder],
-    confirmations: Confirmations,
-    now: datetime,
-) -> bool:
+def check_payment(row: Payment, look: Look, deposit: Payment | None) -> bool:
     """Count the blocks above a payment, or note that its own block is gone.
+
+    Parameters
+    ----------
+    deposit : Payment or None
+        Of what a bridge delivered: the deposit that it answers, if one stands.
 
     Returns
     -------
     bool
         Whether this was the moment when money for a closed order counted that is worth a word.
     """
-    number, order = row.block_number or 0, orders.get(row.order_id or "")
-    row.updated_at = now
+    observation, confirmations = look.observation, look.confirmations
+    number, order = row.block_number or 0, look.orders.get(row.order_id or "")
+    row.updated_at = look.now
     if observation.canonical[number].hash != row.block_hash:
         _lose(row)
         return False
@@ -52,13 +50,29 @@ def check_payment(
     has_counted = row.state in COUNTED
     if row.state == PaymentState.DISPUTED:
         return False
-    if is_proven(row, dollars, observation.endpoints, confirmations.doubted_above, is_final=is_final):
+    if row.evidence == Evidence.BRIDGE and row.kind in DELIVERIES and not is_backed(row, deposit, look):
+        return False
+    endpoints = observation.endpoints.get(row.chain_id, 0)
+    if is_proven(row, dollars, endpoints, confirmations.doubted_above, is_final=is_final):
         if is_final:
             row.state = PaymentState.FINAL
         elif needed is not None and row.confirmations >= needed:
             row.state = PaymentState.CONFIRMED
     is_new = row.is_after_close and row.state in COUNTED and not has_counted
     return is_new and order is not None and is_notable(order, row)
+
+
+def is_backed(row: Payment, deposit: Payment | None, look: Look) -> bool:
+    """Whether a deposit is proven as a payment of the value that was delivered for it must be.
+
+    How deep the deposit lies does not matter: what it delivered is safe on the merchant's own chain.
+    """
+    if deposit is None:
+        return False
+    dollars = _estimate_value(row, look.orders.get(deposit.order_id or ""))
+    endpoints = look.observation.endpoints.get(deposit.chain_id, 1)  # of a chain that is connected no more
+    is_final = deposit.state == PaymentState.FINAL
+    return is_proven(deposit, dollars, endpoints, look.confirmations.doubted_above, is_final=is_final)
 
 
 def _lose(row: Payment) -> None:
@@ -78,15 +92,19 @@ def _forget_block(row: Payment) -> None:
 def _estimate_value(row: Payment, order: PaymentOrder | None) -> int | None:
     """Return what waits for confirmations, in whole dollars: the transfer or the price, whichever is more.
 
-    None where the price of either token is nobody's to vouch for.
+    What is delivered for a deposit may be worth more than the deposit, so its promise counts too. None where the price
+    of a token is nobody's to vouch for.
     """
-    if order is None or not is_notable(order, row):
+    if order is None or not (row.kind == TransferKind.DEPOSIT or is_notable(order, row)):
         return 0  # it changes nothing, and must not be waited for by anything
-    transfer = estimate_dollars(row.chain_id, row.token_address, row.amount)
-    if row.is_after_close:
-        return transfer
-    price = price_in_dollars(order)
-    return None if transfer is None or price is None else max(transfer, price)
+    values = [estimate_dollars(row.chain_id, row.token_address, row.amount)]
+    if row.promised_chain_id is not None:
+        promised = row.promised_token_address or "", row.promised_amount or 0
+        values.append(estimate_dollars(row.promised_chain_id, *promised))
+    if not row.is_after_close:
+        values.append(price_in_dollars(order))
+    known = [each for each in values if each is not None]
+    return max(known) if len(known) == len(values) else None
 
 
 def move_payment(row: Payment, transfer: Transfer, now: datetime) -> None:

@@ -11,16 +11,23 @@ from sqlalchemy.exc import DataError
 from sqlalchemy.orm import Session
 
 from api.domain.confirmations import Confirmations
-from api.domain.orders import StatusReason, takes_payment
-from api.domain.payments import CHECKED, COUNTED, Evidence, PaymentState
-from api.domain.transfers import TransferKey, TransferKind, get_key
+from api.domain.orders import StatusReason
+from api.domain.payments import CHECKED, Evidence
+from api.domain.transfers import TransferKey, get_key
 from api.services.orders.money import NO_MONEY, load_money
-from api.services.orders.store import get_state, lock_orders, record_status, settle
+from api.services.orders.store import lock_orders, record_status, settle
 from api.services.settlement.claims.signed_claims import find_signed
 from api.services.settlement.crediting.checking import check_payment, move_payment
+from api.services.settlement.crediting.deliveries import (
+    align_deliveries,
+    list_bridge_ids,
+    load_bridged,
+    pair_deliveries,
+)
 from api.services.settlement.crediting.intake import add_transfer
-from api.services.settlement.crediting.matching import Match, find_waiting_deliveries, match_transfers
-from api.services.settlement.crediting.observation import ChainObservation
+from api.services.settlement.crediting.matching import Match, match_transfers
+from api.services.settlement.crediting.observation import ChainObservation, Look
+from api.services.settlement.crediting.ownership import give
 from api.services.settlement.crediting.revising import apply_revision, find_revisions
 from api.storage.tables import Payment, PaymentOrder
 
@@ -40,21 +47,24 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
     known = _load_known(session, observation)
     # What belongs to nobody may be known better by now: by a trace that was not to be had before.
     fresh = [row for row in observation.transfers if get_key(row) not in known or known[get_key(row)].order_id is None]
-    matches = match_transfers(session, observation.env_mode, fresh, observation.recipients, observation.rejected)
-    waiting = find_waiting_deliveries(session, observation.env_mode, matches)
+    matches = match_transfers(session, observation.env_mode, fresh, observation.recipients)
+    revisions = find_revisions(session, observation, checked)
+    proven = [each.transfer for each in revisions]
+    bridge_ids = list_bridge_ids((*checked, *known.values(), *observation.transfers, *proven))
+    bridged = load_bridged(session, observation.env_mode, bridge_ids)
     signed = find_signed(session, observation.env_mode, observation.chain_id)
     overdue = _find_overdue(session, observation)
-    revisions = find_revisions(session, observation, checked)
-    concerned = {row.order_id for row in (*checked, *known.values(), *overdue)}
-    concerned |= {each.order_id for each in revisions} | {each.order_id for each in matches} | set(signed.values())
+    concerned = {row.order_id for row in (*checked, *known.values(), *bridged, *overdue)} | set(signed.values())
+    concerned |= {each.order_id for each in revisions} | {each.order_id for each in matches}
     orders = lock_orders(session, {order_id for order_id in concerned if order_id})
+    look = Look(observation=observation, orders=orders, confirmations=confirmations, now=now)
     for revision in revisions:
-        revision.row.is_rejected = revision.row.is_rejected or revision.transfer.sender in observation.rejected
-        give(revision.row, apply_revision(session, revision, orders, now), Evidence.REFERENCE, now)
-    arrived = {row.order_id for row in checked if check_payment(row, observation, orders, confirmations, now)}
+        apply_revision(session, revision, look)
+    deposits = pair_deliveries(bridged, look)
+    arrived = {row.order_id for row in checked if check_payment(row, look, deposits.get(row.id))}
     _take_in(session, observation, known, matches, orders, now)
-    for row_id, deposit in waiting.items():
-        _deliver(session.get_one(Payment, row_id), deposit, observation, orders, now)
+    session.flush()
+    align_deliveries(session, bridge_ids, look)
     for row in _lock_payments(session, signed):
         give(row, orders.get(signed[row.id]), Evidence.SIGNATURE, now)
         arrived |= {row.order_id} if row.is_after_close else set()
@@ -102,28 +112,8 @@ def _learn(
     transfer = match.transfer
     row.sender, row.bridge_id = transfer.sender, transfer.bridge_id
     row.source_chain_id, row.source_tx_hash = transfer.source_chain_id, transfer.source_tx_hash
-    row.is_rejected = row.is_rejected or match.is_rejected or transfer.sender in observation.rejected
+    row.is_rejected = row.is_rejected or transfer.sender in observation.rejected
     give(row, order, match.evidence, now)
-
-
-def _deliver(
-    row: Payment, deposit: Match, observation: ChainObservation, orders: Mapping[str, PaymentOrder], now: datetime
-) -> None:
-    """Credit an order with what was seen before the deposit that it answers."""
-    row.source_chain_id, row.source_tx_hash = deposit.transfer.chain_id, deposit.transfer.tx_hash
-    row.is_rejected = row.is_rejected or deposit.transfer.sender in observation.rejected
-    give(row, orders.get(deposit.order_id or ""), Evidence.BRIDGE, now)
-
-
-def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: datetime) -> None:
-    """Credit an order with a payment that was seen before it was known to be the order's."""
-    if order is None or (row.kind == TransferKind.PAYMENT and row.recipient != order.settlement_address):
-        return
-    row.order_id, row.claimed_order_id, row.unmatched_reason, row.updated_at = order.id, order.id, "", now
-    row.evidence = evidence
-    if evidence != Evidence.ASSIGNED and row.state in COUNTED:
-        row.state, row.confirmations = PaymentState.SEEN, 0  # how much it waits for follows the order
-    row.is_after_close = not takes_payment(get_state(order), row.mined_at)
 
 
 def settle_all(

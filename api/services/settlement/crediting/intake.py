@@ -49,8 +49,7 @@ def add_transfer(
         "promised_recipient": promise.recipient if promise else None,
         "promised_amount": promise.amount if promise else None,
         "is_built": is_credited and is_built(session, order, transfer),
-        "is_rejected": transfer.kind != TransferKind.REFUND
-        and (match.is_rejected or transfer.sender in observation.rejected),
+        "is_rejected": transfer.kind != TransferKind.REFUND and transfer.sender in observation.rejected,
         "is_after_close": order is not None
         and is_credited
         and transfer.kind == TransferKind.PAYMENT
@@ -64,7 +63,7 @@ def add_transfer(
         "updated_at": now,
     }
     insert_new(session, Payment, values | {field: getattr(transfer, field) for field in COPIED})
-    if unmatched is not None:
+    if unmatched is not None and not transfer.bridge_id:  # what a bridge delivered is given to its deposit's order next
         log.warning("payment_unmatched", chain_id=transfer.chain_id, tx_hash=transfer.tx_hash, reason=unmatched)
 
 

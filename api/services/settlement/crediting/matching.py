@@ -15,7 +15,7 @@ from api.domain.env import EnvMode
 from api.domain.payments import Evidence
 from api.domain.transfers import Transfer, TransferKind
 from api.services.settlement.crediting.open_deposits import OpenDeposits
-from api.storage.tables import Payment, PaymentOrder, Refund, SettlementAccount
+from api.storage.tables import PaymentOrder, Refund, SettlementAccount
 from routing_engine.reference import token_registry
 
 
@@ -33,15 +33,12 @@ class Match:
         Why it counts for that order; none where it does not.
     refund_id : int or None
         Of what a merchant sent back: as which refund.
-    is_rejected : bool
-        Whether the deposit behind it came from somebody from whom nothing is taken.
     """
 
     transfer: Transfer
     order_id: str | None = None
     evidence: Evidence = Evidence.NONE
     refund_id: int | None = None
-    is_rejected: bool = False
 
 
 def match_transfers(
@@ -49,16 +46,15 @@ def match_transfers(
     env_mode: EnvMode,
     transfers: Sequence[Transfer],
     recipients: Collection[str],
-    rejected: Collection[str] = (),
 ) -> list[Match]:
     """Return what each transfer is meant for; those that concern nobody here are left out.
+
+    What a bridge delivered is nobody's by itself: `align_deliveries` gives it to the order whose deposit it answers.
 
     Parameters
     ----------
     recipients : collection of str
         Where vendors receive; transfers to anybody else are refunds, by a merchant or by a bridge, or nothing.
-    rejected : collection of str
-        Senders from whom nothing is taken.
     """
     orders = _load_orders_by_reference(session, env_mode, transfers)
     refunds = _load_refunds_by_reference(session, env_mode, transfers)
@@ -70,29 +66,9 @@ def match_transfers(
             match = _find_named(transfer, orders)
         if match is not None:
             if match.evidence != Evidence.NONE:
-                deposits.add(match.transfer, match.order_id, is_rejected=transfer.sender in rejected)
+                deposits.add(match.transfer, match.order_id)
             found.append(match)
     return found
-
-
-def find_waiting_deliveries(session: Session, env_mode: EnvMode, matches: Collection[Match]) -> Mapping[int, Match]:
-    """Return, by their keys, the payments seen earlier that answer the deposits of these matches; locked.
-
-    Chains are read one after the other, so what left a bridge may be seen before what went in.
-    """
-    deposits = {
-        match.transfer.bridge_id: match
-        for match in matches
-        if match.transfer.kind == TransferKind.DEPOSIT and match.transfer.bridge_id and match.evidence != Evidence.NONE
-    }
-    query = select(Payment).where(
-        Payment.bridge_id.in_(deposits),
-        Payment.kind.in_([TransferKind.PAYMENT, TransferKind.REDIRECTED]),
-        Payment.order_id.is_(None),
-        Payment.env_mode == env_mode,
-    )
-    rows = session.scalars(query.order_by(Payment.id).with_for_update()) if deposits else ()
-    return {row.id: deposits.pop(row.bridge_id) for row in rows if row.bridge_id in deposits}
 
 
 def is_listed(session: Session, env_mode: EnvMode, transfer: Transfer) -> bool:
@@ -138,7 +114,7 @@ def _find_named(transfer: Transfer, orders: Mapping[bytes, str]) -> Match:
 
 
 def _answer(transfer: Transfer, deposits: OpenDeposits) -> Match | None:
-    """Return the match of what a bridge delivered or gave back, or None where no deposit of ours is known."""
+    """Return the match of what a bridge gave back, or None where no deposit of ours is known."""
     deposit = deposits.answered_by(transfer)
     if deposit is None:
         return None
@@ -148,7 +124,7 @@ def _answer(transfer: Transfer, deposits: OpenDeposits) -> Match | None:
         source_tx_hash=deposit.tx_hash,
         bridge_id=deposit.bridge_id,
     )
-    return Match(transfer=answer, order_id=deposit.order_id, evidence=Evidence.BRIDGE, is_rejected=deposit.is_rejected)
+    return Match(transfer=answer, order_id=deposit.order_id, evidence=Evidence.BRIDGE)
 
 
 def _load_orders_by_reference(

@@ -1,4 +1,4 @@
-"""What one look at a chain has shown."""
+"""What one look at a chain has shown, and what it is judged by."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
 from api.domain.ledger import Head, Proof
 from api.domain.transfers import CanonicalBlock, Transfer, TransferKey
+from api.storage.tables import PaymentOrder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +31,8 @@ class ChainObservation:
         Senders from whom nothing is taken.
     proofs : mapping of (str, int) to Proof
         What has been shown of payments seen earlier, by hash and log index.
-    endpoints : int
-        How many endpoints the chain has; none where there is nothing to doubt.
+    endpoints : mapping of int to int
+        How many endpoints each connected chain has; none where there is nothing to doubt.
     """
 
     env_mode: EnvMode
@@ -42,8 +44,24 @@ class ChainObservation:
     recipients: frozenset[str]
     rejected: frozenset[str] = frozenset()
     proofs: Mapping[TransferKey, Proof] = field(default_factory=dict)
-    endpoints: int = 0
+    endpoints: Mapping[int, int] = field(default_factory=dict)
 
     def confirmations(self, block_number: int) -> int:
         """Return how many blocks there are from this one to the head, both counted."""
         return self.head.block.number - block_number + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One look while it is written down: what was seen, and by what it is judged.
+
+    Parameters
+    ----------
+    orders : mapping of str to PaymentOrder
+        All that it concerns, locked.
+    """
+
+    observation: ChainObservation
+    orders: Mapping[str, PaymentOrder]
+    confirmations: Confirmations
+    now: datetime

@@ -1,4 +1,4 @@
-"""Deposits into bridges that wait for their answer: a delivery on another chain, or the money back."""
+"""Deposits into bridges that nothing has answered: their bridges may give them back."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ class OpenDeposit:
     token_address: str
     sender: str
     amount: int
-    is_rejected: bool = False
 
     def is_answered_by(self, transfer: Transfer) -> bool:
-        """Whether a transfer is what the bridge delivered for this deposit, or gives it back."""
-        if transfer.bridge_id or transfer.kind != TransferKind.BRIDGE_REFUND:
+        """Whether a transfer gives this deposit back."""
+        if transfer.bridge_id:
             return transfer.bridge_id == self.bridge_id
         # Bridges give deposits back by address and token, several at once, and name none of them.
         to_us = (transfer.chain_id, transfer.recipient, transfer.token_address)
@@ -38,12 +37,12 @@ class OpenDeposit:
 
 
 class OpenDeposits:
-    """Deposits into bridges that this look's transfers may answer: of earlier looks, and of this one."""
+    """Deposits into bridges that this look's transfers may give back: of earlier looks, and of this one."""
 
     def __init__(self, session: Session, env_mode: EnvMode, transfers: Sequence[Transfer]) -> None:
-        answers = [row for row in transfers if row.kind != TransferKind.DEPOSIT]
+        answers = [row for row in transfers if row.kind == TransferKind.BRIDGE_REFUND]
         names = {row.bridge_id for row in answers if row.bridge_id}
-        payers = {row.recipient for row in answers if row.kind == TransferKind.BRIDGE_REFUND and not row.bridge_id}
+        payers = {row.recipient for row in answers if not row.bridge_id}
         query = select(Payment).where(
             Payment.kind == TransferKind.DEPOSIT,
             Payment.env_mode == env_mode,
@@ -59,9 +58,9 @@ class OpenDeposits:
             if row.bridge_id in answered:
                 answered.remove(row.bridge_id)  # of two burns that are alike, one may still be open
             else:
-                self.add(row, row.order_id, is_rejected=row.is_rejected)
+                self.add(row, row.order_id)
 
-    def add(self, row: Transfer | Payment, order_id: str | None, *, is_rejected: bool = False) -> None:
+    def add(self, row: Transfer | Payment, order_id: str | None) -> None:
         """Remember a deposit of an order; anything else is passed over."""
         if row.kind == TransferKind.DEPOSIT and row.bridge_id and order_id is not None:
             self._open.append(
@@ -74,13 +73,12 @@ class OpenDeposits:
                     token_address=row.token_address,
                     sender=row.sender,
                     amount=row.amount,
-                    is_rejected=is_rejected,
                 )
             )
 
     def answered_by(self, transfer: Transfer) -> OpenDeposit | None:
-        """Return the deposit that a transfer answers, and count it as answered; None where none of ours is."""
-        if transfer.kind == TransferKind.DEPOSIT:
+        """Return the deposit that a transfer gives back, and count it as answered; None where none of ours is."""
+        if transfer.kind != TransferKind.BRIDGE_REFUND:
             return None
         deposit = next((each for each in self._open if each.is_answered_by(transfer)), None)
         if deposit is not None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import structlog
 from sqlalchemy.orm import Session
 
-from api.domain.payments import Evidence, Unmatched
-from api.domain.transfers import Transfer, TransferKind, get_key
+from api.domain.payments import Evidence
+from api.domain.transfers import DELIVERIES, Transfer, TransferKind, get_key
 from api.services.settlement.crediting.built_deposits import is_built
 from api.services.settlement.crediting.matching import Match, match_transfers
-from api.services.settlement.crediting.observation import ChainObservation
-from api.storage.tables import Payment, PaymentOrder
+from api.services.settlement.crediting.observation import ChainObservation, Look
+from api.services.settlement.crediting.ownership import give, release
+from api.storage.tables import Payment
 
 log = structlog.get_logger(__name__)
 
@@ -45,8 +45,8 @@ class Revision:
             return self.match.order_id if self.match.evidence != Evidence.NONE else None
         if row.evidence == Evidence.SIGNATURE and row.sender != transfer.sender:
             return None
-        is_bridged = row.evidence == Evidence.BRIDGE and row.kind != TransferKind.BRIDGE_REFUND
-        return None if is_bridged and row.bridge_id != transfer.bridge_id else row.order_id
+        is_taken = row.evidence in (Evidence.REFERENCE, Evidence.BRIDGE) and row.kind in DELIVERIES
+        return None if is_taken and row.bridge_id != transfer.bridge_id else row.order_id
 
 
 def find_revisions(session: Session, observation: ChainObservation, checked: Sequence[Payment]) -> list[Revision]:
@@ -60,24 +60,24 @@ def find_revisions(session: Session, observation: ChainObservation, checked: Seq
         and not proof.is_contradicted
         and not (row.has_receipt_proof or row.has_second_opinion)
     ]
-    named = [transfer for row, transfer in fresh if _is_named(row)]
-    found = match_transfers(session, observation.env_mode, named, observation.recipients, observation.rejected)
+    named = [transfer for row, transfer in fresh if _is_named(row, transfer)]
+    found = match_transfers(session, observation.env_mode, named, observation.recipients)
     matches = {get_key(match.transfer): match for match in found}
     return [
         Revision(
             row=row,
             transfer=transfer,
-            match=matches.get(get_key(transfer), Match(transfer=transfer)) if _is_named(row) else None,
+            match=matches.get(get_key(transfer), Match(transfer=transfer)) if _is_named(row, transfer) else None,
         )
         for row, transfer in fresh
     ]
 
 
-def apply_revision(
-    session: Session, revision: Revision, orders: Mapping[str, PaymentOrder], now: datetime
-) -> PaymentOrder | None:
-    """Bring a payment in line with what is proven of it; return the order to give it to, if it is another one."""
+def apply_revision(session: Session, revision: Revision, look: Look) -> None:
+    """Bring a payment in line with what is proven of it, and give it to the order that it belongs to by that."""
     row, transfer = revision.row, revision.transfer
+    is_same = transfer.sender in (row.sender, "")
+    row.is_rejected = transfer.sender in look.observation.rejected or (row.is_rejected and is_same)
     row.sender = transfer.sender
     if row.kind == TransferKind.DEPOSIT:
         promise = transfer.promise
@@ -86,16 +86,20 @@ def apply_revision(
         row.promised_recipient = promise.recipient if promise else None
         row.promised_amount = promise.amount if promise else None
         row.fill_deadline, row.bridge_id = transfer.fill_deadline, transfer.bridge_id
-        row.is_built = is_built(session, orders.get(row.order_id or ""), transfer)
-    if revision.order_id == row.order_id:
-        return None
-    log.warning("payment_revised", tx_hash=row.tx_hash, order_id=row.order_id, proven_order_id=revision.order_id)
-    row.order_id, row.evidence, row.unmatched_reason, row.updated_at = None, Evidence.NONE, Unmatched.NO_ORDER, now
-    row.source_chain_id, row.source_tx_hash, row.bridge_id = None, None, transfer.bridge_id
-    return orders.get(revision.order_id or "")
+        row.is_built = is_built(session, look.orders.get(row.order_id or ""), transfer)
+    order_id = revision.order_id
+    if row.kind in DELIVERIES:
+        row.bridge_id = transfer.bridge_id
+    if order_id == row.order_id:
+        return
+    log.warning("payment_revised", tx_hash=row.tx_hash, order_id=row.order_id, proven_order_id=order_id)
+    release(row, look.now)
+    row.bridge_id = transfer.bridge_id
+    give(row, look.orders.get(order_id or ""), Evidence.REFERENCE, look.now)
 
 
-def _is_named(row: Payment) -> bool:
-    """Whether what its calls name says whose a payment is."""
-    is_bridged = row.kind in (TransferKind.PAYMENT, TransferKind.REDIRECTED) and row.bridge_id
-    return row.evidence in (Evidence.NONE, Evidence.REFERENCE) and not is_bridged
+def _is_named(row: Payment, transfer: Transfer) -> bool:
+    """Whether what its calls name says whose a payment is, by what is proven of it."""
+    if row.kind not in DELIVERIES:
+        return row.evidence in (Evidence.NONE, Evidence.REFERENCE)
+    return row.evidence in (Evidence.NONE, Evidence.REFERENCE, Evidence.BRIDGE) and not transfer.bridge_id

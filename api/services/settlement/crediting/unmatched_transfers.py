@@ -13,7 +13,8 @@ from api.domain.errors import Conflict, NotFound
 from api.domain.payments import GONE, Evidence, PaymentState
 from api.domain.transfers import TransferKind
 from api.services.orders.store import lock_orders
-from api.services.settlement.crediting.crediting import give, settle_all
+from api.services.settlement.crediting.crediting import settle_all
+from api.services.settlement.crediting.ownership import give
 from api.storage.tables import Payment
 
 LOST = "lost"

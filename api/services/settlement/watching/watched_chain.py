@@ -101,7 +101,7 @@ def observe_chain(
             chain, (*transfers, *(each.transfer for each in (proofs or {}).values() if each.transfer))
         ),
         proofs=proofs or {},
-        endpoints=chain.ledger.count_endpoints(chain.chain_id),
+        endpoints={each: chain.ledger.count_endpoints(each) for each in chain.ledger.chain_ids},
     )
 
 

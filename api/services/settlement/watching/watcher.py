@@ -12,13 +12,13 @@ from datetime import timedelta
 from functools import partial
 
 import structlog
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.ledger import ChainUnavailable, Ledger, Proof, Reading
-from api.domain.payments import CHECKED, PaymentState
-from api.domain.transfers import CanonicalBlock, TransferKey
+from api.domain.payments import CHECKED, Evidence, PaymentState
+from api.domain.transfers import DELIVERIES, CanonicalBlock, TransferKey
 from api.services.resources import Resources
 from api.services.settlement.crediting.crediting import credit
 from api.services.settlement.crediting.unproven import list_unproven
@@ -119,18 +119,31 @@ def _list_due_and_checked(chain: WatchedChain, session: Session) -> tuple[set[in
     As long as the cursor's block is canonical so is everything below it; what waits for nothing but time is not asked
     about again.
     """
-    is_proven = Payment.has_receipt_proof | Payment.has_second_opinion
-    query = select(Payment.block_number, Payment.confirmations, Payment.state, is_proven).where(
+    columns = Payment.block_number, Payment.confirmations, Payment.state, _has_proof(chain), _waits_for_deposit()
+    query = select(*columns).where(
         Payment.state.in_(CHECKED), Payment.chain_id == chain.chain_id, Payment.env_mode == chain.env_mode
     )
     deepest, final = chain.resources.config.confirmations.deepest, chain.head.final_number
     due, checked = set(), set()
-    for number, depth, state, has_proof in session.execute(query.distinct()):
+    for number, depth, state, has_proof, waits in session.execute(query.distinct()):
         if number is not None:
             checked.add(number)
-            if number <= final or not has_proof or (state == PaymentState.SEEN and depth < deepest):
+            if number <= final or not has_proof or waits or (state == PaymentState.SEEN and depth < deepest):
                 due.add(number)
     return due, checked
+
+
+def _has_proof(chain: WatchedChain) -> ColumnElement[bool]:
+    """Whether no more has to be asked about a payment: one proof is enough for what counts already."""
+    has_one = Payment.has_receipt_proof | Payment.has_second_opinion
+    if chain.ledger.count_endpoints(chain.chain_id) == 1:
+        return has_one
+    return has_one & (Payment.state == PaymentState.CONFIRMED) | Payment.has_receipt_proof & Payment.has_second_opinion
+
+
+def _waits_for_deposit() -> ColumnElement[bool]:
+    """Whether a payment may count as soon as more is known of another chain: a bridge has delivered it."""
+    return (Payment.state == PaymentState.SEEN) & (Payment.evidence == Evidence.BRIDGE) & Payment.kind.in_(DELIVERIES)
 
 
 def _find_first_unknown(chain: WatchedChain, session: Session) -> int:

@@ -1,0 +1,34 @@
+"""Give a payment to an order, or take it away from one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from api.domain.orders import takes_payment
+from api.domain.payments import COUNTED, Evidence, PaymentState, Unmatched
+from api.domain.transfers import TransferKind
+from api.services.orders.store import get_state
+from api.storage.tables import Payment, PaymentOrder
+
+
+def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: datetime) -> None:
+    """Credit an order with a payment that was seen before it was known to be the order's."""
+    if order is None or (row.kind == TransferKind.PAYMENT and row.recipient != order.settlement_address):
+        return
+    row.order_id, row.claimed_order_id, row.unmatched_reason, row.updated_at = order.id, order.id, "", now
+    row.evidence = evidence
+    if evidence != Evidence.ASSIGNED:
+        count_anew(row)
+    row.is_after_close = not takes_payment(get_state(order), row.mined_at)
+
+
+def count_anew(row: Payment) -> None:
+    """Let a payment that counted wait once more: for how much follows its order, and what speaks for it."""
+    if row.state in COUNTED:
+        row.state, row.confirmations = PaymentState.SEEN, 0
+
+
+def release(row: Payment, now: datetime) -> None:
+    """Take a payment away from its order; `claimed_order_id` still says which that was."""
+    row.order_id, row.evidence, row.unmatched_reason, row.updated_at = None, Evidence.NONE, Unmatched.NO_ORDER, now
+    row.source_chain_id, row.source_tx_hash, row.is_after_close = None, None, False
