@@ -50,7 +50,7 @@ def test_a_fill_that_is_seen_before_its_deposit_is_attributed_later(shop: ChainS
     order_id, reference = shop.order()
     crossing = Crossing(shop, reference)
     crossing.fill()
-    shop.look()
+    shop.look(3)
     assert shop.outcome(order_id) == "success/"
     assert shop.unmatched() == []
     assert shop.shop.order(order_id)["transaction_hash"] == crossing.tx_hash

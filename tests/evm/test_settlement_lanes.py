@@ -132,7 +132,7 @@ def test_a_mint_that_is_seen_before_its_burn_is_attributed_later(shop: ChainShop
     quote = shop.quote(order_id, ETHEREUM, "USDC")
     burnt = customer.sign(shop.transactions(order_id, quote, customer))
     forward(lanes.nets[ETHEREUM], lanes.nets[BASE], burnt, 210_122)
-    shop.look()
+    shop.look(3)
     assert shop.outcome(order_id) == "success/"
     assert (shop.unmatched(), shop.shop.order(order_id)["transaction_hash"]) == ([], burnt)
 

@@ -11,13 +11,13 @@ from api.domain.payments import COUNTED, Evidence, PaymentState
 from api.domain.transfers import DELIVERIES, Transfer, TransferKind
 from api.services.orders.worth import estimate_dollars, is_notable, price_in_dollars
 from api.services.settlement.claims.proofs import is_proven
-from api.services.settlement.crediting.observation import Look
+from api.services.settlement.crediting.observation import Assessment
 from api.storage.tables import Payment, PaymentOrder
 
 log = structlog.get_logger(__name__)
 
 
-def check_payment(row: Payment, look: Look, deposit: Payment | None) -> bool:
+def check_payment(row: Payment, assessment: Assessment, deposit: Payment | None) -> bool:
     """Count the blocks above a payment, or note that its own block is gone.
 
     Parameters
@@ -30,9 +30,9 @@ def check_payment(row: Payment, look: Look, deposit: Payment | None) -> bool:
     bool
         Whether this was the moment when money for a closed order counted that is worth a word.
     """
-    observation, confirmations = look.observation, look.confirmations
-    number, order = row.block_number or 0, look.orders.get(row.order_id or "")
-    row.updated_at = look.now
+    observation, confirmations = assessment.observation, assessment.confirmations
+    number, order = row.block_number or 0, assessment.orders.get(row.order_id or "")
+    row.updated_at = assessment.now
     if observation.canonical[number].hash != row.block_hash:
         _lose(row)
         return False
@@ -50,7 +50,7 @@ def check_payment(row: Payment, look: Look, deposit: Payment | None) -> bool:
     has_counted = row.state in COUNTED
     if row.state == PaymentState.DISPUTED:
         return False
-    if row.evidence == Evidence.BRIDGE and row.kind in DELIVERIES and not is_backed(row, deposit, look):
+    if row.evidence == Evidence.BRIDGE and row.kind in DELIVERIES and not is_backed(row, deposit, assessment):
         return False
     endpoints = observation.endpoints.get(row.chain_id, 0)
     if is_proven(row, dollars, endpoints, confirmations.doubted_above, is_final=is_final):
@@ -62,17 +62,17 @@ def check_payment(row: Payment, look: Look, deposit: Payment | None) -> bool:
     return is_new and order is not None and is_notable(order, row)
 
 
-def is_backed(row: Payment, deposit: Payment | None, look: Look) -> bool:
+def is_backed(row: Payment, deposit: Payment | None, assessment: Assessment) -> bool:
     """Whether a deposit is proven as a payment of the value that was delivered for it must be.
 
     How deep the deposit lies does not matter: what it delivered is safe on the merchant's own chain.
     """
     if deposit is None:
         return False
-    dollars = _estimate_value(row, look.orders.get(deposit.order_id or ""))
-    endpoints = look.observation.endpoints.get(deposit.chain_id, 1)  # of a chain that is connected no more
+    dollars = _estimate_value(row, assessment.orders.get(deposit.order_id or ""))
+    endpoints = assessment.observation.endpoints.get(deposit.chain_id, 1)  # of a chain that is connected no more
     is_final = deposit.state == PaymentState.FINAL
-    return is_proven(deposit, dollars, endpoints, look.confirmations.doubted_above, is_final=is_final)
+    return is_proven(deposit, dollars, endpoints, assessment.confirmations.doubted_above, is_final=is_final)
 
 
 def _lose(row: Payment) -> None:

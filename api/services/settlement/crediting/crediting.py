@@ -26,7 +26,7 @@ from api.services.settlement.crediting.deliveries import (
 )
 from api.services.settlement.crediting.intake import add_transfer
 from api.services.settlement.crediting.matching import Match, match_transfers
-from api.services.settlement.crediting.observation import ChainObservation, Look
+from api.services.settlement.crediting.observation import Assessment, ChainObservation
 from api.services.settlement.crediting.ownership import give
 from api.services.settlement.crediting.revising import apply_revision, find_revisions
 from api.storage.tables import Payment, PaymentOrder
@@ -57,14 +57,14 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
     concerned = {row.order_id for row in (*checked, *known.values(), *bridged, *overdue)} | set(signed.values())
     concerned |= {each.order_id for each in revisions} | {each.order_id for each in matches}
     orders = lock_orders(session, {order_id for order_id in concerned if order_id})
-    look = Look(observation=observation, orders=orders, confirmations=confirmations, now=now)
+    assessment = Assessment(observation=observation, orders=orders, confirmations=confirmations, now=now)
     for revision in revisions:
-        apply_revision(session, revision, look)
-    deposits = pair_deliveries(bridged, look)
-    arrived = {row.order_id for row in checked if check_payment(row, look, deposits.get(row.id))}
+        apply_revision(session, revision, assessment)
+    deposits = pair_deliveries(bridged, assessment)
+    arrived = {row.order_id for row in checked if check_payment(row, assessment, deposits.get(row.id))}
     _take_in(session, observation, known, matches, orders, now)
     session.flush()
-    align_deliveries(session, bridge_ids, look)
+    align_deliveries(session, bridge_ids, assessment)
     for row in _lock_payments(session, signed):
         give(row, orders.get(signed[row.id]), Evidence.SIGNATURE, now)
         arrived |= {row.order_id} if row.is_after_close else set()

@@ -17,7 +17,7 @@ from api.domain.env import EnvMode
 from api.domain.payments import GONE, Evidence
 from api.domain.transfers import DELIVERIES, Transfer, TransferKind
 from api.services.settlement.crediting.checking import is_backed
-from api.services.settlement.crediting.observation import Look
+from api.services.settlement.crediting.observation import Assessment
 from api.services.settlement.crediting.ownership import count_anew, give, release
 from api.storage.tables import Payment
 
@@ -42,29 +42,29 @@ def load_bridged(session: Session, env_mode: EnvMode, bridge_ids: Collection[str
 def align_deliveries(
     session: Session,
     bridge_ids: Collection[str],
-    look: Look,
+    assessment: Assessment,
 ) -> None:
     """Give each delivery to the order whose deposit it answers, and take it from one whose deposit is gone.
 
     What concerns an order that is not locked, since it was written down in between, waits for the next look.
     """
-    rows = load_bridged(session, look.observation.env_mode, bridge_ids)
-    strange = {row.bridge_id for row in rows if row.order_id is not None and row.order_id not in look.orders}
+    rows = load_bridged(session, assessment.observation.env_mode, bridge_ids)
+    strange = {row.bridge_id for row in rows if row.order_id is not None and row.order_id not in assessment.orders}
     rows = [row for row in rows if row.bridge_id not in strange]
-    deposits = pair_deliveries(rows, look)
+    deposits = pair_deliveries(rows, assessment)
     for row in _select_deliveries(rows):
         deposit = deposits.get(row.id)
         if _is_settled(row):
             continue
         if deposit is not None:
-            _follow(row, deposit, look)
+            _follow(row, deposit, assessment)
         elif row.order_id is not None:
             log.warning("delivery_released", chain_id=row.chain_id, tx_hash=row.tx_hash, order_id=row.order_id)
-            release(row, look.now)
+            release(row, assessment.now)
             row.is_rejected = False
 
 
-def pair_deliveries(rows: Sequence[Payment], look: Look) -> Mapping[int, Payment]:
+def pair_deliveries(rows: Sequence[Payment], assessment: Assessment) -> Mapping[int, Payment]:
     """Return the deposit that each delivery answers, by the delivery's key; each deposit is answered once.
 
     Of deposits alike, such as two equal burns, or one that is real and one that was made up, those come first for which
@@ -74,21 +74,23 @@ def pair_deliveries(rows: Sequence[Payment], look: Look) -> Mapping[int, Payment
 
     def rank(row: Payment) -> tuple[bool, bool, bool, int]:
         held = [each for each in left if _is_of(row, each)]
-        return not _is_settled(row), not any(is_backed(row, each, look) for each in held), not held, row.id
+        return not _is_settled(row), not any(is_backed(row, each, assessment) for each in held), not held, row.id
 
     found: dict[int, Payment] = {}
     for row in sorted(_select_deliveries(rows), key=rank):
-        fits = [each for each in left if each.bridge_id == row.bridge_id and _may_answer(row, each, look)]
+        fits = [each for each in left if each.bridge_id == row.bridge_id and _may_answer(row, each, assessment)]
         if fits:
-            found[row.id] = min(fits, key=lambda each: (not is_backed(row, each, look), not _is_of(row, each), each.id))
+            found[row.id] = min(
+                fits, key=lambda each: (not is_backed(row, each, assessment), not _is_of(row, each), each.id)
+            )
             left.remove(found[row.id])
     return found
 
 
-def _follow(row: Payment, deposit: Payment, look: Look) -> None:
+def _follow(row: Payment, deposit: Payment, assessment: Assessment) -> None:
     if row.order_id != deposit.order_id:
-        give(row, look.orders.get(deposit.order_id or ""), Evidence.BRIDGE, look.now)
-    elif not _is_of(row, deposit) and not is_backed(row, deposit, look):
+        give(row, assessment.orders.get(deposit.order_id or ""), Evidence.BRIDGE, assessment.now)
+    elif not _is_of(row, deposit) and not is_backed(row, deposit, assessment):
         count_anew(row)
     row.source_chain_id, row.source_tx_hash = deposit.chain_id, deposit.tx_hash
     row.is_rejected = deposit.is_rejected
@@ -109,7 +111,7 @@ def _is_of(row: Payment, deposit: Payment) -> bool:
     return source == (deposit.order_id, deposit.chain_id, deposit.tx_hash)
 
 
-def _may_answer(row: Payment, deposit: Payment, look: Look) -> bool:
+def _may_answer(row: Payment, deposit: Payment, assessment: Assessment) -> bool:
     """Whether a delivery has reached the merchant of a deposit's order, or nobody's merchant at all."""
-    order = look.orders.get(deposit.order_id or "")
+    order = assessment.orders.get(deposit.order_id or "")
     return order is not None and (row.kind != TransferKind.PAYMENT or row.recipient == order.settlement_address)

@@ -52,7 +52,7 @@ class ChainObservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Assessment:
     """One look while it is written down: what was seen, and by what it is judged.
 
     Parameters

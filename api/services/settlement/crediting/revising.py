@@ -12,7 +12,7 @@ from api.domain.payments import Evidence
 from api.domain.transfers import DELIVERIES, Transfer, TransferKind, get_key
 from api.services.settlement.crediting.built_deposits import is_built
 from api.services.settlement.crediting.matching import Match, match_transfers
-from api.services.settlement.crediting.observation import ChainObservation, Look
+from api.services.settlement.crediting.observation import Assessment, ChainObservation
 from api.services.settlement.crediting.ownership import give, release
 from api.storage.tables import Payment
 
@@ -73,11 +73,11 @@ def find_revisions(session: Session, observation: ChainObservation, checked: Seq
     ]
 
 
-def apply_revision(session: Session, revision: Revision, look: Look) -> None:
+def apply_revision(session: Session, revision: Revision, assessment: Assessment) -> None:
     """Bring a payment in line with what is proven of it, and give it to the order that it belongs to by that."""
     row, transfer = revision.row, revision.transfer
     is_same = transfer.sender in (row.sender, "")
-    row.is_rejected = transfer.sender in look.observation.rejected or (row.is_rejected and is_same)
+    row.is_rejected = transfer.sender in assessment.observation.rejected or (row.is_rejected and is_same)
     row.sender = transfer.sender
     if row.kind == TransferKind.DEPOSIT:
         promise = transfer.promise
@@ -86,16 +86,16 @@ def apply_revision(session: Session, revision: Revision, look: Look) -> None:
         row.promised_recipient = promise.recipient if promise else None
         row.promised_amount = promise.amount if promise else None
         row.fill_deadline, row.bridge_id = transfer.fill_deadline, transfer.bridge_id
-        row.is_built = is_built(session, look.orders.get(row.order_id or ""), transfer)
+        row.is_built = is_built(session, assessment.orders.get(row.order_id or ""), transfer)
     order_id = revision.order_id
     if row.kind in DELIVERIES:
         row.bridge_id = transfer.bridge_id
     if order_id == row.order_id:
         return
     log.warning("payment_revised", tx_hash=row.tx_hash, order_id=row.order_id, proven_order_id=order_id)
-    release(row, look.now)
+    release(row, assessment.now)
     row.bridge_id = transfer.bridge_id
-    give(row, look.orders.get(order_id or ""), Evidence.REFERENCE, look.now)
+    give(row, assessment.orders.get(order_id or ""), Evidence.REFERENCE, assessment.now)
 
 
 def _is_named(row: Payment, transfer: Transfer) -> bool:
