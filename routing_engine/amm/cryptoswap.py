@@ -10,7 +10,14 @@ from enum import StrEnum
 from math import isqrt
 from typing import NamedTuple
 
-from routing_engine.amm.cryptoswap_curves import fee_rate, geometric_mean, newton_balance, newton_invariant
+from routing_engine.amm.cryptoswap_curves import (
+    fee_rate,
+    geometric_mean,
+    iterate_mean,
+    newton_balance_within,
+    newton_invariant,
+    newton_invariant_before_ng,
+)
 from routing_engine.amm.cryptoswap_three import solve_three
 from routing_engine.amm.cryptoswap_two import solve_two
 from routing_engine.amm.stableswap import FEE_SCALE, Product, Rules, balance_after, invariant
@@ -78,7 +85,7 @@ def scaled(balances: Sequence[int], precisions: Sequence[int], price_scale: Sequ
 def solve(xs: Sequence[int], j: int, d: int, rules: CryptoRules) -> tuple[int, int]:
     """Return the balance of coin `j` that goes with the others and D, and K0 where the method gives it."""
     if rules.method is Method.NEWTON:
-        return newton_balance(xs, j, d, rules.ann, rules.gamma), 0
+        return newton_balance_within(xs, j, d, rules.ann, rules.gamma), 0
     if rules.method is Method.STABLE:
         return balance_after(xs, 1 - j, j, xs[1 - j], d, _stable_rules(rules)), 0
     return (solve_two if len(xs) == 2 else solve_three)(xs, j, d, rules.ann, rules.gamma)
@@ -88,6 +95,8 @@ def find_invariant(xs: Sequence[int], rules: CryptoRules, k0: int = 0) -> int:
     """Return D."""
     if rules.method is Method.STABLE:
         return invariant(xs, _stable_rules(rules))
+    if rules.method is Method.NEWTON:
+        return newton_invariant_before_ng(xs, rules.ann, rules.gamma)
     return newton_invariant(xs, rules.ann, rules.gamma, k0)
 
 
@@ -110,7 +119,7 @@ def settle(xs: Sequence[int], k0: int, price_scale: tuple[int, ...], rules: Cryp
         If the exchange would lose the pool money, which the contract refuses.
     """
     d = find_invariant(xs, rules, k0)
-    virtual_price = _virtual_price(d, price_scale, profit.supply)
+    virtual_price = _virtual_price(d, price_scale, rules, profit.supply)
     xcp_profit = profit.xcp_profit * virtual_price // profit.virtual_price
     if virtual_price <= profit.virtual_price:
         raise ArithmeticError("the pool would make a loss")
@@ -119,6 +128,19 @@ def settle(xs: Sequence[int], k0: int, price_scale: tuple[int, ...], rules: Cryp
     if 2 * virtual_price - WAD > xcp_profit + 2 * profit.allowed_extra_profit:
         moved = _moved(xs, price_scale, rules, after)
     return moved if moved is not None else Settled(price_scale, d, after)
+
+
+def require_profit(xs: Sequence[int], k0: int, price_scale: tuple[int, ...], d: int, rules: CryptoRules) -> None:
+    """Raise `ArithmeticError` unless the contract certainly takes an exchange from `d` to the balances `xs`.
+
+    For pools whose profits are not known. The contract refuses an exchange after which a share is worth less: its worth
+    must not fall. NG refuses it also where the worth, which it counts in 1e-18 of a value not far below one, does not
+    rise: it must rise by two parts in 1e18.
+    """
+    before = _worth(d, price_scale, rules)
+    least = before if rules.method is Method.NEWTON else before + 2 * before // WAD + 2
+    if _worth(find_invariant(xs, rules, k0), price_scale, rules) < least:
+        raise ArithmeticError("the pool might make a loss")
 
 
 def _moved(xs: Sequence[int], price_scale: tuple[int, ...], rules: CryptoRules, profit: Profit) -> Settled | None:
@@ -134,15 +156,22 @@ def _moved(xs: Sequence[int], price_scale: tuple[int, ...], rules: CryptoRules, 
     d = find_invariant(rescaled, rules)
     if not all(10**16 <= x * WAD // d <= 10**20 for x in rescaled):
         raise ArithmeticError("the new prices are too far from the balances")
-    virtual_price = _virtual_price(d, prices, profit.supply)
+    virtual_price = _virtual_price(d, prices, rules, profit.supply)
     if virtual_price > WAD and 2 * virtual_price - WAD > profit.xcp_profit:
         return Settled(prices, d, profit._replace(virtual_price=virtual_price))
     return None
 
 
-def _virtual_price(d: int, price_scale: Sequence[int], supply: int) -> int:
+def _virtual_price(d: int, price_scale: Sequence[int], rules: CryptoRules, supply: int) -> int:
+    return WAD * _worth(d, price_scale, rules) // supply
+
+
+def _worth(d: int, price_scale: Sequence[int], rules: CryptoRules) -> int:
+    """Return what all shares are worth, in the pool's own unit: ``get_xcp``."""
     n = len(price_scale) + 1
-    return WAD * geometric_mean([d // n, *(d * WAD // (n * price) for price in price_scale)]) // supply
+    balances = [d // n, *(d * WAD // (n * price) for price in price_scale)]
+    before_ng = rules.method is Method.NEWTON
+    return iterate_mean(sorted(balances, reverse=True)) if before_ng else geometric_mean(balances)
 
 
 def _stable_rules(rules: CryptoRules) -> Rules:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import isqrt
 
 from routing_engine.amm.cryptoswap_roots import cube_root
+from routing_engine.amm.stableswap import UINT256
 from routing_engine.fixed_point import WAD
 
 A_SCALE = 10_000
@@ -39,6 +40,19 @@ def newton_balance(xs: Sequence[int], j: int, d: int, ann: int, gamma: int) -> i
     raise ArithmeticError("the balance does not converge")
 
 
+def newton_balance_within(xs: Sequence[int], j: int, d: int, ann: int, gamma: int) -> int:
+    """Return `newton_balance` within the bounds that ``newton_y`` asserts: before NG, and in tricrypto NG."""
+    if not LEAST_D <= d <= MOST_D:
+        raise ArithmeticError("D is out of bounds")
+    for x in (x for k, x in enumerate(xs) if k != j):
+        if not LEAST_SHARE <= x * WAD // d <= MOST_SHARE:
+            raise ArithmeticError("the pool would be too far from balance")
+    y = newton_balance(xs, j, d, ann, gamma)
+    if not LEAST_SHARE <= y * WAD // d <= MOST_SHARE:
+        raise ArithmeticError("the output's balance would be out of bounds")
+    return y
+
+
 def _newton_step(y: int, k0: int, total: int, d: int, ann: int, gamma: int) -> int | None:
     """Return the next estimate; None where the slope has the wrong sign."""
     gap = abs(gamma + WAD - k0) + 1
@@ -55,15 +69,46 @@ def _newton_step(y: int, k0: int, total: int, d: int, ann: int, gamma: int) -> i
 
 
 def newton_invariant(xs: Sequence[int], ann: int, gamma: int, k0_before: int) -> int:
-    """Return D: ``newton_D``, which starts from K0 of the solution before it where there is one."""
-    n, ordered = len(xs), sorted(xs, reverse=True)
-    total = sum(xs)
-    d = _first_invariant(ordered, total, k0_before)
+    """Return D: ``newton_D`` of NG, which starts from K0 of the solution before it where there is one."""
+    d = _iterate_invariant(xs, _first_invariant(sorted(xs, reverse=True), sum(xs), k0_before), ann, gamma)
+    n = len(xs)
+    _check_shares(xs, d, *((LEAST_SHARE // n, MOST_SHARE // n) if n == 2 else (LEAST_SHARE - 1, MOST_SHARE)))
+    return d
+
+
+def newton_invariant_before_ng(xs: Sequence[int], ann: int, gamma: int) -> int:
+    """Return D: ``newton_D`` of the pools before NG, which starts from a geometric mean found by iteration."""
+    ordered = sorted(xs, reverse=True)
+    if not 10**9 <= ordered[0] <= MOST_D or ordered[-1] * WAD // ordered[0] < (10**14 if len(xs) == 2 else 10**11):
+        raise ArithmeticError("the balances are out of bounds")
+    d = _iterate_invariant(xs, len(xs) * iterate_mean(ordered), ann, gamma)
+    _check_shares(xs, d, LEAST_SHARE, MOST_SHARE)
+    return d
+
+
+def iterate_mean(ordered: Sequence[int]) -> int:
+    """Return the geometric mean of balances, the largest first: ``geometric_mean`` of the pools before NG."""
+    n, mean = len(ordered), ordered[0]
+    for _ in range(MAX_ROUNDS):
+        previous = mean
+        if n == 2:
+            mean = (mean + ordered[0] * ordered[1] // mean) // 2
+        else:
+            term = WAD
+            for x in ordered:
+                term = term * x // mean
+            mean = mean * ((n - 1) * WAD + term) // (n * WAD)
+        if abs(mean - previous) <= 1 or abs(mean - previous) * WAD < mean:
+            return mean
+    raise ArithmeticError("the mean does not converge")
+
+
+def _iterate_invariant(xs: Sequence[int], d: int, ann: int, gamma: int) -> int:
+    n, ordered, total = len(xs), sorted(xs, reverse=True), sum(xs)
     for _ in range(MAX_ROUNDS):
         previous = d
         d = _invariant_step(ordered, n, total, d, ann, gamma)
         if abs(d - previous) * 10**14 < max(10**16, d):
-            _check_shares(ordered, d)
             return d
     raise ArithmeticError("D does not converge")
 
@@ -102,8 +147,10 @@ def geometric_mean(xs: Sequence[int]) -> int:
     """Return the geometric mean of two or three numbers with 18 decimals: ``geometric_mean``."""
     if len(xs) == 2:
         return isqrt(xs[0] * xs[1])
-    product = xs[0] * xs[1] // WAD * xs[2] // WAD
-    return cube_root(product) if product else 0
+    product = xs[0] * xs[1] // WAD * xs[2]
+    if product > UINT256:
+        raise OverflowError("leaves uint256")
+    return cube_root(product // WAD) if product >= WAD else 0
 
 
 def fee_rate(xs: Sequence[int], mid_fee: int, out_fee: int, fee_gamma: int) -> int:
@@ -120,8 +167,6 @@ def fee_rate(xs: Sequence[int], mid_fee: int, out_fee: int, fee_gamma: int) -> i
     return (mid_fee * balance + out_fee * (WAD - balance)) // WAD
 
 
-def _check_shares(xs: Sequence[int], d: int) -> None:
-    n = len(xs)
-    least, most = (LEAST_SHARE // n, MOST_SHARE // n) if n == 2 else (LEAST_SHARE - 1, MOST_SHARE)
+def _check_shares(xs: Sequence[int], d: int, least: int, most: int) -> None:
     if not all(least <= x * WAD // d <= most for x in xs):
         raise ArithmeticError("the pool is too far from balance")

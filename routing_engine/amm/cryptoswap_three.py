@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isqrt
 
-from routing_engine.amm.cryptoswap_curves import A_SCALE, LEAST_D, LEAST_SHARE, MOST_D, MOST_SHARE, newton_balance
+from routing_engine.amm.cryptoswap_curves import (
+    A_SCALE,
+    LEAST_D,
+    LEAST_SHARE,
+    MOST_D,
+    MOST_SHARE,
+    newton_balance_within,
+)
 from routing_engine.amm.cryptoswap_roots import cube_root, divide, signed
 from routing_engine.fixed_point import WAD
 
@@ -27,7 +34,7 @@ def solve_three(xs: Sequence[int], j: int, d: int, ann: int, gamma: int) -> tupl
     cubic = _scaled(*_coefficients(first, second, d, ann, gamma))
     found = _root(*cubic)
     if found is None:
-        return newton_balance(xs, j, d, ann, gamma), 0
+        return newton_balance_within(xs, j, d, ann, gamma), 0
     a = cubic[0]
     y = divide(divide(d * d // 27 // second * d, first) * found, a)
     k0 = divide(WAD * found, a)

@@ -1,9 +1,10 @@
 # pragma version ~=0.4.0
-# A token of any decimals whose balances a test sets.
+# A token of any decimals whose balances a test sets; also a token of shares, which its pool mints.
 
 decimals: public(uint8)
 symbol: public(constant(String[1])) = "T"
 balanceOf: public(HashMap[address, uint256])
+totalSupply: public(uint256)
 
 
 @deploy
@@ -17,7 +18,25 @@ def set_balance(holder: address, amount: uint256):
 
 
 @external
-def transfer(recipient: address, amount: uint256) -> bool:
-    self.balanceOf[msg.sender] -= amount
-    self.balanceOf[recipient] += amount
+def mint(holder: address, amount: uint256) -> bool:
+    self.balanceOf[holder] += amount
+    self.totalSupply += amount
     return True
+
+
+@external
+def transfer(recipient: address, amount: uint256) -> bool:
+    self._move(msg.sender, recipient, amount)
+    return True
+
+
+@external
+def transferFrom(sender: address, recipient: address, amount: uint256) -> bool:
+    self._move(sender, recipient, amount)
+    return True
+
+
+@internal
+def _move(sender: address, recipient: address, amount: uint256):
+    self.balanceOf[sender] -= amount
+    self.balanceOf[recipient] += amount

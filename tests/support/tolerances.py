@@ -111,8 +111,12 @@ def _last_unit(market: Market, token_in: Token, token_out: Token) -> int:
 
 @tolerances.register
 def _(pool: CryptoSwapPool) -> Options:
-    """The closed form is rounded to a few units, the more of them the larger the pool."""
-    return {"rounding_units": 64, "split_units": 64, "split_gain": pool.out_fee / FEE_SCALE, "dip": FEE_STEPS}
+    """The closed form is rounded to a few units, the more of them the larger the pool.
+
+    Limits leave out trades in which this rounding shows, and those that nearly empty the pool.
+    """
+    options: Options = {"rounding_units": 64, "split_units": 64, "split_gain": pool.out_fee / FEE_SCALE}
+    return options | {"dip": FEE_STEPS, "serves_beyond": True}
 
 
 @tolerances.register

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, NoReturn, Self
 
-from routing_engine.amm.cryptoswap import CryptoRules, Exchanged, Method, Profit, scaled, settle
+from routing_engine.amm.cryptoswap import CryptoRules, Exchanged, Method, Profit, require_profit, scaled, settle
+from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.stableswap import FEE_SCALE, UINT256
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
@@ -45,7 +47,8 @@ class CryptoSwapPool(BasketMarket):
     where `profit` is known, for swaps of the snapshot's moment; without it the pool after a swap refuses further ones.
     The contract's own mathematics are rounded to a few of the smallest units, not always in the same direction: the
     output may fall by as much when the input grows, and an input smaller by as much than `swap_exact_out` finds may do.
-    Swaps too small to make the pool a profit, and those that would nearly empty it, are refused: the contract might.
+    Swaps that would not make the pool a profit are refused, as the contract refuses them. Without `profit` those that
+    raise the value of a share by less than two parts in 1e18 are refused too: the contract might.
 
     Parameters
     ----------
@@ -119,15 +122,16 @@ class CryptoSwapPool(BasketMarket):
         direction = self._direction(token_in, token_out)
         if direction is None:
             self._refuse_closed()
-        if amount_in < direction.smallest():
+        if amount_in <= 0:
             self.refuse_low(amount_in)
-        if amount_in > direction.most:
-            self.refuse(Refusal.AMOUNT_TOO_HIGH, f"at most {direction.most}: more would empty the pool")
         try:
             sold = direction.sell(amount_in)
+            if sold.amount_out <= 0:
+                self.refuse_low(amount_in)
             after = self._advance(direction, amount_in, sold)
         except ArithmeticError as error:
-            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, f"the contract reverts: {error}") from error
+            reason = Refusal.INSUFFICIENT_LIQUIDITY if amount_in <= direction.most else Refusal.AMOUNT_TOO_HIGH
+            raise QuoteRefused(reason, self.id, f"the contract reverts: {error}") from error
         hop = self.make_hop(
             token_in,
             token_out,
@@ -145,10 +149,17 @@ class CryptoSwapPool(BasketMarket):
         if direction is None or amount_out >= self.balances[direction.j]:
             return None
         least = direction.least(amount_out)
-        return None if least is None else max(least, direction.smallest())
+        if least is None:
+            return None
+
+        return least_input(partial(self._serves, direction, amount_out), True, least, max(least, direction.smallest()))
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """From what makes the pool a certain profit to what leaves a fiftieth of D in the output's balance."""
+        """From what makes the pool a certain profit to what leaves a fiftieth of D in the output's balance.
+
+        These are for searches: there the contract's rounding is no part of a trade that its curve would have to follow.
+        What the contract serves beyond them, `swap_exact_in` gives.
+        """
         direction = self._direction(token_in, token_out)
         if direction is None or direction.most == 0:
             return CLOSED
@@ -189,12 +200,25 @@ class CryptoSwapPool(BasketMarket):
             self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, "the pool is too far from balance")
         self.refuse(Refusal.STALE, "its prices after a swap are not known; load a newer state")
 
+    def _serves(self, direction: CryptoDirection, wanted: int, amount_in: int) -> bool:
+        """Tell whether `amount_in` buys at least `wanted` here."""
+        try:
+            sold = direction.sell(amount_in)
+            if sold.amount_out >= wanted:
+                self._advance(direction, amount_in, sold)
+                return True
+        except ArithmeticError:
+            pass
+        return False
+
     def _advance(self, direction: CryptoDirection, amount_in: int, sold: Exchanged) -> Self:
         i, j = direction.i, direction.j
         new = {i: self.balances[i] + amount_in, j: self.balances[j] - sold.amount_out}
         balances = replace_at(self.balances, new)
-        if self.profit is None:
-            return advance(self, balances=balances, settled=False)
         xs = scaled(balances, direction.precisions, self.price_scale)
+        if self.profit is None:
+            if not direction.smallest() <= amount_in <= direction.most:
+                require_profit(xs, sold.k0, self.price_scale, self.d, direction.rules)
+            return advance(self, balances=balances, settled=False)
         done = settle(xs, sold.k0, self.price_scale, direction.rules, self.profit)
         return advance(self, balances=balances, price_scale=done.price_scale, d=done.d, profit=done.profit)

@@ -99,8 +99,36 @@ def test_an_output_balance_out_of_bounds_reverts(state: State) -> None:
     ],
 )  # fmt: skip
 def test_a_balance_that_does_not_converge_reverts(state: State) -> None:
+    xs, j, d, ann, gamma = state
     with pytest.raises(ArithmeticError, match="the balance does not converge"):
-        solve_at(state, Method.NEWTON)
+        newton_balance(xs, j, d, ann, gamma)
+
+
+@pytest.mark.parametrize(
+    ("xs", "d", "message"),
+    [
+        ([10**17, 10**17], 10**16, "D is out of bounds"),
+        ([10**24, 10**22 - 1], 10**24, "too far from balance"),
+        ([10**24, 2 * 10**26], 10**24, "too far from balance"),
+        ([10**24, 10**26], 10**24, "output's balance"),
+    ],
+)
+def test_the_pools_before_ng_have_bounds_of_their_own(xs: list[int], d: int, message: str) -> None:
+    with pytest.raises(ArithmeticError, match=message):
+        solve_at((xs, 0, d, 400_000, 10**14), Method.NEWTON)
+
+
+def test_balances_before_ng_are_bounded_by_the_largest_and_by_d() -> None:
+    before_ng = CryptoRules(Method.NEWTON, 400_000, 10**14, 0, 0, 0)
+    for xs in ([10**8, 10**8], [10**24, 10**19], [10**24, 10**24, 10**12]):
+        with pytest.raises(ArithmeticError, match="the balances are out of bounds"):
+            find_invariant(xs, before_ng)
+    assert find_invariant([10**24, 10**24], before_ng) == 2 * 10**24
+
+
+def test_the_mean_of_three_balances_leaves_uint256() -> None:
+    with pytest.raises(OverflowError):
+        geometric_mean([10**32, 10**32, 10**32])
 
 
 def test_a_step_of_the_wrong_slope_is_not_taken() -> None:
@@ -166,7 +194,7 @@ def test_pools_with_stableswap_mathematics_conform() -> None:
         method=Method.STABLE,
     )  # fmt: skip
     # Without profits a pool after a swap takes no further one, so nothing is traded twice.
-    check_market(pool, samples=6, rounding_units=10, dip=1e-9)
+    check_market(pool, samples=6, rounding_units=10, dip=1e-9, serves_beyond=True)
 
 
 @pytest.mark.parametrize("third", [13, 20])

@@ -14,10 +14,9 @@ from routing_engine.amm.stableswap import FEE_SCALE, Product
 from routing_engine.errors import InvalidMarket
 from routing_engine.markets import pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
-from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from routing_engine.markets.stableswap.pool import Accounting
 from routing_engine.model import NATIVE_ADDRESS
-from tests.support.stableswap import greatest_fee
+from tests.support.tolerances import tolerances
 
 WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
 TOKENS = [
@@ -274,7 +273,4 @@ def test_recorded_pools_load_and_conform(shared_data):
     assert {identity for (identity, _), pool in loaded.items() if not pool.edges()} == DEAD
     for (identity, _), pool in loaded.items():
         if identity != DUST:
-            crypto = isinstance(pool, CryptoSwapPool)
-            dip = 4e-10 if crypto or pool.multiplier_e10 > FEE_SCALE else 0.0
-            gain = pool.out_fee / FEE_SCALE if crypto else greatest_fee(pool)
-            check_market(pool, samples=3, rounding_units=16, split_units=16, split_gain=gain, dip=dip)
+            check_market(pool, samples=3, **tolerances(pool))

@@ -57,14 +57,37 @@ def test_what_pools_refuse(pool):
     bounds = pool.limits(USD, BTC)
     assert refusal_of(sell, USD, make_token(9), 1) is Refusal.UNSUPPORTED_PAIR
     assert refusal_of(sell, USD, USD, 1) is Refusal.UNSUPPORTED_PAIR
-    for amount in (-1, 0, bounds.min_amount_in - 1):
+    for amount in (-1, 0, 1):
         assert refusal_of(sell, USD, BTC, amount) is Refusal.AMOUNT_TOO_LOW
-    assert refusal_of(sell, USD, BTC, bounds.max_amount_in + 1) is Refusal.AMOUNT_TOO_HIGH
+    assert refusal_of(sell, USD, BTC, 10 * bounds.max_amount_in) is Refusal.AMOUNT_TOO_HIGH
     assert refusal_of(buy, USD, BTC, 0) is Refusal.AMOUNT_TOO_LOW
     for amount in (BALANCES[1] - 1, BALANCES[1]):
         assert refusal_of(buy, USD, BTC, amount) is Refusal.INSUFFICIENT_LIQUIDITY
     for amount in (bounds.min_amount_in, bounds.max_amount_in):
         assert 0 < sell(USD, BTC, amount)[0].amount_out < BALANCES[1]
+
+
+@pytest.mark.parametrize("pool", [OPENED, KNOWN], ids=["unknown profit", "known profit"])
+def test_what_the_contract_serves_beyond_the_limits_of_searches_is_served(pool):
+    bounds = pool.limits(USD, BTC)
+    for amount in (bounds.min_amount_in // 100, bounds.min_amount_in - 1, bounds.max_amount_in * 21 // 20):
+        hop, after = pool.swap_exact_in(USD, BTC, amount)
+        assert after.balances == (BALANCES[0] + amount, BALANCES[1] - hop.amount_out, BALANCES[2])
+    dust = pool.swap_exact_out(USD, BTC, 10)[0]
+    assert 10 <= dust.amount_out < 12
+    assert dust.amount_in < bounds.min_amount_in
+    assert pool.swap_exact_in(USD, BTC, dust.amount_in - 1)[0].amount_out < 10
+
+
+def test_a_swap_that_hardly_raises_the_value_of_a_share_is_refused_where_profits_are_not_known():
+    """Without a fee only rounding does: that of eight decimals, hardly that of eighteen."""
+    free = replace(OPENED, mid_fee=0, out_fee=0)
+    assert refusal_of(free.swap_exact_in, USD, ETH, 10**7) is Refusal.INSUFFICIENT_LIQUIDITY
+    assert free.swap_exact_in(USD, BTC, 10**7)[0].amount_out == 16_047
+    wanted = 3 * 10**15
+    hop = free.swap_exact_out(USD, ETH, wanted)[0]
+    assert hop.amount_out > wanted
+    assert refusal_of(free.swap_exact_in, USD, ETH, hop.amount_in - 1) is Refusal.INSUFFICIENT_LIQUIDITY
 
 
 def test_the_fee_lies_between_its_bounds_and_is_paid_in_the_output():

@@ -1,0 +1,82 @@
+"""Curve's pools in a local EVM: a twocrypto pool of before NG, tricrypto NG's mathematics, and a StableSwap NG pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eth_utils import to_checksum_address
+
+from routing_engine.amm.cryptoswap import CryptoRules, Method
+from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
+from tests.support.curve_source import compile_curve
+from tests.support.evm import ACTOR, Contract, Evm
+from tests.support.strategies import make_token
+from tests.support.vyper_source import compiled
+
+PLENTY = 2**200
+PLACES = tuple(f"0x{number:040}" for number in (1, 10, 11))
+"""Addresses in the source that the deployer replaces: of the token of shares, and of both coins."""
+
+
+def deploy_tokens(evm: Evm, decimals: Sequence[int]) -> tuple[Contract, ...]:
+    """Return tokens of which the actor has plenty."""
+    tokens = tuple(evm.deploy(compiled("settable_token"), each) for each in decimals)
+    for token in tokens:
+        token("set_balance", ACTOR, PLENTY)
+    return tokens
+
+
+def deploy_three_coin_mathematics(evm: Evm) -> Contract:
+    """Return tricrypto NG's mathematics: ``get_y`` and ``newton_D``."""
+    return evm.deploy(compile_curve("CurveCryptoMathOptimized3"))
+
+
+@dataclass(frozen=True)
+class TwoCoins:
+    """One twocrypto pool of before NG."""
+
+    contract: Contract
+    tokens: tuple[Contract, ...]
+    decimals: tuple[int, int]
+    rules: CryptoRules
+
+    @classmethod
+    def deploy(
+        cls, evm: Evm, decimals: tuple[int, int], rules: CryptoRules, price: int, balances: tuple[int, int]
+    ) -> TwoCoins:
+        """Deploy a pool and deposit its first balances."""
+        tokens, shares = deploy_tokens(evm, decimals), evm.deploy(compiled("settable_token"), 18)
+        code = compile_curve(
+            "CurveCryptoSwap2",
+            *zip(PLACES, (to_checksum_address(each.address) for each in (shares, *tokens)), strict=True),
+            ("    1,#0", f"    10**{18 - decimals[0]},"),
+            ("    1,#1", f"    10**{18 - decimals[1]},"),
+        )
+        fees = (rules.mid_fee, rules.out_fee, 2 * 10**12, rules.fee_gamma, 146 * 10**12, 5 * 10**9, 600, price)
+        contract = evm.deploy(code, ACTOR, ACTOR, rules.ann, rules.gamma, *fees)
+        contract("add_liquidity", balances, 0)
+        return cls(contract, tokens, decimals, rules)
+
+    def read(self) -> CryptoSwapPool:
+        """Return the engine's pool in the contract's present state."""
+        return CryptoSwapPool(
+            id="1:0xtwocrypto",
+            protocol="curve",
+            tokens=tuple(make_token(1 + place, each) for place, each in enumerate(self.decimals)),
+            balances=tuple(self.contract("balances", place) for place in range(2)),
+            price_scale=(self.contract("price_scale"),),
+            d=self.contract("D"),
+            ann=self.rules.ann,
+            gamma=self.rules.gamma,
+            mid_fee=self.rules.mid_fee,
+            out_fee=self.rules.out_fee,
+            fee_gamma=self.rules.fee_gamma,
+            method=Method.NEWTON,
+        )
+
+    def swap(self, sold: int, amount_in: int) -> int:
+        """Exchange, and return what the actor received."""
+        before = self.tokens[1 - sold]("balanceOf", ACTOR)
+        self.contract("exchange", sold, 1 - sold, amount_in, 0)
+        return self.tokens[1 - sold]("balanceOf", ACTOR) - before
