@@ -137,9 +137,9 @@ def require_profit(xs: Sequence[int], k0: int, price_scale: tuple[int, ...], d: 
     must not fall. NG refuses it also where the worth, which it counts in 1e-18 of a value not far below one, does not
     rise: it must rise by two parts in 1e18.
     """
-    before = _worth(d, price_scale, rules)
+    before = _value(d, price_scale, rules)
     least = before if rules.method is Method.NEWTON else before + 2 * before // WAD + 2
-    if _worth(find_invariant(xs, rules, k0), price_scale, rules) < least:
+    if _value(find_invariant(xs, rules, k0), price_scale, rules) < least:
         raise ArithmeticError("the pool might make a loss")
 
 
@@ -163,10 +163,10 @@ def _moved(xs: Sequence[int], price_scale: tuple[int, ...], rules: CryptoRules, 
 
 
 def _virtual_price(d: int, price_scale: Sequence[int], rules: CryptoRules, supply: int) -> int:
-    return WAD * _worth(d, price_scale, rules) // supply
+    return WAD * _value(d, price_scale, rules) // supply
 
 
-def _worth(d: int, price_scale: Sequence[int], rules: CryptoRules) -> int:
+def _value(d: int, price_scale: Sequence[int], rules: CryptoRules) -> int:
     """Return what all shares are worth, in the pool's own unit: ``get_xcp``."""
     n = len(price_scale) + 1
     balances = [d // n, *(d * WAD // (n * price) for price in price_scale)]
