@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from eth_utils import to_checksum_address
 
 from routing_engine.amm.cryptoswap import CryptoRules, Method
+from routing_engine.amm.stableswap import Product
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
+from routing_engine.markets.stableswap.pool import StableSwapPool
 from tests.support.curve_source import compile_curve
 from tests.support.evm import ACTOR, Contract, Evm
 from tests.support.strategies import make_token
@@ -80,3 +82,48 @@ class TwoCoins:
         before = self.tokens[1 - sold]("balanceOf", ACTOR)
         self.contract("exchange", sold, 1 - sold, amount_in, 0)
         return self.tokens[1 - sold]("balanceOf", ACTOR) - before
+
+
+@dataclass(frozen=True)
+class StablePool:
+    """One StableSwap NG pool, of the commit that rounds D coin by coin."""
+
+    contract: Contract
+    tokens: tuple[Contract, ...]
+    decimals: tuple[int, ...]
+
+    @classmethod
+    def deploy(
+        cls, evm: Evm, decimals: Sequence[int], amp: int, fee: int, multiplier: int, balances: Sequence[int]
+    ) -> StablePool:
+        """Deploy a pool and deposit its first balances."""
+        tokens, count = deploy_tokens(evm, decimals), len(decimals)
+        rates = [10 ** (36 - each) for each in decimals]
+        plain = ([0] * count, [bytes(4)] * count, [f"0x{0:040}"] * count)
+        addresses = [token.address for token in tokens]
+        code = compile_curve("CurveStableSwapNG")
+        contract = evm.deploy(code, "Pool", "LP", amp, fee, multiplier, 866, addresses, rates, *plain)
+        contract("add_liquidity", balances, 0, ACTOR)
+        return cls(contract, tokens, tuple(decimals))
+
+    def read(self) -> StableSwapPool:
+        """Return the engine's pool in the contract's present state."""
+        return StableSwapPool(
+            id="1:0xstableng",
+            protocol="curve",
+            tokens=tuple(make_token(1 + place, each) for place, each in enumerate(self.decimals)),
+            balances=tuple(self.contract("get_balances")),
+            rates=tuple(10 ** (36 - each) for each in self.decimals),
+            amp=self.contract("A_precise"),
+            fee_e10=self.contract("fee"),
+            admin_fee_e10=5 * 10**9,
+            multiplier_e10=self.contract("offpeg_fee_multiplier"),
+            product=Product.EACH,
+            oracle=True,
+        )
+
+    def swap(self, i: int, j: int, amount_in: int) -> int:
+        """Exchange, and return what the actor received."""
+        before = self.tokens[j]("balanceOf", ACTOR)
+        self.contract("exchange", i, j, amount_in, 0, ACTOR)
+        return self.tokens[j]("balanceOf", ACTOR) - before

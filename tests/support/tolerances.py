@@ -99,6 +99,7 @@ def _(pool: StableSwapPool) -> Options:
         "split_gain": greatest_fee(pool),
         "dip": dip,
         "trip_units": lost,
+        "serves_beyond": pool.oracle or pool.multiplier_e10 > FEE_SCALE,
     }
 
 

@@ -77,6 +77,8 @@ class StableDirection:
         ArithmeticError
             Where the contract reverts.
         """
+        if amount_in > UINT256 // self.rates[self.i]:
+            raise OverflowError("leaves uint256")
         rate = self.rates[self.j]
         added = amount_in * self.rates[self.i] // WAD
         traded = exchange(self.balances, self.i, self.j, added, self.d, self.rules)
@@ -116,7 +118,7 @@ class StableDirection:
         return params
 
     def _most(self) -> int:
-        """Return the largest input: until uint256 ends or, with a growing fee, until more input buys less."""
+        """Return the largest input of searches: until uint256 ends or, with a growing fee, until more buys less."""
         most = UINT256 // self.rates[self.i]
         if self.rules.oracle or self.fee_grows:
             limit = self.params[LIMIT]

@@ -127,17 +127,16 @@ class StableSwapPool(BasketMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
-        i, j = self.find_places(token_in, token_out)
+        direction = self._direction(token_in, token_out)
         if amount_in <= 0:
             self.refuse_low(amount_in)
+        if direction is None:
+            self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, "the present balances have no invariant")
         try:
-            direction = StableDirection(self.balances, self.rates, self.rules, i, j)
-            if amount_in > direction.most:
-                detail = f"at most {direction.most}: more would not buy more"
-                self.refuse(Refusal.AMOUNT_TOO_HIGH, detail)
             sale = direction.sell(amount_in)
         except ArithmeticError as error:
-            raise QuoteRefused(Refusal.INSUFFICIENT_LIQUIDITY, self.id, f"the contract reverts: {error}") from error
+            reason = Refusal.INSUFFICIENT_LIQUIDITY if amount_in <= direction.most else Refusal.AMOUNT_TOO_HIGH
+            raise QuoteRefused(reason, self.id, f"the contract reverts: {error}") from error
         if sale.amount_out <= 0:
             self.refuse_low(amount_in)
         hop = self.make_hop(
@@ -160,7 +159,10 @@ class StableSwapPool(BasketMarket):
         return direction.least(amount_out) if direction is not None else None
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """From what buys one unit to what the contract's integers hold, or to where a growing fee would take all."""
+        """From what buys one unit to what the contract's integers hold, or to where a growing fee takes what is added.
+
+        These are for searches: what buys no more than less of it would, `swap_exact_in` still sells as the contract.
+        """
         direction = self._direction(token_in, token_out)
         least = direction.least(1) if direction is not None else None
         return CLOSED if direction is None or least is None else Limits(least, direction.most)

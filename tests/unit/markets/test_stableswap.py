@@ -167,3 +167,10 @@ def test_records_name_their_damaged_field():
         with pytest.raises(InvalidMarket) as error:
             market_from_record({**record, field: value}, known)
         assert error.value.field == field
+
+
+def test_more_is_sold_than_searches_use_where_a_growing_fee_takes_it():
+    steep = replace(NG, multiplier_e10=90 * FEE_SCALE)
+    most = steep.limits(DAI, USDC).max_amount_in
+    at_most, beyond = (steep.swap_exact_in(DAI, USDC, amount)[0].amount_out for amount in (most, 2 * most))
+    assert 0 < beyond < at_most
