@@ -1,6 +1,6 @@
 """Compile all kernels into their cache, at installation or at the start of a process.
 
-Run it by ``python -m routing_engine.warm_up``.
+Run it by ``routing-engine warm``, or where that is not installed by ``python -m routing_engine.warm_up``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from routing_engine.batch.rehearsal import build_tiny_market, rehearse
 from routing_engine.graph.graph import Graph
+from routing_engine.jit.compilation import report_progress
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound.dual_bound import certify
 from routing_engine.kernels.bound.flow_limits import clear_limits, fill_limits
@@ -27,6 +28,9 @@ from routing_engine.router import Router
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.path_search import Search
 
+SHOWN_S = 2.0
+"""Kernels that take less time are not shown."""
+
 
 def warm_up() -> None:
     """Run every kernel once, so that no request ever waits for a compiler; from the cache it takes a second or less."""
@@ -34,8 +38,9 @@ def warm_up() -> None:
 
 
 def main() -> None:
-    """Warm up on two cores, and say how long it took."""
+    """Warm up on two cores, and show on stderr what is compiled and how long it took."""
     started = time.perf_counter()
+    report_progress(_show)
     # Searches and allocations do not call each other, so either's kernels can be compiled without the other's. What
     # calls both comes last, and finds them in the cache.
     searches = get_context("spawn").Process(target=_compile_searches)
@@ -46,8 +51,14 @@ def main() -> None:
     print(f"routing kernels are ready ({time.perf_counter() - started:.1f} s)", file=sys.stderr)
 
 
+def _show(kernel: str, seconds: float) -> None:
+    if seconds >= SHOWN_S:
+        print(f"compiled {kernel} ({seconds:.1f} s)", file=sys.stderr, flush=True)
+
+
 def _compile_searches() -> None:
-    """Compile the search for paths, for columns, and the certificate."""
+    """Compile the search for paths, for columns, and the certificate, in a process of its own."""
+    report_progress(_show)
     graph = Router(build_tiny_market()).graph
     first, second = graph.tokens[:2]
     search, problem = Search(graph), _pose_problem(graph)

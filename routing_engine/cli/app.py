@@ -19,6 +19,7 @@ from routing_engine.cli.batch_command import batch
 from routing_engine.cli.contributed import add_contributed
 from routing_engine.cli.route_command import route
 from routing_engine.cli.snapshot_commands import snapshot
+from routing_engine.cli.warm_command import warm
 
 EXIT_INTERRUPTED = 130
 
@@ -55,6 +56,7 @@ def cli(chains: Path | None) -> None:
 cli.add_command(snapshot)
 cli.add_command(route)
 cli.add_command(batch)
+cli.add_command(warm)
 add_contributed(cli)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numba
 
+from routing_engine.jit import compilation  # noqa: F401 (it gives notice of the first compilation)
+
 _ENGINE = Path(__file__).parents[1]
 _SOURCES = ("jit", "kernels", "curves")
 """Packages whose sources decide what is compiled."""

@@ -31,6 +31,7 @@ def _run(*arguments: object, code: str = MAIN, **environment: str) -> subprocess
         ["--version"],
         ["route", "--help"],
         ["batch", "--help"],
+        ["warm", "--help"],
         ["snapshot", "--help"],
         ["snapshot", "import", "--help"],
         [],
@@ -53,6 +54,12 @@ def test_a_route_ends_with_code_zero_and_clean_streams() -> None:
     result = _run("route", "--from", "WETH@1", "--to", "USDC@1", "--amount", "1", "--format", "json")
     assert (result.returncode, result.stderr) == (0, "")
     assert int(json.loads(result.stdout)["amount_out"]) > 0
+
+
+def test_warming_up_says_when_it_is_done() -> None:
+    result = _run("warm")
+    assert (result.returncode, result.stdout) == (0, "")
+    assert result.stderr.splitlines()[-1].startswith("routing kernels are ready (")
 
 
 def test_wrong_usage_and_a_bad_file_end_with_code_two(tmp_path: Path) -> None:

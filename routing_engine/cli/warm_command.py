@@ -1,0 +1,17 @@
+"""``routing-engine warm``: compile before the first search has to wait for it."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+def warm() -> None:
+    """Compile the routing kernels, with progress on stderr.
+
+    The first search on a machine, and the first after an update, compiles them otherwise: one or two minutes. They are
+    kept on disk; what is compiled already takes seconds.
+    """
+    from routing_engine.warm_up import main
+
+    main()
