@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor, inf
 
 from routing_engine.fixed_point import BPS
@@ -32,7 +32,8 @@ class Certificate:
         exact-out. None where nothing is proven; `reason` says why.
     scope : str
         The routes that it covers: ``routes_up_to_4_hops`` are splits over paths of so many markets, each market used
-        once and in one direction; ``all_flows`` are those of any number of markets.
+        once and in one direction; ``all_flows`` are those of any number of markets. Of these, ``…_within_900_s`` are
+        the ones that take no longer than so many seconds.
     gas_aware : bool
         Whether the gas of every market counts in the comparison, as in the answer's net amount.
     reason : str
@@ -65,12 +66,16 @@ class Certificate:
         gap = f"No other route is better by {shown}: {max(self.gap_bps, SHOWN_BPS):,.2f} of 10,000 of the net amount."
         doubt = "" if least else " That much is not excluded; it need not exist."
         gas = "The gas of every market counts." if self.gas_aware else "Gas does not count."
-        longer = "" if self.scope == ALL_FLOWS else "longer paths, "
+        longer = "" if self.scope.startswith(ALL_FLOWS) else "longer paths, "
         return (
             f"{gap}{doubt} Compared are all {self.shown_scope}, over the markets of the snapshot that the request "
             f"allows, divided over any number of paths, each market used once and in one direction. {gas} Not covered "
             f"are {longer}other markets, what waiting is worth, and what prices do after the snapshot."
         )
+
+    def within(self, fill_time_s: int) -> Certificate:
+        """Return the same proof where it covers only routes that take no longer than so many seconds."""
+        return replace(self, scope=f"{self.scope}_within_{fill_time_s}_s")
 
     @classmethod
     def of_output(cls, net: float, bound: float, max_hops: int, *, gas_aware: bool) -> Certificate:

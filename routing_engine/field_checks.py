@@ -6,7 +6,15 @@ from collections.abc import Mapping, Set
 
 from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
-from routing_engine.model import Token
+from routing_engine.model import UNLIMITED, Token
+
+
+def check_amount(field: str, amount: object) -> None:
+    """Check that an amount is a number of smallest units that some contract could be given."""
+    if isinstance(amount, bool) or not isinstance(amount, int):
+        raise InvalidRequest(field, f"expected an int in smallest units, got {type(amount).__name__}")
+    if not 1 <= amount <= UNLIMITED:
+        raise InvalidRequest(field, "must be from 1 to 2**256 - 1 smallest units")
 
 
 def check_token(field: str, token: object) -> None:

@@ -16,9 +16,9 @@ from routing_engine.errors import (
     Refusal,
     Unroutable,
 )
-from routing_engine.field_checks import check_bps, check_count, check_gas_prices, check_names, check_token
+from routing_engine.field_checks import check_amount, check_bps, check_count, check_gas_prices, check_names, check_token
 from routing_engine.fixed_point import BPS
-from routing_engine.model import UNLIMITED, Token
+from routing_engine.model import Token
 from routing_engine.objective import OBJECTIVES, Objective, OrderName
 from routing_engine.route import Route, Side, SideName, describe_amount
 
@@ -112,10 +112,7 @@ class RouteRequest:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        if isinstance(self.amount, bool) or not isinstance(self.amount, int):
-            raise InvalidRequest("amount", f"expected an int in smallest units, got {type(self.amount).__name__}")
-        if not 1 <= self.amount <= UNLIMITED:
-            raise InvalidRequest("amount", "must be from 1 to 2**256 - 1 smallest units")
+        check_amount("amount", self.amount)
         check_token("token_in", self.token_in)
         check_token("token_out", self.token_out)
         if self.token_in == self.token_out:
@@ -183,9 +180,9 @@ class RouteResult:
         When all that was found has too high a price impact: these routes, best first.
     is_complete : bool
         Whether the search ended by itself, and not with its budget of time.
-    certificate : Certificate or None
-        How far the best route's net amount can be from the best there is; None where nothing was judged, as in what a
-        stream gives first.
+    certificates : tuple of Certificate
+        How far net amounts can be from the best there is, in the order of the routes: of a Pareto set each route's,
+        else the best one's; none in what a stream gives first.
     """
 
     request: RouteRequest
@@ -195,7 +192,12 @@ class RouteResult:
     unavailable: tuple[Unavailable, ...] = ()
     refused: tuple[Route, ...] = ()
     is_complete: bool = True
-    certificate: Certificate | None = None
+    certificates: tuple[Certificate, ...] = ()
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """That of the best route; None where it was not judged."""
+        return self.certificates[0] if self.certificates else None
 
     @property
     def failure(self) -> Unroutable | None:
@@ -239,7 +241,7 @@ class RouteResult:
 
     @property
     def _question(self) -> str:
-        """The request in short: its amount stands at the end that it fixes."""
+        """The request in short, the amount at the end that it fixes."""
         ends = self.request.token_in, self.request.token_out
         fixed = self.request.side == Side.EXACT_OUT
         shown = [describe_amount(self.request.amount, end) if n == fixed else str(end) for n, end in enumerate(ends)]

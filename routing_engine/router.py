@@ -24,7 +24,7 @@ from routing_engine.resolution import find_token, resolve
 from routing_engine.route import Route, Side
 from routing_engine.search.alternatives import find_alternatives
 from routing_engine.search.no_route import explain
-from routing_engine.search.pareto import find_pareto_set
+from routing_engine.search.pareto import certify_pareto_set, find_pareto_set
 from routing_engine.search.path_search import Search
 from routing_engine.search.query import Query, Single
 from routing_engine.snapshot.snapshot import Snapshot
@@ -92,12 +92,16 @@ class Router:
         """Return the best route for every fill time: no other is both cheaper and faster.
 
         They come in the request's order; how much time there is to save is for the caller to see. Bridges are what
-        takes time, so on one chain there is one such route.
+        takes time, so on one chain there is one such route. Each has a certificate: that of the slowest covers all
+        routes, those of the others the routes that are as fast.
         """
         query = self._start_query(request)
         by_money = replace(query.request, order="cheapest", value_of_time=None, alternatives=0)
-        routes = find_pareto_set(Query(self._search, by_money, self._value_gas(request), query.budget))
-        return self._make_result(query, query.rank(routes), len(routes)) if routes else self._split_or_explain(query)
+        priced = Query(self._search, by_money, self._value_gas(request), query.budget)
+        routes = query.rank(find_pareto_set(priced))
+        if not routes:
+            return self._split_or_explain(query)
+        return self._make_result(query, routes, len(routes), certify_pareto_set(priced, routes))
 
     def quote_many(
         self,
@@ -187,12 +191,12 @@ class Router:
         if count or not _accept(query.request, routes):
             others = find_alternatives(query, single, count or MAX_ALTERNATIVES)
             routes = [routes[0], *(route for route in others if route != routes[0])]
-        return self._make_result(query, routes, 1 + count, answer.certificate)
+        return self._make_result(query, routes, 1 + count, [answer.certificate])
 
     def _make_result(
-        self, query: Query, routes: Sequence[Route], most: int, certificate: Certificate | None = None
+        self, query: Query, routes: Sequence[Route], most: int, certificates: Sequence[Certificate] = ()
     ) -> RouteResult:
-        """Return the first of `routes`, or what is wrong with all of them; the certificate is the very first one's."""
+        """Return the first of `routes`, or what is wrong with all of them; certificates are those of the first ones."""
         accepted = _accept(query.request, routes)
         return RouteResult(
             request=query.request,
@@ -201,7 +205,7 @@ class Router:
             routes=tuple(accepted[:most]),
             refused=() if accepted else tuple(routes),
             is_complete=not query.budget.was_spent,
-            certificate=certificate if accepted[:1] == [*routes[:1]] else None,
+            certificates=tuple(each for route, each in zip(routes, certificates, strict=False) if route in accepted),
         )
 
     def _split_or_explain(self, query: Query) -> RouteResult:
@@ -210,7 +214,7 @@ class Router:
         if query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable):
             answer = query.split_over_full_paths(query.allowed)
             if answer:
-                return self._make_result(query, answer.routes, 1, answer.certificate)
+                return self._make_result(query, answer.routes, 1, [answer.certificate])
         return RouteResult(
             request=query.request,
             snapshot_id=self._snapshot_id,

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from itertools import zip_longest
 from typing import Any
 
 from routing_engine.certificate import Certificate
@@ -35,7 +36,10 @@ def document(result: RouteResult, *, elapsed_ms: float, load_ms: float) -> dict[
         "order": result.request.order,
         **_route(result.best()),
         "certificate": _certificate(result.certificate),
-        "alternatives": [_route(route) for route in result.routes[1:]],
+        "alternatives": [
+            _route(route) | {"certificate": _certificate(certificate)}
+            for route, certificate in zip_longest(result.routes[1:], result.certificates[1:])
+        ],
         "elapsed_ms": round(elapsed_ms, 3),
         "load_ms": round(load_ms, 3),
     }

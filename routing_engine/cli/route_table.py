@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 
 from rich.table import Table
 from rich.text import Text
@@ -38,7 +39,7 @@ def tables(result: RouteResult, search: str) -> Iterator[Table]:
     about = [("gap", _gap(result.certificate)), ("search", search), ("snapshot", result.snapshot_id)]
     yield fact_table([("", ""), *_facts(best), *about])
     if len(result.routes) > 1:
-        yield _alternatives(result.routes)
+        yield _alternatives(result.routes, result.certificates)
 
 
 def _hops(route: Route) -> Table:
@@ -99,16 +100,19 @@ def _price(route: Route) -> str:
     return f"{route.price:,.6f} {bought} per {paid}"
 
 
-def _alternatives(routes: tuple[Route, ...]) -> Table:
+def _alternatives(routes: tuple[Route, ...], certificates: tuple[Certificate, ...]) -> Table:
     exact_out = routes[0].side is Side.EXACT_OUT
     received = "You pay" if exact_out else "You receive"
     table = plain_table("Alternatives", "#", "Route", received, "vs best", "Gas", "Time", text_columns=2)
     table.padding = (0, 1, 0, 0)
-    for number, route in enumerate(routes[1:], start=1):
+    for number, (route, certificate) in enumerate(zip_longest(routes[1:], certificates[1:]), start=1):
+        words = [_words(path, crosses=any(hop.is_bridge for hop in path.hops)) for path in route.paths]
+        if certificate:
+            words.append(Text(f"gap {_gap(certificate)}", style="dim"))
         amount, token = (route.amount_in, route.token_in) if exact_out else (route.amount_out, route.token_out)
         table.add_row(
             str(number),
-            Text("\n").join(_words(path, crosses=any(hop.is_bridge for hop in path.hops)) for path in route.paths),
+            Text("\n").join(words),
             write_short(amount, token.decimals),
             _against(route, routes[0]),
             f"{route.gas:,}",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.certificate import Certificate
 from routing_engine.graph.graph import Graph
 from routing_engine.route import Route, Side
 from routing_engine.search.query import Mask, Query
@@ -78,6 +79,32 @@ def find_pareto_set(query: Query) -> ParetoSet:
                 if less.tobytes() not in seen:
                     seen.add(less.tobytes())
                     waiting.append(less)
+    return found
+
+
+def certify_pareto_set(query: Query, routes: Sequence[Route]) -> list[Certificate]:
+    """Judge each route of a Pareto set by the routes that are as fast, and the slowest one by all.
+
+    Parameters
+    ----------
+    query : Query
+        By net amount alone.
+    routes : sequence of Route
+        The set.
+
+    Notes
+    -----
+    A route takes no less time than any of its bridge hops. So one that takes at most a time uses only markets that do:
+    what bounds the routes over these markets bounds the routes that are as fast.
+    """
+    times, slowest = _measure_bridge_times(query.graph), max(route.fill_time_s for route in routes)
+    found = []
+    for route in routes:
+        if route.fill_time_s == slowest:
+            found.append(query.certify(route, query.allowed))
+        else:
+            quick = query.allowed & (times <= route.fill_time_s)
+            found.append(query.certify(route, quick).within(route.fill_time_s))
     return found
 
 

@@ -175,6 +175,24 @@ class Query:
             return Certificate.of_input(float(route.amount_in_gross), least, max_hops, gas_aware=gas_aware)
         return Certificate.of_output(float(route.amount_out_net), allocation.bound, max_hops, gas_aware=gas_aware)
 
+    def certify(self, route: Route, allowed: Mask) -> Certificate:
+        """Judge a route by a bound over allowed markets, among which are its own."""
+        if self.budget.is_spent():
+            reason = "the budget of time was spent before the bound was computed"
+            return Certificate.missing(reason, self.request.max_hops, gas_aware=route.gas_priced)
+        paths = route.paths[: self.request.max_splits]
+        whole = route.amount_in / sum(path.amount_in for path in paths)
+        parts = [([*map(self._find_edge, path.hops)], path.amount_in * whole) for path in paths if path.amount_in]
+        splitter = self._create_splitter(allowed)
+        return self._certify(splitter, splitter.judge(parts), route)
+
+    def _find_edge(self, hop: Hop) -> int:
+        """Return the forward edge of a hop."""
+        graph, ends = self.graph, (self.graph.index[hop.token_in], self.graph.index[hop.token_out])
+        market = np.array([graph.market_index[hop.market_id]])
+        edges = graph.layout.forward[graph.layout.rows_of(market)].tolist()
+        return int(next(edge for edge in edges if (graph.source[edge], graph.forward.edges["other"][edge]) == ends))
+
     def replay_candidate(self, candidate: Candidate) -> list[Route]:
         """Return a candidate as an exact route; nothing where a market declines."""
         try:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routing_engine import InvalidRequest, NoRoute, Route, Router, RouteRequest, Side, Snapshot
+from routing_engine import InvalidRequest, NoRoute, Route, Router, RouteRequest, RouteResult, Side, Snapshot
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.markets import BridgeLane, LaneFee
 from routing_engine.model import Hop, Market, Token
@@ -77,9 +77,29 @@ def lanes(rng: random.Random, tokens: list[Token]) -> list[Market]:
     return found
 
 
+def check_certificates(found: RouteResult, every: list[Route]) -> None:
+    """Check that each route has a certificate, and that no route that is as fast breaks it."""
+    slowest = max((each.fill_time_s for each in found.routes), default=0)
+    for ours, certificate in zip(found.routes, found.certificates, strict=True):
+        scope, within, seconds = certificate.scope.partition("_within_")
+        assert scope in {f"routes_up_to_{found.request.max_hops}_hop{'s' * (found.request.max_hops > 1)}", "all_flows"}
+        assert seconds == ("" if ours.fill_time_s == slowest else f"{ours.fill_time_s}_s")
+        if certificate.gap_bps is None:
+            assert certificate.reason
+            continue
+        gap = certificate.gap_bps / 1e4
+        for rival in every:
+            if within and rival.fill_time_s > ours.fill_time_s:
+                continue
+            if ours.side is Side.EXACT_OUT:
+                assert rival.net_amount >= ours.net_amount / (1 + gap) * (1 - 1e-9)
+            else:
+                assert rival.net_amount <= ours.net_amount / (1 - gap) * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("side", ["exact_in", "exact_out"])
 def test_every_trade_off_of_small_markets_is_found(side: str) -> None:
-    sizes = []
+    sizes, proven = [], 0
     for seed in range(80):
         rng = random.Random(f"{side}{seed}")
         markets = random_markets(rng)
@@ -99,11 +119,14 @@ def test_every_trade_off_of_small_markets_is_found(side: str) -> None:
         expected = [one for one in every if not any(dominates(other, one) for other in every)]
         found = router.pareto(request)
         assert points(list(found.routes)) == points(expected), seed
+        check_certificates(found, every)
+        proven += sum(each.gap_bps is not None for each in found.certificates)
         sizes.append(len(found.routes))
         if found.routes:
             assert found.best() == min(
                 found.routes, key=lambda each: (-1 if side == "exact_in" else 1) * each.net_amount
             )
+    assert proven > 0.8 * sum(sizes)
     assert sizes.count(1) > 5
     assert sum(size > 1 for size in sizes) > 15
     assert max(sizes) >= 4
@@ -169,3 +192,13 @@ def test_an_order_is_a_value_of_time() -> None:
             replace(request, **{field: wrong})
     with pytest.raises(InvalidRequest, match="time comes first"):
         replace(request, order="fastest", value_of_time=5)
+
+
+def test_a_spent_budget_is_the_reason_why_a_pareto_set_is_not_judged() -> None:
+    text = "slow: A@1 > A@10 900s\nfast: A@1 > A@10 100bps 5s"
+    clock = iter([0.0, *[86_400.0] * 100])
+    router = Router(Snapshot(market_of(text)), clock=lambda: next(clock))
+    found = router.pareto(RouteRequest(token_in=HERE, token_out=THERE, amount=10**18))
+    assert not found.is_complete
+    assert [each.gap_bps for each in found.certificates] == [None] * len(found.routes)
+    assert all("budget of time" in each.reason for each in found.certificates)

@@ -26,11 +26,11 @@ LANE = replace(
 )
 
 
-def _text(*routes: Route, certificate: Certificate | None = None) -> str:
+def _text(*routes: Route, certificates: tuple[Certificate, ...] = ()) -> str:
     first = routes[0]
     request = RouteRequest(token_in=first.token_in, token_out=first.token_out, amount=1, side=first.side)
     result = RouteResult(
-        request=request, snapshot_id="s", status=Status.FOUND, routes=routes, certificate=certificate
+        request=request, snapshot_id="s", status=Status.FOUND, routes=routes, certificates=certificates
     )  # fmt: skip
     console = Console(width=80, markup=False)
     with console.capture() as capture:
@@ -81,10 +81,22 @@ def test_long_names_are_cut() -> None:
 def test_the_gap_is_shown_with_its_scope_or_with_the_reason_why_there_is_none() -> None:
     route = Route(token_in=A, token_out=B, side=Side.EXACT_IN, hops=(HOP,))
     proven = Certificate(gap_bps=1.234, scope="routes_up_to_4_hops", gas_aware=True)
-    shown = " ".join(_text(route, certificate=proven).split())
+    shown = " ".join(_text(route, certificates=(proven,)).split())
     assert "gap 1.23 bps at most, against all routes up to 4 hops, gas counted" in shown
     free = Certificate(gap_bps=0.0, scope="all_flows", gas_aware=False)
-    assert "gap <0.01 bps at most, against all flows, without gas" in " ".join(_text(route, certificate=free).split())
+    assert "gap <0.01 bps at most, against all flows, without gas" in " ".join(
+        _text(route, certificates=(free,)).split()
+    )
     missing = Certificate.missing("the gas is worth more than the output", 4)
-    assert "gap unknown: the gas is worth more than the output" in " ".join(_text(route, certificate=missing).split())
+    assert "gap unknown: the gas is worth more than the output" in " ".join(
+        _text(route, certificates=(missing,)).split()
+    )
     assert "gap not judged" in " ".join(_text(route).split())
+
+
+def test_each_route_of_a_pareto_set_shows_its_gap() -> None:
+    route = Route(token_in=A, token_out=FAR, side=Side.EXACT_IN, hops=(LANE,))
+    every = Certificate(gap_bps=0.0, scope="routes_up_to_4_hops", gas_aware=True)
+    shown = " ".join(_text(route, route, certificates=(every, every.within(12))).split())
+    assert "hops within 12 s" in shown
+    assert shown.count("<0.01 bps at most") == 2
