@@ -28,7 +28,10 @@ class Why(StrEnum):
 
 REASONS: Mapping[str, tuple[Why, str]] = {
     "ticks_unknown": (Why.INCOMPLETE, "the file has no ticks"),
-    "inconsistent_state": (Why.INCOMPLETE, "ticks and active liquidity contradict each other, or ticks are missing"),
+    "inconsistent_state": (
+        Why.INCOMPLETE,
+        "ticks and active liquidity contradict each other, or the known ticks are not around the price",
+    ),
     "stable_flag_unknown": (Why.INCOMPLETE, "neither the curve nor the fee is in the file"),
     "duplicate_id": (Why.INCOMPLETE, "the pool stands in the file twice"),
     "unknown_decimals": (Why.INCOMPLETE, "a token's decimals are not in the file"),

@@ -8,7 +8,7 @@ from routing_engine.errors import InvalidMarket
 from routing_engine.markets.balancer.linear import PREMINTED, BalancerLinearPool
 from routing_engine.markets.balancer.readers import to_wad
 from routing_engine.markets.common.kind import MarketKind
-from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_fee
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_fee, refuse_many_decimals
 from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read
 from routing_engine.model import Token
@@ -16,6 +16,7 @@ from routing_engine.model import Token
 
 def build(pool: Pool, market_id: str, tokens: list[Token]) -> BalancerLinearPool:
     """Build a linear pool: three tokens, of which the pool's own stands at its address."""
+    refuse_many_decimals(tokens)
     params, places = read_object(pool, "params"), _places(pool, tokens)
     reserves = read(pool, "reserves")
     if not isinstance(reserves, list) or len(reserves) != len(tokens):

@@ -13,7 +13,14 @@ from routing_engine.markets.balancer.stable import BalancerStablePool
 from routing_engine.markets.balancer.v1 import BalancerV1Pool
 from routing_engine.markets.balancer.weighted import WeightedPool
 from routing_engine.markets.common.kind import MarketKind
-from routing_engine.markets.common.pool_fields import Pool, PoolRefused, name_protocol, read_fee, read_reserves
+from routing_engine.markets.common.pool_fields import (
+    Pool,
+    PoolRefused,
+    name_protocol,
+    read_fee,
+    read_reserves,
+    refuse_many_decimals,
+)
 from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read, read_text
 from routing_engine.model import Token
@@ -38,6 +45,7 @@ def build_weighted(pool: Pool, market_id: str, tokens: list[Token]) -> WeightedP
     """
     if pool.get("source_pool_type") in MOVING_WEIGHTS:
         raise PoolRefused(f"weights_may_move:{pool['source_pool_type']}")
+    refuse_many_decimals(tokens)
     reserves = read_reserves(pool, len(tokens))
     weights = [to_wad(row.get("weight"), f"tokens.{number}.weight") for number, row in enumerate(pool["tokens"])]
     if sum(weights) != WAD:
@@ -58,6 +66,7 @@ def build_kyber_weighted(pool: Pool, market_id: str, tokens: list[Token]) -> Wei
     extra, static = _open_objects(pool)
     if static.get("poolType") != "Weighted":
         raise PoolRefused(f"weights_may_move:{static.get('poolType')}")
+    refuse_many_decimals(tokens)
     return WeightedPool(
         id=market_id,
         protocol="balancer_v2",

@@ -14,6 +14,9 @@ from routing_engine.reference.chains import CHAINS
 
 Pool = Mapping[str, Any]
 
+SCALED_DECIMALS = 18
+"""Decimals to which many contracts bring balances; they multiply only, so they take no token of more."""
+
 OWN_DECIMALS = 18
 """Decimals of a Balancer pool's own token: ``BalancerPoolToken`` fixes them, so a source may leave them out."""
 
@@ -80,6 +83,12 @@ def require_two(tokens: list[Token]) -> tuple[Token, Token]:
     if len(tokens) != 2:
         raise PoolRefused("not_two_tokens")
     return tokens[0], tokens[1]
+
+
+def refuse_many_decimals(tokens: list[Token]) -> None:
+    """Refuse tokens of more than 18 decimals, for kinds whose contracts take none."""
+    if any(token.decimals > SCALED_DECIMALS for token in tokens):
+        raise PoolRefused("decimals_out_of_range")
 
 
 def read_reserves(pool: Pool, count: int) -> list[int]:

@@ -42,8 +42,8 @@ class ConcentratedPool(PairMarket):
     liquidity : int
         Active at `tick`.
     ticks : tuple of (int, int)
-        All initialised ticks as (index, liquidityNet), in rising order. A window around the price will not do: a swap
-        that leaves it would be quoted wrongly.
+        All initialised ticks as (index, liquidityNet), in rising order. A window around the price will not do, unless
+        its first and last tick take all liquidity with them: a swap that leaves it would be quoted wrongly.
     protocol_fee0_pips, protocol_fee1_pips : int
         Uniswap v4: what the protocol takes, before the providers, when token 0 is sold, and when token 1 is.
     largest_amount : int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from routing_engine.amm.concentrated import MAX_AMOUNT, MAX_AMOUNT_V4
+from routing_engine.amm.concentrated import MAX_AMOUNT, MAX_AMOUNT_V4, Tick
 from routing_engine.errors import InvalidMarket
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_fee_pips, require_two, squeeze
@@ -47,6 +47,11 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConcentratedPool:
         raise PoolRefused("dynamic_fee")
     fee_pips = read_fee_pips(pool)
     spacing = _spacing(pool, protocol, fee_pips)
+    ticks = tuple(
+        (to_int(index, f"ticks.{n}.0"), to_int(net, f"ticks.{n}.1"))
+        for n, (index, net) in enumerate(read_list(pool, "ticks", 2))
+    )
+    tick, liquidity = read_int(pool, "tick"), read_int(pool, "liquidity")
     token0, token1 = require_two(_v4_tokens(pool, tokens, fee_pips, spacing) if is_v4 else tokens)
     market = ConcentratedPool(
         id=market_id,
@@ -56,12 +61,9 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConcentratedPool:
         fee_pips=fee_pips,
         tick_spacing=spacing,
         sqrt_price_x96=read_int(pool, "sqrt_price_x96"),
-        tick=read_int(pool, "tick"),
-        liquidity=read_int(pool, "liquidity"),
-        ticks=tuple(
-            (to_int(index, f"ticks.{n}.0"), to_int(net, f"ticks.{n}.1"))
-            for n, (index, net) in enumerate(read_list(pool, "ticks", 2))
-        ),
+        tick=tick,
+        liquidity=liquidity,
+        ticks=_close_window(ticks, tick, liquidity) if pool.get("ticks_partial") else ticks,
         largest_amount=MAX_AMOUNT_V4 if is_v4 else MAX_AMOUNT,
     )
     try:
@@ -69,6 +71,19 @@ def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConcentratedPool:
     except InvalidMarket as error:
         raise PoolRefused(f"inconsistent_state:{error.field.split('.')[0]}") from error
     return market
+
+
+def _close_window(ticks: tuple[Tick, ...], tick: int, liquidity: int) -> tuple[Tick, ...]:
+    """Let liquidity begin at the first of some neighbouring ticks and end at the last, as if there were no others.
+
+    Whatever stays between the two is quoted as by all ticks: the contract stops at both of them as well. What would
+    lead beyond is refused, because no liquidity is left there. Ticks that are all there are stay as they are.
+    """
+    if len(ticks) < 2 or not ticks[0][0] <= tick < ticks[-1][0]:
+        return ticks
+    first = liquidity - sum(net for index, net in ticks[1:] if index <= tick)
+    last = liquidity + sum(net for index, net in ticks[:-1] if index > tick)
+    return ((ticks[0][0], first), *ticks[1:-1], (ticks[-1][0], -last))
 
 
 def _protocol(pool: Pool) -> str:

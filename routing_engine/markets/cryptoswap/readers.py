@@ -8,7 +8,7 @@ from typing import Any
 from routing_engine.amm.cryptoswap import Method, Profit
 from routing_engine.amm.cryptoswap_curves import A_SCALE
 from routing_engine.markets.common.kind import MarketKind
-from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_reserves
+from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_reserves, refuse_many_decimals
 from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read_int
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
@@ -64,6 +64,7 @@ def _pool(
         raise PoolRefused("parameters_unknown")
     if not 2 <= len(tokens) <= 3:
         raise PoolRefused("not_two_or_three_tokens")
+    refuse_many_decimals(tokens)
     return CryptoSwapPool(
         id=market_id,
         protocol=PROTOCOL,

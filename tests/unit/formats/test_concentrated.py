@@ -8,7 +8,7 @@ import pytest
 from eth_utils import keccak
 
 from routing_engine.amm.concentrated import MAX_AMOUNT, MAX_AMOUNT_V4
-from routing_engine.errors import InvalidMarket
+from routing_engine.errors import InvalidMarket, QuoteRefused
 from routing_engine.fixed_point import Q96
 from routing_engine.markets import pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
@@ -118,3 +118,39 @@ def test_uniswap_v3s_factory_says_the_spacing_of_a_fee():
 )
 def test_protocols_of_the_same_mathematics(protocol, name):
     assert build({**POOL, "protocol": protocol}).protocol == name
+
+
+TICKS = [[-500, "1000000"], [-100, "2000000"], [-10, "4000000"], [30, "-3000000"], [200, "500000"], [400, "-4500000"]]
+WHOLE = {**POOL, "liquidity": "7000000", "ticks": TICKS}
+WINDOW = {**WHOLE, "ticks": TICKS[1:5], "ticks_partial": True}
+
+
+def test_a_window_of_ticks_serves_what_stays_within_it():
+    whole, window = build(WHOLE), build(WINDOW)
+    for sold, bought in (whole.tokens, whole.tokens[::-1]):
+        limit = window.limits(sold, bought).max_amount_in
+        assert 10_000 < limit < whole.limits(sold, bought).max_amount_in
+        for amount in (10, 1_000, limit // 2, limit - 1, limit):
+            within, after = window.swap_exact_in(sold, bought, amount)
+            expected, state = whole.swap_exact_in(sold, bought, amount)
+            assert within == expected
+            assert (after.sqrt_price_x96, after.tick) == (state.sqrt_price_x96, state.tick)
+            back, _ = after.swap_exact_in(bought, sold, 100)
+            assert back.amount_out == state.swap_exact_in(bought, sold, 100)[0].amount_out
+        with pytest.raises(QuoteRefused, match="until the liquidity ends"):
+            window.swap_exact_in(sold, bought, limit + 1)
+        assert window.curve(sold, bought).x_max == pytest.approx(limit, rel=1e-3)
+
+
+def test_all_ticks_are_the_same_pool_whether_called_a_window_or_not():
+    assert build({**WHOLE, "ticks_partial": True}) == build(WHOLE)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"ticks": TICKS[:2]}, {"ticks": TICKS[3:]}, {"ticks": TICKS[2:3]}, {"ticks": []}, {"liquidity": "100"}],
+    ids=["below the price", "above the price", "one", "none", "more leaves than there is"],
+)
+def test_a_window_that_does_not_hold_the_price_is_refused(changes):
+    with pytest.raises(PoolRefused, match="inconsistent_state"):
+        build({**WINDOW, **changes})

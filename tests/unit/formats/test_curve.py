@@ -238,6 +238,7 @@ def test_crypto_pools_of_both_notations():
         ({**CRYPTO, "timestamp": None}, "time_unknown"),
         (changed(CRYPTO, "extra", D=None), "parameters_unknown"),
         (changed(OLD, "params", price_scale=None), "parameters_unknown"),
+        ({**OLD, "tokens": [{**row, "decimals": 24} for row in OLD["tokens"]]}, "decimals_out_of_range"),
     ],
 )
 def test_crypto_pools_whose_mathematics_is_not_known_are_refused(pool, reason):
