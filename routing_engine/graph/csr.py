@@ -8,15 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.curves.shape import Shape
+from routing_engine.curves.kernels.mobius_pieces import ABOVE
 from routing_engine.graph.copy_on_write import Buffers
 from routing_engine.graph.edge_rows import EdgeRows
 from routing_engine.graph.structured_rows import Records, put_rows, take_rows
-from routing_engine.kernels.arrays import Adjacency, Tables
+from routing_engine.kernels.arrays import Adjacency
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
 Memory = tuple[Buffers, Buffers]
+Pieces = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +49,7 @@ class Layout:
 
 def lay_out(
     rows: EdgeRows, source: Numbers, target: Numbers, tokens: int
-) -> tuple[Layout, Adjacency, Adjacency, Tables]:
+) -> tuple[Layout, Adjacency, Adjacency, Pieces]:
     """Sort rows by token_in and by token_out, and let each edge know its twin in the other order.
 
     Parameters
@@ -63,8 +64,8 @@ def lay_out(
     records = rows.records.copy()
     records["other"] = target
     records["market"] = np.repeat(np.arange(rows.first.size - 1), np.diff(rows.first))
-    tables = Tables(_join(rows.pieces, (0, 5)), _join(rows.params, (0,)))
-    records["piece"] = _find_starts(*_count_table_rows(records))
+    pieces = _join(rows.pieces)
+    records["piece"] = _find_starts(_count_pieces(records))
     order = np.argsort(source, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
@@ -77,13 +78,13 @@ def lay_out(
     reversed_edges["other"] = source[order][back]
     reverse = Adjacency(_find_offsets(edges["other"][back], tokens), reversed_edges)
     layout = Layout(rows.first, place, _find_opposites(edges["market"], source[order], edges["other"]))
-    return layout, forward, reverse, tables
+    return layout, forward, reverse, pieces
 
 
 def write_states(
-    rows: EdgeRows, at: Ints, layout: Layout, forward: Records, reverse: Records, old: Tables, buffers: Memory
-) -> tuple[Records, Records, Tables]:
-    """Return the edges and tables with new states of some markets, that have the same edges as before.
+    rows: EdgeRows, at: Ints, layout: Layout, forward: Records, reverse: Records, old: Pieces, buffers: Memory
+) -> tuple[Records, Records, Pieces]:
+    """Return the edges and pieces with new states of some markets, that have the same edges as before.
 
     Parameters
     ----------
@@ -92,9 +93,9 @@ def write_states(
     at : int64 array
         Their rows in the layout.
     forward, reverse : EDGE arrays
-        Left as they are, like the tables; what is returned is copies.
-    old : Tables
-        Belonging to the edges.
+        Left as they are, like the pieces; what is returned is copies.
+    old : float64 array
+        Pieces belonging to the edges.
     buffers : pair of Buffers
         For copies of forward and of reverse edges.
     """
@@ -104,10 +105,9 @@ def write_states(
     records = take_rows(rows.records, np.arange(at.size))
     for name in ("other", "market", "chain", "twin", "piece"):
         records[name] = before[name]
-    moved = _count_table_rows(before), _count_table_rows(records)
-    shifts = any((was != now).any() for was, now in zip(*moved, strict=True))
-    has_tables = any(size.any() for pair in moved for size in pair)
-    sizes = _count_table_rows(take_rows(forward, layout.forward)) if has_tables else None
+    was, now = _count_pieces(before), _count_pieces(records)
+    shifts = bool((was != now).any())
+    sizes = _count_pieces(take_rows(forward, layout.forward)) if was.any() or now.any() else None
     # Where a market has more or fewer pieces than before, those of all markets after it move.
     forward = buffers[0].copy_of(forward, None if shifts else places)
     reverse = buffers[1].copy_of(reverse, None if shifts else twins)
@@ -116,43 +116,38 @@ def write_states(
     put_rows(reverse, twins, records)
     if sizes is None:
         return forward, reverse, old
-    tables = Tables(
-        _splice(old.pieces, sizes[0], at, moved[0][0] + moved[1][0], rows.pieces),
-        _splice(old.params, sizes[1], at, moved[0][1] + moved[1][1], rows.params),
-    )
+    pieces = _splice(old, sizes, at, was + now, rows.pieces)
     if shifts:
-        forward["piece"][layout.forward] = _find_starts(*_count_table_rows(take_rows(forward, layout.forward)))
+        forward["piece"][layout.forward] = _find_starts(_count_pieces(take_rows(forward, layout.forward)))
         reverse["piece"][forward["twin"]] = forward["piece"]
-    return forward, reverse, tables
+    return forward, reverse, pieces
 
 
-def _count_table_rows(records: Records) -> tuple[Ints, Ints]:
-    """Return how many rows of the table of pieces, and how many parameters, belong to each edge."""
+def _count_pieces(records: Records) -> Ints:
+    """Return how many rows of the table of pieces belong to each edge: an only piece lies in the edge itself."""
     counts = records["n_pieces"].astype(np.int64)
-    has_pieces = records["shape"] == int(Shape.PIECES)
-    return np.where(has_pieces & (counts > 1), counts, 0), np.where(has_pieces, 0, counts)
+    return np.where(counts > 1, counts, 0)
 
 
-def _find_starts(pieces: Ints, params: Ints) -> Ints:
-    """Return where each row's part of its table begins; 0 for rows without."""
-    starts = np.where(pieces > 0, np.cumsum(pieces) - pieces, np.cumsum(params) - params)
-    return np.where((pieces > 0) | (params > 0), starts, 0)
+def _find_starts(counts: Ints) -> Ints:
+    """Return where each row's pieces begin; 0 for rows without."""
+    return np.where(counts > 0, np.cumsum(counts) - counts, 0)
 
 
-def _join(blocks: Mapping[int, npt.NDArray[np.float64]], empty: tuple[int, ...]) -> npt.NDArray[np.float64]:
-    return np.concatenate([blocks[row] for row in sorted(blocks)]) if blocks else np.empty(empty)
+def _join(blocks: Mapping[int, Pieces]) -> Pieces:
+    return np.concatenate([blocks[row] for row in sorted(blocks)]) if blocks else np.empty((0, ABOVE + 1))
 
 
 def _splice(
-    table: npt.NDArray[np.float64],
+    table: Pieces,
     sizes: Ints,
     at: Ints,
     concerned: Ints,
-    blocks: Mapping[int, npt.NDArray[np.float64]],
-) -> npt.NDArray[np.float64]:
+    blocks: Mapping[int, Pieces],
+) -> Pieces:
     """Return a table in which the parts of the rows `at` are replaced; `concerned` is above 0 where there is any."""
     ends = np.cumsum(sizes)
-    parts: list[npt.NDArray[np.float64]] = []
+    parts: list[Pieces] = []
     done = 0
     for number in sorted(np.flatnonzero(concerned).tolist(), key=lambda number: int(at[number])):
         end = int(ends[at[number]])

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.curves.curve import Curve
-from routing_engine.curves.shape import Shape
+from routing_engine.curves.fitting import FittedPieces, fit_curve
+from routing_engine.curves.kernels.mobius_pieces import ABOVE
 from routing_engine.kernels.arrays import EDGE
 from routing_engine.markets.constant_product import ConstantProductPool, curve_columns
 from routing_engine.model import Market, Token
@@ -33,9 +34,9 @@ class EdgeRows:
         Directions of market i, as `Market.edges` gives them; a market that is missing here is a pair that is open both
         ways, from `token0` to `token1` and back.
     records : EDGE array
-        A row for each edge, with what its curve says; ends, market, chain, twin and place in the tables are 0.
-    pieces, params : mapping of int to float64 array
-        What rows have in the tables.
+        A row for each edge, with what its curve says; ends, market, chain, twin and place in the table of pieces are 0.
+    pieces : mapping of int to float64 array
+        What rows of more than one piece have in that table.
     charging : tuple of int
         Markets whose gas depends on the gas price, as they charge a fee in coin.
     """
@@ -44,7 +45,6 @@ class EdgeRows:
     listed: Mapping[int, Ends]
     records: npt.NDArray[np.void]
     pieces: Mapping[int, npt.NDArray[np.float64]]
-    params: Mapping[int, npt.NDArray[np.float64]]
     charging: tuple[int, ...]
 
 
@@ -69,19 +69,17 @@ def describe_edges(markets: Sequence[Market], gas_prices: Mapping[int, int]) -> 
             records[name][rows] = values
         records["max_average_price"][rows] = columns[direction]["a"] / columns[direction]["b"]
     pieces: dict[int, npt.NDArray[np.float64]] = {}
-    params: dict[int, npt.NDArray[np.float64]] = {}
     charging: list[int] = []
     for number, ends in listed.items():
         for row, (token_in, token_out) in enumerate(ends, int(first[number])):
             curve = markets[number].curve(token_in, token_out)
-            records[row] = _make_record(curve, token_in, token_out, gas_prices)
-            if curve.shape is not Shape.PIECES:
-                params[row] = curve.params
-            elif len(curve.pieces) > 1:
-                pieces[row] = curve.pieces
+            fitted = fit_curve(curve)
+            records[row] = _make_record(curve, fitted, token_in, token_out, gas_prices)
+            if len(fitted.pieces) > 1:
+                pieces[row] = fitted.pieces
             if curve.native_fee and number not in charging[-1:]:
                 charging.append(number)
-    return EdgeRows(first, listed, records, pieces, params, tuple(charging))
+    return EdgeRows(first, listed, records, pieces, tuple(charging))
 
 
 def _describe_constant_product(
@@ -102,12 +100,13 @@ def _describe_constant_product(
     return np.array(found, np.int64)[is_open], (kept[0], kept[1])
 
 
-def _make_record(curve: Curve, token_in: Token, token_out: Token, gas_prices: Mapping[int, int]) -> tuple[float, ...]:
+def _make_record(
+    curve: Curve, fitted: FittedPieces, token_in: Token, token_out: Token, gas_prices: Mapping[int, int]
+) -> tuple[float, ...]:
     gas_price = gas_prices.get(token_in.chain_id, 0)
     gas = curve.gas + (curve.native_fee / gas_price if gas_price else 0.0)
     crosses = token_in.chain_id != token_out.chain_id
     time = curve.fill_time_s + block_time_s(token_in.chain_id) if crosses else 0.0
-    count = len(curve.pieces) if curve.shape is Shape.PIECES else len(curve.params)
     limits = (curve.x_min, curve.x_max, gas, curve.gas_per_piece)
-    head = (0, 0, 0, 0, curve.shape, curve.concave, 0, count)
-    return (*head, *curve.pieces[0].tolist(), curve.max_average_price, *limits, time)
+    head = (0, 0, 0, 0, fitted.pieces[-1, ABOVE], fitted.is_concave, 0, len(fitted.pieces))
+    return (*head, *fitted.pieces[0, :ABOVE].tolist(), fitted.max_average_price, *limits, time)

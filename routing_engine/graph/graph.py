@@ -14,7 +14,7 @@ from routing_engine.graph.copy_on_write import Buffers
 from routing_engine.graph.csr import Layout, Memory, lay_out, write_states
 from routing_engine.graph.edge_rows import EdgeRows, Ends, describe_edges
 from routing_engine.graph.reference_prices import compute_mid_rates, compute_reference_prices, find_native_tokens
-from routing_engine.kernels.arrays import Adjacency, GraphArrays, Tables
+from routing_engine.kernels.arrays import Adjacency, GraphArrays
 from routing_engine.model import Market, Token
 
 _PROTOCOL = attrgetter("protocol")
@@ -41,7 +41,7 @@ class Graph:
         Markets that charge in coin.
     forward, reverse : Adjacency
         Edges by token_in, and by token_out.
-    tables : Tables
+    pieces : float64 array, shape (rows, 6)
         What curves need beyond their edge.
     source : int32 array
         Number of the token_in of each forward edge.
@@ -67,7 +67,7 @@ class Graph:
     charging: frozenset[int]
     forward: Adjacency
     reverse: Adjacency
-    tables: Tables
+    pieces: npt.NDArray[np.float64]
     source: npt.NDArray[np.int32]
     mid_rate: npt.NDArray[np.float64]
     wraps: npt.NDArray[np.bool_]
@@ -84,7 +84,7 @@ class Graph:
         chains = tuple(sorted({token.chain_id for token in index}))
         chain_of = np.array([chains.index(token.chain_id) for token in index], np.int32)
         rows.records["chain"] = chain_of[source]
-        layout, forward, reverse, tables = lay_out(rows, source, target, len(index))
+        layout, forward, reverse, pieces = lay_out(rows, source, target, len(index))
         return cls(
             tokens=tuple(index),
             markets=markets,
@@ -96,7 +96,7 @@ class Graph:
             charging=frozenset(rows.charging),
             forward=forward,
             reverse=reverse,
-            tables=tables,
+            pieces=pieces,
             source=reverse.edges["other"][forward.edges["twin"]],
             mid_rate=compute_mid_rates(forward.edges, layout.opposite, np.arange(forward.edges.size)),
             wraps=np.array([market.is_wrap for market in markets], np.bool_),
@@ -133,8 +133,8 @@ class Graph:
         if not self._has_edges_of(news, numbers, rows):
             return None
         at = self.layout.rows_of(numbers)
-        forward, reverse, tables = write_states(
-            rows, at, self.layout, self.forward.edges, self.reverse.edges, self.tables, self.buffers
+        forward, reverse, pieces = write_states(
+            rows, at, self.layout, self.forward.edges, self.reverse.edges, self.pieces, self.buffers
         )
         mid_rate, places = self.mid_rate.copy(), self.layout.forward[at]
         mid_rate[places] = compute_mid_rates(forward, self.layout.opposite, places)
@@ -149,7 +149,7 @@ class Graph:
             charging=(self.charging - news.keys()) | charging,
             forward=Adjacency(self.forward.first, forward),
             reverse=Adjacency(self.reverse.first, reverse),
-            tables=tables,
+            pieces=pieces,
             mid_rate=mid_rate,
         )
 
@@ -174,7 +174,7 @@ class Graph:
     @cached_property
     def arrays(self) -> GraphArrays:
         """The graph as kernels see it."""
-        return GraphArrays(self.forward, self.reverse, self.source, self.tables)
+        return GraphArrays(self.forward, self.reverse, self.source, self.pieces)
 
     @cached_property
     def prices(self) -> npt.NDArray[np.float64]:

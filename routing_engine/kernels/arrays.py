@@ -17,9 +17,9 @@ EDGE = np.dtype(
         ("market", np.int32),
         ("chain", np.int32),  # index of the chain that pays the gas
         ("twin", np.int32),  # row of the same edge in the other direction's order
-        ("shape", np.int32),
+        ("above", np.float32),  # part of the output by which the market may give more than the pieces say
         ("concave", np.int32),  # whether the marginal price never rises
-        ("piece", np.int32),  # first row in the table of pieces, or first place in the table of parameters
+        ("piece", np.int32),  # first row in the table of pieces
         ("n_pieces", np.int32),
         ("x0", np.float64),
         ("y0", np.float64),
@@ -36,8 +36,7 @@ EDGE = np.dtype(
     align=True,
 )
 """One direction of one market, with its first piece inline, so that most edges cost one cache miss or two.
-
-For other shapes the inline piece is only their tangent at zero: prices are read off it."""
+"""
 
 FORWARD, REVERSE = 1, -1
 """Carry amounts from the source (exact-in), or required amounts back from the target (exact-out)."""
@@ -50,20 +49,17 @@ class Adjacency(NamedTuple):
     edges: npt.NDArray[np.void]
 
 
-class Tables(NamedTuple):
-    """What does not fit into an edge: rows of `Curve.pieces`, and `Curve.params` end to end."""
-
-    pieces: npt.NDArray[np.float64]
-    params: npt.NDArray[np.float64]
-
-
 class GraphArrays(NamedTuple):
-    """A graph as kernels see it; `source` is the token_in of each forward edge."""
+    """A graph as kernels see it; `source` is the token_in of each forward edge.
+
+    `pieces` holds what does not fit into an edge: the rows of its curve, end to end, with the columns of
+    `routing_engine.curves.kernels.mobius_pieces`.
+    """
 
     forward: Adjacency
     reverse: Adjacency
     source: npt.NDArray[np.int32]
-    tables: Tables
+    pieces: npt.NDArray[np.float64]
 
 
 class Weights(NamedTuple):
@@ -91,7 +87,7 @@ class PathProblem(NamedTuple):
 
     onward: Adjacency
     backward: Adjacency
-    tables: Tables
+    pieces: npt.NDArray[np.float64]
     allowed: npt.NDArray[np.bool_]
     weights: Weights
     start: int

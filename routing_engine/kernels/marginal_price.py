@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import math
 
-from routing_engine.curves.kernels.edge_curve import PIECES, X0, Y0, A, B, C, find_last_row
-from routing_engine.curves.kernels.shapes import shape_out
+from routing_engine.curves.kernels.edge_curve import bound_above, find_last_row
+from routing_engine.curves.kernels.mobius_pieces import X0, Y0, A, B, C
 from routing_engine.jit.decorators import inner
-
-TANGENT_STEPS = 24
-"""Bisections for a point on a formula: relative error 1e-6 of the input, which moves a tangent's value far less."""
-
-STEP = 1e-4
-"""Relative step of the central differences by which formulas without pieces are differentiated."""
 
 
 @inner
-def compute_derivatives(edge, tables, x):
+def compute_derivatives(edge, pieces, x):
     """Output, marginal price and its derivative at input `x`, which must be within the edge's range or 0."""
-    if edge["shape"] != PIECES:
-        if x <= 0.0:
-            return 0.0, edge["a"] / edge["b"], 0.0
-        h = STEP * x
-        low = shape_out(edge["shape"], tables.params, edge["piece"], x - h)
-        mid = shape_out(edge["shape"], tables.params, edge["piece"], x)
-        high = shape_out(edge["shape"], tables.params, edge["piece"], x + h)
-        return mid, (high - low) / (2.0 * h), min(0.0, (high - 2.0 * mid + low) / (h * h))
     if edge["n_pieces"] == 1:
         x0, y0, a, b, c = edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
     else:
-        row = find_last_row(tables.pieces, X0, edge["piece"], edge["n_pieces"], x)
-        p = tables.pieces[row]
+        row = find_last_row(pieces, X0, edge["piece"], edge["n_pieces"], x)
+        p = pieces[row]
         x0, y0, a, b, c = p[X0], p[Y0], p[A], p[B], p[C]
     q = b + c * (x - x0)
     return y0 + a * (x - x0) / q, a * b / (q * q), -2.0 * a * b * c / (q * q * q)
@@ -43,10 +29,10 @@ def value_base_gas(edge, gas):
 
 
 @inner
-def _read_piece(edge, row, tables):
+def _read_piece(edge, row, pieces):
     if edge["n_pieces"] == 1:
         return edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
-    p = tables.pieces[row]
+    p = pieces[row]
     return p[X0], p[Y0], p[A], p[B], p[C]
 
 
@@ -57,27 +43,27 @@ def value_piece_gas(edge, gas):
 
 
 @inner
-def value_gas(edge, tables, gas, flow):
+def value_gas(edge, pieces, gas, flow):
     """Value of the gas of a swap of `flow`, with the pieces that it enters."""
     step = value_piece_gas(edge, gas)
-    if edge["shape"] != PIECES or edge["n_pieces"] == 1 or step == 0.0:
+    if edge["n_pieces"] == 1 or step == 0.0:
         return value_base_gas(edge, gas)
-    row = find_last_row(tables.pieces, X0, edge["piece"], edge["n_pieces"], flow)
+    row = find_last_row(pieces, X0, edge["piece"], edge["n_pieces"], flow)
     return value_base_gas(edge, gas) + step * (row - edge["piece"])
 
 
 @inner
-def bound_net_rate(edge, tables, dual_price, cost, most):
+def bound_net_rate(edge, pieces, dual_price, cost, most):
     """Upper bound of ``(dual_price * y(f) - cost) / f`` over inputs f up to `most`; tight where the curve is concave.
 
     It is the price of a unit of input at which an edge with a fixed cost just stops being of use: the slope of the
     tangent to the curve from the point (0, cost / dual_price).
     """
-    return bound_net_rate_with_steps(edge, tables, dual_price, cost, 0.0, most)
+    return bound_net_rate_with_steps(edge, pieces, dual_price, cost, 0.0, most)
 
 
 @inner
-def bound_net_rate_with_steps(edge, tables, dual_price, cost, step, most):
+def bound_net_rate_with_steps(edge, pieces, dual_price, cost, step, most):
     """`bound_net_rate` where each further piece that a swap enters costs `step` more."""
     most = min(most, edge["x_max"])
     if dual_price <= 0.0 or most <= 0.0 or most < edge["x_min"]:
@@ -85,17 +71,15 @@ def bound_net_rate_with_steps(edge, tables, dual_price, cost, step, most):
     ceiling = max(0.0, dual_price * edge["max_average_price"] - cost / most)
     if cost <= 0.0 or edge["concave"] == 0 or ceiling == 0.0:
         return ceiling
-    if edge["shape"] != PIECES:
-        return min(ceiling, _fit_tangent_to_shape(edge, tables, dual_price, cost, most))
-    first = edge["piece"]
-    rate, row = _fit_tangent_to_pieces(edge, tables, dual_price, cost, most, first)
+    first, dual_price = edge["piece"], dual_price * bound_above(edge, pieces, most)
+    rate, row = _fit_tangent_to_pieces(edge, pieces, dual_price, cost, most, first)
     if step > 0.0 and row > first:
         # From the piece on that the tangent touches, all pieces before it are paid for. In those before it the rate
         # still grows, so it is largest where they end, and the less the farther they are.
-        best, _ = _fit_tangent_to_pieces(edge, tables, dual_price, cost + step * (row - first), most, row)
+        best, _ = _fit_tangent_to_pieces(edge, pieces, dual_price, cost + step * (row - first), most, row)
         for r in range(row, first, -1):
-            x = tables.pieces[r, X0]
-            rest = (dual_price * tables.pieces[r, Y0] - cost) / x
+            x = pieces[r, X0]
+            rest = (dual_price * pieces[r, Y0] - cost) / x
             if rest <= best:
                 break
             best = max(best, rest - step * (r - 1 - first) / x)
@@ -104,21 +88,21 @@ def bound_net_rate_with_steps(edge, tables, dual_price, cost, step, most):
 
 
 @inner
-def _fit_tangent_to_pieces(edge, tables, dual_price, cost, most, low):
+def _fit_tangent_to_pieces(edge, pieces, dual_price, cost, most, low):
     """Largest ``(dual_price * y(f) - cost) / f`` of a concave curve from piece `low` on, and the piece it is in."""
     need = cost / dual_price
     high = end_row = edge["piece"] + edge["n_pieces"]
     while high - low > 1:  # the last piece that begins where the tangent still lies below `need`
         middle = (low + high) // 2
-        p = tables.pieces[middle]
+        p = pieces[middle]
         if p[X0] < most and p[Y0] - p[X0] * p[A] / p[B] <= need:
             low = middle
         else:
             high = middle
-    x0, y0, a, b, c = _read_piece(edge, low, tables)
+    x0, y0, a, b, c = _read_piece(edge, low, pieces)
     end = most
     if low + 1 < end_row:
-        end = min(most, tables.pieces[low + 1, X0])
+        end = min(most, pieces[low + 1, X0])
     f = end
     if c > 0.0:
         # (y0 - need + a / c) q^2 - (2 a b / c) q + a b (b / c - x0) = 0 with q = b + c (f - x0)
@@ -134,55 +118,24 @@ def _fit_tangent_to_pieces(edge, tables, dual_price, cost, most, low):
 
 
 @inner
-def _fit_tangent_to_shape(edge, tables, dual_price, cost, most):
-    """`bound_net_rate` of a concave formula, by bisection on where its tangent meets the axis."""
-    y, slope, _ = compute_derivatives(edge, tables, most)
-    if dual_price * (y - slope * most) <= cost:
-        return max(0.0, (dual_price * y - cost) / most)
-    low, high = max(edge["x_min"], 1e-12 * most), most
-    for _ in range(TANGENT_STEPS):
-        middle = math.sqrt(low * high)
-        y, slope, _ = compute_derivatives(edge, tables, middle)
-        if dual_price * (y - slope * middle) <= cost:
-            low = middle
-        else:
-            high = middle
-    # The tangents at both sides together lie above the curve, and so does the line through the point they cut out.
-    _, slope, _ = compute_derivatives(edge, tables, low)
-    return dual_price * slope
-
-
-@inner
-def find_arbitrage(edge, tables, dual_price, price, most):
+def find_arbitrage(edge, pieces, dual_price, price, most):
     """Largest ``dual_price * y(f) - price * f`` over inputs f up to `most`, and its f, for a concave edge."""
     most = min(most, edge["x_max"])
     if most <= 0.0 or most < edge["x_min"] or dual_price * edge["max_average_price"] <= price:
         return 0.0, 0.0
-    if edge["shape"] != PIECES:
-        low, high = max(edge["x_min"], 1e-12 * most), most
-        for _ in range(TANGENT_STEPS):
-            middle = math.sqrt(low * high)
-            _, slope, _ = compute_derivatives(edge, tables, middle)
-            if dual_price * slope > price:
-                low = middle
-            else:
-                high = middle
-        f = high
-        y, _, _ = compute_derivatives(edge, tables, f)
-        return max(0.0, dual_price * y - price * f), f
     low = edge["piece"]
     high = end_row = low + edge["n_pieces"]
     while high - low > 1:
         middle = (low + high) // 2
-        p = tables.pieces[middle]
+        p = pieces[middle]
         if p[X0] < most and dual_price * p[A] / p[B] > price:
             low = middle
         else:
             high = middle
-    x0, y0, a, b, c = _read_piece(edge, low, tables)
+    x0, y0, a, b, c = _read_piece(edge, low, pieces)
     end = most
     if low + 1 < end_row:
-        end = min(most, tables.pieces[low + 1, X0])
+        end = min(most, pieces[low + 1, X0])
     f = end
     if c > 0.0:
         f = x0 + (math.sqrt(dual_price * a * b / price) - b) / c if price > 0.0 else end

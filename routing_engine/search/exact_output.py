@@ -125,7 +125,7 @@ def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | 
 def _run_backwards(graph: Graph, plan: FlowPlan, wanted: int) -> FlowPlan | None:
     """Return the plan with the least inputs that give what is asked; None where a market is full or declines."""
     rows, flows = graph.forward.edges[list(plan.edges)], np.array(plan.weights, np.float64)
-    outputs = _compute_amounts_out(rows, graph.tables, np.minimum(flows, rows["x_max"]))
+    outputs = _compute_amounts_out(rows, graph.pieces, np.minimum(flows, rows["x_max"]))
     if not outputs.min() > 0.0:  # or NaN
         return None
     try:

@@ -82,7 +82,7 @@ def _collect_refusals(graph: Graph, request: RouteRequest, on_path: npt.NDArray[
         here = np.flatnonzero(~np.isnan(best[tails]))
         amounts = best[tails[here]]
         carry = compute_amounts_in if exact_out else compute_amounts_out
-        results = carry(edges[here], graph.tables, amounts)
+        results = carry(edges[here], graph.pieces, amounts)
         for i in np.flatnonzero(~(results >= 1.0)):
             edge, row = edges[here[i]], int(rows[here[i]])
             is_bridge = chains[graph.source[row]] != chains[edge["other"]]

@@ -102,7 +102,7 @@ class Search:
         problem = PathProblem(
             onward=graph.forward if is_forward else graph.reverse,
             backward=graph.reverse if is_forward else graph.forward,
-            tables=graph.tables,
+            pieces=graph.pieces,
             allowed=allowed,
             weights=weights,
             start=source if is_forward else target,

@@ -48,8 +48,7 @@ def assert_same(one: Graph, other: Graph) -> None:
         assert np.array_equal(mine.first, theirs.first)
         for name in EDGE.names or ():
             assert np.array_equal(mine.edges[name], theirs.edges[name]), name
-    assert np.array_equal(one.tables.pieces, other.tables.pieces)
-    assert np.array_equal(one.tables.params, other.tables.params)
+    assert np.array_equal(one.pieces, other.pieces)
     assert np.array_equal(one.source, other.source)
     assert np.array_equal(one.prices, other.prices)
     assert np.array_equal(one.units, other.units)

@@ -58,11 +58,11 @@ class Cuts(NamedTuple):
 
 
 @inner
-def _find_tangent_input(edge, tables, dual_price, rate, limit):
+def _find_tangent_input(edge, pieces, dual_price, rate, limit):
     """Return the input at which an edge's net average price is `rate`."""
     if edge["concave"] == 0:
         return min(limit, edge["x_max"])
-    _, flow = find_arbitrage(edge, tables, dual_price, rate, limit)
+    _, flow = find_arbitrage(edge, pieces, dual_price, rate, limit)
     return flow
 
 
@@ -84,7 +84,7 @@ def _fill_cut(path, dual_price, price, rows, cuts, problem, state):
     cuts.use[0] = 1.0
     for i in range(path.size):
         edge = graph.forward.edges[path[i]]
-        flow = _find_tangent_input(edge, graph.tables, dual_price[i], rate, state.limit[graph.source[path[i]]])
+        flow = _find_tangent_input(edge, graph.pieces, dual_price[i], rate, state.limit[graph.source[path[i]]])
         row = _find_row(edge["market"], cuts.markets, rows)
         if flow <= 0.0 or row == ROWS:
             break
@@ -92,7 +92,7 @@ def _fill_cut(path, dual_price, price, rows, cuts, problem, state):
             cuts.markets[row], cuts.base[row] = edge["market"], state.multiplier[edge["market"]]
             rows += 1
         cuts.use[row] += chain / flow
-        cost = value_gas(edge, graph.tables, problem.gas, flow) + state.multiplier[edge["market"]]
+        cost = value_gas(edge, graph.pieces, problem.gas, flow) + state.multiplier[edge["market"]]
         chain *= (rate * flow + cost) / (dual_price[i] * flow)
         rate = dual_price[i]
     return rows

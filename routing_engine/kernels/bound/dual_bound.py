@@ -62,7 +62,7 @@ def set_multipliers(merged, problem, state, duals):
             u, v = source[network.edge[i]], edge["other"]
             earned = duals.target[k - 1, v] * network.out[i] - duals.target[k, u] * network.flow[i]
             market = edge["market"]
-            gas = value_gas(edge, graph.tables, problem.gas, network.flow[i])
+            gas = value_gas(edge, graph.pieces, problem.gas, network.flow[i])
             state.multiplier[market] = max(state.multiplier[market], earned - gas)
     total = 0.0
     for i in range(merged.edge_count):
@@ -89,7 +89,7 @@ def clear_targets(merged, problem, duals):
 @inner
 def _find_cheapest_multiplier(length, path, dual_price, problem, state, duals):
     """Return what to allow more, and to which market, so that the dearest path's price falls to the target's."""
-    edges, source, tables = problem.graph.forward.edges, problem.graph.source, problem.graph.tables
+    edges, source, pieces = problem.graph.forward.edges, problem.graph.source, problem.graph.pieces
     least, where, here = np.inf, -1, 0.0
     for i in range(length):
         edge = edges[path[i]]
@@ -100,8 +100,8 @@ def _find_cheapest_multiplier(length, path, dual_price, problem, state, duals):
         here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["max_average_price"]
         if here <= 0.0 or edge["concave"] == 0:
             continue
-        earned, flow = find_arbitrage(edge, tables, dual_price[i], here, state.limit[u])
-        more = earned - value_gas(edge, tables, problem.gas, flow) - state.multiplier[edge["market"]]
+        earned, flow = find_arbitrage(edge, pieces, dual_price[i], here, state.limit[u])
+        more = earned - value_gas(edge, pieces, problem.gas, flow) - state.multiplier[edge["market"]]
         if 0.0 < more < least:
             least, where = more, edge["market"]
     return least * (1.0 + 1e-9), where

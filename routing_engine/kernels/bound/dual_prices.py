@@ -73,7 +73,7 @@ def _raise_price(step, edge, problem, state, duals, rule):
         return False
     cost = value_base_gas(edge, problem.gas) + state.multiplier[edge["market"]]
     piece_cost = value_piece_gas(edge, problem.gas)
-    rate = bound_net_rate_with_steps(edge, problem.graph.tables, dual_price, cost, piece_cost, most)
+    rate = bound_net_rate_with_steps(edge, problem.graph.pieces, dual_price, cost, piece_cost, most)
     return rate > floor and rate * here > rule.enough and _record_price(duals, edges, step, rate)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.curves.kernels.edge_curve import compute_amount_out
+from routing_engine.curves.kernels.edge_curve import bound_above, compute_amount_out
 from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.marginal_price import compute_derivatives, find_arbitrage
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
@@ -39,21 +39,21 @@ are exhausted at once have none."""
 
 
 @inner
-def _bound_output(edge, tables, here, has_many_sellers, rule):
+def _bound_output(edge, pieces, here, has_many_sellers, rule):
     """Return what an edge gives at most for what is at its token, and whether it may give a surplus beside that."""
     if rule == UNDIVIDED:
-        y, _ = compute_amount_out(edge, tables, min(here, edge["x_max"]))
-        return y, False
+        y, _ = compute_amount_out(edge, pieces, min(here, edge["x_max"]))
+        return y * bound_above(edge, pieces, here), False
     best, probe = here * edge["max_average_price"], PROBE * here
     if rule == EVERY_MARKET or not has_many_sellers or edge["concave"] == 0 or probe <= edge["x_min"]:
         return best, False
     slope = 0.0
     if probe < edge["x_max"]:
-        _, slope, _ = compute_derivatives(edge, tables, probe)
+        _, slope, _ = compute_derivatives(edge, pieces, probe)
     if slope >= KEPT_PRICE * edge["max_average_price"]:
         return best, False
-    y, _ = compute_amount_out(edge, tables, min(here, edge["x_max"]))
-    return min(best, max(here * slope, y)), True
+    y, _ = compute_amount_out(edge, pieces, min(here, edge["x_max"]))
+    return min(best, max(here * slope, y) * bound_above(edge, pieces, here)), True
 
 
 @inner
@@ -88,7 +88,7 @@ def _follow_edges_from(k, first, last, inflow, problem, is_adjacent, rule):
                 continue
             if k == problem.max_hops - 2 and v != problem.end and not is_adjacent[v]:
                 continue
-            there, has_surplus = _bound_output(edge, graph.tables, here, _has_many_sellers(v, problem), rule)
+            there, has_surplus = _bound_output(edge, graph.pieces, here, _has_many_sellers(v, problem), rule)
             inflow.has_surplus[k + 1, v] |= has_surplus
             if there <= most[k + 1, v]:
                 continue
@@ -112,7 +112,7 @@ def _follow_edges_to(k, size, v, inflow, problem, rule):
         best = here * edge["max_average_price"]
         if best <= most[k + 1, v] or u == problem.end or _is_shut(edge, here, problem, rule):
             continue
-        there, has_surplus = _bound_output(edge, graph.tables, here, _has_many_sellers(v, problem), rule)
+        there, has_surplus = _bound_output(edge, graph.pieces, here, _has_many_sellers(v, problem), rule)
         inflow.has_surplus[k + 1, v] |= has_surplus
         most[k + 1, v] = max(there, most[k + 1, v])
     if most[k + 1, v] == before:
@@ -187,7 +187,9 @@ def _add_up_surplus(k, v, most, problem):
         here = most[k, u]
         best = here * edge["max_average_price"]
         if best > there and u != problem.end and not _is_shut(edge, here, problem, UNEXHAUSTED):
-            earned, _ = find_arbitrage(edge, problem.graph.tables, 1.0, there / here, here * (1.0 + MAX_SURPLUS))
+            limit = here * (1.0 + MAX_SURPLUS)
+            scale = bound_above(edge, problem.graph.pieces, limit)
+            earned, _ = find_arbitrage(edge, problem.graph.pieces, scale, there / here, limit)
             total += earned / there
     return total
 

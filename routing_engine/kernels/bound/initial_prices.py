@@ -47,10 +47,10 @@ def _measure_slope(i, at_kinks, merged):
     """
     graph, network = merged.graph, merged.network
     edge, flow = graph.forward.edges[network.edge[i]], network.flow[i]
-    _, below, _ = compute_derivatives(edge, graph.tables, flow * (1.0 - PROBE))
+    _, below, _ = compute_derivatives(edge, graph.pieces, flow * (1.0 - PROBE))
     above = 0.0
     if flow * (1.0 + PROBE) <= edge["x_max"]:
-        _, above, _ = compute_derivatives(edge, graph.tables, flow * (1.0 + PROBE))
+        _, above, _ = compute_derivatives(edge, graph.pieces, flow * (1.0 + PROBE))
     if below <= above * (1.0 + KINK):
         return network.slope[i]
     return max(above, 1e-6 * below) if at_kinks else 0.0
@@ -64,7 +64,7 @@ def _value_input(i, dual_price, at_kinks, merged, gas):
     """
     network = merged.network
     edge, flow = merged.graph.forward.edges[network.edge[i]], network.flow[i]
-    average = (dual_price * network.out[i] - value_gas(edge, merged.graph.tables, gas, flow)) / flow
+    average = (dual_price * network.out[i] - value_gas(edge, merged.graph.pieces, gas, flow)) / flow
     return max(0.0, min(dual_price * _measure_slope(i, at_kinks, merged), average))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.curves.kernels.edge_curve import compute_amount_out
+from routing_engine.curves.kernels.edge_curve import bound_above, compute_amount_out
 from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.bound.dual_prices import look_up_price
 from routing_engine.kernels.marginal_price import value_gas
@@ -72,8 +72,9 @@ def find_best_single_path(problem, duals, net):
             continue
         if _is_used(v, edge["market"], depth, token, cursor, edges):
             continue
-        out, _ = compute_amount_out(edge, graph.tables, arrived[depth])
-        spent = cost[depth] + value_gas(edge, graph.tables, problem.gas, arrived[depth])
+        out, _ = compute_amount_out(edge, graph.pieces, arrived[depth])
+        out *= bound_above(edge, graph.pieces, arrived[depth])
+        spent = cost[depth] + value_gas(edge, graph.pieces, problem.gas, arrived[depth])
         if not out * dual_price - spent > best:
             continue
         if v == problem.end:

@@ -27,9 +27,9 @@ def _relax(k, slot, e, problem, scratch):
     label = scratch.labels[k, slot]
     is_forward = problem.direction == FORWARD
     if is_forward:
-        amount, entered = compute_amount_out(edge, problem.tables, label["amount"])
+        amount, entered = compute_amount_out(edge, problem.pieces, label["amount"])
     else:
-        amount, entered = compute_amount_in(edge, problem.tables, label["amount"])
+        amount, entered = compute_amount_in(edge, problem.pieces, label["amount"])
     if not amount > 0.0:  # refused, or NaN
         return False
     v = edge["other"]

@@ -64,7 +64,7 @@ def _extend(k, slot, row, problem, state, threshold, scratch):
         if full and value <= scratch.labels[k + 1, u * LABELS + LABELS - 1]["score"]:
             return False
         cost = max(value_base_gas(edge, problem.gas), threshold.min_gain)
-        value = bound_net_rate(edge, problem.graph.tables, dual_price, cost, most)
+        value = bound_net_rate(edge, problem.graph.pieces, dual_price, cost, most)
     if not value * here > threshold.enough:
         return False
     new = Extension(k, slot, row, value, 0.0, 0.0, value)

@@ -186,7 +186,7 @@ def send_flows(x, merged):
             continue
         if f < edge["x_min"]:
             return INFEASIBLE
-        y, slope, second_derivative = compute_derivatives(edge, graph.tables, min(f, edge["x_max"]))
+        y, slope, second_derivative = compute_derivatives(edge, graph.pieces, min(f, edge["x_max"]))
         if not y > 0.0:
             return INFEASIBLE
         network.out[i], network.slope[i], network.second_derivative[i] = y, slope, second_derivative

@@ -31,7 +31,7 @@ def compute_net_output(value, merged, gas):
     edges, network = merged.graph.forward.edges, merged.network
     for i in range(merged.edge_count):
         if network.flow[i] > 0.0:
-            value -= value_gas(edges[network.edge[i]], merged.graph.tables, gas, network.flow[i])
+            value -= value_gas(edges[network.edge[i]], merged.graph.pieces, gas, network.flow[i])
     return value
 
 

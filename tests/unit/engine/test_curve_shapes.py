@@ -1,4 +1,4 @@
-"""The curves of Curve's pools: their compiled twins, their inverses, and what lies outside their limits."""
+"""The curves of Curve's pools: their inverses, and what lies outside their limits."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ import pytest
 
 from routing_engine.amm.cryptoswap import CryptoRules, Method, find_invariant, scaled
 from routing_engine.amm.stableswap import FEE_SCALE, Product
-from routing_engine.curves.curve import Curve
-from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
-from routing_engine.curves.shape import Shape
 from routing_engine.fixed_point import WAD
-from routing_engine.kernels.arrays import EDGE, Tables
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from routing_engine.markets.stableswap.pool import StableSwapPool
 from tests.support.strategies import make_token
@@ -62,35 +58,11 @@ POOLS = {
     "three coins": crypto_pool(3, Method.CLOSED_FORM),
     "stable mathematics": crypto_pool(2, Method.STABLE),
 }
-SHAPES = {pool.kind: shape for pool, shape in ((GROWING_FEE, Shape.STABLE_FEE), (POOLS["two coins"], Shape.CRYPTO))}
 
 
 @pytest.fixture(params=POOLS)
 def pool(request):
     return POOLS[request.param]
-
-
-def packed(curve: Curve, count: int) -> tuple[np.ndarray, Tables]:
-    """Return the curve so many times as packed edges, and the tables that hold its parameters from place 4 on."""
-    edge = np.zeros(1, EDGE)
-    edge["shape"], edge["piece"], edge["n_pieces"] = curve.shape, 4, len(curve.params)
-    edge["x_min"], edge["x_max"] = curve.x_min, curve.x_max
-    return np.repeat(edge, count), Tables(np.empty((0, 5)), np.concatenate([np.full(4, np.nan), curve.params]))
-
-
-def test_kernels_give_the_same_amounts(pool):
-    curve = pool.curve(FIRST, SECOND)
-    assert curve.shape is SHAPES[pool.kind]
-    xs = np.geomspace(0.5 * curve.x_min, 2 * curve.x_max, 60)
-    edges, tables = packed(curve, xs.size)
-    outs = compute_amounts_out(edges, tables, xs)
-    np.testing.assert_array_equal(outs, [curve(x) for x in xs])
-    assert np.isnan(outs[0])
-    assert np.isnan(outs[-1])
-    wanted = np.geomspace(1.0, 2.0 * pool.balances[1], 60)
-    ins = compute_amounts_in(edges, tables, wanted)
-    np.testing.assert_array_equal(ins, [curve.inverse(y) for y in wanted])
-    assert np.isnan(ins[-1])
 
 
 def test_the_inverse_undoes_the_curve(pool):

@@ -8,11 +8,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from routing_engine.curves.curve import Curve
-from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
 from routing_engine.curves.kernels.solidly import added_for, removed, solidly_in
-from routing_engine.curves.shape import REFUSED, Shape
-from routing_engine.kernels.arrays import EDGE, Tables
+from routing_engine.curves.shape import REFUSED
 
 
 def exact(x: float, y: float, added: float) -> float:
@@ -48,18 +45,3 @@ def test_the_whole_balance_is_never_paid_out():
     params = np.array([1e6, 2e6, 1e-18, 1e6])
     assert solidly_in(params, 0, 2e12) == REFUSED
     assert solidly_in(params, 0, 1.9e12) > 0
-
-
-def test_kernels_give_the_same_amounts():
-    curve = Curve.of_shape(Shape.SOLIDLY, [1e6, 2e6, 0.9995e-18, 1e6], slope=1e-12, depth=1e24, x_min=1e12, x_max=1e26)
-    tables = Tables(np.empty((0, 5)), np.concatenate([np.full(2, np.nan), curve.params]))
-    edge = np.zeros(1, EDGE)
-    edge["shape"], edge["piece"], edge["n_pieces"] = curve.shape, 2, len(curve.params)
-    edge["x_min"], edge["x_max"] = curve.x_min, curve.x_max
-    xs = np.geomspace(1e11, 2e26, 40)
-    ys = np.array([curve(x) for x in xs])
-    np.testing.assert_array_equal(compute_amounts_out(np.repeat(edge, 40), tables, xs), ys)
-    wanted = np.geomspace(1, 3e12, 40)
-    np.testing.assert_array_equal(
-        compute_amounts_in(np.repeat(edge, 40), tables, wanted), [curve.inverse(y) for y in wanted]
-    )

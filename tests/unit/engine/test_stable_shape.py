@@ -9,9 +9,6 @@ from math import prod
 import numpy as np
 import pytest
 
-from routing_engine.curves.curve import Curve
-from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
-from routing_engine.kernels.arrays import EDGE, Tables
 from routing_engine.markets.stableswap.float_curve import build_stable_curve, build_stable_params, marginal_price
 
 PRECISION = 1000
@@ -83,18 +80,3 @@ def test_nothing_costs_more_than_the_pool_holds():
     assert np.isnan(curve.inverse(2e24))
     assert curve.inverse(1e-9) == 1.0
     assert curve(1e36) == pytest.approx(1e24, rel=1e-9)
-
-
-def test_kernels_give_the_same_amounts():
-    balances = [10**24, 3 * 10**24, 2 * 10**23]
-    params = build_stable_params(balances, 0, 2, 4_195_000 * 10**18, (600_000, PRECISION), (1e12, 0.9996))
-    curve: Curve = build_stable_curve(params, x_min=1.0, x_max=1e13)
-    tables = Tables(np.empty((0, 5)), np.concatenate([np.full(2, np.nan), curve.params]))
-    edge = np.zeros(1, EDGE)
-    edge["shape"], edge["piece"], edge["n_pieces"] = curve.shape, 2, len(curve.params)
-    edge["x_min"], edge["x_max"] = curve.x_min, curve.x_max
-    xs = np.geomspace(0.1, 1e14, 60)
-    edges = np.repeat(edge, xs.size)
-    np.testing.assert_array_equal(compute_amounts_out(edges, tables, xs), [curve(x) for x in xs])
-    ys = np.geomspace(1.0, 4e23, 60)
-    np.testing.assert_array_equal(compute_amounts_in(edges, tables, ys), [curve.inverse(y) for y in ys])
