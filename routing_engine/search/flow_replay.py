@@ -12,6 +12,9 @@ from routing_engine.model import Hop, Market, Token
 HALF = 0.5
 """Edges that are not even half full are not put into another order."""
 
+NEARLY_FULL = 0.99
+"""Share of a cap from which on an edge may be given all that it takes."""
+
 SURELY_BELOW = 1.0 - 1e-12
 """Share of a cap, which is a float, that is surely not more than the cap."""
 
@@ -119,12 +122,36 @@ class FlowPlan:
         end = self.targets[-1]
         return sum([hop.amount_out for hop, target in zip(hops, self.targets, strict=True) if target == end])
 
+    def _is_nearly_full(self, place: int) -> bool:
+        return self.weights[place] > NEARLY_FULL * self.caps[place]
+
+    def _buy(self, place: int, amount: int, *, is_last: bool) -> Hop:
+        """Return the least input of an edge for an output, or what it gives at most where others can give the rest.
+
+        Raises
+        ------
+        QuoteRefused
+            Where the market is full and no other is left.
+        """
+        market, token_in, token_out = self.ends[place]
+        refusal = QuoteRefused(Refusal.AMOUNT_TOO_HIGH, market.id, f"the market is full before it gives {amount}")
+        try:
+            hop, _ = market.swap_exact_out(token_in, token_out, amount)
+            if hop.amount_in <= self.caps[place]:
+                return hop
+        except QuoteRefused as declined:
+            refusal = declined
+        if is_last or not self._is_nearly_full(place):
+            raise refusal
+        return market.swap_exact_in(token_in, token_out, int(self.caps[place]))[0]
+
     def plan_backwards(self, outputs: Sequence[int], amount: int) -> FlowPlan:
         """Return the plan whose weights are the least inputs by which `amount` arrives.
 
         What is needed at a token is divided over the edges that arrive there, and what these take is needed at their
-        sources. The edge that gives least for a unit comes last, so that least is given too much: nowhere more than one
-        unit less would spare. A replay with these weights gives each edge no less, so at least `amount` arrives.
+        sources. Edges that are nearly full come first, as others may have to give what they cannot. Of the others that
+        which gives least for a unit comes last, so that least is given too much: nowhere more than one unit less would
+        spare. A replay with these weights gives each edge no less, so at least `amount` arrives.
 
         Parameters
         ----------
@@ -145,14 +172,10 @@ class FlowPlan:
         hops: list[Hop | None] = [None] * len(self.edges)
         for token in reversed(needed):  # each after those that it leads to
             places = arriving.get(token, [])
-            places.sort(key=lambda place: self.weights[place] / outputs[place])
+            places.sort(key=lambda place: (not self._is_nearly_full(place), self.weights[place] / outputs[place]))
             need, waiting = needed[token], sum(outputs[place] for place in places)
             for place in places:
-                market, token_in, token_out = self.ends[place]
-                hop, _ = market.swap_exact_out(token_in, token_out, need * outputs[place] // waiting)
-                if hop.amount_in > self.caps[place]:
-                    raise QuoteRefused(Refusal.AMOUNT_TOO_HIGH, market.id, f"the market is full before {hop.amount_in}")
-                hops[place] = hop
+                hops[place] = hop = self._buy(place, need * outputs[place] // waiting, is_last=place == places[-1])
                 needed[self.sources[place]] += hop.amount_in
                 need -= hop.amount_out
                 waiting -= outputs[place]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +13,19 @@ from routing_engine.graph.graph import Graph
 from routing_engine.jit.direct_call import Compiled
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound import flow_limits
-from routing_engine.kernels.split import column_generation, pruning
+from routing_engine.kernels.split import column_generation, pruning, try_columns
 from routing_engine.kernels.split.flow_network import MAX_EDGES
 from routing_engine.model import Hop
 from routing_engine.request import RouteRequest
 from routing_engine.route import Side
 from routing_engine.search.allocation import Allocation, Part, choose_better
-from routing_engine.search.exact_output import Flows, find_matching_input, spend_least
+from routing_engine.search.exact_output import Flows, find_matching_input, invert, spend_least
 from routing_engine.search.flow_replay import FlowPlan
 from routing_engine.search.path_search import ThreadMemory
 
 _fill_limits, _clear_limits = Compiled(flow_limits.fill_limits), Compiled(flow_limits.clear_limits)
 _generate_columns, _reallocate = Compiled(column_generation.generate_columns), Compiled(pruning.reallocate)
+_append_open_paths = Compiled(try_columns.append_open_paths)
 
 ROUNDS = 60
 """How often columns may be tried."""
@@ -31,9 +33,20 @@ ROUNDS = 60
 DOUBTFUL, DOUBTFUL_OF_FEW, FEW = 1e-4, 3e-5, 4
 """Relative gaps from which on a second way to an allocation is tried: of any, and of one over few paths, soon done."""
 
-REALLOCATIONS, ALIKE = 2, 0.9
-"""How often an exact-out allocation is improved again, at the input that it was found to need, and the part of the
-input before from which on that gains too little."""
+CONSIDERABLE_IMPACT = 0.02
+"""Price impact of a single path from which on an exact-out allocation begins far below its input: several paths may
+need a part of that only, and paths that are found at another size are others."""
+
+APPROACHES, ALIKE = 24, 0.02
+"""How often an exact-out allocation is improved at another input, and how near its output must come to what is asked,
+as a part of that, before only proportions are left to find."""
+
+FARTHEST = 4.0
+"""How many times the input before an exact-out allocation is tried at next: paths are found on the way."""
+
+EXHAUSTED = 1e-4
+"""Growth of an output, as a part of it, for a further input as large as that before, from which on no more is to be
+had."""
 
 OVERSIZED_IMPACT, SMALLER_PARTS = 0.99, (1e-2, 1e-4, 1e-6)
 """Price impact at which a trade exceeds what there is to buy, and the parts of it whose paths are found instead."""
@@ -99,6 +112,8 @@ class Splitter:
         others : sequence of paths
             Good single paths, the best first: where to begin a second way to the allocation, with fewer hops.
         """
+        if self._request.side == Side.EXACT_OUT:
+            return self._approach_output(starts, price_impact, others)
         allocation = self._grow(starts, others, self._request.max_hops)
         for part in SMALLER_PARTS if price_impact > OVERSIZED_IMPACT else ():
             if self._budget.is_spent():
@@ -106,8 +121,6 @@ class Splitter:
             smaller = self._improve([(edges, amount * part) for edges, amount in starts], self._problem)
             grown = [(edges, amount / part) for edges, amount in smaller.list_parts()]
             allocation = choose_better(allocation, self._improve(grown, self._problem))
-        if self._request.side == Side.EXACT_OUT and allocation.count > 1:
-            return self._reduce_input(allocation)
         return allocation
 
     def _grow(self, starts: Sequence[Part], others: Sequence[Sequence[int]], max_hops: int) -> Allocation:
@@ -127,22 +140,94 @@ class Splitter:
             return allocation
         return choose_better(allocation, self._improve(fewer.list_parts(), problem))
 
-    def _reduce_input(self, allocation: Allocation) -> Allocation:
-        """Improve an exact-out allocation at the input that it turns out to need, while that is far less.
+    def _approach_output(
+        self, starts: Sequence[Part], price_impact: float, others: Sequence[Sequence[int]]
+    ) -> Allocation:
+        """Allocate the input at which about the output arrives that is asked for, and improve it there.
 
-        Which paths are best depends on the input, and of a large trade a single path needs far more.
+        Which paths are best depends on the input, and of a large trade a single path needs far more than all do. So
+        where one path moves the price considerably, the input grows from one at which it would not.
         """
-        amount, matched = allocation.amount, self._match_output(allocation)
-        for _ in range(REALLOCATIONS):
-            if matched is None or matched.amount > ALIKE * amount:
+        if price_impact > CONSIDERABLE_IMPACT:
+            starts = [(edges, amount * (1.0 - price_impact)) for edges, amount in starts]
+        allocation = self._grow(starts, others, self._request.max_hops)
+        for _ in range(APPROACHES):
+            if allocation.net == -inf or self._budget.is_spent():
                 break
-            amount = matched.amount
-            nearer = self._improve(allocation.list_parts(), self._problem)
-            again = self._match_output(nearer)
-            if again is None or self._value_cost(again) >= self._value_cost(matched):
+            scale = self._find_scale(allocation)
+            if scale is None or abs(scale - 1.0) <= ALIKE:
                 break
-            allocation, matched = nearer, again
-        return allocation
+            nearer = self._move_on(allocation, min(max(scale, 1.0 / FARTHEST), FARTHEST), starts, others)
+            if nearer is None:
+                break
+            allocation = nearer
+        return self._improve_at_match(allocation, starts, others)
+
+    def _find_scale(self, allocation: Allocation) -> float | None:
+        """Return how many times an allocation's input is needed, as far as its paths know; None where no more helps."""
+        amount, wanted = allocation.amount, float(self._request.amount)
+        flows = self._reallocate(allocation, amount)
+        if not flows.edges or (flows.value < wanted and flows.price * amount < EXHAUSTED * flows.value):
+            return None
+        scale = invert(amount, flows.value, flows.price, wanted) / amount
+        if abs(scale - 1.0) > ALIKE:
+            return scale
+        # Paths that are full soon need more than a marginal price tells.
+        matched = self._match_output(Allocation.from_parts(allocation.list_parts(), allocation.count, self._request.max_hops))
+        return FARTHEST if matched is None else matched.amount / amount
+
+    def _move_on(
+        self, allocation: Allocation, scale: float, starts: Sequence[Part], others: Sequence[Sequence[int]]
+    ) -> Allocation | None:
+        """Improve an allocation at another input; where its paths are full, with others or at one less far away."""
+        while abs(scale - 1.0) > ALIKE:
+            moved = self._improve_anew(allocation, scale, starts, others)
+            if moved.net > -inf:
+                return moved
+            opened = self._open_up(allocation, scale)
+            if opened.count > allocation.count:
+                allocation = opened
+            else:
+                scale = scale**0.5
+        return None
+
+    def _improve_anew(
+        self, allocation: Allocation, scale: float, starts: Sequence[Part], others: Sequence[Sequence[int]]
+    ) -> Allocation:
+        """Improve an allocation at another input; where that leaves much open, begin from the start there as well.
+
+        What was good at another input may be in the way.
+        """
+        moved = self._improve(allocation.list_parts(scale), self._problem)
+        if moved.bound <= moved.net * (1.0 + DOUBTFUL) or self._budget.is_spent():
+            return moved
+        scale *= allocation.amount / sum([part for _, part in starts])
+        fresh = self._grow([(edges, part * scale) for edges, part in starts], others, self._request.max_hops)
+        return choose_better(moved, fresh)
+
+    def _open_up(self, allocation: Allocation, scale: float) -> Allocation:
+        """Return an allocation with further paths that take nothing yet, around the edges that are full."""
+        state, workspace = self._memory
+        parts = allocation.list_parts()
+        paths = Allocation.from_parts(parts, self._request.max_splits, self._request.max_hops).paths
+        problem = self._problem._replace(amount=allocation.amount * scale)
+        reached = _fill_limits(problem, state, workspace.scratch.is_adjacent, False)
+        count = _append_open_paths(paths, len(parts), problem, state, workspace.scratch)
+        _clear_limits(state, reached)
+        return Allocation(paths, count)
+
+    def _improve_at_match(
+        self, allocation: Allocation, starts: Sequence[Part], others: Sequence[Sequence[int]]
+    ) -> Allocation:
+        """Improve an allocation once more at just the input that it needs, where other paths may be worth more."""
+        matched = self._match_output(allocation) if allocation.count > 1 else None
+        if matched is None:
+            return allocation
+        again = self._improve_anew(allocation, 1.0, starts, others)
+        rematched = self._match_output(again) if again.net > -inf else None
+        if rematched is None or self._value_cost(rematched) >= self._value_cost(matched):
+            return allocation
+        return again
 
     def judge(self, starts: Sequence[Part]) -> Allocation:
         """Return an allocation to just these paths, with its bound."""

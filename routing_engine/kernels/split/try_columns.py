@@ -6,8 +6,9 @@ import numpy as np
 
 from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.arrays import FULL
+from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns, Threshold, price_columns
-from routing_engine.kernels.split.flow_network import Paths, crosses, merge
+from routing_engine.kernels.split.flow_network import MergedPaths, Paths, create_network, crosses, merge, send_flows
 from routing_engine.kernels.split.newton_allocation import ROUGH
 from routing_engine.kernels.split.pruning import optimise, prune
 from routing_engine.kernels.vectors import find_least, sort_by
@@ -138,3 +139,43 @@ def find_columns(merged, net, min_gain, problem, state, scratch, columns):
     size = rank_columns(problem, state, threshold, scratch, columns)
     _clear_flows(merged.graph.forward.edges, used, state)
     return size, level
+
+
+@kernel
+def append_open_paths(paths, count, problem, state, scratch):
+    """Append paths that could take more than all those of an allocation do, whatever they are worth; with no part.
+
+    Parameters
+    ----------
+    paths : Paths
+        With capacity for more; changed in place.
+    state : FlowState
+        With `inflow` filled for the amount that they are to take.
+
+    Returns
+    -------
+    int
+        The new number of paths.
+    """
+    network = create_network(paths.rows.shape[0], problem.max_hops)
+    total = merge(paths.rows, count, problem.graph, network)
+    if total < 0:
+        return count
+    merged = MergedPaths(problem.graph, network, count, total)
+    send_flows(paths.x[:count], merged)
+    edges, used = problem.graph.forward.edges, network.edge[:total].copy()
+    for i in range(total):
+        state.shut[used[i]] = network.flow[i] >= edges[used[i]]["x_max"] * FULL
+    _write_flows(merged, state)
+    most = problem.max_hops * LABELS
+    columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most))
+    size = rank_columns(problem, state, Threshold(0.0, 0.0), scratch, columns)
+    _clear_flows(edges, used, state)
+    state.shut[used] = False
+    for row in range(size):
+        if count == paths.rows.shape[0] or _contains(paths.rows, count, columns.found[row]):
+            continue
+        paths.rows[count], paths.x[count] = columns.found[row], 0.0
+        if merge(paths.rows, count + 1, problem.graph, network) >= 0:
+            count += 1
+    return count
