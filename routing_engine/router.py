@@ -212,7 +212,7 @@ class Router:
         """Return a split where no single path takes the whole amount, or say why there is none either."""
         status, unavailable = explain(self.graph, query.request, query.allowed)
         if query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable):
-            answer = query.split_over_full_paths(query.allowed)
+            answer = query.split_beyond_paths(query.allowed)
             if answer:
                 return self._make_result(query, answer.routes, 1, [answer.certificate])
         return RouteResult(

@@ -47,6 +47,11 @@ class Allocation:
             x[place] = part
         return cls(Paths(rows, x), len(parts))
 
+    def copy(self) -> Allocation:
+        """Return an allocation of its own memory, with no capacity for more."""
+        paths = Paths(self.paths.rows[: self.count].copy(), self.paths.x[: self.count].copy())
+        return replace(self, paths=paths)
+
     @property
     def amount(self) -> float:
         """The input of all paths together."""

@@ -77,7 +77,7 @@ def find_matching_input(allocated: Callable[[float], Flows], amount: float, want
         if amount_before and abs(value - wanted) > SLOW * abs(value_before - wanted):
             price = (value - value_before) / (amount - amount_before) or price
         amount_before, value_before = amount, value
-        amount = invert(amount, value, price, wanted)
+        amount = _invert(amount, value, price, wanted)
         if not amount > 0.0:
             return None
         if abs(amount - amount_before) < MATCH * amount:
@@ -86,7 +86,7 @@ def find_matching_input(allocated: Callable[[float], Flows], amount: float, want
     return found._replace(amount=amount)
 
 
-def invert(amount: float, value: float, price: float, wanted: float) -> float:
+def _invert(amount: float, value: float, price: float, wanted: float) -> float:
     """Return for what input `wanted` is given where `value` is given for `amount` at marginal `price`.
 
     By a straight line, as in Newton's method. From an input far too large, where prices are low, that would lead below

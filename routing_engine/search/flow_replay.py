@@ -15,6 +15,9 @@ HALF = 0.5
 NEARLY_FULL = 0.99
 """Share of a cap from which on an edge may be given all that it takes."""
 
+ROUNDED_UP = 8
+"""Units by which more than was planned may arrive at an edge, as every market on the way rounds its input up."""
+
 SURELY_BELOW = 1.0 - 1e-12
 """Share of a cap, which is a float, that is surely not more than the cap."""
 
@@ -134,16 +137,17 @@ class FlowPlan:
             Where the market is full and no other is left.
         """
         market, token_in, token_out = self.ends[place]
+        most = max(1, int(self.caps[place]) - ROUNDED_UP)
         refusal = QuoteRefused(Refusal.AMOUNT_TOO_HIGH, market.id, f"the market is full before it gives {amount}")
         try:
             hop, _ = market.swap_exact_out(token_in, token_out, amount)
-            if hop.amount_in <= self.caps[place]:
+            if hop.amount_in <= most:
                 return hop
         except QuoteRefused as declined:
             refusal = declined
         if is_last or not self._is_nearly_full(place):
             raise refusal
-        return market.swap_exact_in(token_in, token_out, int(self.caps[place]))[0]
+        return market.swap_exact_in(token_in, token_out, most)[0]
 
     def plan_backwards(self, outputs: Sequence[int], amount: int) -> FlowPlan:
         """Return the plan whose weights are the least inputs by which `amount` arrives.

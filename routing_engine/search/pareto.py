@@ -69,7 +69,7 @@ def find_pareto_set(query: Query) -> ParetoSet:
         while waiting and not query.budget.is_spent():
             markets = waiting.pop()
             single = query.find_single(markets, query.request.max_hops)
-            best = single.route if single else _split_over_full_paths(query, markets)
+            best = single.route if single else _split_beyond_paths(query, markets)
             if best is None:
                 continue
             if found.add(best) and single:
@@ -108,8 +108,8 @@ def certify_pareto_set(query: Query, routes: Sequence[Route]) -> list[Certificat
     return found
 
 
-def _split_over_full_paths(query: Query, allowed: Mask) -> Route | None:
-    answer = query.split_over_full_paths(allowed)
+def _split_beyond_paths(query: Query, allowed: Mask) -> Route | None:
+    answer = query.split_beyond_paths(allowed)
     return answer.routes[0] if answer else None
 
 

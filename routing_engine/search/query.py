@@ -17,16 +17,15 @@ from routing_engine.model import Hop
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation
+from routing_engine.search.approach import approach_amount
 from routing_engine.search.path_search import Candidate, Search, mask_allowed_markets, replay, replay_best
 from routing_engine.search.split import Splitter
 
 REPEATS = 4
 """How often a search starts again without the markets that refused its candidates' exact amounts."""
 
-SMALLEST_PART = 256
-"""A path that takes less than the amount divided by this is not looked for where one path is not enough."""
-
-BISECTIONS = 24
+PARTS, SMALLEST_PART = 4, 4**8
+"""Where one path is not enough, one for a quarter is looked for, then for a quarter of that: down to this part."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -109,64 +108,37 @@ class Query:
         starts = [(single.edges, single.route.amount_in)]
         whole = self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent()
         paths = (single.edges, *(candidate.numbers for candidate in single.others))
-        allocation = splitter.judge(starts) if whole else splitter.allocate(starts, single.route.price_impact, paths)
+        if whole:
+            allocation = splitter.judge(starts)
+        elif self.request.side == Side.EXACT_OUT:
+            allocation = approach_amount(splitter, starts, single.route.price_impact, paths)
+        else:
+            allocation = splitter.allocate(starts, single.route.price_impact, paths)
         hops = splitter.replay(allocation) if allocation.count > 1 else None
         routes = self.rank([self._build_route(hops), single.route]) if hops else [single.route]
         return CertifiedRoutes(routes, self._certify(splitter, allocation, routes[0]))
 
-    def split_over_full_paths(self, allowed: Mask) -> CertifiedRoutes | None:
-        """Return a allocation where no single path takes the whole amount; None where none is found.
+    def split_beyond_paths(self, allowed: Mask) -> CertifiedRoutes | None:
+        """Return a split where no single path takes the whole amount; None where none is found.
 
-        Paths are collected until together they could take it, each used less than it could be. The market that limits
-        one is not used by the next.
+        It grows from the best path of a part of the amount.
         """
-        most: list[tuple[tuple[int, ...], int]] = []
-        free, left, part = allowed, self.request.amount, self.request.amount
-        while left > 0:
-            if len(most) == self.request.max_splits or self.budget.is_spent():
-                return None
-            part = min(part, left)
-            single = self.find_single(free, self.request.max_hops, part)
-            if single is None:
-                part //= 2
-                if part * SMALLEST_PART < self.request.amount:
-                    return None
-                continue
-            amount, full = self._find_most(single, part)
-            most.append((single.edges, amount))
-            left -= amount
-            free = self.exclude(free, full)
-        together = sum(amount for _, amount in most)
-        try:
-            parts = [
-                (edges, self._find_input(edges, amount * self.request.amount // together)) for edges, amount in most
-            ]
-        except QuoteRefused:
+        part, single = self.request.amount, None
+        while single is None and part * SMALLEST_PART >= self.request.amount and not self.budget.is_spent():
+            part //= PARTS
+            single = self.find_single(allowed, self.request.max_hops, part) if part else None
+        if single is None:
             return None
         splitter = self._create_splitter(allowed)
-        # Where markets are full they take no more: the parts leave room, and may serve as they are.
-        for allocation in (splitter.allocate(parts), splitter.judge(parts)):
-            hops = splitter.replay(allocation)
-            if hops:
-                route = self._build_route(hops)
-                return CertifiedRoutes([route], self._certify(splitter, allocation, route))
-        return None
-
-    def _find_most(self, single: Single, part: int) -> tuple[int, list[str]]:
-        """Return the most that the path of `part` takes, as far as it matters, and the market that declines more."""
-        most, full, low, high = part, list[str](), part, self.request.amount
-        for _ in range(BISECTIONS):
-            trial = (low + high + 1) // 2
-            try:
-                self._find_input(single.edges, trial)
-                low = most = trial
-            except QuoteRefused as refusal:
-                high, full = trial - 1, [refusal.market_id]
-        return most, full
-
-    def _find_input(self, edges: tuple[int, ...], amount: int) -> int:
-        """Return what a path spends to serve an amount."""
-        return replay(self.graph.edges_ends(edges), self.request.side, amount)[0].amount_in
+        paths = tuple(candidate.numbers for candidate in single.others)
+        allocation = approach_amount(
+            splitter, [(single.edges, single.route.amount_in)], single.route.price_impact, paths
+        )
+        hops = splitter.replay(allocation)
+        if not hops:
+            return None
+        route = self._build_route(hops)
+        return CertifiedRoutes([route], self._certify(splitter, allocation, route))
 
     def _certify(self, splitter: Splitter, allocation: Allocation, route: Route) -> Certificate:
         max_hops, gas_aware = self.request.max_hops, route.gas_priced

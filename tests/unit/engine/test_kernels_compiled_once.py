@@ -85,7 +85,7 @@ def test_whatever_is_asked_calls_each_kernel_with_one_signature(monkeypatch):
             router.pareto(request)
             list(router.stream(request))
     kernels = compiled_kernels()
-    assert len(kernels) == 6
+    assert len(kernels) == 7
     assert [len(each.kernel.signatures) for each in kernels] == [1] * len(kernels)
 
 

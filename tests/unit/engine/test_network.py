@@ -58,8 +58,10 @@ def test_a_full_market_is_kept_full_and_others_give_the_rest() -> None:
     assert 0 <= route.amount_out - 290 * UNIT <= 5
     assert 99 * UNIT < cheap.amount_in <= 100 * UNIT
     assert route.amount_in < asked(router, "exact_out", 290 * UNIT, end="B@10", max_splits=1).amount_in
+    uneven = plan.plan_backwards([10**6, 1, 1], 290 * UNIT)
+    assert 0 <= uneven.add_up_output(uneven.replay(uneven.amount_in)) - 290 * UNIT <= 20
     with pytest.raises(QuoteRefused):
-        plan.plan_backwards([10**6, 1, 1], 290 * UNIT)
+        plan.plan_backwards([1, 1, 1], 10**6 * UNIT)
 
 
 def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
