@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -162,9 +163,9 @@ class Route:
 
     @property
     def fingerprint(self) -> str:
-        """Short hash of markets and directions: equal for routes that differ in amounts only."""
-        text = ",".join(f"{hop.market_id}>{hop.token_out.key}" for hop in self.hops)
-        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        """Short hash of markets and directions: equal for routes that differ only in amounts and the order of hops."""
+        edges = sorted([hop.market_id, hop.token_in.key, hop.token_out.key] for hop in self.hops)
+        return hashlib.blake2b(json.dumps(edges).encode(), digest_size=8).hexdigest()
 
     @property
     def summary(self) -> str:

@@ -131,3 +131,13 @@ def test_price_impact_is_against_the_same_hops_at_their_spot_prices() -> None:
     hops = (hop("ab", A, B, 500, 450, spot_price=1.0), hop("ab2", A, B, 500, 500, spot_price=1.0))
     route = Route(token_in=A, token_out=B, side=Side.EXACT_IN, hops=hops)
     assert abs(route.price_impact - 0.05) < 1e-12
+
+
+def test_a_fingerprint_is_that_of_markets_and_directions_whatever_the_amounts() -> None:
+    larger = tuple(replace(each, amount_in=2 * each.amount_in, amount_out=2 * each.amount_out) for each in NETWORK.hops)
+    reordered = (larger[1], larger[0], larger[3], larger[2], larger[4])  # amounts decide which hop comes first
+    assert replace(NETWORK, hops=reordered).fingerprint == NETWORK.fingerprint
+    of_three = (replace(NETWORK.hops[0], token_out=C), *NETWORK.hops[1:])
+    assert replace(NETWORK, hops=of_three).fingerprint != NETWORK.fingerprint
+    from_another = (*NETWORK.hops[:2], replace(NETWORK.hops[2], token_in=A), *NETWORK.hops[3:])
+    assert replace(NETWORK, hops=from_another).fingerprint != NETWORK.fingerprint
