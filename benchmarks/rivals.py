@@ -73,6 +73,12 @@ class Duel:
         else:
             self.lost.append(f"{name}: {-gain:.3g} bps")
 
+    def describe(self) -> str:
+        """Return it in one cell."""
+        gains = ", ".join(f"{percentile(self.gains, rank):.3g}" for rank in (0, 50, 95))
+        missing = self.asked - self.answered
+        return f"{gains}; {self.equal} =, {len(self.lost)} −" + (f", {missing} without a route" if missing else "")
+
 
 class Rivals:
     """Fynd's routers and this one with less to choose from, on one market."""
@@ -113,22 +119,20 @@ def fight(setting: Setting, group: str, rivals: Rivals, requests: Sequence[tuple
 
 
 def show_duels(title: str, duels: Sequence[Duel]) -> Table:
-    """Return a table of them."""
+    """Return a table of them, a row for each market and amounts, a column for each peer."""
+    peers = tuple(dict.fromkeys(duel.peer for duel in duels))
+    rows: dict[tuple[str, str], dict[str, Duel]] = {}
+    for duel in duels:
+        rows.setdefault((duel.group, duel.gas), {})[duel.peer] = duel
     return Table(
-        title=title,
-        columns=(
-            "market and amounts", "peer", "", "asked", "peer answers", "only we do", "equal", "ours better", "theirs",
-            "bps ours is above: least", "p5", "p50", "p95", "max",
-        ),
+        title=f"{title}. Bps of the peer's output that ours is above it: least, median, 95 %; = equal, − where ours is"
+        " below",
+        columns=("market and amounts", "", "asked", *peers),
         rows=tuple(
-            (
-                duel.group, duel.peer, duel.gas, str(duel.asked), str(duel.answered), str(duel.ours_only),
-                str(duel.equal), str(duel.better), str(len(duel.lost)),
-                *(f"{percentile(duel.gains, rank):.3g}" for rank in (0, 5, 50, 95, 100)),
-            )
-            for duel in duels
+            (group, gas, str(max(duel.asked for duel in here.values())), *(here[peer].describe() for peer in peers))
+            for (group, gas), here in rows.items()
         ),
-    )  # fmt: skip
+    )
 
 
 def show_lost(duels: Sequence[Duel], most: int = 30) -> Iterator[Table]:

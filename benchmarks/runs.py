@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import platform
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ class Run:
     started : str
         UTC, ISO 8601.
     facts : dict of str to str
-        Commit, machine, versions, mode.
+        Commit, machine, its load, versions, mode.
     figures : dict of (str, str) to Figure
         By section and what was measured.
     """
@@ -69,7 +70,7 @@ def make_run(report: Report) -> Run:
     for section, details in report.details.items():
         for figure in details:
             figures[section, figure.what] = figure
-    facts = {**report.facts, "commit": find_commit(), "processor": _find_processor()}
+    facts = {**report.facts, "commit": find_commit(), "processor": _find_processor(), "load": _read_load()}
     return Run(started=datetime.now(UTC).isoformat(timespec="seconds"), facts=facts, figures=figures)
 
 
@@ -109,6 +110,11 @@ def _find_processor() -> str:
     lines = path.read_text().splitlines() if path.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor()
+
+
+def _read_load() -> str:
+    """Return how many processes wanted a core: in the last 1, 5 and 15 minutes."""
+    return ", ".join(f"{load:.1f}" for load in os.getloadavg())
 
 
 def compare(before: Run, after: Run, least: float = LEAST_CHANGE) -> Iterator[Table]:

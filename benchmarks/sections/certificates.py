@@ -27,8 +27,8 @@ def run(setting: Setting) -> Entries:
     broken = [each for each in tried if each.broken]
     claimed = [each for each in tried if each.claimed]
     beaten = sorted((each for each in claimed if each.better_bps > BETTER_BPS), key=lambda each: -each.better_bps)
-    yield at_most(f"bounds broken, of {len(claimed):,} on {count:,} markets", len(broken), 0, "")
-    yield at_most("searches that fail with an error", len(failed), 0, "")
+    yield at_most(f"bounds broken, of {len(claimed):,} on {count:,} markets", len(broken), 0, "bounds")
+    yield at_most("searches that fail with an error", len(failed), 0, "errors")
     yield share("an answer where the rival has one", [each.found for each in tried], 1)
     yield share("answers with a gap", [each.claimed for each in tried], 0.9)
     yield share(f"no rival better by {BETTER_BPS} bps", [each.better_bps <= BETTER_BPS for each in claimed], 1)
