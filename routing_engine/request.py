@@ -22,7 +22,8 @@ from routing_engine.model import Token
 from routing_engine.objective import OBJECTIVES, Objective, OrderName
 from routing_engine.route import Route, Side, SideName, describe_amount
 
-MAX_HOPS = 4
+MAX_HOPS, DEFAULT_MAX_HOPS, USUAL_HOPS = 6, 5, 4
+"""Hops of a path; the last are those of paths that splits are made of first: longer ones rarely earn their gas."""
 MAX_SPLITS = 100
 MAX_ALTERNATIVES = 5
 DEFAULT_BUDGET_MS = 30_000
@@ -67,7 +68,8 @@ class RouteRequest:
         What an hour of waiting is worth, in bps of the amount, 0 to 10,000; instead of the order's own. The order
         ``fastest`` takes none: time comes first there.
     max_hops : int
-        Markets in series, 1 to 4.
+        Markets in series, 1 to 6. A split's paths have up to four at first. Longer ones are looked for where the best
+        single path is longer, and where several paths share the amount; the certificate says how many it speaks of.
     max_splits : int
         Parallel paths that may be used, 1 to 100. More than one are used where their net output is larger.
     alternatives : int
@@ -95,7 +97,7 @@ class RouteRequest:
     amount: int
     side: Side | SideName = "exact_in"
     order: OrderName = "cheapest"
-    max_hops: int = MAX_HOPS
+    max_hops: int = DEFAULT_MAX_HOPS
     max_splits: int = MAX_SPLITS
     alternatives: int = 0
     value_of_time: float | None = None

@@ -12,7 +12,7 @@ from api.schemas.routing_fields import ChoiceField, CountField, DigitsField, Pro
 from api.schemas.tokens import TokenSchema
 from api.services.routing.query import MAX_SLIPPAGE_BPS
 from routing_engine.objective import OBJECTIVES
-from routing_engine.request import MAX_ALTERNATIVES, MAX_HOPS, MAX_SPLITS
+from routing_engine.request import DEFAULT_MAX_HOPS, MAX_ALTERNATIVES, MAX_HOPS, MAX_SPLITS
 
 USDC_ETHEREUM = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"
 USDC_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
@@ -96,7 +96,7 @@ class RouteQuerySchema(RoutePair):
         minimum=1,
         maximum=MAX_HOPS,
         data_key="maxHops",
-        metadata={"description": f"At most how many steps one after the other. Default: {MAX_HOPS}."},
+        metadata={"description": f"At most how many steps one after the other. Default: {DEFAULT_MAX_HOPS}."},
     )
     max_splits = CountField(
         minimum=1,

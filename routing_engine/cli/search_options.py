@@ -12,7 +12,7 @@ from routing_engine.cli.gas_options import parse_gas_prices
 from routing_engine.cli.terminal import working
 from routing_engine.errors import InvalidRequest
 from routing_engine.objective import OBJECTIVES
-from routing_engine.request import MAX_HOPS, MAX_SPLITS
+from routing_engine.request import DEFAULT_MAX_HOPS, MAX_HOPS, MAX_SPLITS
 
 if TYPE_CHECKING:
     from routing_engine.router import Router
@@ -24,7 +24,7 @@ _OPTIONS = (
     click.option(
         "--max-hops",
         type=int,
-        default=MAX_HOPS,
+        default=DEFAULT_MAX_HOPS,
         show_default=True,
         metavar="N",
         help=f"Markets in series, 1 to {MAX_HOPS}.",

@@ -214,6 +214,12 @@ class Graph:
         """Return `edge_ends` of each."""
         return tuple(map(self.edge_ends, edges))
 
+    def find_edges(self, market_id: str) -> list[int]:
+        """Return the forward edges of a market."""
+        numbers = np.array([self.market_index[market_id]])
+        found: list[int] = self.layout.forward[self.layout.rows_of(numbers)].tolist()
+        return found
+
     @cached_property
     def _columns(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Market and target of the forward edges, as views: reading them is cheaper than reading records."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from operator import attrgetter
@@ -30,6 +30,8 @@ class Allocation:
         Net output, and what that of no allocation of the same input exceeds, in units of the target; unknown at first.
     slope : float
         What a unit less of input takes off the bound.
+    max_hops : int
+        Of the paths that were looked for, and of those that the bound speaks of.
     """
 
     paths: Paths
@@ -37,6 +39,7 @@ class Allocation:
     net: float = -inf
     bound: float = inf
     slope: float = 0.0
+    max_hops: int = 0
 
     @classmethod
     def from_parts(cls, parts: Sequence[Part], capacity: int, max_hops: int) -> Self:
@@ -51,6 +54,13 @@ class Allocation:
         """Return an allocation of its own memory, with no capacity for more."""
         paths = Paths(self.paths.rows[: self.count].copy(), self.paths.x[: self.count].copy())
         return replace(self, paths=paths)
+
+    def without(self, edges: Container[int]) -> Allocation:
+        """Return an allocation of the same amount without the paths over some edges; of nothing if none is left."""
+        parts = [(path, part) for path, part in self.list_parts() if not any(edge in edges for edge in path)]
+        left = sum([part for _, part in parts])
+        scaled = [(path, part * self.amount / left) for path, part in parts] if left > 0.0 else []
+        return replace(self.from_parts(scaled, len(scaled), self.paths.rows.shape[1]), max_hops=self.max_hops)
 
     @property
     def amount(self) -> float:

@@ -111,7 +111,7 @@ class Approach:
         for _ in range(FINAL_STEPS):
             if matched is None or self._splitter.is_over:
                 break
-            again = self._improve_at(allocation, 1.0)
+            again = self._splitter.extend(self._improve_at(allocation, 1.0))
             rematched = self._splitter.match_output(again) if again.net > -inf else None
             before = self._splitter.value_cost(matched)
             saved = before - self._splitter.value_cost(rematched) if rematched else 0.0

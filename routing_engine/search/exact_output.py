@@ -104,6 +104,8 @@ def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | 
     One unit less of it, in the same proportions, would not do. None where markets decline.
     """
     plan = FlowPlan.of(graph, matched.edges, matched.flows)
+    if not plan.edges:
+        return None
 
     def run(plan: FlowPlan, amount_in: int) -> tuple[Hop, ...] | None:
         hops = plan.replay_or_none(amount_in)

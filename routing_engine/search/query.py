@@ -14,9 +14,10 @@ from routing_engine.errors import QuoteRefused
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.graph.graph import Graph
 from routing_engine.model import Hop
-from routing_engine.request import RouteRequest
+from routing_engine.request import USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation
+from routing_engine.search.allocation_replay import replay_allocation
 from routing_engine.search.approach import approach_amount
 from routing_engine.search.path_search import Candidate, Search, mask_allowed_markets, replay, replay_best
 from routing_engine.search.split import Splitter
@@ -104,7 +105,7 @@ class Query:
 
     def split_single(self, single: Single, allowed: Mask) -> CertifiedRoutes:
         """Return the single path's route, and before it several paths where that is better."""
-        splitter = self._create_splitter(allowed)
+        splitter = self._create_splitter(allowed, len(single.edges))
         starts = [(single.edges, single.route.amount_in)]
         whole = self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent()
         paths = (single.edges, *(candidate.numbers for candidate in single.others))
@@ -114,9 +115,17 @@ class Query:
             allocation = approach_amount(splitter, starts, single.route.price_impact, paths)
         else:
             allocation = splitter.allocate(starts, single.route.price_impact, paths)
-        hops = splitter.replay(allocation) if allocation.count > 1 else None
+        longer = allocation if whole else splitter.extend(allocation)
+        hops = self._replay_other(splitter, longer, single)
+        if hops is None and longer is not allocation:  # what rounding leaves of a full market may have no other way
+            longer, hops = allocation, self._replay_other(splitter, allocation, single)
         routes = self.rank([self._build_route(hops), single.route]) if hops else [single.route]
-        return CertifiedRoutes(routes, self._certify(splitter, allocation, routes[0]))
+        return CertifiedRoutes(routes, self._certify(splitter, longer, routes[0]))
+
+    def _replay_other(self, splitter: Splitter, allocation: Allocation, single: Single) -> tuple[Hop, ...] | None:
+        """Replay an allocation that is not just the single path; None where it is, or where a market declines."""
+        is_same = allocation.count == 1 and (*allocation.list_parts()[0][0],) == single.edges
+        return None if is_same else replay_allocation(splitter, allocation)
 
     def split_beyond_paths(self, allowed: Mask) -> CertifiedRoutes | None:
         """Return a split where no single path takes the whole amount; None where none is found.
@@ -129,19 +138,19 @@ class Query:
             single = self.find_single(allowed, self.request.max_hops, part) if part else None
         if single is None:
             return None
-        splitter = self._create_splitter(allowed)
+        splitter = self._create_splitter(allowed, len(single.edges))
         paths = tuple(candidate.numbers for candidate in single.others)
         allocation = approach_amount(
             splitter, [(single.edges, single.route.amount_in)], single.route.price_impact, paths
         )
-        hops = splitter.replay(allocation)
+        hops = replay_allocation(splitter, allocation)
         if not hops:
             return None
         route = self._build_route(hops)
         return CertifiedRoutes([route], self._certify(splitter, allocation, route))
 
     def _certify(self, splitter: Splitter, allocation: Allocation, route: Route) -> Certificate:
-        max_hops, gas_aware = self.request.max_hops, route.gas_priced
+        max_hops, gas_aware = allocation.max_hops, route.gas_priced
         if route.side is Side.EXACT_OUT:
             least = splitter.bound_input(allocation, float(route.amount_in_gross))
             return Certificate.of_input(float(route.amount_in_gross), least, max_hops, gas_aware=gas_aware)
@@ -155,14 +164,13 @@ class Query:
         paths = route.paths[: self.request.max_splits]
         whole = route.amount_in / sum(path.amount_in for path in paths)
         parts = [([*map(self._find_edge, path.hops)], path.amount_in * whole) for path in paths if path.amount_in]
-        splitter = self._create_splitter(allowed)
+        splitter = self._create_splitter(allowed, max(len(path.hops) for path in paths))
         return self._certify(splitter, splitter.judge(parts), route)
 
     def _find_edge(self, hop: Hop) -> int:
         """Return the forward edge of a hop."""
         graph, ends = self.graph, (self.graph.index[hop.token_in], self.graph.index[hop.token_out])
-        market = np.array([graph.market_index[hop.market_id]])
-        edges = graph.layout.forward[graph.layout.rows_of(market)].tolist()
+        edges = graph.find_edges(hop.market_id)
         return int(next(edge for edge in edges if (graph.source[edge], graph.forward.edges["other"][edge]) == ends))
 
     def replay_candidate(self, candidate: Candidate) -> list[Route]:
@@ -187,9 +195,10 @@ class Query:
         """Sort key of a route; smaller is better."""
         return self._objective.rank(route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT)
 
-    def _create_splitter(self, allowed: Mask) -> Splitter:
+    def _create_splitter(self, allowed: Mask, hops: int) -> Splitter:
+        usual_hops = max(min(self.request.max_hops, USUAL_HOPS), hops)
         gas_cost, memory = self._valuation.gas_cost, self._search.get_memory()
-        return Splitter(self.graph, self.request, gas_cost, allowed, memory, self.budget)
+        return Splitter(self.graph, self.request, gas_cost, allowed, memory, self.budget, usual_hops)
 
     def _build_route(self, hops: tuple[Hop, ...]) -> Route:
         return self._valuation.build_route(Side(self.request.side), hops)

@@ -14,12 +14,9 @@ from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound import flow_limits
 from routing_engine.kernels.split import column_generation, pruning, try_columns
 from routing_engine.kernels.split.flow_network import MAX_EDGES
-from routing_engine.model import Hop
 from routing_engine.request import RouteRequest
-from routing_engine.route import Side
 from routing_engine.search.allocation import Allocation, Part, choose_better
-from routing_engine.search.exact_output import Flows, find_matching_input, spend_least
-from routing_engine.search.flow_replay import FlowPlan
+from routing_engine.search.exact_output import Flows, find_matching_input
 from routing_engine.search.path_search import ThreadMemory
 
 _fill_limits, _clear_limits = Compiled(flow_limits.fill_limits), Compiled(flow_limits.clear_limits)
@@ -56,6 +53,8 @@ class Splitter:
         Of this thread.
     budget : Budget
         Running; asked before each further way to an allocation.
+    usual_hops : int
+        Hops of the paths that are looked for first; at most the request's.
     """
 
     def __init__(
@@ -66,9 +65,10 @@ class Splitter:
         allowed: npt.NDArray[np.bool_],
         memory: ThreadMemory,
         budget: Budget,
+        usual_hops: int,
     ) -> None:
         self.request = request
-        self._graph, self._memory, self._budget = graph, memory, budget
+        self.graph, self._memory, self._budget = graph, memory, budget
         start, end = graph.index[request.token_in], graph.index[request.token_out]
         self._gas_cost = gas_cost
         self._problem = SplitProblem(
@@ -78,7 +78,7 @@ class Splitter:
             gas=gas_cost * graph.units[end],
             start=start,
             end=end,
-            max_hops=request.max_hops,
+            max_hops=usual_hops,
             amount=float(request.amount),
         )
 
@@ -111,6 +111,14 @@ class Splitter:
             allocation = choose_better(allocation, self._improve(grown, self._problem))
         return allocation
 
+    def extend(self, allocation: Allocation) -> Allocation:
+        """Improve a split by paths of more hops than usual, where the request lets them be as long."""
+        max_hops = self.request.max_hops
+        if allocation.count == 1 or max_hops <= self._problem.max_hops or self.is_over:
+            return allocation
+        longer = self._improve(allocation.list_parts(), self._problem._replace(max_hops=max_hops))
+        return longer if longer.net >= allocation.net else allocation
+
     def grow(self, starts: Sequence[Part], others: Sequence[Sequence[int]], max_hops: int | None = None) -> Allocation:
         """Allocate to paths of so many hops; in doubt again, to paths of a hop less first.
 
@@ -121,9 +129,9 @@ class Splitter:
         starts, others
             As of `allocate`.
         max_hops : int, optional
-            Those of the request by default.
+            Usual ones by default.
         """
-        max_hops = max_hops or self.request.max_hops
+        max_hops = max_hops or self._problem.max_hops
         problem = self._problem._replace(max_hops=max_hops)
         allocation = self._improve(starts, problem)
         shorter = next((path for path in others if len(path) < max_hops), ())
@@ -144,25 +152,16 @@ class Splitter:
         """Return an allocation with further paths that take nothing yet, around the edges that are full."""
         state, workspace = self._memory
         parts = allocation.list_parts()
-        paths = Allocation.from_parts(parts, self.request.max_splits, self.request.max_hops).paths
+        paths = Allocation.from_parts(parts, self.request.max_splits, self._problem.max_hops).paths
         problem = self._problem._replace(amount=allocation.amount * scale)
         reached = _fill_limits(problem, state, workspace.scratch.is_adjacent, False)
         count = _append_open_paths(paths, len(parts), problem, state, workspace.scratch)
         _clear_limits(state, reached)
-        return Allocation(paths, count)
+        return Allocation(paths, count, max_hops=self._problem.max_hops)
 
     def judge(self, starts: Sequence[Part]) -> Allocation:
         """Return an allocation to just these paths, with its bound."""
         return self._improve(starts, self._problem, grow=False)
-
-    def replay(self, allocation: Allocation) -> tuple[Hop, ...] | None:
-        """Replay an allocation in exact integers; None where a market declines its exact part."""
-        graph, amount = self._graph, self.request.amount
-        if self.request.side == Side.EXACT_OUT:
-            matched = self.match_output(allocation)
-            return spend_least(graph, matched, amount) if matched else None
-        found = self.reallocate(allocation, float(amount))
-        return FlowPlan.of(graph, found.edges, found.flows).replay_or_none(amount) if found.edges else None
 
     def bound_input(self, allocation: Allocation, gross: float) -> float:
         """Return what no route that gives the request's output costs less than, gas valued in the input.
@@ -184,7 +183,8 @@ class Splitter:
         for _ in range(1 if free else TURNS):
             if rate <= 0.0:
                 break
-            problem = self._problem._replace(gas=self._gas_cost * self._graph.units[self._problem.start] * rate)
+            gas = self._gas_cost * self.graph.units[self._problem.start] * rate
+            problem = self._problem._replace(gas=gas, max_hops=allocation.max_hops)
             judged = self._improve(starts, problem, grow=False, linear=True)
             rest = judged.bound - judged.slope * gross
             price = judged.slope if free and judged.slope > 0.0 else max(judged.slope, rate)
@@ -200,20 +200,21 @@ class Splitter:
         """Improve an allocation by further paths, unless it is only to be judged; with a linear bound if asked for."""
         state, workspace = self._memory
         capacity, rounds = (self.request.max_splits, ROUNDS) if grow else (len(starts), 0)
-        problem = problem._replace(amount=sum([float(part) for _, part in starts]))
+        max_hops = max(problem.max_hops, *[len(edges) for edges, _ in starts])
+        problem = problem._replace(amount=sum([float(part) for _, part in starts]), max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
         reached = _fill_limits(problem, state, workspace.scratch.is_adjacent, False)
         net, count, bound, slope = _generate_columns(
             paths, len(starts), problem, state, workspace, rounds, 0 if linear else reached
         )
         _clear_limits(state, reached)
-        return Allocation(paths, count, net, bound, slope)
+        return Allocation(paths, count, net, bound, slope, problem.max_hops)
 
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:
         """Allocate another amount to the same paths, beginning with the present proportions; both are changed."""
         order, flow = np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
         total, value, price = _reallocate(
-            allocation.paths, allocation.count, amount, self._graph.arrays, order, flow
+            allocation.paths, allocation.count, amount, self.graph.arrays, order, flow
         )  # fmt: skip
         return Flows(order[:total].tolist(), flow[:total].tolist(), amount, value, price)
 
@@ -233,6 +234,6 @@ class Splitter:
 
     def value_cost(self, flows: Flows) -> float:
         """Return the input and its markets' gas, valued in the input."""
-        rows, units = self._graph.forward.edges[flows.edges], self._graph.units
+        rows, units = self.graph.forward.edges[flows.edges], self.graph.units
         gas = (rows["gas"] * self._gas_cost[rows["chain"]]).sum()
         return flows.amount + float(gas * units[self._problem.start])

@@ -76,7 +76,7 @@ def test_one_missing_property_is_named(ask: Callable[..., Any], assert_error: Ca
         ({"order": 1}, {"order": None}),
         ({"slippageBps": 301}, {"slippageBps": "Must be 0 to 300"}),
         ({"slippageBps": -1}, {"slippageBps": None}),
-        ({"maxHops": 0}, {"maxHops": "Must be 1 to 4"}),
+        ({"maxHops": 0}, {"maxHops": "Must be 1 to 6"}),
         ({"maxHops": 10**30}, {"maxHops": None}),
         ({"maxSplits": 0}, {"maxSplits": "Must be 1 to 100"}),
         ({"alternatives": 6}, {"alternatives": "Must be 0 to 5"}),

@@ -57,7 +57,7 @@ def test_a_bound_that_is_too_low_is_broken() -> None:
         single = router.find_routes(replace(request, max_splits=1))
         if rival is None or not single.routes or rival.net_amount <= single.best().net_amount:
             continue
-        forged = replace(single, certificate=Certificate(gap_bps=0.0, scope="routes_up_to_4_hops", gas_aware=True))
+        forged = replace(single, certificates=(Certificate(gap_bps=0.0, scope="routes_up_to_4_hops", gas_aware=True),))
         found: Attack = judge(seed, forged, rival, 0.0)
         assert found.broken
         assert found.slack_bps < 0 < found.better_bps
@@ -70,7 +70,7 @@ def test_a_scope_says_which_rivals_count() -> None:
     result = router.find_routes(request)
     for scope, hops in (("routes_up_to_1_hop", 1), ("routes_up_to_4_hops", 4), ("all_flows", 6)):
         certificate = Certificate(gap_bps=0.0, scope=scope, gas_aware=True)
-        assert count_hops(replace(result, certificate=certificate)) == hops
+        assert count_hops(replace(result, certificates=(certificate,))) == hops
 
 
 def test_the_grid_is_spent_whole() -> None:

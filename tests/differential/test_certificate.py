@@ -13,7 +13,7 @@ from benchmarks.measure import gas_price, request_of
 from benchmarks.peers.emulations import Emulations
 from benchmarks.peers.replay import routes_of
 from benchmarks.peers.textbook import exhaustive
-from routing_engine import Route, Router, RouteRequest, RouteResult, Snapshot
+from routing_engine import Certificate, Route, Router, RouteRequest, RouteResult, Snapshot
 from tests.support.mixed import DOLLARS, GAS_PRICES, TOKENS, mixed_markets
 from tests.support.pairs import best_on_the_grid
 
@@ -22,10 +22,15 @@ ROUNDING = 1e-9
 SIZES = (0.0001, 0.01, 0.1)
 
 
+def is_covered(certificate: Certificate, rival: Route) -> bool:
+    """Whether a certificate speaks of a route: whether none of its paths is too long."""
+    return max(len(path.hops) for path in rival.paths) <= int(certificate.scope.split("_")[3])
+
+
 def excluded(result: RouteResult, rival: Route) -> str:
     """Say how a rival breaks a result's certificate; empty where it does not, or where nothing is claimed."""
     certificate = result.certificate
-    if certificate is None or certificate.gap_bps is None:
+    if certificate is None or certificate.gap_bps is None or not is_covered(certificate, rival):
         return ""
     ours, gap = result.best().net_amount, certificate.gap_bps / 1e4
     if result.request.side == "exact_out":

@@ -132,7 +132,7 @@ def test_too_much_output_is_insufficient_liquidity() -> None:
         ("amount", {"amount": True}),
         ("side", {"side": "sideways"}),
         ("order", {"order": "prettiest"}),
-        ("max_hops", {"max_hops": 5}),
+        ("max_hops", {"max_hops": 7}),
         ("alternatives", {"alternatives": -1}),
         ("gas_prices", {"gas_prices": {1: -5}}),
         ("token_out", {"token_out": token("A")}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -11,6 +13,7 @@ from benchmarks import recorded
 from benchmarks.instances import constant_product_market, queries
 from benchmarks.measure import gap_of, gas_price, request_of
 from routing_engine import Router
+from routing_engine.request import USUAL_HOPS
 
 SMALL = 0.01
 """Part of its pair's depth up to which a trade is looked at."""
@@ -38,10 +41,37 @@ def test_large_trades_on_a_recorded_market_are_proven(shared_data: Path) -> None
     market = recorded.market(shared_data, recorded.GOLDEN_RECORDING, recorded.GOLDEN_BLOCK)
     router = Router(market)
     scenarios, _ = recorded.golden(shared_data, market, 0)
-    gaps = [gap_of(router.find_routes(scenario.request)) for scenario in scenarios]
+    requests = [replace(scenario.request, max_hops=USUAL_HOPS) for scenario in scenarios]
+    gaps = [gap_of(router.find_routes(request)) for request in requests]
     assert len(gaps) > 40
     # Measured: 37 of 41. The other four are 0.14, 0.94, 2.3 and 5.0 bps.
     assert sum(gap <= 0.05 for gap in gaps) >= 0.9 * len(gaps)
+
+
+@pytest.mark.shared_data
+def test_longer_paths_make_no_recorded_trade_worse(shared_data: Path) -> None:
+    """Free of gas, where most markets come together: a division that cannot be replayed must not end in one path."""
+    market = recorded.market(shared_data, recorded.GOLDEN_RECORDING, recorded.GOLDEN_BLOCK)
+    router = Router(market)
+    for scenario in recorded.golden(shared_data, market, 0)[0]:
+        longer, usual = (
+            router.find_routes(replace(scenario.request, max_hops=hops)).best().amount_out
+            for hops in (USUAL_HOPS + 1, USUAL_HOPS)
+        )
+        assert longer >= usual * (1 - 1e-6), scenario.name
+
+
+@pytest.mark.shared_data
+def test_recorded_trades_reach_the_best_that_is_known(shared_data: Path) -> None:
+    """Those of a slow solver without a limit of hops; four are not enough for two of them."""
+    market = recorded.market(shared_data, recorded.GOLDEN_RECORDING, recorded.GOLDEN_BLOCK)
+    router = Router(market)
+    rows = json.loads((shared_data / "trades" / "best_known_24721181.json").read_text())["rows"]
+    known = {row["name"]: int(row["net"]) for row in rows}
+    asked = [each for each in recorded.golden(shared_data, market, 10**10)[0] if each.name in known]
+    assert len(asked) > 40
+    for scenario in asked:
+        assert router.find_routes(scenario.request).best().amount_out_net >= known[scenario.name] * (1 - 1e-6)
 
 
 @pytest.mark.shared_data

@@ -152,7 +152,7 @@ def test_a_caller_who_stops_early_leaves_nothing_running(router: Router) -> None
         ("amount", {"amount": np.array([1.5, 2.5])}, "expected an int"),
         ("amount", {"amount": [1, 2], "token_in": [0, 0, 0]}, "has 2 values, but there are 3"),
         ("side", {"side": ["exact_in", "north"]}, r"not 'north' \(request 1\)"),
-        ("max_hops", {"max_hops": 9}, "from 1 to 4"),
+        ("max_hops", {"max_hops": 9}, "from 1 to 6"),
         ("workers", {"workers": 0}, "at least 1"),
     ],
 )
