@@ -16,7 +16,8 @@ NEARLY_FULL = 0.99
 """Share of a cap from which on an edge may be given all that it takes."""
 
 ROUNDED_UP = 8
-"""Units by which more than was planned may arrive at an edge, as every market on the way rounds its input up."""
+"""Units by which more than was planned may arrive at an edge, or be sent towards it, as every market on the way rounds
+its input up."""
 
 SURELY_BELOW = 1.0 - 1e-12
 """Share of a cap, which is a float, that is surely not more than the cap."""
@@ -128,8 +129,8 @@ class FlowPlan:
     def _is_nearly_full(self, place: int) -> bool:
         return self.weights[place] > NEARLY_FULL * self.caps[place]
 
-    def _buy(self, place: int, amount: int, *, is_last: bool) -> Hop:
-        """Return the least input of an edge for an output, or what it gives at most where others can give the rest.
+    def _buy(self, place: int, amount: int, most: int, *, is_last: bool) -> Hop:
+        """Return the least input of an edge for an output, or what it gives for `most` where others can give the rest.
 
         Raises
         ------
@@ -137,7 +138,6 @@ class FlowPlan:
             Where the market is full and no other is left.
         """
         market, token_in, token_out = self.ends[place]
-        most = max(1, int(self.caps[place]) - ROUNDED_UP)
         refusal = QuoteRefused(Refusal.AMOUNT_TOO_HIGH, market.id, f"the market is full before it gives {amount}")
         try:
             hop, _ = market.swap_exact_out(token_in, token_out, amount)
@@ -172,6 +172,9 @@ class FlowPlan:
         arriving: dict[int, list[int]] = {}
         for place, target in enumerate(self.targets):
             arriving.setdefault(target, []).append(place)
+        grains = {
+            token: max(outputs[place] / self.weights[place] for place in places) for token, places in arriving.items()
+        }
         needed = dict.fromkeys(self.sources, 0) | {self.targets[-1]: amount}
         hops: list[Hop | None] = [None] * len(self.edges)
         for token in reversed(needed):  # each after those that it leads to
@@ -179,7 +182,10 @@ class FlowPlan:
             places.sort(key=lambda place: (not self._is_nearly_full(place), self.weights[place] / outputs[place]))
             need, waiting = needed[token], sum(outputs[place] for place in places)
             for place in places:
-                hops[place] = hop = self._buy(place, need * outputs[place] // waiting, is_last=place == places[-1])
+                # Whatever more than is needed one unit of a coarse token brings must find room.
+                most = max(1, int(self.caps[place] - ROUNDED_UP * (1.0 + grains.get(self.sources[place], 0.0))))
+                part = need * outputs[place] // waiting
+                hops[place] = hop = self._buy(place, part, most, is_last=place == places[-1])
                 needed[self.sources[place]] += hop.amount_in
                 need -= hop.amount_out
                 waiting -= outputs[place]
