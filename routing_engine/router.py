@@ -23,6 +23,7 @@ from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, 
 from routing_engine.resolution import find_token, resolve
 from routing_engine.route import Route, Side
 from routing_engine.search.alternatives import find_alternatives
+from routing_engine.search.full_paths import split_beyond_paths
 from routing_engine.search.no_route import explain
 from routing_engine.search.pareto import certify_pareto_set, find_pareto_set
 from routing_engine.search.path_search import Search
@@ -212,7 +213,7 @@ class Router:
         """Return a split where no single path takes the whole amount, or say why there is none either."""
         status, unavailable = explain(self.graph, query.request, query.allowed)
         if query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable):
-            answer = query.split_beyond_paths(query.allowed)
+            answer = split_beyond_paths(query, query.allowed)
             if answer:
                 return self._make_result(query, answer.routes, 1, [answer.certificate])
         return RouteResult(

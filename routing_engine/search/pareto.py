@@ -10,6 +10,7 @@ import numpy.typing as npt
 from routing_engine.certificate import Certificate
 from routing_engine.graph.graph import Graph
 from routing_engine.route import Route, Side
+from routing_engine.search.full_paths import split_beyond_paths
 from routing_engine.search.query import Mask, Query
 
 
@@ -109,7 +110,7 @@ def certify_pareto_set(query: Query, routes: Sequence[Route]) -> list[Certificat
 
 
 def _split_beyond_paths(query: Query, allowed: Mask) -> Route | None:
-    answer = query.split_beyond_paths(allowed)
+    answer = split_beyond_paths(query, allowed)
     return answer.routes[0] if answer else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from routing_engine.graph.graph import Graph
 from routing_engine.model import Hop
 from routing_engine.request import USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
-from routing_engine.search.allocation import Allocation
+from routing_engine.search.allocation import Allocation, Part
 from routing_engine.search.allocation_replay import replay_allocation
 from routing_engine.search.approach import approach_amount
 from routing_engine.search.path_search import Candidate, Search, mask_allowed_markets, replay, replay_best
@@ -127,11 +127,18 @@ class Query:
         is_same = allocation.count == 1 and (*allocation.list_parts()[0][0],) == single.edges
         return None if is_same else replay_allocation(splitter, allocation)
 
-    def split_beyond_paths(self, allowed: Mask) -> CertifiedRoutes | None:
-        """Return a split where no single path takes the whole amount; None where none is found.
+    def split_parts(self, parts: Sequence[Part], allowed: Mask) -> CertifiedRoutes | None:
+        """Return a split that begins with paths which together take the amount; None where it cannot be replayed."""
+        splitter = self._create_splitter(allowed, max(len(edges) for edges, _ in parts))
+        # Where markets are full they take no more: the parts leave room, and may serve as they are.
+        for find in (splitter.judge if self.request.max_splits == 1 else splitter.allocate, splitter.judge):
+            found = self._certify_replay(splitter, find(parts))
+            if found:
+                return found
+        return None
 
-        It grows from the best path of a part of the amount.
-        """
+    def split_by_steps(self, allowed: Mask) -> CertifiedRoutes | None:
+        """Return a split that grows from the best path of a part of the amount; None where none is found."""
         part, single = self.request.amount, None
         while single is None and part * SMALLEST_PART >= self.request.amount and not self.budget.is_spent():
             part //= PARTS
@@ -140,9 +147,10 @@ class Query:
             return None
         splitter = self._create_splitter(allowed, len(single.edges))
         paths = tuple(candidate.numbers for candidate in single.others)
-        allocation = approach_amount(
-            splitter, [(single.edges, single.route.amount_in)], single.route.price_impact, paths
-        )
+        starts = [(single.edges, single.route.amount_in)]
+        return self._certify_replay(splitter, approach_amount(splitter, starts, single.route.price_impact, paths))
+
+    def _certify_replay(self, splitter: Splitter, allocation: Allocation) -> CertifiedRoutes | None:
         hops = replay_allocation(splitter, allocation)
         if not hops:
             return None

@@ -117,7 +117,7 @@ def test_no_route_says_why_for_each_protocol(
     denied = ask(allowProtocols="uniswap_v3")
     assert_error(denied, 404)
     assert "NO_PATH" in [row["message"] for row in denied.get_json()["error"]]
-    assert denied.get_json()["message"] == "No route of at most 4 steps leads from USDC@1 to USDC@8453"
+    assert denied.get_json()["message"] == "No route of at most 5 steps leads from USDC@1 to USDC@8453"
 
 
 def test_a_listed_token_without_a_market_has_no_route(resources: Resources, assert_error: Callable[..., None]) -> None:

@@ -92,7 +92,7 @@ def test_a_swap_and_its_deposit_count_without_a_trace(shop: ChainShop, monkeypat
     customer = shop.customer(ETHEREUM, "holder of coin")
     tx_hash = customer.sign(shop.transactions(order_id, shop.quote(order_id, ETHEREUM, "ETH"), customer))
     fill(shop.nets[ETHEREUM], shop.nets[BASE], tx_hash)
-    shop.look()
+    shop.look(3)
     assert (shop.outcome(order_id), shop.balance(BASE)) == ("success/", PRICE)
 
 
@@ -102,7 +102,7 @@ def test_two_swaps_before_the_deposit(shop: ChainShop) -> None:
     transactions = shop.transactions(order_id, shop.quote(order_id, ETHEREUM, "DAI"), customer)
     tx_hash = customer.sign(transactions)
     fill(shop.nets[ETHEREUM], shop.nets[BASE], tx_hash)
-    shop.look()
+    shop.look(3)
     assert (shop.outcome(order_id), shop.balance(BASE)) == ("success/", PRICE)
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from decimal import localcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,8 @@ def compile_curve(name: str, *changes: tuple[str, str]) -> dict[str, Any]:
         if source.count(old) != 1:
             raise RuntimeError(f"{name} has {old!r} not once, but {source.count(old)} times")
         source = source.replace(old, new)
-    made = vyper.compile_code(source, output_formats=["abi", "bytecode"])
+    with localcontext(prec=78):  # what vyper sets when it is imported, and others may have changed since
+        made = vyper.compile_code(source, output_formats=["abi", "bytecode"])
     return {"abi": made["abi"], "bytecode": made["bytecode"]}
 
 

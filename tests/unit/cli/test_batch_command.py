@@ -117,7 +117,7 @@ def test_free_gas_is_told(run: Run, write: Write, market_file: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "field", "message"),
     [
-        (["--max-hops", 7], "invalid_request", "--max-hops", "from 1 to 4"),
+        (["--max-hops", 7], "invalid_request", "--max-hops", "from 1 to 6"),
         (["--max-splits", 0], "invalid_request", "--max-splits", "from 1 to 100"),
         (["--deny", "x"], "invalid_request", "--deny", "choose from"),
         (["--gas-price-gwei", "x"], "invalid_request", "--gas-price-gwei", "is not an amount"),

@@ -225,7 +225,7 @@ def test_nothing_found_is_exit_code_one_with_reasons(
         (["--amount", "9" * 100], "--amount", "must be from 1"),
         (["--gas-price-gwei", "fast"], "--gas-price-gwei", "is not an amount"),
         (["--gas-price-gwei", "10=1"], "--gas-price-gwei", "no chain id of this market"),
-        (["--max-hops", "5"], "--max-hops", "from 1 to 4"),
+        (["--max-hops", "7"], "--max-hops", "from 1 to 6"),
         (["--alternatives", "6"], "--alternatives", "from 0 to 5"),
         (["--value-of-time", "-1"], "--value-of-time", "from 0 to 10,000"),
         (["--value-of-time", "1", "--order", "fastest"], "--value-of-time", "time comes first"),

@@ -1,0 +1,77 @@
+"""Paths that together take an amount, where no single one does: where a split of it begins."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.errors import QuoteRefused
+from routing_engine.route import Side
+from routing_engine.search.allocation import Part
+from routing_engine.search.path_search import replay
+from routing_engine.search.query import CertifiedRoutes, Query, Single
+
+SMALLEST_PART = 256
+"""A path that takes less than the amount divided by this is not looked for."""
+
+BISECTIONS = 24
+
+
+def collect_full_paths(query: Query, allowed: npt.NDArray[np.bool_]) -> list[Part]:
+    """Collect paths until together they can take the request's amount, each used less than it could be.
+
+    The market that limits one is not used by the next. Empty where they cannot take it.
+    """
+    request, most = query.request, list[tuple[tuple[int, ...], int]]()
+    free, left, part = allowed, request.amount, request.amount
+    while left > 0:
+        if len(most) == request.max_splits or query.budget.is_spent():
+            return []
+        part = min(part, left)
+        single = query.find_single(free, request.max_hops, part)
+        if single is None:
+            part //= 2
+            if part * SMALLEST_PART < request.amount:
+                return []
+            continue
+        amount, full = _find_most(query, single, part)
+        most.append((single.edges, amount))
+        left -= amount
+        free = query.exclude(free, full)
+    together = sum(amount for _, amount in most)
+    try:
+        return [(edges, _find_input(query, edges, amount * request.amount // together)) for edges, amount in most]
+    except QuoteRefused:
+        return []
+
+
+def _find_most(query: Query, single: Single, part: int) -> tuple[int, list[str]]:
+    """Return the most that the path of `part` takes, as far as it matters, and the market that declines more."""
+    most, full, low, high = part, list[str](), part, query.request.amount
+    for _ in range(BISECTIONS):
+        trial = (low + high + 1) // 2
+        try:
+            _find_input(query, single.edges, trial)
+            low = most = trial
+        except QuoteRefused as refusal:
+            high, full = trial - 1, [refusal.market_id]
+    return most, full
+
+
+def _find_input(query: Query, edges: tuple[int, ...], amount: int) -> int:
+    """Return what a path spends to serve an amount."""
+    return replay(query.graph.edges_ends(edges), query.request.side, amount)[0].amount_in
+
+
+def split_beyond_paths(query: Query, allowed: npt.NDArray[np.bool_]) -> CertifiedRoutes | None:
+    """Return a split where no single path takes the whole amount; None where none is found.
+
+    Of an exact-out amount such paths often take all that there is, at prices far off: it is approached by steps first.
+    """
+    is_exact_out = query.request.side == Side.EXACT_OUT
+    found = query.split_by_steps(allowed) if is_exact_out and query.request.max_splits > 1 else None
+    if found:
+        return found
+    parts = collect_full_paths(query, allowed)
+    found = query.split_parts(parts, allowed) if parts else None
+    return found or (None if is_exact_out else query.split_by_steps(allowed))
