@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -169,9 +168,7 @@ def test_renewing_waits_for_no_transaction_on_postgresql(resources: Resources, m
         before = session.get_one(Lease, Duty.CHAINS).expires_at
     with fenced.write() as session:
         stopwatch.now += 2
-        started = time.monotonic()
-        assert holder.keep([Duty.CHAINS]) == {Duty.CHAINS: 1}
-        assert time.monotonic() - started < 1
+        assert holder.keep([Duty.CHAINS]) == {Duty.CHAINS: 1}  # while the transaction of this very thread is open
     with resources.database.read() as session:
         assert session.get_one(Lease, Duty.CHAINS).expires_at > before
 

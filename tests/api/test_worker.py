@@ -23,12 +23,13 @@ from tests.api.conftest import START, Merchant
 from tests.support.clock import SettableClock
 
 PATIENCE_S = 20
-HANDED_OVER_S = 3
+LEASE_S = 3600
+"""So long that whoever gets a duty within a test was handed it."""
 
 
 @pytest.fixture
 def leases(resources: Resources) -> Iterator[tuple[Leases, Leases]]:
-    pair = Leases(resources.database), Leases(resources.database)
+    pair = Leases(resources.database, lease_s=LEASE_S), Leases(resources.database, lease_s=LEASE_S)
     yield pair
     for each in pair:
         each.close()
@@ -82,9 +83,7 @@ def test_a_second_worker_takes_over_at_once(resources: Resources, leases: tuple[
     try:
         assert not ran[1].wait(0.5)
         workers[0].stop()
-        stopped_at = time.monotonic()
         assert ran[1].wait(PATIENCE_S)
-        assert time.monotonic() - stopped_at < HANDED_OVER_S
     finally:
         stop((workers[0], first), (workers[1], second))
 
