@@ -110,3 +110,24 @@ def _make_record(
     limits = (curve.x_min, curve.x_max, gas, curve.gas_per_piece)
     head = (0, 0, 0, 0, fitted.pieces[-1, ABOVE], fitted.is_concave, 0, len(fitted.pieces))
     return (*head, *fitted.pieces[0, :ABOVE].tolist(), fitted.max_average_price, *limits, time)
+
+
+def number_tokens(
+    markets: Sequence[Market], rows: EdgeRows
+) -> tuple[dict[Token, int], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return a number for each token, in the order of rows, and each row's numbers of token_in and token_out."""
+    index: dict[Token, int] = {}
+    source: list[int] = []
+    target: list[int] = []
+    for number, market in enumerate(markets):
+        for token_in, token_out in _list_ends(market, rows.listed.get(number)):
+            source.append(index.setdefault(token_in, len(index)))
+            target.append(index.setdefault(token_out, len(index)))
+    return index, np.array(source, np.int32), np.array(target, np.int32)
+
+
+def _list_ends(market: Market, listed: Ends | None) -> Ends:
+    if listed is not None:
+        return listed
+    first, second = market.tokens
+    return ((first, second), (second, first))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from routing_engine.graph.copy_on_write import Buffers
 from routing_engine.graph.csr import Layout, Memory, lay_out, write_states
-from routing_engine.graph.edge_rows import EdgeRows, Ends, describe_edges
+from routing_engine.graph.edge_rows import EdgeRows, describe_edges, number_tokens
 from routing_engine.graph.reference_prices import compute_mid_rates, compute_reference_prices, find_native_tokens
+from routing_engine.graph.settled_prices import SettledPrices
 from routing_engine.kernels.arrays import Adjacency, GraphArrays
 from routing_engine.model import Market, Token
 
@@ -74,13 +75,14 @@ class Graph:
     native: npt.NDArray[np.int32]
     layout: Layout
     buffers: Memory = field(default_factory=lambda: (Buffers(), Buffers()))
+    _settled: SettledPrices = field(default_factory=SettledPrices, init=False)
 
     @classmethod
     def compile(cls, markets: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph:
         """Lay out markets; the order of the input decides all numbers, so equal input gives equal arrays."""
         markets, gas_prices = tuple(markets), dict(gas_prices or {})
         rows = describe_edges(markets, gas_prices)
-        index, source, target = _number_tokens(markets, rows)
+        index, source, target = number_tokens(markets, rows)
         chains = tuple(sorted({token.chain_id for token in index}))
         chain_of = np.array([chains.index(token.chain_id) for token in index], np.int32)
         rows.records["chain"] = chain_of[source]
@@ -186,6 +188,10 @@ class Graph:
         """Number of each token's smallest units that the root's is worth; 0 where unknown."""
         return np.divide(1.0, self.prices, out=np.zeros(self.prices.size), where=self.prices > 0)
 
+    def settled_units(self, gas_cost: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return `units` at prices at which markets earn little beside this gas: of `gas_cost`."""
+        return self._settled.find_units(self.arrays, self.prices, gas_cost)
+
     def gas_cost(self, gas_prices: Mapping[int, int]) -> npt.NDArray[np.float64]:
         """Worth of one gas unit on each chain, in the root's smallest units; 0 where price or coin is unknown."""
         return np.array(
@@ -224,24 +230,3 @@ class Graph:
     def _columns(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """Market and target of the forward edges, as views: reading them is cheaper than reading records."""
         return self.forward.edges["market"], self.forward.edges["other"]
-
-
-def _number_tokens(
-    markets: Sequence[Market], rows: EdgeRows
-) -> tuple[dict[Token, int], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return a number for each token, in the order of rows, and each row's numbers of token_in and token_out."""
-    index: dict[Token, int] = {}
-    source: list[int] = []
-    target: list[int] = []
-    for number, market in enumerate(markets):
-        for token_in, token_out in _list_ends(market, rows.listed.get(number)):
-            source.append(index.setdefault(token_in, len(index)))
-            target.append(index.setdefault(token_out, len(index)))
-    return index, np.array(source, np.int32), np.array(target, np.int32)
-
-
-def _list_ends(market: Market, listed: Ends | None) -> Ends:
-    if listed is not None:
-        return listed
-    first, second = market.tokens
-    return ((first, second), (second, first))

@@ -101,13 +101,15 @@ class SplitProblem(NamedTuple):
     """One request for an allocation.
 
     `allowed` are the markets that may be used, `wraps` those that change a native coin for its wrapped token. `gas` is
-    the value of a gas unit by chain, in units of the target. The whole `amount` is at `start`.
+    the value of a gas unit by chain, in units of the target. `units` is the number of each token's smallest units that
+    the root's smallest unit is worth, 0 where unknown. The whole `amount` is at `start`.
     """
 
     graph: GraphArrays
     allowed: npt.NDArray[np.bool_]
     wraps: npt.NDArray[np.bool_]
     gas: npt.NDArray[np.float64]
+    units: npt.NDArray[np.float64]
     start: int
     end: int
     max_hops: int
@@ -127,12 +129,29 @@ class Inflow(NamedTuple):
     """How much of each token can be there: see `routing_engine.kernels.bound.flow_limits`.
 
     `most[k, v]` is the most of token v after up to k hops. `reached` lists the tokens where it is positive.
-    `has_surplus[k, v]` marks where a market may give more than `most` counts.
     """
 
     most: npt.NDArray[np.float64]
     reached: npt.NDArray[np.int32]
-    has_surplus: npt.NDArray[np.bool_]
+
+
+class Losses(NamedTuple):
+    """What markets lose at fixed prices: see `routing_engine.kernels.bound.losses`.
+
+    By forward edge: the `loss`, what is `given` at most in a route that counts, whether it `is_minor`. By token: the
+    `price`, zero between requests, the least loss of a path from the start (`lost`) and on to the end (`to_lose`), the
+    same over edges that are not minor (`main_lost`, `main_to_lose`), and the `most` that can be there.
+    """
+
+    loss: npt.NDArray[np.float64]
+    given: npt.NDArray[np.float64]
+    is_minor: npt.NDArray[np.bool_]
+    price: npt.NDArray[np.float64]
+    lost: npt.NDArray[np.float64]
+    to_lose: npt.NDArray[np.float64]
+    main_lost: npt.NDArray[np.float64]
+    main_to_lose: npt.NDArray[np.float64]
+    most: npt.NDArray[np.float64]
 
 
 class FlowState(NamedTuple):
@@ -140,8 +159,8 @@ class FlowState(NamedTuple):
 
     `flow` and `slope` are the input and the marginal price of each forward edge in use. `owner` is the edge that uses
     each market, or -1. `shut` marks the edges that are left out for a while. `multiplier` is what each market may earn
-    beside its gas. `inflow` says what can be at each token after so many hops, and `limit` what can be there at all;
-    `supply` is the memory of a closer look at that.
+    beside its gas. `inflow` says what can be at each token after so many hops, and `limit` what can be there at all.
+    `closed` marks the edges that no better route uses; `losses` is the memory of the search for them.
     """
 
     flow: npt.NDArray[np.float64]
@@ -151,7 +170,8 @@ class FlowState(NamedTuple):
     multiplier: npt.NDArray[np.float64]
     inflow: Inflow
     limit: npt.NDArray[np.float64]
-    supply: Inflow
+    closed: npt.NDArray[np.bool_]
+    losses: Losses
 
 
 class DualPrices(NamedTuple):

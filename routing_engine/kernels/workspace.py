@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.kernels.arrays import DualPrices, FlowState, Inflow, Workspace
+from routing_engine.kernels.arrays import DualPrices, FlowState, Inflow, Losses, Workspace
 from routing_engine.kernels.search.labels import create_scratch
 
 
@@ -28,17 +28,24 @@ def create_workspace(tokens: int, max_hops: int) -> Workspace:
 def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> FlowState:
     """Allocate what allocations on a graph of this size need."""
     rounds = max_hops + 1
-    has_surplus = np.zeros((rounds, tokens), np.bool_)
-    inflow, supply = (
-        Inflow(np.zeros((rounds, tokens)), np.zeros(rounds * tokens, np.int32), has_surplus) for _ in range(2)
-    )
     return FlowState(
         flow=np.zeros(edges),
         slope=np.zeros(edges),
         owner=np.full(markets, -1, np.int32),
         shut=np.zeros(edges, np.bool_),
         multiplier=np.zeros(markets),
-        inflow=inflow,
+        inflow=Inflow(np.zeros((rounds, tokens)), np.zeros(rounds * tokens, np.int32)),
         limit=np.zeros(tokens),
-        supply=supply,
+        closed=np.zeros(edges, np.bool_),
+        losses=Losses(
+            loss=np.zeros(edges),
+            given=np.zeros(edges),
+            is_minor=np.zeros(edges, np.bool_),
+            price=np.zeros(tokens),
+            lost=np.zeros(tokens),
+            to_lose=np.zeros(tokens),
+            main_lost=np.zeros(tokens),
+            main_to_lose=np.zeros(tokens),
+            most=np.zeros(tokens),
+        ),
     )

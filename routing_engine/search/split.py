@@ -76,6 +76,7 @@ class Splitter:
             allowed=allowed,
             wraps=graph.wraps,
             gas=gas_cost * graph.units[end],
+            units=graph.settled_units(gas_cost),
             start=start,
             end=end,
             max_hops=usual_hops,
@@ -205,7 +206,7 @@ class Splitter:
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
         reached = _fill_limits(problem, state, workspace.scratch.is_adjacent, False)
         net, count, bound, slope = _generate_columns(
-            paths, len(starts), problem, state, workspace, rounds, 0 if linear else reached
+            paths, len(starts), problem, state, workspace, rounds, reached, linear
         )
         _clear_limits(state, reached)
         return Allocation(paths, count, net, bound, slope, problem.max_hops)

@@ -63,7 +63,7 @@ def _raise_price(step, edge, problem, state, duals, rule):
     # A route that goes on over k + 1 hops has no more than that at u.
     here = state.inflow.most[problem.max_hops - k - 1, u]
     most = here if rule.is_single_path else state.limit[u]
-    if most <= 0.0 or most < edge["x_min"] or not problem.allowed[edge["market"]]:
+    if most <= 0.0 or most < edge["x_min"] or state.closed[step.e] or not problem.allowed[edge["market"]]:
         return False
     edges = problem.graph.forward.edges
     dual_price = look_up_price(duals, edges, k, step.v, u)

@@ -35,7 +35,7 @@ def _relax_gas(problem, state, reached, least_gas):
         for e in range(forward.first[u], forward.first[u + 1]):
             edge = forward.edges[e]
             v = edge["other"]
-            if not problem.allowed[edge["market"]] or state.inflow.most[problem.max_hops, v] <= 0.0:
+            if state.closed[e] or not problem.allowed[edge["market"]] or state.inflow.most[problem.max_hops, v] <= 0.0:
                 continue
             gas = value_base_gas(edge, problem.gas)
             least_gas[v] = min(least_gas[v], least_gas[u] + gas)
@@ -75,8 +75,8 @@ def bound_by_fixed_costs(problem, state, workspace, reached, merged, net):
     for share in (0.75, 0.5, 0.25, 0.95):  # of the gas is counted, the rest is left to the markets
         counted = share * gas
         rest = SplitProblem(
-            problem.graph, problem.allowed, problem.wraps, problem.gas * (1.0 - share), problem.start, problem.end,
-            problem.max_hops, problem.amount,
+            problem.graph, problem.allowed, problem.wraps, problem.gas * (1.0 - share), problem.units,
+            problem.start, problem.end, problem.max_hops, problem.amount,
         )  # fmt: skip
         bound, _ = refine_bound(rest, state, workspace, merged, net + counted, several + counted)
         several = min(several, bound - counted)
@@ -87,7 +87,7 @@ def bound_by_fixed_costs(problem, state, workspace, reached, merged, net):
     mark_adjacent(problem.graph.forward, problem.start, scratch.is_adjacent, True)
     single = compute_dual_prices(problem, state, workspace, PricingRule(net, SINGLE_PATH)) * problem.amount
     if single > max(several, net * (1.0 + CLOSE)):
-        single = min(single, find_best_single_path(problem, duals, net))
+        single = min(single, find_best_single_path(problem, state, duals, net))
     clear_dual_prices(duals)
     mark_adjacent(problem.graph.forward, problem.start, scratch.is_adjacent, False)
     clear_limits(state, reached)

@@ -33,7 +33,7 @@ def _look_up_best_price(duals, edges, v, u, left):
 
 
 @kernel
-def find_best_single_path(problem, duals, net):
+def find_best_single_path(problem, state, duals, net):
     """Return the largest net output of a single path that takes the whole amount.
 
     Depth first, with the amounts that really arrive; a path is left where what it has, at the prices, is worth no more
@@ -68,7 +68,7 @@ def find_best_single_path(problem, duals, net):
         edge = edges[e]
         v = edge["other"]
         dual_price = 1.0 if v == problem.end else _look_up_best_price(duals, edges, v, u, hops - depth - 1)
-        if dual_price == 0.0 or not problem.allowed[edge["market"]]:
+        if dual_price == 0.0 or state.closed[e] or not problem.allowed[edge["market"]]:
             continue
         if _is_used(v, edge["market"], depth, token, cursor, edges):
             continue

@@ -12,8 +12,8 @@ import numpy as np
 from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.bound.cutting_planes import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
+from routing_engine.kernels.bound.exclusion import exclude_edges
 from routing_engine.kernels.bound.fixed_cost_bound import bound_by_fixed_costs
-from routing_engine.kernels.bound.flow_limits import tighten_limits
 from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns
@@ -58,29 +58,30 @@ def _is_nearly_free(net, merged, gas):
 
 
 @kernel
-def _judge(problem, state, workspace, merged, net, is_tight):
+def _judge(problem, state, workspace, merged, net, reached, is_linear):
     """Bound what any allocation nets; where that proves too little and gas counts, with a closer look.
 
     Returns
     -------
     bound, price : float, float
         As of `certify`.
-    is_tight : bool
-        Whether `state.limit` has been tightened for the amount.
+    reached : int
+        As of `fill_limits`.
     """
     bound, slope = certify(problem, state, workspace, merged, net)
     if bound <= net * (1.0 + CLOSE) or not problem.gas.any():
-        return bound, slope, is_tight
-    if not is_tight:
-        tighten_limits(problem, state, workspace.scratch.is_adjacent)
+        return bound, slope, reached
+    if not is_linear:
+        most, reached = exclude_edges(problem, state, workspace, merged, reached, net)
+        bound = max(net, min(bound, most))
     closer, its_slope = refine_bound(problem, state, workspace, merged, net, bound)
     if closer < bound:
-        return closer, its_slope, True
-    return bound, slope, True
+        return closer, its_slope, reached
+    return bound, slope, reached
 
 
 @kernel
-def generate_columns(paths, count, problem, state, workspace, rounds, reached):
+def generate_columns(paths, count, problem, state, workspace, rounds, reached, is_linear):
     """Improve an allocation by further paths, beginning with the `count` paths given, and judge it.
 
     Parameters
@@ -115,7 +116,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached):
         return net, count, bound, 0.0
     merged = MergedPaths(graph, network, count, total)
     stage = 0 if _is_nearly_free(net, merged, problem.gas) else len(MIN_GAINS) - 1
-    slope, is_tight = 0.0, False
+    slope = 0.0
     for _ in range(rounds):
         used = network.edge[:total].copy()
         size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)
@@ -133,7 +134,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached):
         if size == 0:
             break
         if bound == np.inf:
-            bound, slope, is_tight = _judge(problem, state, workspace, merged, net, is_tight)
+            bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_linear)
         fresh = _find_new_edge(columns.found[0], used, state)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
@@ -145,7 +146,8 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached):
     net, count, total = optimise(paths, count, problem, network, FINE)
     merged = MergedPaths(graph, network, count, total)
     if bound == np.inf or not problem.gas.any():
-        bound, slope, _ = _judge(problem, state, workspace, merged, net, is_tight)
-    if reached > 0 and count == 1 and bound > net * (1.0 + CLOSE) and problem.gas.any():
+        bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_linear)
+    if not is_linear and count == 1 and bound > net * (1.0 + CLOSE) and problem.gas.any():
         bound = min(bound, bound_by_fixed_costs(problem, state, workspace, reached, merged, net))
+    state.closed[:] = False
     return net, count, bound, slope
