@@ -159,8 +159,9 @@ class FlowState(NamedTuple):
 
     `flow` and `slope` are the input and the marginal price of each forward edge in use. `owner` is the edge that uses
     each market, or -1. `shut` marks the edges that are left out for a while. `multiplier` is what each market may earn
-    beside its gas. `inflow` says what can be at each token after so many hops, and `limit` what can be there at all.
-    `closed` marks the edges that no better route uses; `losses` is the memory of the search for them.
+    beside its gas. `inflow` says what can be at each token after so many hops, `room` what can be there at all, and
+    `limit` what can in a route that is better than the one known. `closed` marks the edges that no such route
+    uses; `losses` is the memory of the search for them.
     """
 
     flow: npt.NDArray[np.float64]
@@ -169,6 +170,7 @@ class FlowState(NamedTuple):
     shut: npt.NDArray[np.bool_]
     multiplier: npt.NDArray[np.float64]
     inflow: Inflow
+    room: npt.NDArray[np.float64]
     limit: npt.NDArray[np.float64]
     closed: npt.NDArray[np.bool_]
     losses: Losses

@@ -35,6 +35,7 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
         shut=np.zeros(edges, np.bool_),
         multiplier=np.zeros(markets),
         inflow=Inflow(np.zeros((rounds, tokens)), np.zeros(rounds * tokens, np.int32)),
+        room=np.zeros(tokens),
         limit=np.zeros(tokens),
         closed=np.zeros(edges, np.bool_),
         losses=Losses(

@@ -95,7 +95,14 @@ def exclude(router: Router, request: RouteRequest, known: Route) -> Exclusion:
     found = Exclusion(net, bound, state.closed.copy(), loose, state.limit.copy())
     clear_limits(state, again)
     state.closed[:] = False
-    for left in (state.inflow.most, state.limit, state.losses.price, state.multiplier, workspace.scratch.is_adjacent):
+    for left in (
+        state.inflow.most,
+        state.limit,
+        state.room,
+        state.losses.price,
+        state.multiplier,
+        workspace.scratch.is_adjacent,
+    ):
         assert not left.any()
     return found
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import inner, kernel
-from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_limits, fill_limits
+from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_flow_limits, limit_flows
 from routing_engine.kernels.bound.losses import ALL, MAIN, spread_losses, weigh_edges
 from routing_engine.kernels.bound.minor_edges import mark_minor_edges
 from routing_engine.kernels.marginal_price import value_base_gas
@@ -142,8 +142,8 @@ def _limit_again(problem, state, is_adjacent, reached):
     most = state.losses.most
     for i in range(reached):
         most[state.inflow.reached[i]] = state.limit[state.inflow.reached[i]]
-    clear_limits(state, reached)
-    again = fill_limits(problem, state, is_adjacent, MANY_WAYS)
+    clear_flow_limits(state, reached)
+    again = limit_flows(problem, state, is_adjacent, MANY_WAYS)
     for i in range(again):
         v = state.inflow.reached[i]
         state.limit[v] = min(state.limit[v], most[v])

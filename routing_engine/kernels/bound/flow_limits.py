@@ -120,7 +120,7 @@ def _fill_inflow(state, problem, is_adjacent, is_single_path):
 
 @kernel
 def fill_limits(problem, state, is_adjacent, is_single_path):
-    """Fill `state.inflow`: what can be at a token after up to k hops, 0 without a path; and `state.limit`.
+    """Fill `state.inflow`: what can be at a token after up to k hops, 0 without a path; and `state.limit` and `room`.
 
     Parameters
     ----------
@@ -136,8 +136,16 @@ def fill_limits(problem, state, is_adjacent, is_single_path):
     int
         Number of tokens in `state.inflow.reached`, for `clear_limits`.
     """
-    inflow = state.inflow
-    size = _fill_inflow(state, problem, is_adjacent, is_single_path)
+    count = limit_flows(problem, state, is_adjacent, is_single_path)
+    for i in range(count):
+        state.room[state.inflow.reached[i]] = state.limit[state.inflow.reached[i]]
+    return count
+
+
+@kernel
+def limit_flows(problem, state, is_adjacent, is_single_path):
+    """Fill `state.inflow` and `state.limit` as `fill_limits` does, and leave `room` as it is."""
+    size, inflow = _fill_inflow(state, problem, is_adjacent, is_single_path), state.inflow
     count = 0  # a token is reached again over more hops, where more of it can be there
     for i in range(size):
         v = inflow.reached[i]
@@ -149,8 +157,15 @@ def fill_limits(problem, state, is_adjacent, is_single_path):
 
 
 @kernel
-def clear_limits(state, size):
-    """Undo `fill_limits`."""
+def clear_flow_limits(state, size):
+    """Undo `limit_flows`."""
     for i in range(size):
         state.inflow.most[:, state.inflow.reached[i]] = 0.0
         state.limit[state.inflow.reached[i]] = 0.0
+
+
+@kernel
+def clear_limits(state, size):
+    """Undo `fill_limits`."""
+    clear_flow_limits(state, size)
+    state.room[:] = 0.0

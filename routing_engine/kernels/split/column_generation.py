@@ -29,6 +29,9 @@ rest. Where gas counts, the gas is what it must bring."""
 NEARLY_FREE = 1e-7
 """Part of the net output below which a market's gas does not count."""
 
+OPEN = 1e-4
+"""Relative gap from which on edges are left out of a bound: that takes longer than to refine a small one."""
+
 FAILURES = 8
 """Columns in a row that may fail before the search ends."""
 
@@ -71,7 +74,7 @@ def _judge(problem, state, workspace, merged, net, reached, is_linear):
     bound, slope = certify(problem, state, workspace, merged, net)
     if bound <= net * (1.0 + CLOSE) or not problem.gas.any():
         return bound, slope, reached
-    if not is_linear:
+    if not is_linear and bound > net * (1.0 + OPEN):
         most, reached = exclude_edges(problem, state, workspace, merged, reached, net)
         bound = max(net, min(bound, most))
     closer, its_slope = refine_bound(problem, state, workspace, merged, net, bound)

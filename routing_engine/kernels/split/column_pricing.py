@@ -48,7 +48,7 @@ def _extend(k, slot, row, problem, state, threshold, scratch):
     owner = state.owner[edge["market"]]
     if not problem.allowed[edge["market"]] or state.shut[e] or (owner >= 0 and owner != e):
         return False
-    most = state.limit[u]
+    most = state.room[u]
     if most <= 0.0 or most < edge["x_min"]:
         return False
     dual_price = scratch.labels[k, slot]["amount"]
