@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.curves.kernels import edge_curve
 from routing_engine.errors import QuoteRefused
+from routing_engine.jit.direct_call import Compiled
 from routing_engine.route import Side
 from routing_engine.search.allocation import Part
 from routing_engine.search.path_search import replay
@@ -15,6 +17,11 @@ SMALLEST_PART = 256
 """A path that takes less than the amount divided by this is not looked for."""
 
 BISECTIONS = 24
+
+ROUNDING = 1e-3
+"""Part by which markets may take or give more than their curves say, where amounts are of few units."""
+
+_compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
 
 def collect_full_paths(query: Query, allowed: npt.NDArray[np.bool_]) -> list[Part]:
@@ -63,12 +70,32 @@ def _find_input(query: Query, edges: tuple[int, ...], amount: int) -> int:
     return replay(query.graph.edges_ends(edges), query.request.side, amount)[0].amount_in
 
 
+def _bound_amount(query: Query, allowed: npt.NDArray[np.bool_]) -> float:
+    """Return the most that all markets at the end where the amount is asked for take, or give for exact-out."""
+    graph, request = query.graph, query.request
+    is_exact_out = request.side == Side.EXACT_OUT
+    adjacency = graph.reverse if is_exact_out else graph.forward
+    token = graph.index[request.token_out if is_exact_out else request.token_in]
+    edges = adjacency.edges[adjacency.first[token] : adjacency.first[token + 1]]
+    edges = edges[allowed[edges["market"]]]
+    if not is_exact_out:
+        return float(edges["x_max"].sum()) * (1.0 + ROUNDING)
+    given = edges["x_max"] * edges["max_average_price"]
+    is_sharp = edges["concave"] != 0
+    given[is_sharp] = np.nan_to_num(
+        _compute_amounts_out(edges[is_sharp], graph.pieces, edges["x_max"][is_sharp]), nan=np.inf
+    )
+    return float((given * (1.0 + edges["above"] + ROUNDING)).sum())
+
+
 def split_beyond_paths(query: Query, allowed: npt.NDArray[np.bool_]) -> CertifiedRoutes | None:
     """Return a split where no single path takes the whole amount; None where none is found.
 
     Of an exact-out amount such paths often take all that there is, at prices far off: it is approached by steps first.
     """
     is_exact_out = query.request.side == Side.EXACT_OUT
+    if _bound_amount(query, allowed) < query.request.amount:
+        return None
     found = query.split_by_steps(allowed) if is_exact_out and query.request.max_splits > 1 else None
     if found:
         return found
