@@ -186,6 +186,9 @@ class AlternativeSchema(Schema):
             "example": "routes_up_to_4_hops",
         },
     )
+    optimalityGapReason = fields.String(
+        metadata={"description": "Why nothing is proven; empty where `optimalityGapBps` is a number", "example": ""}
+    )
 
 
 class UnavailableSchema(Schema):

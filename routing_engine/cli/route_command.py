@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from routing_engine.route import Route
     from routing_engine.snapshot.snapshot import Snapshot
 
+WIDTH = 80
+"""Columns of a paragraph."""
+
 OPTION_OF = {"amount": "--amount", "token_out": "--to", "alternatives": "--alternatives"}
 """A request's fields by the option they come from, where `search_options` does not know it."""
 
@@ -57,6 +61,7 @@ class Options:
     search: SearchOptions
     alternatives: int
     pareto: bool
+    explain: bool
     output_format: str
 
 
@@ -70,6 +75,7 @@ class Options:
 @search_options
 @click.option("--alternatives", type=int, default=0, metavar="N", help="Further routes to show, up to 5.")
 @click.option("--pareto", is_flag=True, help="Show the best route for every fill time, as alternatives.")
+@click.option("--explain", is_flag=True, help="Say in a few sentences what is proven of the route (table only).")
 @click.option("--format", "output_format", type=click.Choice([TABLE, JSON, CSV]), default=TABLE, show_default=True)
 def route(**values: Any) -> None:
     """Find the best route for an amount, exact to the smallest unit.
@@ -97,6 +103,8 @@ def _route(options: Options) -> None:
     for message in _gas_notes(best, {**market.gas_prices, **(request.gas_prices or {})}):
         note(message)
     _write(options.output_format, result, market, (finished - loaded) * 1e3, (loaded - started) * 1e3)
+    if options.explain and options.output_format == TABLE and result.certificate:
+        click.echo(f"\n{fill(result.certificate.explain(), WIDTH)}")
 
 
 def _request(options: Options, market: Snapshot) -> RouteRequest:

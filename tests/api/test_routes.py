@@ -55,6 +55,7 @@ def test_a_route_has_the_documented_shape(ask: Callable[..., Any], resources: Re
     assert route["expiresAt"] == format_time(START + timedelta(seconds=60))
     assert 0.0 <= route["optimalityGapBps"] < 1.0
     assert route["optimalityGapScope"] in {"routes_up_to_4_hops", "all_flows"}
+    assert route["optimalityGapReason"] == ""
     assert "alternatives" not in route
     for name in ("estimatedTime", "outputAmount", "outputAmountMin", "gas"):
         assert route[name].isascii()
@@ -150,6 +151,8 @@ def test_alternatives_differ_and_come_after_the_best(ask: Callable[..., Any]) ->
     assert len({item["id"] for item in routes}) == 4
     assert len({str(item["steps"]) for item in routes}) == 4
     assert all("alternatives" not in item for item in routes[1:])
+    reasons = ["", *["alternatives are not judged"] * (len(routes) - 1)]
+    assert [item["optimalityGapReason"] for item in routes] == reasons
     assert ask(alternatives=0).get_json().keys() == ask().get_json().keys()
 
 

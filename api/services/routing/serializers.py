@@ -16,6 +16,7 @@ from routing_engine.reference.chains import CHAINS, block_time_s
 
 VALID_FOR = timedelta(seconds=60)
 GAS = "gas"
+NOT_JUDGED = "alternatives are not judged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,7 @@ class RouteWriter:
             "snapshotId": self.snapshot_id,
             "optimalityGapBps": None if gap_bps is None else round(gap_bps, 4),
             "optimalityGapScope": None if gap_bps is None or certificate is None else certificate.scope,
+            "optimalityGapReason": certificate.reason if certificate else NOT_JUDGED,
         }
 
     def steps(self, route: Route) -> list[dict[str, Any]]:

@@ -174,6 +174,14 @@ def test_the_table_shows_hops_and_a_summary_in_eighty_plain_columns(run: Run) ->
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_what_is_proven_is_explained_when_asked_for(run: Run) -> None:
+    arguments = ("--from", "USDC@1", "--to", "WETH@1", "--amount", "1000")
+    plain, explained = (run("route", *arguments, *more).stdout for more in ((), ("--explain",)))
+    assert "No other route is better by" not in plain
+    assert "No other route is better by" in explained
+    assert max(map(len, explained.splitlines())) <= 80
+
+
 def test_no_name_from_a_file_steers_the_terminal(route: Run) -> None:
     out = route("--from", "0x" + "f" * 40, "--to", "USDC", "--amount", "1").stdout
     assert "\x1b" not in out
