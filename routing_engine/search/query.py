@@ -29,9 +29,8 @@ PARTS, SMALLEST_PART = 4, 4**8
 """Where one path is not enough, one for a quarter is looked for, then for a quarter of that: down to this part."""
 
 HOPELESS_IMPACT = 0.9999
-"""Part of the price that a single path may lose: of more, the amount is far beyond all that there is to buy."""
-
-HOPELESS = "the amount is so far beyond what there is to buy that it was not divided: nearly all of it would be lost"
+"""Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
+that it is not divided: nearly all of it would be lost."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -110,17 +109,15 @@ class Query:
 
     def split_single(self, single: Single, allowed: Mask) -> CertifiedRoutes:
         """Return the single path's route, and before it several paths where that is better."""
-        is_hopeless = self.request.side == Side.EXACT_IN and single.route.price_impact > HOPELESS_IMPACT
-        if is_hopeless:
-            gap = Certificate.missing(HOPELESS, len(single.edges), gas_aware=single.route.gas_priced)
-            return CertifiedRoutes([single.route], gap)
         splitter = self._create_splitter(allowed, len(single.edges))
         starts = [(single.edges, single.route.amount_in)]
-        whole = self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent()
+        is_exact_out = self.request.side == Side.EXACT_OUT
+        is_hopeless = not is_exact_out and single.route.price_impact > HOPELESS_IMPACT
+        whole = self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent() or is_hopeless
         paths = (single.edges, *(candidate.numbers for candidate in single.others))
         if whole:
             allocation = splitter.judge(starts)
-        elif self.request.side == Side.EXACT_OUT:
+        elif is_exact_out:
             allocation = approach_amount(splitter, starts, single.route.price_impact, paths)
         else:
             allocation = splitter.allocate(starts, single.route.price_impact, paths)

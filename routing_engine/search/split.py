@@ -143,6 +143,9 @@ class Splitter:
         fewer = self.grow([(shorter, sum([amount for _, amount in starts]))], others, max_hops - 1)
         if not is_doubtful and fewer.net <= allocation.net:
             return allocation
+        paths = {tuple(edges) for edges, _ in fewer.list_parts()}
+        if any(paths == {tuple(edges) for edges, _ in parts} for parts in (starts, allocation.list_parts())):
+            return allocation  # from these paths the search has gone on already
         return choose_better(allocation, self._improve(fewer.list_parts(), problem))
 
     def improve(self, starts: Sequence[Part]) -> Allocation:

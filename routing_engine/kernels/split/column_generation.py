@@ -29,8 +29,9 @@ rest. Where gas counts, the gas is what it must bring."""
 NEARLY_FREE = 1e-7
 """Part of the net output below which a market's gas does not count."""
 
-OPEN = 1e-4
-"""Relative gap from which on edges are left out of a bound: that takes longer than to refine a small one."""
+OPEN, OPEN_OF_FEW, FEW = 1e-4, 1e-6, 4
+"""Relative gaps from which on edges are left out of a bound, and of that of few paths: of many, to refine a small gap
+takes less time."""
 
 FAILURES = 8
 """Columns in a row that may fail before the search ends."""
@@ -74,7 +75,8 @@ def _judge(problem, state, workspace, merged, net, reached, is_linear):
     bound, slope = certify(problem, state, workspace, merged, net)
     if bound <= net * (1.0 + CLOSE) or not problem.gas.any():
         return bound, slope, reached
-    if not is_linear and bound > net * (1.0 + OPEN):
+    is_open = bound > net * (1.0 + (OPEN if merged.path_count > FEW else OPEN_OF_FEW))
+    if is_open and not is_linear:
         most, reached = exclude_edges(problem, state, workspace, merged, reached, net)
         bound = max(net, min(bound, most))
     closer, its_slope = refine_bound(problem, state, workspace, merged, net, bound)
