@@ -189,7 +189,7 @@ class Graph:
         return np.divide(1.0, self.prices, out=np.zeros(self.prices.size), where=self.prices > 0)
 
     def settled_units(self, gas_cost: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return `units` at prices at which markets earn little beside this gas: of `gas_cost`."""
+        """Return `units` at prices at which markets earn little beside this gas, of `gas_cost`; 0 in large markets."""
         return self._settled.find_units(self.arrays, self.prices, gas_cost)
 
     def gas_cost(self, gas_prices: Mapping[int, int]) -> npt.NDArray[np.float64]:

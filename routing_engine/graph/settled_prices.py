@@ -14,6 +14,10 @@ _settle_prices = Compiled(settled_prices.settle_prices)
 KEPT = 8
 """Gas prices that they are kept for."""
 
+MOST_TOKENS = 2_000
+"""Tokens of a graph for which they are worth their time: with 5,000 tokens and 20,000 pools, what rests on them doubled
+the time of a division and proved nothing more."""
+
 
 class SettledPrices:
     """What one graph's tokens are worth, so that markets together earn little."""
@@ -24,22 +28,23 @@ class SettledPrices:
     def find_units(
         self, graph: GraphArrays, prices: npt.NDArray[np.float64], gas_cost: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Return the number of each token's smallest units that the root's is worth, 0 where unknown.
+        """Return the number of each token's smallest units that the root's is worth; 0 where unknown or not settled.
 
         Parameters
         ----------
         prices : float64 array, shape (tokens,)
             Reference prices, where the search begins.
         gas_cost : float64 array, shape (chains,)
-            Worth of one gas unit by chain, in the root's smallest units; where it is 0, prices stay.
+            Worth of one gas unit by chain, in the root's smallest units.
         """
+        if prices.size > MOST_TOKENS or not gas_cost.any():
+            return np.zeros(prices.size)
         key = gas_cost.tobytes()
         known = self._units.get(key)
         if known is not None:
             return known
         settled = prices.copy()
-        if gas_cost.any():
-            _settle_prices(graph, settled, gas_cost)
+        _settle_prices(graph, settled, gas_cost)
         units = np.divide(1.0, settled, out=np.zeros(settled.size), where=settled > 0)
         if len(self._units) >= KEPT:
             self._units.clear()
