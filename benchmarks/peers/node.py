@@ -20,7 +20,6 @@ from routing_engine.markets import ConstantProductPool
 HERE = Path(__file__).parent
 CACHE = Path(__file__).parents[2] / ".cache"
 PACKAGE = HERE / "package.json"
-PEERS = ("v2-sdk", "smart-order-router", "balancer-sor")
 
 
 def versions() -> Mapping[str, str]:

@@ -21,6 +21,7 @@ from benchmarks.report import Row, Table, at_least
 from benchmarks.sections import Entries, Setting
 from tests.support.capture import ONE_TO_ONE, Uniswap, tokens_of
 from tests.support.chain import Chain, running_chain
+from tests.support.evidence import data_of
 from tests.support.evm import ACTOR, FOREVER, Contract
 from tests.support.uniswap import V2, V3, V3Pool, _v2_core, _v3_core
 
@@ -183,20 +184,8 @@ def together(chain: Chain, steps: Sequence[tuple[Contract, str, tuple[object, ..
     """Send calls through Multicall3, many in a transaction; none may fail."""
     selector = bytes.fromhex("82ad56cb")
     for part in _portions(steps, portion):
-        calls = [
-            (
-                contract.address,
-                False,
-                contract.functions[name].selector + encode(contract.functions[name].inputs, given),
-            )
-            for contract, name, given in part
-        ]
+        calls = [(contract.address, False, data_of(contract, name, *given)) for contract, name, given in part]
         chain.send(MULTICALL3, selector + encode(["(address,bool,bytes)[]"], [calls]))
-
-
-def _data(contract: Contract, name: str, given: tuple[object, ...]) -> bytes:
-    function = contract.functions[name]
-    return function.selector + encode(function.inputs, given)
 
 
 def _portions(steps: Sequence[tuple[Contract, str, tuple[object, ...]]], size: int) -> Iterator[Sequence[object]]:

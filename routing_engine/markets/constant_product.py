@@ -151,10 +151,6 @@ def _spot_price(reserve_in: int, reserve_out: int, fee_pips: int) -> float:
     return (1.0 - fee_pips / PIPS) * reserve_out / reserve_in if reserve_in else 0.0
 
 
-def _is_open(limits: Limits) -> bool:
-    return limits.min_amount_in <= limits.max_amount_in
-
-
 def build(pool: Pool, market_id: str, tokens: list[Token]) -> ConstantProductPool:
     """Build a Uniswap v2 pair or a fork of it."""
     token0, token1 = require_two(tokens)

@@ -26,7 +26,6 @@ from tests.support.scripts import Script, adapter_of, address, token
 TOKENS = tuple(token(number) for number in (1, 2, 3))
 FACTORY, OTHER_FACTORY = address(0xF), address(0xE)
 PAIRS = {(0, 1): address(0xA1), (0, 2): address(0xA2), (1, 2): address(0xA3)}
-NAMES = ("uniswap_v2", "sushiswap_v2")
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from tests.api.conftest import START, Merchant
 from tests.support.shop import LINK, Shop, connected
 
 PATH = "/api/v1/payment_link"
-USDC_BASE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
 
 
 def price(**changes: object) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from eth_utils import keccak
 
 from adapters.bridges.promise import Promise
 from adapters.chain.deployments import deployments_of
-from api.domain.transfers import Transfer, TransferKind
+from api.domain.transfers import TransferKind
 from routing_engine.amm.stargate_fee import FeeTerms
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
@@ -109,10 +109,6 @@ class Relay:
         signed = signed[:-1] + bytes([signed[-1] + 27])
         order = (self.data, ETHEREUM, word(ACTOR), amount_out, word(recipient), b"", signed)
         return Wallet(chain, ACTOR).send(pool.address, data_of(pool, "fillRelayWithUpdatedDeposit", *order))
-
-
-def kinds(transfers: list[Transfer]) -> list[tuple[TransferKind, str, int]]:
-    return [(each.kind, each.recipient, each.amount) for each in transfers]
 
 
 @pytest.mark.parametrize("refuses", [False, True])

@@ -24,7 +24,6 @@ from tests.support.settlement import PRICE, ChainShop, chain_shop, transfer_data
 from tests.support.shop import LINK
 
 BASE, ETHEREUM = 8453, 1
-CALLBACKS = ("success_callback_url", "cancel_callback_url", "failure_callback_url")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ PAYER, MERCHANT = "0x" + "aa" * 20, "0x" + "bb" * 20
 REFERENCE = bytes(range(16))
 GAS_PRICE = 10**9
 BUILDERS = PaymentBuilders.installed()
-UNITS = {"USDC": 10**6, "USDT": 10**6, "DAI": 10**18, "WETH": 10**18, "ETH": 10**18}
 
 
 @pytest.fixture(scope="module")

@@ -59,17 +59,12 @@ def check_account(
     InvalidData
         Naming the option that is wrong.
     """
-    code = currencies.find_canonical(currency)
-    if code is None or code == currencies.DOLLAR:
-        raise InvalidData.at("currency", f"{currency!r} is not the symbol of a listed token")
-    if chain_id not in CHAINS:
-        known = ", ".join(f"{chain.chain_id} ({chain.name})" for chain in CHAINS.values())
-        raise InvalidData.at("chain", f"Unknown chain {chain_id}; use one of {known}")
+    code = _find_currency(currency)
+    _require_known(chain_id)
     settled = _find_token(token, chain_id, decimals)
     recipient = _read_address("address", address)
     refuse_recipient(recipient, settled)
-    if screen([recipient]):
-        raise InvalidData.at("address", f"Rejected by the check of addresses ({StatusReason.SCREENING_REJECTED})")
+    _refuse_screened(recipient, screen)
     if chains is not None:
         _require_contract(settled, chains)
     return Account(
@@ -99,6 +94,24 @@ def refuse_recipient(address: str, token: Token) -> None:
         raise InvalidData.at("address", "Is the contract of a token; what it receives is lost")
     if address in find_contracts(token.chain_id) | {MULTICALL3}:
         raise InvalidData.at("address", "Is a contract of a market or a bridge; anybody could take what it receives")
+
+
+def _find_currency(text: str) -> str:
+    code = currencies.find_canonical(text)
+    if code is None or code == currencies.DOLLAR:
+        raise InvalidData.at("currency", f"{text!r} is not the symbol of a listed token")
+    return code
+
+
+def _require_known(chain_id: int) -> None:
+    if chain_id not in CHAINS:
+        known = ", ".join(f"{chain.chain_id} ({chain.name})" for chain in CHAINS.values())
+        raise InvalidData.at("chain", f"Unknown chain {chain_id}; use one of {known}")
+
+
+def _refuse_screened(address: str, screen: Screen) -> None:
+    if screen([address]):
+        raise InvalidData.at("address", f"Rejected by the check of addresses ({StatusReason.SCREENING_REJECTED})")
 
 
 def _require_contract(token: Token, chains: Mapping[int, RpcPool]) -> None:

@@ -6,6 +6,8 @@ before and after this lane. Ethereum holds the coin itself.
 
 from __future__ import annotations
 
+from functools import partial
+
 from routing_engine.fixed_point import BPS, WAD
 from routing_engine.markets.bridges.lane import BridgeLane, LaneFee
 from routing_engine.markets.bridges.terms import lane_id
@@ -41,25 +43,17 @@ def hop_lanes(
     liquidity : int
         The bonders' free credit on the destination.
     """
-    edge = ((least_bonder_fee + 1) * BPS - 1) // bonder_fee_bps if bonder_fee_bps else UNLIMITED
-    gas_fee = LaneFee(name="destination_gas_fee", flat=destination_gas_fee)
-    name = lane_id("hop", token_in, token_out)
-
-    def lane(suffix: str, bonder_fee: LaneFee, least: int, most: int) -> BridgeLane:
-        return BridgeLane(
-            id=name + suffix,
-            protocol="hop",
-            token_in=token_in,
-            token_out=token_out,
-            fees=(bonder_fee, gas_fee),
-            min_amount_in=least,
-            max_amount_in=most,
-            fill_time_s=fill_time_s,
-            gas=gas,
-        )
-
-    small = lane(":small", LaneFee(name="bonder_fee", flat=least_bonder_fee), 1, min(edge, liquidity))
-    if edge >= liquidity:
+    flat_until = _find_last_flat(bonder_fee_bps, least_bonder_fee)
+    name, gas_fee = lane_id("hop", token_in, token_out), LaneFee(name="destination_gas_fee", flat=destination_gas_fee)
+    lane = partial(BridgeLane, protocol="hop", token_in=token_in, token_out=token_out, fill_time_s=fill_time_s, gas=gas)
+    flat = LaneFee(name="bonder_fee", flat=least_bonder_fee)
+    small = lane(id=f"{name}:small", fees=(flat, gas_fee), max_amount_in=min(flat_until, liquidity))
+    if flat_until >= liquidity:
         return (small,)
     share = LaneFee(name="bonder_fee", rate_e18=bonder_fee_bps * (WAD // BPS))
-    return small, lane("", share, edge + 1, liquidity)
+    return small, lane(id=name, fees=(share, gas_fee), min_amount_in=flat_until + 1, max_amount_in=liquidity)
+
+
+def _find_last_flat(bonder_fee_bps: int, least_bonder_fee: int) -> int:
+    """Return the greatest amount whose share, rounded down, does not exceed the least fee."""
+    return ((least_bonder_fee + 1) * BPS - 1) // bonder_fee_bps if bonder_fee_bps else UNLIMITED
