@@ -75,15 +75,9 @@ class BancorPool(PairMarket):
         amount_out, fee = get_amount_out(amount_in, reserve_in, reserve_out, self.fee_pips)
         if amount_out == 0 or reserve_in == 0:
             self.refuse_low(amount_in)
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            amount_out,
-            fees=(Fee(amount=fee, token=token_out, name="lp_fee"),),
-            gas=self.gas,
-            spot_price=self.spot_price(token_in, token_out),
-        )
+        fees = (Fee(amount=fee, token=token_out, name="lp_fee"),)
+        price = self.spot_price(token_in, token_out)
+        hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=self.gas, spot_price=price, fees=fees)
         left = (reserve_in + amount_in, reserve_out - amount_out)
         reserve0, reserve1 = left if zero_for_one else left[::-1]
         return hop, advance(self, reserve0=reserve0, reserve1=reserve1)

@@ -79,15 +79,9 @@ class ConstantProductPool(PairMarket):
         amount_out = get_amount_out(amount_in, reserve_in, reserve_out, self.fee_pips) if amount_in > 0 else 0
         if amount_out == 0:
             self.refuse_low(amount_in)
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            amount_out,
-            fees=(Fee(amount=mul_div_up(amount_in, self.fee_pips, PIPS), token=token_in, name="lp_fee"),),
-            gas=self.gas,
-            spot_price=_spot_price(reserve_in, reserve_out, self.fee_pips),
-        )
+        fees = (Fee(amount=mul_div_up(amount_in, self.fee_pips, PIPS), token=token_in, name="lp_fee"),)
+        price = _spot_price(reserve_in, reserve_out, self.fee_pips)
+        hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=self.gas, spot_price=price, fees=fees)
         reserve_in, reserve_out = reserve_in + amount_in, reserve_out - amount_out
         if zero_for_one:
             return hop, advance(self, reserve0=reserve_in, reserve1=reserve_out)

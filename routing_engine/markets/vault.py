@@ -88,14 +88,9 @@ class Vault(PairMarket):
         amount_out = mul_div(amount_in, *self._rate(deposits)) if amount_in > 0 else 0
         if amount_out == 0:
             self.refuse_low(amount_in)
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            amount_out,
-            gas=self.gas_deposit if deposits else self.gas_redeem,
-            spot_price=self.spot_price(token_in, token_out),
-        )
+        price = self.spot_price(token_in, token_out)
+        gas = self.gas_deposit if deposits else self.gas_redeem
+        hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=gas, spot_price=price)
         if deposits:
             return hop, advance(self, max_deposit=most - amount_in)
         return hop, advance(self, max_redeem=most - amount_in)

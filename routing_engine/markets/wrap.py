@@ -73,14 +73,7 @@ class NativeWrap(PairMarket):
             self.refuse_low(amount_in)
         if amount_in > UNLIMITED:
             self.refuse(Refusal.AMOUNT_TOO_HIGH, "at most 2**256 - 1")
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            amount_in,
-            gas=gas,
-            spot_price=1.0,
-        )
+        hop = self.make_hop(token_in, token_out, amount_in, amount_in, gas=gas, spot_price=1.0)
         return hop, self
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:

@@ -204,7 +204,6 @@ class BalancerLinearPool(BasketMarket):
         return fees_due(self._held.main, self._targets)
 
     def _advance(self, sold: int, bought: int, amount_in: int, amount_out: int) -> Self:
-        balances = list(self.balances)
-        balances[sold] += -amount_in if sold == SHARE else amount_in
-        balances[bought] += amount_out if bought == SHARE else -amount_out
-        return replace(self, balances=tuple(balances))
+        """Return the pool after a swap; shares that are sold go out of circulation, and the other way round."""
+        come, gone = -amount_in if sold == SHARE else amount_in, -amount_out if bought == SHARE else amount_out
+        return replace(self, balances=self.move_balances(sold, come, bought, gone))

@@ -22,7 +22,7 @@ from routing_engine.curves.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18, replace_at
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
@@ -100,17 +100,10 @@ class BalancerStablePool(BasketMarket):
         amount_out = self._pay(sold, bought, amount_after_fee(amount_in, self.fee_e18)) if amount_in > 0 else 0
         if amount_out <= 0:
             self.refuse_low(amount_in)
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            amount_out,
-            fees=(Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),),
-            gas=self.gas,
-            spot_price=self.spot_price(token_in, token_out),
-        )
-        after = {sold: self.balances[sold] + amount_in, bought: self.balances[bought] - amount_out}
-        return hop, advance(self, balances=replace_at(self.balances, after))
+        fees = (Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),)
+        price = self.spot_price(token_in, token_out)
+        hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=self.gas, spot_price=price, fees=fees)
+        return hop, advance(self, balances=self.move_balances(sold, amount_in, bought, amount_out))
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Search the input, from a guess by the float64 formula; see `BaseMarket`."""

@@ -24,7 +24,7 @@ from routing_engine.curves.curve import Curve
 from routing_engine.curves.shape import Shape
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
-from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.basket import BasketMarket, check_amounts
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.model import Fee, Hop, Limits, Token
@@ -90,17 +90,10 @@ class BalancerV1Pool(BasketMarket):
         amount_out = out_given_in(*self._side(sold), *self._side(bought), amount_in, self.fee_e18)
         if amount_out == 0:
             self.refuse_low(amount_in)
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            amount_out,
-            fees=(Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),),
-            gas=self.gas,
-            spot_price=self.spot_price(token_in, token_out),
-        )
-        moved = {sold: self.balances[sold] + amount_in, bought: self.balances[bought] - amount_out}
-        after = replace(self, balances=replace_at(self.balances, moved))
+        fees = (Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),)
+        price = self.spot_price(token_in, token_out)
+        hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=self.gas, spot_price=price, fees=fees)
+        after = replace(self, balances=self.move_balances(sold, amount_in, bought, amount_out))
         before = self._price(sold, bought)
         if not before <= min(after._price(sold, bought), divide(amount_in, amount_out)):
             self.refuse(Refusal.AMOUNT_TOO_LOW, "rounding would break the pool's price check")

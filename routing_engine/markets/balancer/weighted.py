@@ -23,7 +23,7 @@ from routing_engine.curves.shape import Shape
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18, replace_at
+from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
@@ -92,17 +92,10 @@ class WeightedPool(BasketMarket):
         amount_out = self._amount_out(sold, bought, amount_in) if amount_in > 0 and self.balances[bought] else 0
         if amount_out == 0:
             self.refuse_low(amount_in)
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            amount_out,
-            fees=(Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),),
-            gas=self.gas,
-            spot_price=self._spot_price(sold, bought),
-        )
-        after = {sold: self.balances[sold] + amount_in, bought: self.balances[bought] - amount_out}
-        return hop, advance(self, balances=replace_at(self.balances, after))
+        fees = (Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),)
+        price = self._spot_price(sold, bought)
+        hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=self.gas, spot_price=price, fees=fees)
+        return hop, advance(self, balances=self.move_balances(sold, amount_in, bought, amount_out))
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Search the base of the power: the output depends on the input through it alone."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import WAD
@@ -12,9 +13,17 @@ from routing_engine.model import Token
 
 
 class BasketMarket(BaseMarket):
-    """A pool in which every token may be sold for every other; `tokens` is a field, in the order of the contract."""
+    """A pool in which every token may be sold for every other.
+
+    `tokens` and `balances` are fields of the kind, in the order of the contract.
+    """
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def balances(self) -> tuple[int, ...]: ...  # noqa: D102
 
     def find_places(self, token_in: Token, token_out: Token) -> tuple[int, int]:
         """Return where the two tokens stand.
@@ -28,6 +37,13 @@ class BasketMarket(BaseMarket):
         if token_in == token_out or token_in not in tokens or token_out not in tokens:
             self.refuse_pair(token_in, token_out)
         return tokens.index(token_in), tokens.index(token_out)
+
+    def move_balances(self, sold: int, amount_in: int, bought: int, amount_out: int) -> tuple[int, ...]:
+        """Return the balances after so much of one token has come and so much of another gone."""
+        balances = list(self.balances)
+        balances[sold] += amount_in
+        balances[bought] -= amount_out
+        return tuple(balances)
 
     def check_tokens(self, most: int) -> None:
         """Raise `InvalidMarket` unless these are 2 to `most` different tokens of one chain."""
@@ -51,8 +67,3 @@ def check_amounts(field: str, amounts: Sequence[int], count: int, low: int, high
 def check_fee_e18(fee_e18: int) -> None:
     """Raise `InvalidMarket` unless the fee is at least 0 and below the whole amount."""
     require(0 <= fee_e18 < WAD, "fee_e18", "must be at least 0 and below 1e18, the whole amount")
-
-
-def replace_at(amounts: Sequence[int], changes: Mapping[int, int]) -> tuple[int, ...]:
-    """Return `amounts` with those at the keys of `changes` replaced."""
-    return tuple(changes.get(index, amount) for index, amount in enumerate(amounts))

@@ -12,7 +12,7 @@ from routing_engine.amm.stableswap import FEE_SCALE, UINT256
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.basket import BasketMarket, check_amounts
 from routing_engine.markets.common.closed import CLOSED_CURVE
 from routing_engine.markets.common.codecs import BigInt, Codec, Tokens
 from routing_engine.markets.common.record import Record, read, read_ints
@@ -132,15 +132,9 @@ class CryptoSwapPool(BasketMarket):
         except ArithmeticError as error:
             reason = Refusal.INSUFFICIENT_LIQUIDITY if amount_in <= direction.most else Refusal.AMOUNT_TOO_HIGH
             raise QuoteRefused(reason, self.id, f"the contract reverts: {error}") from error
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            sold.amount_out,
-            fees=(Fee(amount=sold.fee, token=token_out, name="lp_fee"),),
-            gas=self.gas,
-            spot_price=direction.spot_price(),
-        )
+        fees = (Fee(amount=sold.fee, token=token_out, name="lp_fee"),)
+        price = direction.spot_price()
+        hop = self.make_hop(token_in, token_out, amount_in, sold.amount_out, gas=self.gas, spot_price=price, fees=fees)
         return hop, after
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
@@ -212,9 +206,7 @@ class CryptoSwapPool(BasketMarket):
         return False
 
     def _advance(self, direction: CryptoDirection, amount_in: int, sold: Exchanged) -> Self:
-        i, j = direction.i, direction.j
-        new = {i: self.balances[i] + amount_in, j: self.balances[j] - sold.amount_out}
-        balances = replace_at(self.balances, new)
+        balances = self.move_balances(direction.i, amount_in, direction.j, sold.amount_out)
         xs = scaled(balances, direction.precisions, self.price_scale)
         if self.profit is None:
             if not direction.smallest() <= amount_in <= direction.most:

@@ -118,15 +118,10 @@ class EkuboPool(PairMarket):
             self.refuse(Refusal.INSUFFICIENT_LIQUIDITY, detail)
         if done.amount_out == 0:
             self.refuse_low(amount_in)
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            done.amount_out,
-            fees=(Fee(amount=done.fee_amount, token=token_in, name="lp_fee"),),
-            gas=self.gas + self.gas_per_tick * done.crossed,
-            spot_price=self.spot_price(token_in, token_out),
-        )
+        fees = (Fee(amount=done.fee_amount, token=token_in, name="lp_fee"),)
+        price = self.spot_price(token_in, token_out)
+        gas = self.gas + self.gas_per_tick * done.crossed
+        hop = self.make_hop(token_in, token_out, amount_in, done.amount_out, gas=gas, spot_price=price, fees=fees)
         after = advance(self, sqrt_ratio=done.sqrt_ratio, tick=done.tick, liquidity=done.liquidity)
         return hop, after
 

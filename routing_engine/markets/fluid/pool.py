@@ -102,15 +102,9 @@ class FluidPool(PairMarket):
         if breach is not None or amount_out == 0:
             self.refuse_low(amount_in)
         first = way.pieces()[0]
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            amount_out,
-            fees=(Fee(amount=mul_div_up(amount_in, self.fee_pips, PIPS), token=token_in, name="lp_fee"),),
-            gas=self.gas,
-            spot_price=first[A] / first[B],
-        )
+        fees = (Fee(amount=mul_div_up(amount_in, self.fee_pips, PIPS), token=token_in, name="lp_fee"),)
+        price = first[A] / first[B]
+        hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=self.gas, spot_price=price, fees=fees)
         return hop, self._advance(way, split)
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:

@@ -81,15 +81,9 @@ class SolidlyPool(PairMarket):
             self.refuse(reason, f"the contract reverts at {amount_in}")
         if amount_out == 0:
             self.refuse_low(amount_in)
-        hop = self.make_hop(
-            token_in,
-            token_out,
-            amount_in,
-            amount_out,
-            fees=(Fee(amount=direction.fee_on(amount_in), token=token_in, name="lp_fee"),),
-            gas=self.gas,
-            spot_price=find_price(direction),
-        )
+        fees = (Fee(amount=direction.fee_on(amount_in), token=token_in, name="lp_fee"),)
+        price = find_price(direction)
+        hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=self.gas, spot_price=price, fees=fees)
         return hop, self._advance(token_in, direction.kept_of(amount_in), amount_out)
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:

@@ -12,7 +12,7 @@ from routing_engine.curves.curve import Curve
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD
 from routing_engine.markets.common.base import CLOSED
-from routing_engine.markets.common.basket import BasketMarket, check_amounts, replace_at
+from routing_engine.markets.common.basket import BasketMarket, check_amounts
 from routing_engine.markets.common.closed import CLOSED_CURVE
 from routing_engine.markets.common.state import advance
 from routing_engine.markets.stableswap.curve import build_curve, find_price
@@ -191,8 +191,7 @@ class StableSwapPool(BasketMarket):
     def _advance(self, direction: StableDirection, amount_in: int, sale: Sale) -> Self:
         i, j, traded = direction.i, direction.j, sale.traded
         if self.accounting is Accounting.AMOUNTS:
-            left = self.balances[j] - sale.amount_out - sale.protocol_fee
-            return advance(self, balances=replace_at(self.balances, {i: self.balances[i] + amount_in, j: left}))
-        kept = traded.fee - traded.fee * self.admin_fee_e10 // FEE_SCALE
-        new = {i: traded.x * WAD // self.rates[i], j: (traded.y + kept) * WAD // self.rates[j]}
-        return advance(self, balances=replace_at(self.balances, new))
+            return advance(self, balances=self.move_balances(i, amount_in, j, sale.amount_out + sale.protocol_fee))
+        kept, balances = traded.fee - traded.fee * self.admin_fee_e10 // FEE_SCALE, list(self.balances)
+        balances[i], balances[j] = traded.x * WAD // self.rates[i], (traded.y + kept) * WAD // self.rates[j]
+        return advance(self, balances=tuple(balances))
