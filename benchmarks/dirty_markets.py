@@ -6,10 +6,8 @@ import random
 from collections.abc import Callable
 from itertools import combinations, pairwise
 
-from routing_engine.amm.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
 from routing_engine.fixed_point import WAD
 from routing_engine.markets import (
-    ConcentratedPool,
     ConstantProductPool,
     Fork,
     LadderMarket,
@@ -20,6 +18,7 @@ from routing_engine.markets import (
 )
 from routing_engine.model import Market, Token
 from routing_engine.reference.chains import CHAINS
+from tests.support.mixed import make_concentrated
 
 DOLLARS = (2_000.0, 1.0, 1.1, 30.0, 0.01, 70_000.0, 1.0)
 DECIMALS = (18, 6, 18, 8, 18, 8, 18)
@@ -86,20 +85,10 @@ def _constant_product(rng: random.Random, name: str, first: Token, second: Token
 def _concentrated(rng: random.Random, name: str, first: Token, second: Token, depth: float, off: float) -> Market:
     """One wide position and a narrow one, or a narrow one alone, which a trade can use up."""
     price = PRICE[first] / PRICE[second] * off * 10.0 ** (second.decimals - first.decimals)
-    ratio = int(price**0.5 * 2**96)
-    tick = tick_at_sqrt_ratio(ratio)
     liquidity = int(depth / PRICE[second] * 10**second.decimals / price**0.5) + 10**4
     narrow = rng.randrange(2, 40) * 60, 5.0
-    nets: dict[int, int] = {}
-    for width, share in [narrow] if rng.random() < 0.4 else [(60_000, 1.0), narrow]:
-        lower, upper = ((tick + side * width) // 60 * 60 for side in (-1, 1))
-        for index, sign in ((lower, 1), (upper, -1)):
-            nets[index] = nets.get(index, 0) + sign * int(share * liquidity)
-    return ConcentratedPool(
-        id=name, protocol="uniswap_v3", token0=first, token1=second, fee_pips=rng.choice((500, 3000)),
-        tick_spacing=60, sqrt_price_x96=max(ratio, sqrt_ratio_at_tick(tick)), tick=tick,
-        liquidity=sum(net for index, net in nets.items() if index <= tick), ticks=tuple(sorted(nets.items())),
-    )  # fmt: skip
+    positions = [narrow] if rng.random() < 0.4 else [(60_000, 1.0), narrow]
+    return make_concentrated(name, (first, second), price, liquidity, positions, rng.choice((500, 3000)))
 
 
 def _solidly(rng: random.Random, name: str, first: Token, second: Token, depth: float, off: float) -> Market:

@@ -81,7 +81,7 @@ def test_published_scenarios(name: str) -> None:
     pools, target, sold, single, best = SCENARIOS[name]
     router, request = make_router(pools), ask(target, sold * ETHER)
     board = Board(router, request)
-    way = find_path(board, list_steps(board), request.amount, 4)
+    way = find_path(board, list_steps(board.markets.values()), request.amount, 4)
     route = board.build_route(((request.amount, way),))
     assert route is not None
     assert route.amount_out_net == single
@@ -155,7 +155,7 @@ def test_the_worked_example_of_bellman_ford() -> None:
     prices = [(A, B, 2.0), (A, C, 5.0), (B, D, 3.0), (C, B, 0.5), (C, D, 4.0)]
     markets = [ladder(f"pool{n}", *ends, price, 10**9) for n, (*ends, price) in enumerate(prices, 1)]
     board = Board(Router(Snapshot(markets, gas_prices={1: 0})), ask(D, 1_000))
-    way = find_path(board, list_steps(board), 1_000, 3)
+    way = find_path(board, list_steps(board.markets.values()), 1_000, 3)
     assert [market for market, *_ in way] == ["pool2", "pool5"]
     run = board.run(way, 1_000)
     assert run is not None
@@ -165,7 +165,7 @@ def test_the_worked_example_of_bellman_ford() -> None:
 def test_exchanging_gains_on_chunks_and_keeps_the_amount() -> None:
     router = make_router([even(A, B, 1e6), even(A, B, 3.1e5), even(A, B, 7e4)])
     board = Board(router, ask(B, 200_000 * ETHER))
-    ways = choose_disjoint([(step,) for step in list_steps(board)[A]])
+    ways = choose_disjoint([(step,) for step in list_steps(board.markets.values())[A]])
     amounts = fill_disjoint(board, ways, COARSE, gated=True)
     moved = exchange(board, ways, list(amounts))
     assert sum(moved) == sum(amounts) == board.request.amount

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from itertools import combinations
 
 from routing_engine.amm.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
@@ -74,18 +75,34 @@ def _constant_product(rng: random.Random, name: str, first: Token, second: Token
 
 
 def _concentrated(rng: random.Random, name: str, first: Token, second: Token) -> Market:
-    """One wide position and some narrow ones around the price, on a spacing of 60."""
+    """One wide position and some narrow ones around the price."""
     price = DOLLARS[first] / DOLLARS[second] * _skew(rng) * 10.0 ** (second.decimals - first.decimals)
+    liquidity = int(_depth(rng) / DOLLARS[second] * 10**second.decimals / price**0.5)
+    positions = ((60_000, 1.0), (rng.randrange(10, 60) * 60, 4.0), (rng.randrange(2, 10) * 60, 10.0))
+    return make_concentrated(name, (first, second), price, liquidity, positions, rng.choice((500, 3000)))
+
+
+def make_concentrated(
+    name: str,
+    tokens: tuple[Token, Token],
+    price: float,
+    liquidity: int,
+    positions: Iterable[tuple[int, float]],
+    fee_pips: int,
+) -> ConcentratedPool:
+    """Return a Uniswap v3 pool of positions around the price, which counts smallest units.
+
+    A position is how many ticks it reaches to either side, a multiple of 60, and what part of `liquidity` it has.
+    """
     ratio = int(price**0.5 * 2**96)
     tick = tick_at_sqrt_ratio(ratio)
-    liquidity = int(_depth(rng) / DOLLARS[second] * 10**second.decimals / price**0.5)
     nets: dict[int, int] = {}
-    for width, share in ((60_000, 1.0), (rng.randrange(10, 60) * 60, 4.0), (rng.randrange(2, 10) * 60, 10.0)):
+    for width, share in positions:
         lower, upper = ((tick + side * width) // 60 * 60 for side in (-1, 1))
         for index, sign in ((lower, 1), (upper, -1)):
             nets[index] = nets.get(index, 0) + sign * int(share * liquidity)
     return ConcentratedPool(
-        id=name, protocol="uniswap_v3", token0=first, token1=second, fee_pips=rng.choice((500, 3000)),
+        id=name, protocol="uniswap_v3", token0=tokens[0], token1=tokens[1], fee_pips=fee_pips,
         tick_spacing=60, sqrt_price_x96=max(ratio, sqrt_ratio_at_tick(tick)), tick=tick,
         liquidity=sum(net for index, net in nets.items() if index <= tick), ticks=tuple(sorted(nets.items())),
     )  # fmt: skip

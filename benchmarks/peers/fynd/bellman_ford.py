@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from benchmarks.peers.fynd.board import UNTOUCHED, Board, States, Step, Way
-from routing_engine import Token
+from routing_engine import Market, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +22,10 @@ class _Label:
 Outgoing = dict[Token, list[Step]]
 
 
-def list_steps(board: Board) -> Outgoing:
+def list_steps(markets: Iterable[Market]) -> Outgoing:
     """Return every direction of every market by the token it sells."""
     found: Outgoing = {}
-    for market in board.markets.values():
+    for market in markets:
         for token_in, token_out in market.edges():
             found.setdefault(token_in, []).append((market.id, token_in, token_out))
     return found

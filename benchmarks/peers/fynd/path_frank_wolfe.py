@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.peers.fynd.bellman_ford import Outgoing, find_path, list_steps
+from benchmarks.peers.fynd.bellman_ford import find_path, list_steps
 from benchmarks.peers.fynd.board import Board, Division, Step, Way
 from routing_engine import Market, Route, Router, RouteRequest
 
@@ -54,8 +54,7 @@ class PathFrankWolfe:
 
     def __init__(self, router: Router, max_hops: int = 3, options: Options | None = None) -> None:
         self._router, self._max_hops, self._options = router, max_hops, options or Options()
-        board = Board(router, RouteRequest(token_in=router.graph.tokens[0], token_out=router.graph.tokens[1], amount=1))
-        self._steps: Outgoing = list_steps(board)
+        self._steps = list_steps(router.snapshot.markets.values())
 
     def find_route(self, request: RouteRequest) -> Route | None:
         """Return the better of the single way and the division, net of gas; None where there is no way."""

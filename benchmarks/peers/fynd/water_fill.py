@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.peers.fynd.bellman_ford import Outgoing, list_steps
+from benchmarks.peers.fynd.bellman_ford import list_steps
 from benchmarks.peers.fynd.board import UNTOUCHED, Board, Division, Run, Way
 from benchmarks.peers.fynd.candidates import Score, Step, list_ways, score_steps, search_ways
 from routing_engine import Market, Route, Router, RouteRequest
@@ -34,8 +34,7 @@ class WaterFill:
 
     def __init__(self, router: Router, max_hops: int = 3) -> None:
         self._router, self._max_hops = router, max_hops
-        board = Board(router, RouteRequest(token_in=router.graph.tokens[0], token_out=router.graph.tokens[1], amount=1))
-        self._steps: Outgoing = list_steps(board)
+        self._steps = list_steps(router.snapshot.markets.values())
         self._scores: dict[Step, Score] = score_steps(router, self._steps)
 
     def find_route(self, request: RouteRequest) -> Route | None:
