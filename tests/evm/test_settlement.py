@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -18,24 +18,12 @@ from api.services.ledger import reading
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.settlement.watching.watcher import watch
-from tests.support.main_net import MainNet, _mock_token, running_main_net
+from tests.support.main_net import MainNet, _mock_token
 from tests.support.npm import ACROSS, artifact
 from tests.support.settlement import PRICE, ChainShop, chain_shop, transfer_data
 from tests.support.shop import LINK
 
 BASE, ETHEREUM = 8453, 1
-
-
-@pytest.fixture(scope="module")
-def nets() -> Iterator[Mapping[int, MainNet]]:
-    with running_main_net(BASE) as base, running_main_net(ETHEREUM) as ethereum:
-        yield {BASE: base, ETHEREUM: ethereum}
-
-
-@pytest.fixture
-def shop(nets: Mapping[int, MainNet], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ChainShop]:
-    with chain_shop(nets, tmp_path, request.node.name) as opened:
-        yield opened
 
 
 def test_a_transfer_with_the_reference_pays_the_order(shop: ChainShop) -> None:

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from pathlib import Path
-
-import pytest
 
 from tests.support.across import LIFE_S, PAID, Crossing, give_back
-from tests.support.main_net import MainNet, running_main_net
-from tests.support.settlement import PRICE, ChainShop, chain_shop
+from tests.support.settlement import PRICE, ChainShop
 
 BASE, ETHEREUM = 8453, 1
-
-
-@pytest.fixture(scope="module")
-def nets() -> Iterator[Mapping[int, MainNet]]:
-    with running_main_net(BASE) as base, running_main_net(ETHEREUM) as ethereum:
-        yield {BASE: base, ETHEREUM: ethereum}
-
-
-@pytest.fixture
-def shop(nets: Mapping[int, MainNet], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ChainShop]:
-    with chain_shop(nets, tmp_path, request.node.name) as opened:
-        yield opened
 
 
 def test_a_deposit_and_its_fill_pay_the_order(shop: ChainShop) -> None:

@@ -17,16 +17,10 @@ from api.storage.tables import DoubtfulBlock, PaymentHint, WatchCursor
 from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
 from tests.support.across import LIFE_S, Crossing
 from tests.support.lying_rpc import LyingRpc, hide_calls, hide_logs, lying_rpc
-from tests.support.main_net import MainNet, running_main_net
+from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, chain_shop
 
 BASE, ETHEREUM = 8453, 1
-
-
-@pytest.fixture(scope="module")
-def nets() -> Iterator[Mapping[int, MainNet]]:
-    with running_main_net(BASE) as base, running_main_net(ETHEREUM) as ethereum:
-        yield {BASE: base, ETHEREUM: ethereum}
 
 
 @pytest.fixture

@@ -9,17 +9,11 @@ import pytest
 
 from api.domain.env import EnvMode
 from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
-from tests.support.attacks import BASE, ETHEREUM
+from tests.support.attacks import BASE
 from tests.support.evm import Contract
-from tests.support.main_net import MainNet, running_main_net
+from tests.support.main_net import MainNet
 from tests.support.settlement import ChainShop, chain_shop
 from tests.support.vyper_source import compiled
-
-
-@pytest.fixture(scope="module")
-def nets() -> Iterator[Mapping[int, MainNet]]:
-    with running_main_net(BASE) as base, running_main_net(ETHEREUM) as ethereum:
-        yield {BASE: base, ETHEREUM: ethereum}
 
 
 @pytest.fixture(params=DIALECTS)
