@@ -19,7 +19,7 @@ def test_every_test_that_the_threat_model_names_exists() -> None:
 
 def test_every_threat_names_a_test() -> None:
     text = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
-    tables = text.partition("## Threats")[2].partition("## What is not held off")[0]
+    tables = text.partition("## Threats")[2].partition("## What is not prevented")[0]
     rows = [line for line in tables.splitlines() if line.startswith("|") and "---" not in line]
     threats = [line for line in rows if not line.startswith("| threat |")]
     assert threats

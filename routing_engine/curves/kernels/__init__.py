@@ -1,4 +1,4 @@
-"""The compiled formula of each curve: one file for each invariant, and the edge that chooses among them.
+"""Curves as kernels see them: an edge's Möbius pieces, and the formulas that pieces are fitted to, a file each.
 
 May import `curves.cryptoswap`, `curves.shape`, `curves.stableswap` and `jit`. Begin with `edge_curve.py`.
 """
