@@ -23,7 +23,7 @@ from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, 
 from routing_engine.resolution import find_token, resolve
 from routing_engine.route import Route, Side
 from routing_engine.search.alternatives import find_alternatives
-from routing_engine.search.full_paths import split_beyond_paths
+from routing_engine.search.certified_split import split_beyond_paths, split_single
 from routing_engine.search.no_route import explain
 from routing_engine.search.pareto import certify_pareto_set, find_pareto_set
 from routing_engine.search.path_search import Search
@@ -187,7 +187,7 @@ class Router:
     def _finish(self, query: Query, single: Single) -> RouteResult:
         """Make the most of the best single path: a split, alternatives."""
         count = query.request.alternatives
-        answer = query.split_single(single, query.allowed)
+        answer = split_single(query, single, query.allowed)
         routes = answer.routes
         if count or not _accept(query.request, routes):
             others = find_alternatives(query, single, count or MAX_ALTERNATIVES)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.model import Hop
-from routing_engine.route import Side
 from routing_engine.search.allocation import Allocation
-from routing_engine.search.exact_output import spend_least
 from routing_engine.search.flow_replay import FlowPlan
 from routing_engine.search.split import Splitter
 
@@ -15,14 +13,11 @@ REPLAYS = 8
 
 
 def replay_allocation(splitter: Splitter, allocation: Allocation) -> tuple[Hop, ...] | None:
-    """Replay an allocation; None where a market declines its exact part.
+    """Replay an allocation of an amount that is sold; None where a market declines its exact part.
 
     Paths over a market that declines so little are left out, and the others take their part.
     """
     request, graph = splitter.request, splitter.graph
-    if request.side == Side.EXACT_OUT:
-        matched = splitter.match_output(allocation)
-        return spend_least(graph, matched, request.amount) if matched else None
     for _ in range(REPLAYS):
         found = splitter.reallocate(allocation, float(request.amount))
         if not found.edges:

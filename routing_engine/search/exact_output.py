@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,14 @@ from routing_engine.search.flow_replay import FlowPlan
 
 _compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
-MATCHES, MATCH = 12, 1e-12
+MATCHES, MATCH = 40, 1e-12
 """Iterations by which the input is found in floats, and the change that ends them; two or three do.
 
 They give proportions only: integers give the amounts.
 """
+
+NEAR_MATCH = 1e-8
+"""Relative difference of an output from what is asked that is taken for a match."""
 
 SLOW = 0.25
 """Where an iteration leaves more than this part of what was missing, the marginal price is measured, not believed.
@@ -30,11 +34,14 @@ SLOW = 0.25
 No more can be had at the marginal price of a path over a full market.
 """
 
+STRIDE = 4.0
+"""How many times an input the next one is where nothing better is known."""
+
 LEAST_STEP = 0.5
 """Part of an input below which a straight line is not followed."""
 
-MAX_UNITS_LEFT_OUT = 8
-"""Units of input that are tried to be left out at last."""
+MAX_REPEATS = 16
+"""How often the least input is looked for again in the proportions that the one before led to."""
 
 NEAR = 1e-12
 """How far from the input so found the exact one is looked for first, where it cannot be computed backwards."""
@@ -67,23 +74,60 @@ def find_matching_input(allocated: Callable[[float], Flows], amount: float, want
     -------
     Flows or None
         Those of the last amount that was allocated; `amount` is nearer by less than the change that ends iterations.
+        Where flows jump between two inputs, those of the larger one.
     """
-    amount_before, value_before = 0.0, 0.0
+    search = _Bracket(wanted)
     found = allocated(amount)
     for _ in range(MATCHES):
-        value, price = found.value, found.price
-        if not found.edges or price <= 0.0:
+        if not found.edges or found.price <= 0.0:
+            if search.more is None:
+                return None
+            search.too_little, following = amount, search.find_middle(amount)
+        else:
+            following = search.step_on(found)
+        if not 0.0 < following < inf:
             return None
-        if amount_before and abs(value - wanted) > SLOW * abs(value_before - wanted):
-            price = (value - value_before) / (amount - amount_before) or price
-        amount_before, value_before = amount, value
-        amount = _invert(amount, value, price, wanted)
-        if not amount > 0.0:
-            return None
-        if abs(amount - amount_before) < MATCH * amount:
-            break
+        if abs(following - amount) < MATCH * following:
+            is_match = found.edges and abs(found.value - wanted) < NEAR_MATCH * wanted
+            return found._replace(amount=following) if is_match else search.more
+        amount = following
         found = allocated(amount)
-    return found._replace(amount=amount)
+    return search.more
+
+
+class _Bracket:
+    """Inputs between which the one lies that gives what is wanted.
+
+    Newton's method leaves them where flows jump or markets are full; then halfway goes on.
+    """
+
+    def __init__(self, wanted: float) -> None:
+        self._wanted = wanted
+        self.too_little = 0.0
+        self.more: Flows | None = None
+        """Of the least input so far that gives as much as is wanted, or more."""
+        self._before: Flows | None = None
+
+    def step_on(self, found: Flows) -> float:
+        """Return the next input to try."""
+        amount, value, price, before = found.amount, found.value, found.price, self._before
+        if before and abs(value - self._wanted) > SLOW * abs(before.value - self._wanted):
+            price = (value - before.value) / (amount - before.amount) or price
+        if value < self._wanted:
+            self.too_little = max(self.too_little, amount)
+        elif self.more is None or amount < self.more.amount:
+            self.more = found
+        self._before = found
+        return self.find_middle(_invert(amount, value, price, self._wanted))
+
+    def find_middle(self, amount: float) -> float:
+        """Return an input if it lies between those known, else one that does."""
+        low, high = self.too_little, self.more.amount if self.more else inf
+        if low < amount < high or not (low or high < inf):
+            return amount
+        if high < inf:
+            return sqrt(low * high) if low else high / STRIDE
+        return low * STRIDE
 
 
 def _invert(amount: float, value: float, price: float, wanted: float) -> float:
@@ -107,33 +151,35 @@ def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | 
     if not plan.edges:
         return None
 
-    def run(plan: FlowPlan, amount_in: int) -> tuple[Hop, ...] | None:
-        hops = plan.replay_or_none(amount_in)
-        return hops if hops and plan.add_up_output(hops) >= wanted else None
-
-    backwards = _run_backwards(graph, plan, wanted)
-    hops = backwards and find_least(partial(run, backwards), backwards.amount_in, 1)
-    hops = hops or find_least(partial(run, plan), int(matched.amount), max(1, int(matched.amount * NEAR)))
-    for _ in range(MAX_UNITS_LEFT_OUT if hops else 0):
+    rows, flows = graph.forward.edges[list(plan.edges)], np.array(plan.weights, np.float64)
+    outputs = _compute_amounts_out(rows, graph.pieces, np.minimum(flows, rows["x_max"]))
+    hops = _run_backwards(plan, outputs.tolist(), wanted) if outputs.min() > 0.0 else None  # or NaN
+    hops = hops or find_least(partial(_run, plan, wanted), int(matched.amount), max(1, int(matched.amount * NEAR)))
+    for _ in range(MAX_REPEATS if hops else 0):
         # Its own parts may round otherwise than those that led to it.
         own = replace(plan, weights=tuple([hop.amount_in for hop in hops or ()]), hops=hops or ())
-        fewer = run(own, own.amount_in - 1)
-        if fewer is None:
+        less = own.amount_in - 1
+        if _run(own, wanted, less) is None:
             break
-        hops = fewer
+        trimmed = own.trim_inputs(hops or ())
+        hops = _run(trimmed, wanted, trimmed.amount_in) if trimmed.amount_in <= less else None
+        hops = hops or find_least(partial(_run, own, wanted), less, 1)
     return hops
 
 
-def _run_backwards(graph: Graph, plan: FlowPlan, wanted: int) -> FlowPlan | None:
-    """Return the plan with the least inputs that give what is asked; None where a market is full or declines."""
-    rows, flows = graph.forward.edges[list(plan.edges)], np.array(plan.weights, np.float64)
-    outputs = _compute_amounts_out(rows, graph.pieces, np.minimum(flows, rows["x_max"]))
-    if not outputs.min() > 0.0:  # or NaN
-        return None
+def _run(plan: FlowPlan, wanted: int, amount_in: int) -> tuple[Hop, ...] | None:
+    """Return the hops of a plan for an input; None where they give too little, or a market declines."""
+    hops = plan.replay_or_none(amount_in)
+    return hops if hops and plan.add_up_output(hops) >= wanted else None
+
+
+def _run_backwards(plan: FlowPlan, outputs: Sequence[float], wanted: int) -> tuple[Hop, ...] | None:
+    """Return hops with the least inputs for what is asked, in proportions of outputs; None where markets decline."""
     try:
-        return plan.plan_backwards([max(1, int(each)) for each in outputs.tolist()], wanted)
+        backwards = plan.plan_backwards([max(1, int(each)) for each in outputs], wanted)
     except QuoteRefused:
         return None
+    return find_least(partial(_run, backwards, wanted), backwards.amount_in, 1)
 
 
 def find_least(run: Callable[[int], tuple[Hop, ...] | None], guess: int, step: int) -> tuple[Hop, ...] | None:

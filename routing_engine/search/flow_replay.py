@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from routing_engine.errors import QuoteRefused, Refusal
@@ -125,6 +126,16 @@ class FlowPlan:
         """Return what a replay's hops bring to the end."""
         end = self.targets[-1]
         return sum([hop.amount_out for hop, target in zip(hops, self.targets, strict=True) if target == end])
+
+    def trim_inputs(self, hops: Sequence[Hop]) -> FlowPlan:
+        """Return the plan with the least inputs of its first markets that give what these hops of a replay give."""
+        weights, first = list(self.weights), self.sources[0]
+        for place, (hop, source) in enumerate(zip(hops, self.sources, strict=True)):
+            if source == first:
+                with suppress(QuoteRefused):
+                    least, _ = self.ends[place][0].swap_exact_out(hop.token_in, hop.token_out, hop.amount_out)
+                    weights[place] = min(weights[place], least.amount_in)
+        return replace(self, weights=tuple(weights))
 
     def _is_nearly_full(self, place: int) -> bool:
         return self.weights[place] > NEARLY_FULL * self.caps[place]

@@ -11,7 +11,7 @@ from routing_engine.jit.direct_call import Compiled
 from routing_engine.route import Side
 from routing_engine.search.allocation import Part
 from routing_engine.search.path_search import replay
-from routing_engine.search.query import CertifiedRoutes, Query, Single
+from routing_engine.search.query import Query, Single
 
 SMALLEST_PART = 256
 """A path that takes less than the amount divided by this is not looked for."""
@@ -70,7 +70,7 @@ def _find_input(query: Query, edges: tuple[int, ...], amount: int) -> int:
     return replay(query.graph.edges_ends(edges), query.request.side, amount)[0].amount_in
 
 
-def _bound_amount(query: Query, allowed: npt.NDArray[np.bool_]) -> float:
+def bound_amount(query: Query, allowed: npt.NDArray[np.bool_]) -> float:
     """Return the most that all markets at the end where the amount is asked for take, or give for exact-out."""
     graph, request = query.graph, query.request
     is_exact_out = request.side == Side.EXACT_OUT
@@ -86,19 +86,3 @@ def _bound_amount(query: Query, allowed: npt.NDArray[np.bool_]) -> float:
         _compute_amounts_out(edges[is_sharp], graph.pieces, edges["x_max"][is_sharp]), nan=np.inf
     )
     return float((given * (1.0 + edges["above"] + ROUNDING)).sum())
-
-
-def split_beyond_paths(query: Query, allowed: npt.NDArray[np.bool_]) -> CertifiedRoutes | None:
-    """Return a split where no single path takes the whole amount; None where none is found.
-
-    Of an exact-out amount such paths often take all that there is, at prices far off: it is approached by steps first.
-    """
-    is_exact_out = query.request.side == Side.EXACT_OUT
-    if _bound_amount(query, allowed) < query.request.amount:
-        return None
-    found = query.split_by_steps(allowed) if is_exact_out and query.request.max_splits > 1 else None
-    if found:
-        return found
-    parts = collect_full_paths(query, allowed)
-    found = query.split_parts(parts, allowed) if parts else None
-    return found or (None if is_exact_out else query.split_by_steps(allowed))

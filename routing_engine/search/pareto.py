@@ -10,7 +10,7 @@ import numpy.typing as npt
 from routing_engine.certificate import Certificate
 from routing_engine.graph.graph import Graph
 from routing_engine.route import Route, Side
-from routing_engine.search.full_paths import split_beyond_paths
+from routing_engine.search.certified_split import split_beyond_paths, split_single
 from routing_engine.search.query import Mask, Query
 
 
@@ -74,7 +74,7 @@ def find_pareto_set(query: Query) -> ParetoSet:
             if best is None:
                 continue
             if found.add(best) and single:
-                for route in query.split_single(single, markets).routes:
+                for route in split_single(query, single, markets).routes:
                     found.add(route)
             for less in _find_faster_markets(query, best, markets, in_series=single is not None):
                 if less.tobytes() not in seen:

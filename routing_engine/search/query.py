@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,20 +17,11 @@ from routing_engine.model import Hop
 from routing_engine.request import USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation, Part
-from routing_engine.search.allocation_replay import replay_allocation
-from routing_engine.search.approach import approach_amount
 from routing_engine.search.path_search import Candidate, Search, mask_allowed_markets, replay, replay_best
 from routing_engine.search.split import Splitter
 
 REPEATS = 4
 """How often a search starts again without the markets that refused its candidates' exact amounts."""
-
-PARTS, SMALLEST_PART = 4, 4**8
-"""Where one path is not enough, one for a quarter is looked for, then for a quarter of that: down to this part."""
-
-HOPELESS_IMPACT = 0.9999
-"""Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
-that it is not divided: nearly all of it would be lost."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -53,13 +44,13 @@ class Single:
     edges: tuple[int, ...]
     others: tuple[Candidate, ...]
 
+    def get_part(self) -> Part:
+        """Return the path and its input: where a split begins."""
+        return self.edges, self.route.amount_in
 
-@dataclass(frozen=True, slots=True)
-class CertifiedRoutes:
-    """Routes of a request, best first, and how far the first can be from the best there is."""
-
-    routes: list[Route]
-    certificate: Certificate
+    def list_paths(self) -> list[tuple[int, ...]]:
+        """List its edges and those of the others, best first."""
+        return [self.edges, *(candidate.numbers for candidate in self.others)]
 
 
 class Query:
@@ -99,7 +90,7 @@ class Query:
             candidates = self._search.find_candidates(request, self._valuation.gas_cost, allowed, max_hops)
             replayed = replay_best(self.graph, candidates, request, refused)
             if replayed:
-                priced = [(self._build_route(hops), candidate) for candidate, hops in replayed]
+                priced = [(self.build_route(hops), candidate) for candidate, hops in replayed]
                 route, best = min(priced, key=lambda each: self.rank_key(each[0])) if len(priced) > 1 else priced[0]
                 return Single(route, best.numbers, tuple(each for each in candidates if each is not best))
             if not refused:
@@ -107,63 +98,13 @@ class Query:
             allowed = self.exclude(allowed, refused)
         return None
 
-    def split_single(self, single: Single, allowed: Mask) -> CertifiedRoutes:
-        """Return the single path's route, and before it several paths where that is better."""
-        splitter = self._create_splitter(allowed, len(single.edges))
-        starts = [(single.edges, single.route.amount_in)]
-        is_exact_out = self.request.side == Side.EXACT_OUT
-        is_hopeless = not is_exact_out and single.route.price_impact > HOPELESS_IMPACT
-        whole = self.request.max_splits == 1 or self._objective.time_first or self.budget.is_spent() or is_hopeless
-        paths = (single.edges, *(candidate.numbers for candidate in single.others))
-        if whole:
-            allocation = splitter.judge(starts)
-        elif is_exact_out:
-            allocation = approach_amount(splitter, starts, single.route.price_impact, paths)
-        else:
-            allocation = splitter.allocate(starts, single.route.price_impact, paths)
-        longer = allocation if whole else splitter.extend(allocation)
-        hops = self._replay_other(splitter, longer, single)
-        if hops is None and longer is not allocation:  # what rounding leaves of a full market may have no other way
-            longer, hops = allocation, self._replay_other(splitter, allocation, single)
-        routes = self.rank([self._build_route(hops), single.route]) if hops else [single.route]
-        return CertifiedRoutes(routes, self._certify(splitter, longer, routes[0]))
+    def sell(self, amount: int) -> Query:
+        """Return the same question for an amount that is sold."""
+        request = replace(self.request, side=Side.EXACT_IN, amount=amount)
+        return Query(self._search, request, self._valuation, self.budget)
 
-    def _replay_other(self, splitter: Splitter, allocation: Allocation, single: Single) -> tuple[Hop, ...] | None:
-        """Replay an allocation that is not just the single path; None where it is, or where a market declines."""
-        is_same = allocation.count == 1 and (*allocation.list_parts()[0][0],) == single.edges
-        return None if is_same else replay_allocation(splitter, allocation)
-
-    def split_parts(self, parts: Sequence[Part], allowed: Mask) -> CertifiedRoutes | None:
-        """Return a split that begins with paths which together take the amount; None where it cannot be replayed."""
-        splitter = self._create_splitter(allowed, max(len(edges) for edges, _ in parts))
-        # Where markets are full they take no more: the parts leave room, and may serve as they are.
-        for find in (splitter.judge if self.request.max_splits == 1 else splitter.allocate, splitter.judge):
-            found = self._certify_replay(splitter, find(parts))
-            if found:
-                return found
-        return None
-
-    def split_by_steps(self, allowed: Mask) -> CertifiedRoutes | None:
-        """Return a split that grows from the best path of a part of the amount; None where none is found."""
-        part, single = self.request.amount, None
-        while single is None and part * SMALLEST_PART >= self.request.amount and not self.budget.is_spent():
-            part //= PARTS
-            single = self.find_single(allowed, self.request.max_hops, part) if part else None
-        if single is None:
-            return None
-        splitter = self._create_splitter(allowed, len(single.edges))
-        paths = tuple(candidate.numbers for candidate in single.others)
-        starts = [(single.edges, single.route.amount_in)]
-        return self._certify_replay(splitter, approach_amount(splitter, starts, single.route.price_impact, paths))
-
-    def _certify_replay(self, splitter: Splitter, allocation: Allocation) -> CertifiedRoutes | None:
-        hops = replay_allocation(splitter, allocation)
-        if not hops:
-            return None
-        route = self._build_route(hops)
-        return CertifiedRoutes([route], self._certify(splitter, allocation, route))
-
-    def _certify(self, splitter: Splitter, allocation: Allocation, route: Route) -> Certificate:
+    def certify_allocation(self, splitter: Splitter, allocation: Allocation, route: Route) -> Certificate:
+        """Judge a route by the bound that its allocation came with."""
         max_hops, gas_aware = allocation.max_hops, route.gas_priced
         if route.side is Side.EXACT_OUT:
             least = splitter.bound_input(allocation, float(route.amount_in_gross))
@@ -178,8 +119,8 @@ class Query:
         paths = route.paths[: self.request.max_splits]
         whole = route.amount_in / sum(path.amount_in for path in paths)
         parts = [([*map(self._find_edge, path.hops)], path.amount_in * whole) for path in paths if path.amount_in]
-        splitter = self._create_splitter(allowed, max(len(path.hops) for path in paths))
-        return self._certify(splitter, splitter.judge(parts), route)
+        splitter = self.create_splitter(allowed, max(len(path.hops) for path in paths))
+        return self.certify_allocation(splitter, splitter.judge(parts), route)
 
     def _find_edge(self, hop: Hop) -> int:
         """Return the forward edge of a hop."""
@@ -193,7 +134,7 @@ class Query:
             hops = replay(self.graph.edges_ends(candidate.numbers), self.request.side, self.request.amount)
         except QuoteRefused:
             return []
-        return [self._build_route(hops)]
+        return [self.build_route(hops)]
 
     def exclude(self, allowed: Mask, market_ids: Iterable[str]) -> Mask:
         """Return `allowed` less these markets."""
@@ -209,10 +150,15 @@ class Query:
         """Sort key of a route; smaller is better."""
         return self._objective.rank(route.net_amount, route.fill_time_s, exact_out=route.side is Side.EXACT_OUT)
 
-    def _create_splitter(self, allowed: Mask, hops: int) -> Splitter:
+    def create_splitter(self, allowed: Mask, hops: int, gas_rate: float | None = None) -> Splitter:
+        """Create what splits this request's amount over allowed markets, beginning with paths of so many hops.
+
+        Gas is valued by reference prices, or in the input, of which a unit is taken for so much of the output.
+        """
         usual_hops = max(min(self.request.max_hops, USUAL_HOPS), hops)
         gas_cost, memory = self._valuation.gas_cost, self._search.get_memory()
-        return Splitter(self.graph, self.request, gas_cost, allowed, memory, self.budget, usual_hops)
+        return Splitter(self.graph, self.request, gas_cost, allowed, memory, self.budget, usual_hops, gas_rate)
 
-    def _build_route(self, hops: tuple[Hop, ...]) -> Route:
+    def build_route(self, hops: tuple[Hop, ...]) -> Route:
+        """Return a route of the request's side, its gas valued."""
         return self._valuation.build_route(Side(self.request.side), hops)

@@ -16,7 +16,7 @@ from routing_engine.kernels.split import column_generation, pruning, try_columns
 from routing_engine.kernels.split.flow_network import MAX_EDGES
 from routing_engine.request import RouteRequest
 from routing_engine.search.allocation import Allocation, Part, choose_better
-from routing_engine.search.exact_output import Flows, find_matching_input
+from routing_engine.search.exact_output import Flows
 from routing_engine.search.path_search import ThreadMemory
 
 _fill_limits, _clear_limits = Compiled(flow_limits.fill_limits), Compiled(flow_limits.clear_limits)
@@ -55,6 +55,8 @@ class Splitter:
         Running; asked before each further way to an allocation.
     usual_hops : int
         Hops of the paths that are looked for first; at most the request's.
+    gas_rate : float, optional
+        Output that a unit of input is taken for where gas is valued; by reference prices by default.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Splitter:
         memory: ThreadMemory,
         budget: Budget,
         usual_hops: int,
+        gas_rate: float | None = None,
     ) -> None:
         self.request = request
         self.graph, self._memory, self._budget = graph, memory, budget
@@ -75,13 +78,18 @@ class Splitter:
             graph=graph.arrays,
             allowed=allowed,
             wraps=graph.wraps,
-            gas=gas_cost * graph.units[end],
+            gas=gas_cost * (graph.units[end] if gas_rate is None else graph.units[start] * gas_rate),
             units=graph.settled_units(gas_cost),
             start=start,
             end=end,
             max_hops=usual_hops,
             amount=float(request.amount),
         )
+
+    @property
+    def max_hops(self) -> int:
+        """Hops of the paths that are looked for first."""
+        return self._problem.max_hops
 
     @property
     def is_over(self) -> bool:
@@ -114,11 +122,13 @@ class Splitter:
 
     def extend(self, allocation: Allocation) -> Allocation:
         """Improve a split by paths of more hops than usual, where the request lets them be as long."""
-        max_hops = self.request.max_hops
-        if allocation.count == 1 or max_hops <= self._problem.max_hops or self.is_over:
+        if not self._may_be_longer(allocation.count) or self.is_over:
             return allocation
-        longer = self._improve(allocation.list_parts(), self._problem._replace(max_hops=max_hops))
+        longer = self.improve(allocation.list_parts(), longer=True)
         return longer if longer.net >= allocation.net else allocation
+
+    def _may_be_longer(self, count: int) -> bool:
+        return count > 1 and self.request.max_hops > self._problem.max_hops
 
     def grow(self, starts: Sequence[Part], others: Sequence[Sequence[int]], max_hops: int | None = None) -> Allocation:
         """Allocate to paths of so many hops; in doubt again, to paths of a hop less first.
@@ -148,9 +158,10 @@ class Splitter:
             return allocation  # from these paths the search has gone on already
         return choose_better(allocation, self._improve(fewer.list_parts(), problem))
 
-    def improve(self, starts: Sequence[Part]) -> Allocation:
-        """Improve an allocation by further paths, as long as its net output grows."""
-        return self._improve(starts, self._problem)
+    def improve(self, starts: Sequence[Part], *, longer: bool = False) -> Allocation:
+        """Improve an allocation by further paths, as long as its net output grows; a split also by longer ones."""
+        max_hops = self.request.max_hops if longer and self._may_be_longer(len(starts)) else self._problem.max_hops
+        return self._improve(starts, self._problem._replace(max_hops=max_hops))
 
     def open_up(self, allocation: Allocation, scale: float) -> Allocation:
         """Return an allocation with further paths that take nothing yet, around the edges that are full."""
@@ -221,20 +232,6 @@ class Splitter:
             allocation.paths, allocation.count, amount, self.graph.arrays, order, flow
         )  # fmt: skip
         return Flows(order[:total].tolist(), flow[:total].tolist(), amount, value, price)
-
-    def match_output(self, allocation: Allocation) -> Flows | None:
-        """Find the input at which an exact-out allocation gives what is asked; it is then one of that input."""
-        x = allocation.paths.x
-        shares = x.copy()
-
-        def allocated(amount: float) -> Flows:
-            found = self.reallocate(allocation, amount)
-            if found.edges:
-                return found
-            x[:] = shares  # the proportions of the amount before fill a market
-            return self.reallocate(allocation, amount)
-
-        return find_matching_input(allocated, allocation.amount, float(self.request.amount))
 
     def value_cost(self, flows: Flows) -> float:
         """Return the input and its markets' gas, valued in the input."""

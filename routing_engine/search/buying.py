@@ -1,0 +1,204 @@
+"""Allocations of exact-out: what has to be sold to get an amount.
+
+An input is guessed and allocated as if it were sold. Its paths tell what input gives what is asked (`match_output`),
+and that is allocated in turn. Fixed paths never give more than the best ones do, so what they ask for is never too
+little. From there on the input falls to the least, as by Newton's method on a convex function.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.search.allocation import Allocation
+from routing_engine.search.exact_output import Flows, find_matching_input
+from routing_engine.search.query import Query, Single
+from routing_engine.search.selling import find_part, sell
+from routing_engine.search.split import Splitter
+
+CONSIDERABLE_IMPACT = 0.02
+"""Price impact of the best single path from which on several need far less than it does."""
+
+STEPS, FINAL_STEPS = 16, 3
+"""Inputs that are allocated at most, on the way to what is needed and there."""
+
+ALIKE = 0.02
+"""Relative difference of two inputs below which the same paths are taken to be best."""
+
+FARTHEST = 4.0
+"""How many times the input before the next one is at most, where paths are full and don't tell."""
+
+EXHAUSTED = 1e-4
+"""Growth of an output, as a part of it, for an input `FARTHEST` times as large, up to which no more is to be had."""
+
+SAME = 1e-3
+"""Relative difference of two inputs below which paths are not looked for from nothing again."""
+
+DOUBTFUL = 2e-5
+"""Part of an input that paths found anew may save, from which on they are looked for."""
+
+SAVED = 3e-5
+"""Part of the cost that a further look must have saved for another to be taken."""
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Bought(NamedTuple):
+    """An allocation that gives what is asked.
+
+    `flows` are those of its edges; `cost` is its input and gas, valued in the input; `searched` is the input for which
+    paths were last looked for from nothing.
+    """
+
+    allocation: Allocation
+    flows: Flows
+    cost: float
+    searched: float
+
+
+class Purchase:
+    """One exact-out request's allocation.
+
+    Parameters
+    ----------
+    query : Query
+        Exact-out.
+    splitter : Splitter
+        Of the query.
+    allowed : bool array, shape (markets,)
+        Markets that may be used.
+    """
+
+    def __init__(self, query: Query, splitter: Splitter, allowed: Mask) -> None:
+        self._query, self._splitter, self._allowed = query, splitter, allowed
+        self._wanted, self._hops = float(query.request.amount), splitter.max_hops
+        self._found: list[Bought] = []
+
+    def run(self, single: Single | None) -> list[Bought]:
+        """Return allocations with the inputs that they need, the cheapest first.
+
+        There are several because markets that are full in floats may decline in integers.
+
+        Parameters
+        ----------
+        single : Single, optional
+            The best single path, if one gives the amount.
+        """
+        if single and single.route.price_impact <= CONSIDERABLE_IMPACT:
+            allocation = self._splitter.grow([single.get_part()], single.list_paths())
+            found = self._match(allocation, float(single.route.amount_in))
+        else:
+            amount = self._guess(single)
+            found = self._approach(amount) if amount else None
+        if found and found.allocation.count > 1:
+            self._finish(found)
+        return sorted(self._found, key=attrgetter("cost"))
+
+    def _guess(self, single: Single | None) -> float:
+        """Return an input to begin with; 0 where nothing gives even a small part."""
+        if single:
+            return single.route.amount_in * (1.0 - single.route.price_impact)
+        part = find_part(self._query, self._allowed)
+        return self._wanted / part.route.amount_out * part.route.amount_in if part else 0.0
+
+    def _approach(self, amount: float) -> Bought | None:
+        """Sell one input after the other, until one is about what its own paths ask for; None where none is."""
+        found = self._sell_enough(amount)
+        for _ in range(STEPS):
+            if found is None or _is_alike(found.allocation.amount, found.searched, ALIKE) or self._splitter.is_over:
+                break
+            cheaper = self._improve(found, longer=False)
+            if cheaper.cost >= found.cost * (1.0 - ALIKE):
+                return cheaper
+            found = cheaper
+        return found
+
+    def _sell_enough(self, amount: float) -> Bought | None:
+        """Sell one input after the other, until its paths can tell which gives what is asked; None where none do."""
+        given, too_much = 0.0, inf
+        for _ in range(STEPS):
+            allocation = sell(self._query, self._allowed, amount)
+            found = self._match(allocation, amount) if allocation else None
+            if found:
+                return found
+            if allocation is None:
+                too_much, amount = amount, amount / FARTHEST
+            elif allocation.net < given * (1.0 + EXHAUSTED):
+                return None
+            else:
+                # An output grows by less than its input, so this part of the input is enough of a too large one.
+                given, share = allocation.net, self._wanted / allocation.net
+                amount *= share if share < 1.0 else FARTHEST
+            if amount >= too_much * (1.0 - ALIKE) or self._splitter.is_over:
+                return None
+        return None
+
+    def _match(self, allocation: Allocation, searched: float) -> Bought | None:
+        """Take just the input with which an allocation gives what is asked; None where no input does."""
+        matched = match_output(self._splitter, allocation) if allocation.net > -inf else None
+        if matched is None:
+            return None
+        bought = Bought(allocation, matched, self._splitter.value_cost(matched), searched)
+        self._found.append(bought)
+        return bought
+
+    def _improve(self, bought: Bought, *, longer: bool) -> Bought:
+        """Look for other paths of the same input, and for all anew where that leaves much open."""
+        amount = bought.allocation.amount
+        splitter = self._splitter = self._query.create_splitter(self._allowed, self._hops, bought.flows.price)
+        others = [splitter.improve(bought.allocation.list_parts(), longer=longer)]
+        if _is_doubtful(others[0]) and not _is_alike(amount, bought.searched, SAME) and not splitter.is_over:
+            bought = bought._replace(searched=amount)
+            anew = sell(self._query, self._allowed, amount)
+            if anew:
+                others.append(splitter.improve(anew.list_parts(), longer=True) if longer else anew)
+        found = [self._match(allocation, bought.searched) for allocation in others]
+        return min([bought, *filter(None, found)], key=attrgetter("cost"))
+
+    def _finish(self, bought: Bought) -> None:
+        """Look for better and longer paths as long as that saves anything."""
+        for _ in range(FINAL_STEPS):
+            if self._splitter.is_over:
+                break
+            better = self._improve(bought, longer=True)
+            saved, bought = bought.cost - better.cost, better
+            if saved < SAVED * bought.cost:
+                break
+
+
+def match_output(splitter: Splitter, allocation: Allocation) -> Flows | None:
+    """Find the input at which an allocation gives what is asked; it is then one of that input."""
+    x, wanted = allocation.paths.x, float(splitter.request.amount)
+    shares, enough = x.copy(), x.copy()
+    least = inf
+
+    def allocated(amount: float) -> Flows:
+        nonlocal least
+        if least < inf:
+            x[:] = enough  # far below, paths are given up that may be needed
+        found = splitter.reallocate(allocation, amount)
+        if not found.edges:
+            x[:] = shares  # the proportions of the amount before fill a market
+            found = splitter.reallocate(allocation, amount)
+        if found.value >= wanted and amount < least:
+            least, enough[:] = amount, x
+        return found
+
+    matched = find_matching_input(allocated, allocation.amount, wanted)
+    if matched and least < inf:
+        x[:] = enough
+    return matched
+
+
+def _is_alike(one: float, other: float, part: float) -> bool:
+    """Whether two inputs differ by less than a part of them."""
+    return abs(one - other) <= part * other
+
+
+def _is_doubtful(allocation: Allocation) -> bool:
+    """Whether a considerably smaller input might do as well, or markets don't take this one."""
+    return not allocation.bound - allocation.net <= DOUBTFUL * allocation.slope * allocation.amount

@@ -1,0 +1,93 @@
+"""Splits of a request: allocated, replayed in exact integers, and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from routing_engine.certificate import Certificate
+from routing_engine.model import Hop
+from routing_engine.route import Route, Side
+from routing_engine.search.allocation import Allocation
+from routing_engine.search.allocation_replay import replay_allocation
+from routing_engine.search.buying import Purchase
+from routing_engine.search.exact_output import spend_least
+from routing_engine.search.full_paths import bound_amount
+from routing_engine.search.query import Query, Single
+from routing_engine.search.selling import allocate_beyond_paths, allocate_single
+from routing_engine.search.split import Splitter
+
+HOPELESS_IMPACT = 0.9999
+"""Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
+that it is not divided: nearly all of it would be lost."""
+
+Mask = npt.NDArray[np.bool_]
+Attempt = tuple[Allocation, tuple[Hop, ...] | None]
+"""An allocation, and its exact hops unless a market declines."""
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedRoutes:
+    """Routes of a request, best first, and how far the first can be from the best there is."""
+
+    routes: list[Route]
+    certificate: Certificate
+
+
+def split_single(query: Query, single: Single, allowed: Mask) -> CertifiedRoutes:
+    """Return the single path's route, and before it several paths where that is better."""
+    splitter = query.create_splitter(allowed, len(single.edges))
+    allocation: Allocation | None = None
+    for allocation, hops in _divide_single(query, splitter, single, allowed):
+        if hops:
+            routes = query.rank([query.build_route(hops), single.route])
+            return CertifiedRoutes(routes, query.certify_allocation(splitter, allocation, routes[0]))
+    allocation = allocation or splitter.judge([single.get_part()])
+    return CertifiedRoutes([single.route], query.certify_allocation(splitter, allocation, single.route))
+
+
+def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
+    """Return a split where no single path takes the whole amount; None where none is found."""
+    if bound_amount(query, allowed) < query.request.amount:
+        return None
+    for splitter, allocation, hops in _divide_beyond_paths(query, allowed):
+        if hops:
+            route = query.build_route(hops)
+            return CertifiedRoutes([route], query.certify_allocation(splitter, allocation, route))
+    return None
+
+
+def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Iterator[Attempt]:
+    """Yield allocations that are not just the single path, with their hops unless a market declines; the best first."""
+    request, is_exact_out = query.request, query.request.side == Side.EXACT_OUT
+    is_hopeless = not is_exact_out and single.route.price_impact > HOPELESS_IMPACT
+    if request.max_splits == 1 or request.objective.time_first or query.budget.is_spent() or is_hopeless:
+        return
+    if is_exact_out:
+        for bought in Purchase(query, splitter, allowed).run(single):
+            is_same = _is_just(single, bought.allocation)
+            yield bought.allocation, None if is_same else spend_least(query.graph, bought.flows, request.amount)
+        return
+    allocation = allocate_single(splitter, single)
+    longer = splitter.extend(allocation)
+    # What rounding leaves of a full market may have no other way than over the shorter paths.
+    for each in (longer, allocation) if longer is not allocation else (allocation,):
+        yield each, None if _is_just(single, each) else replay_allocation(splitter, each)
+
+
+def _is_just(single: Single, allocation: Allocation) -> bool:
+    return allocation.count == 1 and (*allocation.list_parts()[0][0],) == single.edges
+
+
+def _divide_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, *Attempt]]:
+    """Yield allocations of an amount that no single path serves, with their hops unless a market declines."""
+    if query.request.side == Side.EXACT_IN:
+        for splitter, allocation in allocate_beyond_paths(query, allowed):
+            yield splitter, allocation, replay_allocation(splitter, allocation)
+    elif query.request.max_splits > 1:
+        splitter = query.create_splitter(allowed, 0)
+        for bought in Purchase(query, splitter, allowed).run(None):
+            yield splitter, bought.allocation, spend_least(query.graph, bought.flows, query.request.amount)
