@@ -49,7 +49,7 @@ class Direction:
         return int(TYPICAL.get(self.token_in.symbol, TYPICAL_ELSE) * 10**self.token_in.decimals)
 
     @classmethod
-    def of(cls, hop: Hop) -> Direction:
+    def from_hop(cls, hop: Hop) -> Direction:
         """Return the direction of a hop."""
         return cls(hop.token_in, hop.token_out)
 
@@ -117,12 +117,12 @@ def check_token(described: Field, token: Token) -> None:
         Naming what differs.
     """
     for name, expected in (("chainId", token.chain_id), ("decimals", token.decimals)):
-        told = described.at(name)
-        if told.integer() != expected:
-            raise told.wrong(f"must be {expected}")
-    address = described.at("address")
-    if address.address() not in {token.address, ZERO_ADDRESS if token.is_native else token.address}:
-        raise address.wrong(f"must be {token.address}")
+        told = described.get(name)
+        if told.read_integer() != expected:
+            raise told.make_error(f"must be {expected}")
+    address = described.get("address")
+    if address.read_address() not in {token.address, ZERO_ADDRESS if token.is_native else token.address}:
+        raise address.make_error(f"must be {token.address}")
 
 
 @contextmanager

@@ -77,7 +77,7 @@ class DebridgeAdapter:
 
     def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for an order of this amount between these addresses; the terms are its id and the transaction."""
-        direction = Direction.of(hop)
+        direction = Direction.from_hop(hop)
         answer = self._ask(
             direction,
             hop.amount_in,
@@ -89,13 +89,13 @@ class DebridgeAdapter:
             },
         )
         document = Field(answer, f"debridge {direction.path}")
-        document.at("estimation", "srcChainTokenIn", "amount").integer(hop.amount_in, hop.amount_in)
-        transaction = document.at("tx")
+        document.get("estimation", "srcChainTokenIn", "amount").read_integer(hop.amount_in, hop.amount_in)
+        transaction = document.get("tx")
         terms: dict[str, object] = {
-            "orderId": document.at("orderId").data(32),
-            "to": transaction.at("to").contract(),
-            "data": transaction.at("data").data(MAX_CALLDATA_BYTES),
-            "value": transaction.at("value").integer(),
+            "orderId": document.get("orderId").read_data(32),
+            "to": transaction.get("to").read_contract(),
+            "data": transaction.get("data").read_data(MAX_CALLDATA_BYTES),
+            "value": transaction.get("value").read_integer(),
         }
         return FirmQuote(hop=confirm_hop(read_lane(direction, answer), hop), terms=terms)
 
@@ -119,14 +119,14 @@ def read_lane(direction: Direction, answer: Any) -> BridgeLane:
     the lane gives what the service recommends to ask of takers.
     """
     document = Field(answer, f"debridge {direction.path}")
-    estimate = document.at("estimation")
-    sent, taken = estimate.at("srcChainTokenIn"), estimate.at("dstChainTokenOut")
+    estimate = document.get("estimation")
+    sent, taken = estimate.get("srcChainTokenIn"), estimate.get("dstChainTokenOut")
     check_token(sent, direction.token_in)
     check_token(taken, direction.token_out)
-    amount = sent.at("amount").integer(1)
-    recommended = taken.at("recommendedAmount")
+    amount = sent.get("amount").read_integer(1)
+    recommended = taken.get("recommendedAmount")
     most = rescale(amount, direction.token_in.decimals, direction.token_out.decimals)
-    arrives = rescale(recommended.integer(1, most), direction.token_out.decimals, direction.token_in.decimals)
+    arrives = rescale(recommended.read_integer(1, most), direction.token_out.decimals, direction.token_in.decimals)
     protocol, margin = (_read_bps(estimate, kind) for kind in ("DlnProtocolFee", "TakerMargin"))
     margin = margin * (1 - protocol / BPS)  # takers count theirs on what the protocol has left
     with refuse_invalid(document.path):
@@ -135,9 +135,9 @@ def read_lane(direction: Direction, answer: Any) -> BridgeLane:
         return debridge_lane(
             direction.token_in,
             direction.token_out,
-            fixed_native_fee=document.at("fixFee").integer(0, MAX_FIXED_FEE),
+            fixed_native_fee=document.get("fixFee").read_integer(0, MAX_FIXED_FEE),
             operating_expenses=max(0, amount - arrives - proportional),
-            fill_time_s=document.at("order", "approximateFulfillmentDelay").seconds(),
+            fill_time_s=document.get("order", "approximateFulfillmentDelay").read_seconds(),
             protocol_fee_bps=protocol,
             taker_margin_bps=margin,
         )
@@ -145,9 +145,9 @@ def read_lane(direction: Direction, answer: Any) -> BridgeLane:
 
 def _read_bps(estimate: Field, kind: str) -> Decimal:
     """Return the rate of the itemised cost of this kind; 0 where the service takes none."""
-    for cost in estimate.at("costsDetails").items(MAX_COSTS):
-        if cost.at("type").text() == kind:
-            return cost.at("payload", "feeBps").decimal(0, MAX_FEE_BPS)
+    for cost in estimate.get("costsDetails").read_items(MAX_COSTS):
+        if cost.get("type").read_text() == kind:
+            return cost.get("payload", "feeBps").read_decimal(0, MAX_FEE_BPS)
     return Decimal(0)
 
 

@@ -81,11 +81,11 @@ class HopAdapter:
 
     def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for this very amount; the terms are arguments of ``swapAndSend``. Addresses change nothing."""
-        direction = Direction.of(hop)
+        direction = Direction.from_hop(hop)
         answer = self._ask(direction, hop.amount_in)
         document = Field(answer, f"hop {direction.path}")
-        document.at("amountIn").integer(hop.amount_in, hop.amount_in)
-        terms = {name: document.at(name).integer() for name in TERMS}
+        document.get("amountIn").read_integer(hop.amount_in, hop.amount_in)
+        terms = {name: document.get(name).read_integer() for name in TERMS}
         return FirmQuote(hop=confirm_hop(read_lane(direction, answer, answer), hop), terms=terms)
 
     def _ask_both(self, direction: Direction) -> tuple[Any, Any]:
@@ -106,9 +106,9 @@ class HopAdapter:
 def read_quote(direction: Direction, answer: Any) -> Quote:
     """Read an answer of ``/v1/quote``; what is received may exceed what is sent where an exchange is out of balance."""
     document = Field(answer, f"hop {direction.path}")
-    amount_in = document.at("amountIn").integer(1)
+    amount_in = document.get("amountIn").read_integer(1)
     most = rescale(amount_in * 11 // 10, direction.token_in.decimals, direction.token_out.decimals)
-    return Quote(amount_in, document.at("estimatedRecieved").integer(0, most))
+    return Quote(amount_in, document.get("estimatedRecieved").read_integer(0, most))
 
 
 def read_lane(direction: Direction, small: Any, large: Any) -> BridgeLane:
@@ -120,7 +120,7 @@ def read_lane(direction: Direction, small: Any, large: Any) -> BridgeLane:
     costs = [_compute_cost(direction, each) for each in (first, last)]
     steps = last.amount_in - first.amount_in
     if steps < 0:
-        raise Field(small, f"hop {direction.path}").at("amountIn").wrong(f"must be at most {last.amount_in}")
+        raise Field(small, f"hop {direction.path}").get("amountIn").make_error(f"must be at most {last.amount_in}")
     rate = div_up(max(0, costs[1] - costs[0]) * WAD, steps) if steps else 0
     flat = max(cost - mul_div(each.amount_in, rate, WAD) for cost, each in zip(costs, (first, last), strict=True))
     with refuse_invalid(f"hop {direction.path}"):

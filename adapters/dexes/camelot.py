@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, make_market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.uniswap_v2 import PAIR_CREATED, SYNC, ask_pairs, find_created_pairs
@@ -47,7 +47,7 @@ class Camelot(ChainProtocol[SolidlyPool]):
         """Ask the factory for every pair of listed tokens."""
         return ask_pairs(self.factories[0], tokens)
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PairCreated."""
         return find_created_pairs(logs, tokens)
 
@@ -86,7 +86,7 @@ class Camelot(ChainProtocol[SolidlyPool]):
         return replace(state, reserve0=reserve0, reserve1=reserve1)
 
 
-def deployed(chain_id: int) -> Iterator[Camelot]:
+def find_deployments(chain_id: int) -> Iterator[Camelot]:
     """Return the factory where it is."""
-    for facts in deployments_of("camelot", chain_id):
-        yield Camelot(chain_id, facts.address("factory"))
+    for facts in read_deployments("camelot", chain_id):
+        yield Camelot(chain_id, facts.get_address("factory"))

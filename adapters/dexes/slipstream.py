@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collect_named, make_market_id
 from adapters.chain.ticks import TickState
 from adapters.chain.tokens import ChainTokens
@@ -46,17 +46,17 @@ class Slipstream(ChainProtocol[TickState]):
         """Ask the factory for its spacings, then for the pool of every pair of listed tokens at each."""
         call = TICK_SPACINGS(self._factory)
         (outcome,) = yield from ask([call])
-        wanted = [(pair, spacing) for pair in tokens.list_pairs() for spacing in call.one(outcome)]
+        wanted = [(pair, spacing) for pair in tokens.list_pairs() for spacing in call.decode_one(outcome)]
         calls = [GET_POOL(self._factory, *(token.address for token in pair), spacing) for pair, spacing in wanted]
         outcomes = yield from ask(calls)
-        addresses = [each.one(outcome) for each, outcome in zip(calls, outcomes, strict=True)]
+        addresses = [each.decode_one(outcome) for each, outcome in zip(calls, outcomes, strict=True)]
         return tuple(
             Pool(key=address, tokens=pair, facts=(spacing,))
             for address, (pair, spacing) in zip(addresses, wanted, strict=True)
             if address != ZERO_ADDRESS
         )
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PoolCreated."""
 
         def find_pool(log: Log) -> Pool | None:
@@ -70,7 +70,7 @@ class Slipstream(ChainProtocol[TickState]):
         """Read the fee, then price, liquidity and all ticks."""
         fees = yield from self._ask_fees(pools)
         known = tuple(pool for pool in pools if pool.key in fees)
-        states = yield from read_states(known, fees, lambda pool: pool.number(0))
+        states = yield from read_states(known, fees, lambda pool: pool.get_number(0))
         return {pool.key: states.get(pool.key, Refused("unreadable")) for pool in pools}
 
     def apply(self, pool: Pool, state: TickState, log: Log) -> TickState:
@@ -88,9 +88,9 @@ class Slipstream(ChainProtocol[TickState]):
                 states[key] = replace(state, fee_pips=fees[key])
         return states
 
-    def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
+    def make_market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks."""
-        return state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.number(0))
+        return state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.get_number(0))
 
     def _ask_fees(self, pools: tuple[Pool, ...]) -> Reading[dict[str, int]]:
         """Return the fees by pool; one that cannot be read is missing."""
@@ -98,13 +98,13 @@ class Slipstream(ChainProtocol[TickState]):
         found: dict[str, int] = {}
         for pool, ((call, outcome),) in answers.items():
             try:
-                found[pool.key] = call.one(outcome)
+                found[pool.key] = call.decode_one(outcome)
             except CallFailed:
                 continue
         return found
 
 
-def deployed(chain_id: int) -> Iterator[Slipstream]:
+def find_deployments(chain_id: int) -> Iterator[Slipstream]:
     """Return both chains' factories."""
-    for facts in deployments_of("slipstream", chain_id):
-        yield Slipstream(facts.text("name"), chain_id, facts.address("factory"))
+    for facts in read_deployments("slipstream", chain_id):
+        yield Slipstream(facts.get_text("name"), chain_id, facts.get_address("factory"))

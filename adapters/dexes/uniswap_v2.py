@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, collect_named, make_market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Event, Function, Log
@@ -46,7 +46,7 @@ class UniswapV2(ChainProtocol[ConstantProductPool]):
         """Ask the factory for every pair of listed tokens."""
         return ask_pairs(self.factories[0], tokens)
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read PairCreated."""
         return find_created_pairs(logs, tokens)
 
@@ -80,7 +80,7 @@ def ask_pairs(factory: str, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
     pairs = tuple(tokens.list_pairs())
     calls = [GET_PAIR(factory, token0.address, token1.address) for token0, token1 in pairs]
     outcomes = yield from ask(calls)
-    addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+    addresses = [call.decode_one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
     found = zip(addresses, pairs, strict=True)
     return tuple(Pool(key=address, tokens=pair) for address, pair in found if address != ZERO_ADDRESS)
 
@@ -96,7 +96,7 @@ def find_created_pairs(logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tu
     return collect_named(logs, find_pool)
 
 
-def deployed(chain_id: int) -> Iterator[UniswapV2]:
+def find_deployments(chain_id: int) -> Iterator[UniswapV2]:
     """Return Uniswap v2, SushiSwap and PancakeSwap v2 where they are."""
-    for facts in deployments_of("uniswap_v2", chain_id):
-        yield UniswapV2(facts.text("name"), chain_id, facts.address("factory"), facts.number("fee_pips"))
+    for facts in read_deployments("uniswap_v2", chain_id):
+        yield UniswapV2(facts.get_text("name"), chain_id, facts.get_address("factory"), facts.get_number("fee_pips"))

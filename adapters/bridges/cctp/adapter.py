@@ -72,7 +72,7 @@ class CctpAdapter:
 
     def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for fees and allowance now; the terms are arguments of the burn. Addresses change nothing."""
-        direction = Direction.of(hop)
+        direction = Direction.from_hop(hop)
         for lane in read_lanes(direction, self._ask_fees(direction), read_allowance(self._ask_allowance())):
             if lane.protocol == hop.protocol:
                 firm = confirm_hop(lane, hop)
@@ -96,7 +96,7 @@ def get_domain(chain_id: int) -> int:
 
 def read_allowance(answer: Any) -> int:
     """Return what fast transfers may still take, in smallest units: the service gives whole USDC with decimals."""
-    return int(Field(answer, "cctp").at("allowance").decimal(0, MAX_ALLOWANCE) * 10**6)
+    return int(Field(answer, "cctp").get("allowance").read_decimal(0, MAX_ALLOWANCE) * 10**6)
 
 
 def read_lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[BridgeLane]:
@@ -108,14 +108,14 @@ def read_lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[Br
     """
     ends = direction.token_in.chain_id, direction.token_out.chain_id
     times = {Finality.FAST: cctp_fast_fill_time(*ends), Finality.STANDARD: cctp_standard_fill_time(*ends)}
-    for row in Field(answer, f"cctp {direction.path}").items(16):
-        threshold = row.at("finalityThreshold").integer(0, 10_000)
-        fee = row.at("minimumFee").decimal(0, MAX_FEE_BPS)
+    for row in Field(answer, f"cctp {direction.path}").read_items(16):
+        threshold = row.get("finalityThreshold").read_integer(0, 10_000)
+        fee = row.get("minimumFee").read_decimal(0, MAX_FEE_BPS)
         seconds = next((time for finality, time in times.items() if finality == threshold), None)
         if seconds is None:
             continue
         finality = Finality(threshold)
-        forwarding = row.at("forwardFee", "high").integer(0, MAX_FORWARD_FEE) if row.has("forwardFee") else None
+        forwarding = row.get("forwardFee", "high").read_integer(0, MAX_FORWARD_FEE) if row.has("forwardFee") else None
         with refuse_invalid(row.path):
             for forward_fee in dict.fromkeys((None, forwarding)):
                 yield cctp_lane(
