@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.chain.deployments import read_deployments
-from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, build_states, collect_named, make_market_id
+from adapters.chain.protocol import Pool, Refused, States, build_states, make_market_id
 from adapters.chain.tokens import ChainTokens
+from adapters.dexes.factory import FactoryProtocol, PoolFacts
 from adapters.rpc.abi import Event, Function, Log
 from adapters.rpc.reading import Reading, ask, ask_each
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets import Fork, SolidlyPool
-from routing_engine.model import ZERO_ADDRESS
 
 GET_POOL = Function("getPool(address,address,bool)", "address")
 GET_FEE = Function("getFee(address,bool)", "uint256")
@@ -36,26 +36,11 @@ class SolidlyState:
     usual_fee: int
 
 
-class Aerodrome(ChainProtocol[SolidlyState]):
-    """One factory's pools; a pool's fact is 1 if it is stable.
-
-    Parameters
-    ----------
-    name : str
-        Of the protocol.
-    chain_id : int
-        Where it is.
-    factory : str
-        Address.
-    """
+class Aerodrome(FactoryProtocol[SolidlyState]):
+    """One factory's pools; a pool's fact is 1 if it is stable."""
 
     creations = (POOL_CREATED.topic,)
     topics = (SYNC.topic, CUSTOM_FEE.topic)
-
-    def __init__(self, name: str, chain_id: int, factory: str) -> None:
-        self.name = name
-        self.factories = (factory,)
-        self._chain_id, self._factory = chain_id, factory
 
     def list_emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the pool and the factory."""
@@ -67,25 +52,12 @@ class Aerodrome(ChainProtocol[SolidlyState]):
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for both pools of every pair of listed tokens."""
-        wanted = [(pair, stable) for pair in tokens.list_pairs() for stable in (False, True)]
-        calls = [GET_POOL(self._factory, *(token.address for token in pair), stable) for pair, stable in wanted]
-        outcomes = yield from ask(calls)
-        addresses = [call.decode_one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
-        return tuple(
-            Pool(key=address, tokens=pair, facts=(int(stable),))
-            for address, (pair, stable) in zip(addresses, wanted, strict=True)
-            if address != ZERO_ADDRESS
-        )
+        return self.ask_pools(GET_POOL, tokens, [((stable,), (int(stable),)) for stable in (False, True)])
 
-    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def read_created(self, log: Log) -> tuple[str, Sequence[str], PoolFacts]:
         """Read PoolCreated."""
-
-        def find_pool(log: Log) -> Pool | None:
-            (*addresses, stable), (pool, _) = POOL_CREATED.decode(log)
-            found = tokens.find_all(addresses)
-            return Pool(key=pool, tokens=found, facts=(int(stable),)) if found else None
-
-        return collect_named(logs, find_pool)
+        (*addresses, stable), (pool, _) = POOL_CREATED.decode(log)
+        return pool, addresses, (int(stable),)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyState]]:
         """Read reserves and fees."""

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from adapters.chain.deployments import read_deployments
-from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, make_market_id
-from adapters.chain.tokens import ChainTokens
-from adapters.dexes.uniswap_v2 import PAIR_CREATED, SYNC, ask_pairs, find_created_pairs
+from adapters.chain.protocol import Pool, States, build_states, make_market_id
+from adapters.dexes.uniswap_v2 import SYNC, PairFactoryProtocol
 from adapters.rpc.abi import Event, Function, Log
 from adapters.rpc.reading import Reading, ask_each
 from routing_engine.fixed_point import PIPS
@@ -24,32 +23,10 @@ PIPS_PER_UNIT = PIPS // 100_000
 """Pairs count fees, and the factory its owner's share of them, in 1/100000."""
 
 
-class Camelot(ChainProtocol[SolidlyPool]):
-    """The factory's pairs.
+class Camelot(PairFactoryProtocol[SolidlyPool]):
+    """The factory's pairs; see `FactoryProtocol`."""
 
-    Parameters
-    ----------
-    chain_id : int
-        Where it is.
-    factory : str
-        Address.
-    """
-
-    name = "camelot_v2"
-    creations = (PAIR_CREATED.topic,)
     topics = (SYNC.topic, FEES_CHANGED.topic, KIND_CHANGED.topic)
-
-    def __init__(self, chain_id: int, factory: str) -> None:
-        self.factories = (factory,)
-        self._chain_id, self._factory = chain_id, factory
-
-    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Ask the factory for every pair of listed tokens."""
-        return ask_pairs(self.factories[0], tokens)
-
-    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Read PairCreated."""
-        return find_created_pairs(logs, tokens)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyPool]]:
         """Read reserves, fees and kind, and the owner's share of fees."""
@@ -89,4 +66,4 @@ class Camelot(ChainProtocol[SolidlyPool]):
 def find_deployments(chain_id: int) -> Iterator[Camelot]:
     """Return the factory where it is."""
     for facts in read_deployments("camelot", chain_id):
-        yield Camelot(chain_id, facts.get_address("factory"))
+        yield Camelot(facts.get_text("name"), chain_id, facts.get_address("factory"))

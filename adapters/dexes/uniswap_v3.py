@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from adapters.base import BadPayload
 from adapters.chain.deployments import read_deployments
-from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, collect_named, make_market_id
+from adapters.chain.protocol import Pool, States, build_states, make_market_id
 from adapters.chain.ticks import TickState, read_ticks
 from adapters.chain.tokens import ChainTokens
+from adapters.dexes.factory import FactoryProtocol, PoolFacts
 from adapters.rpc.abi import Call, CallFailed, Event, Function, Log, Outcome
-from adapters.rpc.reading import Reading, ask, ask_each
+from adapters.rpc.reading import Reading, ask_each
 from adapters.rpc.scan_program import make_scan
 from routing_engine.markets import ConcentratedPool
-from routing_engine.model import ZERO_ADDRESS
 
 SPACING_OF = Function("feeAmountTickSpacing(uint24)", "int24")
 GET_POOL = Function("getPool(address,address,uint24)", "address")
@@ -35,51 +35,23 @@ FEES_PIPS = (100, 200, 300, 400, 500, 2500, 3000, 10_000)
 """Tiers to ask factories about; any other is found by the event that creates its pools."""
 
 
-class UniswapV3(ChainProtocol[TickState]):
-    """One factory's pools.
-
-    Parameters
-    ----------
-    name : str
-        Of the protocol.
-    chain_id : int
-        Where it is.
-    factory : str
-        Address.
-    """
+class UniswapV3(FactoryProtocol[TickState]):
+    """One factory's pools; a pool's facts are its fee and its tick spacing."""
 
     creations = (POOL_CREATED.topic,)
     topics = TICK_EVENTS
 
-    def __init__(self, name: str, chain_id: int, factory: str) -> None:
-        self.name = name
-        self.factories = (factory,)
-        self._chain_id = chain_id
-
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory which fees it has, then for every pair of listed tokens at each."""
-        (factory,) = self.factories
-        asked = yield from ask_each(FEES_PIPS, lambda fee: (SPACING_OF(factory, fee),))
+        asked = yield from ask_each(FEES_PIPS, lambda fee: (SPACING_OF(self._factory, fee),))
         spacings = {fee: call.decode_one(outcome) for fee, ((call, outcome),) in asked.items()}
-        wanted = [(pair, fee) for pair in tokens.list_pairs() for fee in FEES_PIPS if spacings[fee] > 0]
-        calls = [GET_POOL(factory, *(token.address for token in pair), fee) for pair, fee in wanted]
-        outcomes = yield from ask(calls)
-        addresses = [call.decode_one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
-        return tuple(
-            Pool(key=address, tokens=pair, facts=(fee, spacings[fee]))
-            for address, (pair, fee) in zip(addresses, wanted, strict=True)
-            if address != ZERO_ADDRESS
-        )
+        kinds = [((fee,), (fee, spacings[fee])) for fee in FEES_PIPS if spacings[fee] > 0]
+        return (yield from self.ask_pools(GET_POOL, tokens, kinds))
 
-    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def read_created(self, log: Log) -> tuple[str, Sequence[str], PoolFacts]:
         """Read PoolCreated."""
-
-        def find_pool(log: Log) -> Pool | None:
-            (*addresses, fee), (spacing, pool) = POOL_CREATED.decode(log)
-            found = tokens.find_all(addresses)
-            return Pool(key=pool, tokens=found, facts=(fee, spacing)) if found else None
-
-        return collect_named(logs, find_pool)
+        (*addresses, fee), (spacing, pool) = POOL_CREATED.decode(log)
+        return pool, addresses, (fee, spacing)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read price, liquidity and all ticks."""
