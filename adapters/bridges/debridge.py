@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from adapters.base import Client, FirmQuote, Source, Venues
+from adapters.base import FirmQuote
 from adapters.bridges.base import Bridge
 from adapters.bridges.common import (
     Direction,
     ask_each,
     check_token,
     confirm_hop,
-    connect_service,
     pair_assets,
     refuse_invalid,
 )
+from adapters.bridges.service import ServiceAdapter
 from adapters.http.json_fields import Field
 from routing_engine.fixed_point import BPS, WAD, mul_div_up, rescale
 from routing_engine.formats import Contents
@@ -29,8 +29,6 @@ from routing_engine.markets.bridges.terms import rate_of_bps
 from routing_engine.model import ZERO_ADDRESS, Hop, Token
 from routing_engine.reference.chains import bridge_facts
 
-URL = "https://dln.debridge.finance/v1.0"
-INTERVAL_S, MAX_AGE_S = 60.0, 180.0
 """The service recommends that a transaction is sent within 30 seconds of its quote, and quotes are asked for again."""
 RESERVES = ("USDC", "ETH")
 """What takers hold; other tokens would be exchanged first, which is the router's own business."""
@@ -42,34 +40,21 @@ MAX_COSTS = 32
 Answers: TypeAlias = tuple[tuple[Direction, Any], ...]
 
 
-class DebridgeAdapter:
-    """One lane for each direction of each reserve asset.
-
-    Parameters
-    ----------
-    client : Client
-        Puts the questions.
-    tokens : tuple of Token
-        The reserve assets are looked for among them.
-    url : str
-        Where the API is.
-    """
+class DebridgeAdapter(ServiceAdapter[Answers]):
+    """One lane for each direction of each reserve asset."""
 
     name = "debridge"
     protocols = ("debridge",)
-
-    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
-        self._client, self._url = client, url
-        self._directions = tuple(pair_assets(tokens, RESERVES, bridge_facts("debridge")))
-
-    @classmethod
-    def connect(cls, venues: Venues) -> tuple[Source, ...]:
-        """Return the API at the option ``url``, or the public one."""
-        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
+    url = "https://dln.debridge.finance/v1.0"
+    interval_s = 60.0
+    max_age_s = 180.0
 
     def fetch(self) -> Answers:
         """Ask for an estimate in each direction; what is declined is left out."""
-        return ask_each(self._directions, lambda each: self._ask(each, each.typical_amount, {}))
+        return ask_each(
+            pair_assets(self.tokens.values(), RESERVES, bridge_facts("debridge")),
+            lambda each: self._ask(each, each.typical_amount, {}),
+        )
 
     def parse(self, payload: Answers) -> Contents:
         """Return a lane for each answer."""
@@ -109,7 +94,7 @@ class DebridgeAdapter:
             "dstChainTokenOutAmount": "auto",
             "prependOperatingExpenses": "false",
         }
-        return self._client.get(f"{self._url}/dln/order/create-tx", {**question, **more})
+        return self.client.get(f"{self.url}/dln/order/create-tx", {**question, **more})
 
 
 def read_lane(direction: Direction, answer: Any) -> BridgeLane:

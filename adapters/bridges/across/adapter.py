@@ -9,59 +9,41 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from adapters.base import Client, FirmQuote, Source, Venues
+from adapters.base import FirmQuote
 from adapters.bridges.common import (
     MAX_RATE_E18,
     Direction,
     ask_each,
     check_token,
     confirm_hop,
-    connect_service,
     refuse_invalid,
 )
+from adapters.bridges.service import ServiceAdapter
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
 from routing_engine.markets.bridges import across_lane
 from routing_engine.model import Hop, Token
 
-URL = "https://app.across.to/api"
-INTERVAL_S, MAX_AGE_S = 60.0, 300.0
-"""The service asks its users to keep an answer for at most 300 seconds."""
 MAX_ROUTES = 20_000
 TERMS = ("timestamp", "exclusivityDeadline", "fillDeadline")
 
 Answers: TypeAlias = tuple[tuple[Direction, Any], ...]
 
 
-class AcrossAdapter:
-    """One lane for each enabled route between listed tokens.
-
-    Parameters
-    ----------
-    client : Client
-        Puts the questions.
-    tokens : tuple of Token
-        The tokens to look for.
-    url : str
-        Where the API is.
-    """
+class AcrossAdapter(ServiceAdapter[Answers]):
+    """One lane for each enabled route between listed tokens."""
 
     name = "across"
     protocols = ("across",)
-
-    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
-        self._client, self._url = client, url
-        self._tokens = {token.key: token for token in tokens}
-
-    @classmethod
-    def connect(cls, venues: Venues) -> tuple[Source, ...]:
-        """Return the API at the option ``url``, or the public one."""
-        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
+    url = "https://app.across.to/api"
+    interval_s = 60.0
+    max_age_s = 300.0
+    """The service asks its users to keep an answer for at most 300 seconds."""
 
     def fetch(self) -> Answers:
         """Ask for the routes, then for the fees of each; what the service declines is left out."""
-        routes = read_directions(self._client.get(f"{self._url}/available-routes"), self._tokens)
+        routes = read_directions(self.client.get(f"{self.url}/available-routes"), self.tokens)
         return ask_each(routes, lambda each: self._ask(each, each.typical_amount, {}))
 
     def parse(self, payload: Answers) -> Contents:
@@ -86,7 +68,7 @@ class AcrossAdapter:
             "destinationChainId": direction.token_out.chain_id,
             "amount": amount,
         }
-        return self._client.get(f"{self._url}/suggested-fees", {**question, **more})
+        return self.client.get(f"{self.url}/suggested-fees", {**question, **more})
 
 
 def read_directions(routes: Any, tokens: Mapping[str, Token]) -> tuple[Direction, ...]:
