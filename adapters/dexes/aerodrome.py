@@ -44,11 +44,11 @@ class Aerodrome(FactoryProtocol[SolidlyState]):
 
     def list_emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the pool and the factory."""
-        return pool.key, self._factory
+        return pool.key, self.factory
 
     def read_key(self, log: Log) -> str:
         """Return the pool, which the factory names."""
-        return "0x" + log.topics[1][-40:] if log.address == self._factory and len(log.topics) > 1 else log.address
+        return "0x" + log.topics[1][-40:] if log.address == self.factory and len(log.topics) > 1 else log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for both pools of every pair of listed tokens."""
@@ -63,7 +63,7 @@ class Aerodrome(FactoryProtocol[SolidlyState]):
         """Read reserves and fees."""
         usual, is_paused = yield from self._read_factory(len(pools))
         answers = yield from ask_each(
-            pools, lambda pool: (GET_RESERVES(pool.key), GET_FEE(self._factory, pool.key, bool(pool.get_number(0))))
+            pools, lambda pool: (GET_RESERVES(pool.key), GET_FEE(self.factory, pool.key, bool(pool.get_number(0))))
         )
 
         def build_state(pool: Pool) -> SolidlyState | Refused:
@@ -97,7 +97,7 @@ class Aerodrome(FactoryProtocol[SolidlyState]):
 
     def _read_factory(self, pools: int) -> Reading[tuple[tuple[int, ...], bool]]:
         """Return the usual fees, volatile and stable, and whether swaps are paused; nothing is asked for no pools."""
-        calls = [function(self._factory) for function in (*USUAL_FEES, IS_PAUSED)] if pools else []
+        calls = [function(self.factory) for function in (*USUAL_FEES, IS_PAUSED)] if pools else []
         outcomes = yield from ask(calls)
         values = [call.decode_one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
         return tuple(values[:2]), any(values[2:])
@@ -105,7 +105,7 @@ class Aerodrome(FactoryProtocol[SolidlyState]):
     def _make_market(self, pool: Pool, reserve0: int, reserve1: int, fee_pips: int) -> SolidlyPool:
         token0, token1 = pool.tokens
         return SolidlyPool(
-            id=make_market_id(self._chain_id, pool.key),
+            id=make_market_id(self.chain_id, pool.key),
             protocol=self.name,
             token0=token0,
             token1=token1,

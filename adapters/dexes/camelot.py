@@ -31,7 +31,7 @@ class Camelot(PairFactoryProtocol[SolidlyPool]):
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyPool]]:
         """Read reserves, fees and kind, and the owner's share of fees."""
         answers = yield from ask_each(
-            pools, lambda pool: (GET_RESERVES(pool.key), IS_STABLE(pool.key), OWNER_SHARE(self._factory))
+            pools, lambda pool: (GET_RESERVES(pool.key), IS_STABLE(pool.key), OWNER_SHARE(self.factory))
         )
 
         def build_state(pool: Pool) -> SolidlyPool:
@@ -40,7 +40,7 @@ class Camelot(PairFactoryProtocol[SolidlyPool]):
             )
             token0, token1 = pool.tokens
             return SolidlyPool(
-                id=make_market_id(self._chain_id, pool.key),
+                id=make_market_id(self.chain_id, pool.key),
                 protocol=self.name,
                 token0=token0,
                 token1=token1,

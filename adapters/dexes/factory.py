@@ -31,7 +31,7 @@ class FactoryProtocol(ChainProtocol[State]):
     def __init__(self, name: str, chain_id: int, factory: str) -> None:
         self.name = name
         self.factories = (factory,)
-        self._chain_id, self._factory = chain_id, factory
+        self.chain_id, self.factory = chain_id, factory
 
     def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read the event of `creations`."""
@@ -62,7 +62,7 @@ class FactoryProtocol(ChainProtocol[State]):
             What `getter` takes behind the tokens, and the facts of what it gives then.
         """
         wanted = [(pair, *kind) for pair in tokens.list_pairs() for kind in kinds]
-        calls = [getter(self._factory, *(token.address for token in pair), *rest) for pair, rest, _ in wanted]
+        calls = [getter(self.factory, *(token.address for token in pair), *rest) for pair, rest, _ in wanted]
         outcomes = yield from ask(calls)
         addresses = [call.decode_one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
         return tuple(

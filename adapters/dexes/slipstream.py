@@ -29,7 +29,7 @@ class Slipstream(FactoryProtocol[TickState]):
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for its spacings, then for the pool of every pair of listed tokens at each."""
-        call = TICK_SPACINGS(self._factory)
+        call = TICK_SPACINGS(self.factory)
         (outcome,) = yield from ask([call])
         kinds = [((spacing,), (spacing,)) for spacing in call.decode_one(outcome)]
         return (yield from self.ask_pools(GET_POOL, tokens, kinds))
@@ -63,7 +63,7 @@ class Slipstream(FactoryProtocol[TickState]):
 
     def make_market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks."""
-        return state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.get_number(0))
+        return state.make_market(pool, make_market_id(self.chain_id, pool.key), self.name, pool.get_number(0))
 
     def _ask_fees(self, pools: tuple[Pool, ...]) -> Reading[dict[str, int]]:
         """Return the fees by pool; one that cannot be read is missing."""

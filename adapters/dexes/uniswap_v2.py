@@ -70,7 +70,7 @@ class UniswapV2(PairFactoryProtocol[ConstantProductPool]):
     def _build_state(self, pool: Pool, reserve0: int, reserve1: int) -> ConstantProductPool:
         token0, token1 = pool.tokens
         return ConstantProductPool(
-            id=make_market_id(self._chain_id, pool.key),
+            id=make_market_id(self.chain_id, pool.key),
             protocol=self.name,
             token0=token0,
             token1=token1,

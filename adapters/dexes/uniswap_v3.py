@@ -43,7 +43,7 @@ class UniswapV3(FactoryProtocol[TickState]):
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory which fees it has, then for every pair of listed tokens at each."""
-        asked = yield from ask_each(FEES_PIPS, lambda fee: (SPACING_OF(self._factory, fee),))
+        asked = yield from ask_each(FEES_PIPS, lambda fee: (SPACING_OF(self.factory, fee),))
         spacings = {fee: call.decode_one(outcome) for fee, ((call, outcome),) in asked.items()}
         kinds = [((fee,), (fee, spacings[fee])) for fee in FEES_PIPS if spacings[fee] > 0]
         return (yield from self.ask_pools(GET_POOL, tokens, kinds))
@@ -63,7 +63,7 @@ class UniswapV3(FactoryProtocol[TickState]):
 
     def make_market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks."""
-        return state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.get_number(1))
+        return state.make_market(pool, make_market_id(self.chain_id, pool.key), self.name, pool.get_number(1))
 
 
 def read_states(
