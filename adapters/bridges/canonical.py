@@ -48,7 +48,7 @@ class CanonicalAdapter:
     def connect(cls, venues: Venues) -> tuple[Source, ...]:
         """Return the bridges; the option ``l1_gas_gwei`` says what claims are expected to cost."""
         gas = Field(venues.options.get("l1_gas_gwei", str(L1_GAS_GWEI)), "option canonical.l1_gas_gwei")
-        adapter = cls(venues.tokens, gas.decimal(0, 100_000))
+        adapter = cls(venues.tokens, gas.read_decimal(0, 100_000))
         return (Source(adapter=adapter, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S),)
 
     def fetch(self) -> None:

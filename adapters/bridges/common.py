@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import permutations
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from adapters.base import Adapter, BadPayload, Client, Declined, Source, Venues
+from adapters.base import BadPayload, Declined
 from adapters.http.json_fields import Field
 from routing_engine.errors import InvalidMarket, QuoteRefused
 from routing_engine.model import ZERO_ADDRESS, Hop, Market, Token
@@ -49,22 +49,9 @@ class Direction:
         return int(TYPICAL.get(self.token_in.symbol, TYPICAL_ELSE) * 10**self.token_in.decimals)
 
     @classmethod
-    def of(cls, hop: Hop) -> Direction:
+    def from_hop(cls, hop: Hop) -> Direction:
         """Return the direction of a hop."""
         return cls(hop.token_in, hop.token_out)
-
-
-def connect_service(
-    adapter: Callable[[Client, tuple[Token, ...], str], Adapter[Any]],
-    venues: Venues,
-    url: str,
-    *,
-    interval_s: float,
-    max_age_s: float,
-) -> tuple[Source, ...]:
-    """Return the only source of a bridge whose service is at the option ``url``, or at `url`."""
-    made = adapter(venues.http, venues.tokens, venues.options.get("url", url))
-    return (Source(adapter=made, interval_s=interval_s, max_age_s=max_age_s),)
 
 
 def pair_assets(tokens: Iterable[Token], symbols: Iterable[str], chain_ids: Iterable[int]) -> Iterator[Direction]:
@@ -117,12 +104,12 @@ def check_token(described: Field, token: Token) -> None:
         Naming what differs.
     """
     for name, expected in (("chainId", token.chain_id), ("decimals", token.decimals)):
-        told = described.at(name)
-        if told.integer() != expected:
-            raise told.wrong(f"must be {expected}")
-    address = described.at("address")
-    if address.address() not in {token.address, ZERO_ADDRESS if token.is_native else token.address}:
-        raise address.wrong(f"must be {token.address}")
+        told = described.get(name)
+        if told.read_integer() != expected:
+            raise told.make_error(f"must be {expected}")
+    address = described.get("address")
+    if address.read_address() not in {token.address, ZERO_ADDRESS if token.is_native else token.address}:
+        raise address.make_error(f"must be {token.address}")
 
 
 @contextmanager

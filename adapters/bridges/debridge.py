@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from adapters.base import Client, FirmQuote, Source, Venues
+from adapters.base import FirmQuote
 from adapters.bridges.base import Bridge
 from adapters.bridges.common import (
     Direction,
     ask_each,
     check_token,
     confirm_hop,
-    connect_service,
     pair_assets,
     refuse_invalid,
 )
+from adapters.bridges.service import ServiceAdapter
 from adapters.http.json_fields import Field
 from routing_engine.fixed_point import BPS, WAD, mul_div_up, rescale
 from routing_engine.formats import Contents
@@ -29,8 +29,6 @@ from routing_engine.markets.bridges.terms import rate_of_bps
 from routing_engine.model import ZERO_ADDRESS, Hop, Token
 from routing_engine.reference.chains import bridge_facts
 
-URL = "https://dln.debridge.finance/v1.0"
-INTERVAL_S, MAX_AGE_S = 60.0, 180.0
 """The service recommends that a transaction is sent within 30 seconds of its quote, and quotes are asked for again."""
 RESERVES = ("USDC", "ETH")
 """What takers hold; other tokens would be exchanged first, which is the router's own business."""
@@ -42,34 +40,21 @@ MAX_COSTS = 32
 Answers: TypeAlias = tuple[tuple[Direction, Any], ...]
 
 
-class DebridgeAdapter:
-    """One lane for each direction of each reserve asset.
-
-    Parameters
-    ----------
-    client : Client
-        Puts the questions.
-    tokens : tuple of Token
-        The reserve assets are looked for among them.
-    url : str
-        Where the API is.
-    """
+class DebridgeAdapter(ServiceAdapter[Answers]):
+    """One lane for each direction of each reserve asset."""
 
     name = "debridge"
     protocols = ("debridge",)
-
-    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
-        self._client, self._url = client, url
-        self._directions = tuple(pair_assets(tokens, RESERVES, bridge_facts("debridge")))
-
-    @classmethod
-    def connect(cls, venues: Venues) -> tuple[Source, ...]:
-        """Return the API at the option ``url``, or the public one."""
-        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
+    url = "https://dln.debridge.finance/v1.0"
+    interval_s = 60.0
+    max_age_s = 180.0
 
     def fetch(self) -> Answers:
         """Ask for an estimate in each direction; what is declined is left out."""
-        return ask_each(self._directions, lambda each: self._ask(each, each.typical_amount, {}))
+        return ask_each(
+            pair_assets(self.tokens.values(), RESERVES, bridge_facts("debridge")),
+            lambda each: self._ask(each, each.typical_amount, {}),
+        )
 
     def parse(self, payload: Answers) -> Contents:
         """Return a lane for each answer."""
@@ -77,7 +62,7 @@ class DebridgeAdapter:
 
     def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for an order of this amount between these addresses; the terms are its id and the transaction."""
-        direction = Direction.of(hop)
+        direction = Direction.from_hop(hop)
         answer = self._ask(
             direction,
             hop.amount_in,
@@ -89,13 +74,13 @@ class DebridgeAdapter:
             },
         )
         document = Field(answer, f"debridge {direction.path}")
-        document.at("estimation", "srcChainTokenIn", "amount").integer(hop.amount_in, hop.amount_in)
-        transaction = document.at("tx")
+        document.get("estimation", "srcChainTokenIn", "amount").read_integer(hop.amount_in, hop.amount_in)
+        transaction = document.get("tx")
         terms: dict[str, object] = {
-            "orderId": document.at("orderId").data(32),
-            "to": transaction.at("to").contract(),
-            "data": transaction.at("data").data(MAX_CALLDATA_BYTES),
-            "value": transaction.at("value").integer(),
+            "orderId": document.get("orderId").read_data(32),
+            "to": transaction.get("to").read_contract(),
+            "data": transaction.get("data").read_data(MAX_CALLDATA_BYTES),
+            "value": transaction.get("value").read_integer(),
         }
         return FirmQuote(hop=confirm_hop(read_lane(direction, answer), hop), terms=terms)
 
@@ -109,7 +94,7 @@ class DebridgeAdapter:
             "dstChainTokenOutAmount": "auto",
             "prependOperatingExpenses": "false",
         }
-        return self._client.get(f"{self._url}/dln/order/create-tx", {**question, **more})
+        return self.client.get(f"{self.url}/dln/order/create-tx", {**question, **more})
 
 
 def read_lane(direction: Direction, answer: Any) -> BridgeLane:
@@ -119,14 +104,14 @@ def read_lane(direction: Direction, answer: Any) -> BridgeLane:
     the lane gives what the service recommends to ask of takers.
     """
     document = Field(answer, f"debridge {direction.path}")
-    estimate = document.at("estimation")
-    sent, taken = estimate.at("srcChainTokenIn"), estimate.at("dstChainTokenOut")
+    estimate = document.get("estimation")
+    sent, taken = estimate.get("srcChainTokenIn"), estimate.get("dstChainTokenOut")
     check_token(sent, direction.token_in)
     check_token(taken, direction.token_out)
-    amount = sent.at("amount").integer(1)
-    recommended = taken.at("recommendedAmount")
+    amount = sent.get("amount").read_integer(1)
+    recommended = taken.get("recommendedAmount")
     most = rescale(amount, direction.token_in.decimals, direction.token_out.decimals)
-    arrives = rescale(recommended.integer(1, most), direction.token_out.decimals, direction.token_in.decimals)
+    arrives = rescale(recommended.read_integer(1, most), direction.token_out.decimals, direction.token_in.decimals)
     protocol, margin = (_read_bps(estimate, kind) for kind in ("DlnProtocolFee", "TakerMargin"))
     margin = margin * (1 - protocol / BPS)  # takers count theirs on what the protocol has left
     with refuse_invalid(document.path):
@@ -135,9 +120,9 @@ def read_lane(direction: Direction, answer: Any) -> BridgeLane:
         return debridge_lane(
             direction.token_in,
             direction.token_out,
-            fixed_native_fee=document.at("fixFee").integer(0, MAX_FIXED_FEE),
+            fixed_native_fee=document.get("fixFee").read_integer(0, MAX_FIXED_FEE),
             operating_expenses=max(0, amount - arrives - proportional),
-            fill_time_s=document.at("order", "approximateFulfillmentDelay").seconds(),
+            fill_time_s=document.get("order", "approximateFulfillmentDelay").read_seconds(),
             protocol_fee_bps=protocol,
             taker_margin_bps=margin,
         )
@@ -145,9 +130,9 @@ def read_lane(direction: Direction, answer: Any) -> BridgeLane:
 
 def _read_bps(estimate: Field, kind: str) -> Decimal:
     """Return the rate of the itemised cost of this kind; 0 where the service takes none."""
-    for cost in estimate.at("costsDetails").items(MAX_COSTS):
-        if cost.at("type").text() == kind:
-            return cost.at("payload", "feeBps").decimal(0, MAX_FEE_BPS)
+    for cost in estimate.get("costsDetails").read_items(MAX_COSTS):
+        if cost.get("type").read_text() == kind:
+            return cost.get("payload", "feeBps").read_decimal(0, MAX_FEE_BPS)
     return Decimal(0)
 
 

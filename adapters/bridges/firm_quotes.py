@@ -26,7 +26,7 @@ class FirmQuoter:
         self._by_protocol = {protocol: adapter for adapter in adapters for protocol in adapter.protocols}
 
     @classmethod
-    def of(cls, plan: Plan, http: Client) -> FirmQuoter:
+    def from_plan(cls, plan: Plan, http: Client) -> FirmQuoter:
         """Return the quoter for the adapters of a plan, and for bridges whose contracts say what they give."""
         adapters = (source.adapter for source in connect(plan, http))
         bridges = [adapter for adapter in adapters if isinstance(adapter, FirmQuotes)]
@@ -55,4 +55,4 @@ class _Chains:
         """Return who answers as of the chain's newest block."""
         if chain_id not in self._pools:
             raise VenueUnavailable(f"chain {chain_id}: no endpoint is configured")
-        return self._readers[chain_id].answer_at(self._pools[chain_id].head())
+        return self._readers[chain_id].answer_at(self._pools[chain_id].read_head())

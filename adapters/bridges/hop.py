@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Any, TypeAlias
 
-from adapters.base import Client, FirmQuote, Source, Venues
+from adapters.base import Client, FirmQuote
 from adapters.bridges.base import Bridge
-from adapters.bridges.common import Direction, ask_each, confirm_hop, connect_service, refuse_invalid
+from adapters.bridges.common import Direction, ask_each, confirm_hop, refuse_invalid
+from adapters.bridges.service import ServiceAdapter
 from adapters.http.json_fields import Field
 from routing_engine.fixed_point import WAD, div_up, mul_div, rescale
 from routing_engine.formats import Contents
@@ -22,8 +23,6 @@ from routing_engine.model import Hop, Token
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS, bridge_facts
 
-URL = "https://api.hop.exchange/v1"
-INTERVAL_S, MAX_AGE_S = 120.0, 600.0
 SLIPPAGE_PERCENT = "0.5"
 SPREAD = 10
 """The two amounts asked for are a tenth of the typical amount, and ten times it."""
@@ -42,34 +41,21 @@ class Quote:
 Answers: TypeAlias = tuple[tuple[Direction, tuple[Any, Any]], ...]
 
 
-class HopAdapter:
-    """One lane for each direction of each token that Hop carries.
-
-    Parameters
-    ----------
-    client : Client
-        Puts the questions.
-    tokens : tuple of Token
-        The tokens to look for.
-    url : str
-        Where the API is.
-    """
+class HopAdapter(ServiceAdapter[Answers]):
+    """One lane for each direction of each token that Hop carries."""
 
     name = "hop"
     protocols = ("hop",)
+    url = "https://api.hop.exchange/v1"
+    interval_s = 120.0
+    max_age_s = 600.0
 
-    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
-        self._client, self._url = client, url
-        listed = {token.key: token for token in tokens}
+    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str | None = None) -> None:
+        super().__init__(client, tokens, url)
         self._symbols: dict[Direction, str] = {}
         for symbol, ends in _list_carried().items():
-            for token_in, token_out in permutations((end for end in ends if end.key in listed), 2):
+            for token_in, token_out in permutations((end for end in ends if end.key in self.tokens), 2):
                 self._symbols[Direction(token_in, token_out)] = symbol
-
-    @classmethod
-    def connect(cls, venues: Venues) -> tuple[Source, ...]:
-        """Return the API at the option ``url``, or the public one."""
-        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
 
     def fetch(self) -> Answers:
         """Ask for two amounts in each direction; one that is declined is left out."""
@@ -81,11 +67,11 @@ class HopAdapter:
 
     def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for this very amount; the terms are arguments of ``swapAndSend``. Addresses change nothing."""
-        direction = Direction.of(hop)
+        direction = Direction.from_hop(hop)
         answer = self._ask(direction, hop.amount_in)
         document = Field(answer, f"hop {direction.path}")
-        document.at("amountIn").integer(hop.amount_in, hop.amount_in)
-        terms = {name: document.at(name).integer() for name in TERMS}
+        document.get("amountIn").read_integer(hop.amount_in, hop.amount_in)
+        terms = {name: document.get(name).read_integer() for name in TERMS}
         return FirmQuote(hop=confirm_hop(read_lane(direction, answer, answer), hop), terms=terms)
 
     def _ask_both(self, direction: Direction) -> tuple[Any, Any]:
@@ -100,15 +86,15 @@ class HopAdapter:
             "toChain": _get_slug(direction.token_out),
             "slippage": SLIPPAGE_PERCENT,
         }
-        return self._client.get(f"{self._url}/quote", question)
+        return self.client.get(f"{self.url}/quote", question)
 
 
 def read_quote(direction: Direction, answer: Any) -> Quote:
     """Read an answer of ``/v1/quote``; what is received may exceed what is sent where an exchange is out of balance."""
     document = Field(answer, f"hop {direction.path}")
-    amount_in = document.at("amountIn").integer(1)
+    amount_in = document.get("amountIn").read_integer(1)
     most = rescale(amount_in * 11 // 10, direction.token_in.decimals, direction.token_out.decimals)
-    return Quote(amount_in, document.at("estimatedRecieved").integer(0, most))
+    return Quote(amount_in, document.get("estimatedRecieved").read_integer(0, most))
 
 
 def read_lane(direction: Direction, small: Any, large: Any) -> BridgeLane:
@@ -120,7 +106,7 @@ def read_lane(direction: Direction, small: Any, large: Any) -> BridgeLane:
     costs = [_compute_cost(direction, each) for each in (first, last)]
     steps = last.amount_in - first.amount_in
     if steps < 0:
-        raise Field(small, f"hop {direction.path}").at("amountIn").wrong(f"must be at most {last.amount_in}")
+        raise Field(small, f"hop {direction.path}").get("amountIn").make_error(f"must be at most {last.amount_in}")
     rate = div_up(max(0, costs[1] - costs[0]) * WAD, steps) if steps else 0
     flat = max(cost - mul_div(each.amount_in, rate, WAD) for cost, each in zip(costs, (first, last), strict=True))
     with refuse_invalid(f"hop {direction.path}"):

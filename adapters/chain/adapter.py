@@ -110,7 +110,7 @@ class OnChainAdapter:
                 adapter=cls(
                     RpcPool(chain_id, urls),
                     find_protocols(chain_id),
-                    ChainTokens.of_chain(venues.tokens, chain_id),
+                    ChainTokens.from_tokens(venues.tokens, chain_id),
                     feeds=find_feeds(chain_id),
                 ),
                 interval_s=max(FASTEST_S, block_time_s(chain_id)),
@@ -126,7 +126,7 @@ class OnChainAdapter:
 
     def fetch(self) -> ChainStep:
         """Read the chain's newest state; see `Adapter`."""
-        return self.read(self._rpc.head())
+        return self.read(self._rpc.read_head())
 
     def read(self, head: Block) -> ChainStep:
         """Read the chain's state at a block, which must not be older than the last read; see `fetch`."""

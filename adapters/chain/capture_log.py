@@ -11,7 +11,7 @@ from typing import IO, Any
 from adapters.base import BadPayload
 from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reply, Request, Responder
-from adapters.rpc.recording import block_from_json, block_to_json, reply_from_json, reply_to_json
+from adapters.rpc.recording import decode_block, decode_reply, encode_block, encode_reply
 from adapters.rpc.scan_program import Scan
 
 VERSION = 1
@@ -44,14 +44,14 @@ class CaptureLog:
         self._file: IO[str] | None = None
         self._is_sealed = False
 
-    def block(self) -> Block | None:
+    def read_block(self) -> Block | None:
         """Return the block of the recording, or None where there is no usable one."""
         lines = self._read_lines()
         header = next(lines, None)
         if not isinstance(header, dict) or header.get("version") != VERSION:
             return None
         try:
-            return block_from_json(header["block"])
+            return decode_block(header["block"])
         except (KeyError, TypeError, ValueError):
             return None
 
@@ -61,11 +61,11 @@ class CaptureLog:
             return responder
         self.close()
         self._done = self._asked = 0
-        kept = list(self._read_replies()) if self.block() == at else []
+        kept = list(self._read_replies()) if self.read_block() == at else []
         self._recorded = iter(kept)
         beside = self.path.with_name(f"{self.path.name}.new")
         with beside.open("w", encoding="utf-8") as file:
-            file.write(_format_line({"version": VERSION, "block": block_to_json(at)}))
+            file.write(_format_line({"version": VERSION, "block": encode_block(at)}))
             file.writelines(_format_portion(digest, reply) for digest, reply in kept)
         beside.replace(self.path)
         self._file = self.path.open("a", encoding="utf-8")
@@ -114,7 +114,7 @@ class CaptureLog:
         next(lines, None)
         for line in lines:
             try:
-                yield str(line["digest"]), reply_from_json(line["reply"])
+                yield str(line["digest"]), decode_reply(line["reply"])
             except (KeyError, TypeError, ValueError, BadPayload):
                 return
 
@@ -161,7 +161,7 @@ def _digest(request: Request) -> str:
 
 
 def _format_portion(digest: str, reply: Reply) -> str:
-    return _format_line({"digest": digest, "reply": reply_to_json(reply)})
+    return _format_line({"digest": digest, "reply": encode_reply(reply)})
 
 
 def _format_line(document: dict[str, Any]) -> str:

@@ -22,28 +22,28 @@ class Facts:
 
     record: Mapping[str, Any]
 
-    def text(self, field: str) -> str:
+    def get_text(self, field: str) -> str:
         """Return a string."""
         return str(self.record[field])
 
-    def address(self, field: str) -> str:
+    def get_address(self, field: str) -> str:
         """Return an address in lower case."""
         return str(self.record[field]).lower()
 
-    def addresses(self, field: str) -> tuple[str, ...]:
+    def get_addresses(self, field: str) -> tuple[str, ...]:
         """Return addresses in lower case."""
         return tuple(str(address).lower() for address in self.record[field])
 
-    def texts(self, field: str) -> tuple[str, ...]:
+    def get_texts(self, field: str) -> tuple[str, ...]:
         """Return strings."""
         return tuple(str(text) for text in self.record[field])
 
-    def number(self, field: str) -> int:
+    def get_number(self, field: str) -> int:
         """Return an integer."""
         return int(self.record[field])
 
 
-def deployments_of(protocol: str, chain_id: int) -> Iterator[Facts]:
+def read_deployments(protocol: str, chain_id: int) -> Iterator[Facts]:
     """Return each deployment of a protocol and its forks on a chain."""
     return (Facts(record) for record in _read_all().get(protocol, ()) if record["chain_id"] == chain_id)
 

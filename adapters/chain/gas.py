@@ -80,12 +80,12 @@ class GasAdapter:
 
     def fetch(self) -> GasPayload:
         """Ask for recent fees; see `Adapter`."""
-        self._rpc.head()
+        self._rpc.read_head()
         questions: list[Question] = [("eth_feeHistory", [hex(BLOCKS), "latest", [PERCENTILE]])]
         call = self._make_data_call()
         if call is not None:
             questions.append(("eth_call", [{"to": call.to, "data": "0x" + call.data.hex()}, "latest"]))
-        return self._rpc.ask(questions, _payload)
+        return self._rpc.ask(questions, _make_payload)
 
     def parse(self, payload: GasPayload) -> Contents:
         """Return the price."""
@@ -110,7 +110,7 @@ class GasAdapter:
         return int(-(-fee // TYPICAL_GAS))
 
 
-def _payload(answers: list[Answer]) -> GasPayload:
+def _make_payload(answers: list[Answer]) -> GasPayload:
     for answer in answers:
         if isinstance(answer, RpcRefused):
             raise answer

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, isfinite, log, sqrt
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import CallFailed, Function
 from adapters.rpc.reading import Reading, ask_each
@@ -60,8 +60,8 @@ class PriceBook:
 def find_feeds(chain_id: int) -> tuple[PriceFeed, ...]:
     """Return the known feeds of a chain."""
     return tuple(
-        PriceFeed(facts.text("name"), facts.address("feed"), facts.texts("symbols"))
-        for facts in deployments_of("price_feeds", chain_id)
+        PriceFeed(facts.get_text("name"), facts.get_address("feed"), facts.get_texts("symbols"))
+        for facts in read_deployments("price_feeds", chain_id)
     )
 
 

@@ -39,7 +39,7 @@ class Pool:
     tokens: tuple[Token, ...]
     facts: tuple[int | str, ...] = ()
 
-    def number(self, place: int) -> int:
+    def get_number(self, place: int) -> int:
         """Return the fact at a place, a number."""
         return int(self.facts[place])
 
@@ -72,11 +72,11 @@ class ChainProtocol(Protocol[State]):
     topics: tuple[str, ...] = ()
     """First topics of events that change pools."""
 
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
+    def list_emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the contracts, in lower case, that emit a pool's events; by default the pool itself."""
         return (pool.key,)
 
-    def key_of(self, log: Log) -> str:
+    def read_key(self, log: Log) -> str:
         """Return the `Pool.key` that one of `topics` is about; by default whoever emitted it."""
         return log.address
 
@@ -84,7 +84,7 @@ class ChainProtocol(Protocol[State]):
         """Find the pools whose tokens are all listed."""
         ...
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Find the new pools that events of `creations` tell of, and whose tokens are all listed; none by default."""
         yield from ()
         return ()
@@ -110,7 +110,7 @@ class ChainProtocol(Protocol[State]):
         yield from ()
         return {}
 
-    def market(self, pool: Pool, state: State) -> Market | None:
+    def make_market(self, pool: Pool, state: State) -> Market | None:
         """Return the market in this state, or None while it cannot trade; the state itself by default.
 
         Raises
@@ -139,7 +139,7 @@ def load_protocols() -> dict[str, Deployments]:
 
 def find_protocols(chain_id: int) -> tuple[AnyProtocol, ...]:
     """Return every installed protocol that is deployed on a chain."""
-    return tuple(protocol for deployed in load_protocols().values() for protocol in deployed(chain_id))
+    return tuple(protocol for find_deployments in load_protocols().values() for protocol in find_deployments(chain_id))
 
 
 def make_market_id(chain_id: int, key: str) -> str:
@@ -148,7 +148,7 @@ def make_market_id(chain_id: int, key: str) -> str:
 
 
 def collect_named(logs: Iterable[Log], pool_of: Callable[[Log], Pool | None]) -> Reading[tuple[Pool, ...]]:
-    """Return the pools that events name in full: the `created` of protocols that need not ask."""
+    """Return the pools that events name in full: the `find_created` of protocols that need not ask."""
     yield from ()
     found: list[Pool | None] = []
     for log in logs:

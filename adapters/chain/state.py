@@ -60,7 +60,7 @@ class Holding:
 
 def _make_market(protocol: AnyProtocol, pool: Pool, state: Any) -> Market | Refused | None:
     try:
-        return protocol.market(pool, state)
+        return protocol.make_market(pool, state)
     except InvalidMarket as error:
         return Refused(f"invalid_{error.field}")
 

@@ -81,7 +81,7 @@ class _Changes:
 
     def note(self, protocol: AnyProtocol, holding: Holding, log: Log) -> None:
         """Apply one event; what cannot be followed is to be read again."""
-        key = protocol.key_of(log)
+        key = protocol.read_key(log)
         if key not in holding.pools or key in self.again:
             return
         state = self.states.pop(key, holding.states.get(key))
@@ -107,7 +107,7 @@ def _list_touched(before: Memory, after: Memory) -> set[tuple[str, str]]:
 def _make_filters(protocols: Protocols, memory: Memory, first: int, last: int) -> tuple[LogFilter, ...]:
     held = [(protocols[name], holding) for name, holding in memory.holdings.items()]
     addresses = {
-        each for protocol, holding in held for pool in holding.pools.values() for each in protocol.emitters(pool)
+        each for protocol, holding in held for pool in holding.pools.values() for each in protocol.list_emitters(pool)
     }
     addresses.update(factory for protocol, _ in held for factory in protocol.factories)
     topics = {topic for protocol, _ in held for topic in (*protocol.topics, *protocol.creations)}
@@ -125,7 +125,7 @@ def _sort_out(protocols: Protocols, memory: Memory, logs: tuple[Log, ...]) -> di
     emitters: dict[str, set[str]] = {}
     for name in changes:
         protocol, holding = protocols[name], memory.holdings[name]
-        for address in chain(protocol.factories, *map(protocol.emitters, holding.pools.values())):
+        for address in chain(protocol.factories, *map(protocol.list_emitters, holding.pools.values())):
             emitters.setdefault(address, set()).add(name)
     for log in logs:
         for name in emitters.get(log.address, ()):
@@ -145,7 +145,7 @@ def _discover(protocol: AnyProtocol, tokens: ChainTokens) -> Reading[Holding]:
 
 def _settle(protocol: AnyProtocol, holding: Holding, changes: _Changes, tokens: ChainTokens) -> Reading[Holding]:
     """Read what must be read again or is new, and what changes without events."""
-    told = (yield from protocol.created(tuple(changes.creations), tokens)) if changes.creations else ()
+    told = (yield from protocol.find_created(tuple(changes.creations), tokens)) if changes.creations else ()
     created = {pool.key: pool for pool in told if pool.key not in holding.pools}
     pools = {**holding.pools, **created}
     # A state that cannot be means that an event was missed.

@@ -36,7 +36,7 @@ class ChainTokens:
         self._by_address = {token.address: token for token in tokens}
 
     @classmethod
-    def of_chain(cls, tokens: Iterable[Token], chain_id: int) -> ChainTokens:
+    def from_tokens(cls, tokens: Iterable[Token], chain_id: int) -> ChainTokens:
         """Return those of a list that are on one chain."""
         return cls(token for token in tokens if token.chain_id == chain_id)
 
@@ -122,7 +122,7 @@ def check_tokens(tokens: ChainTokens) -> Reading[tuple[ChainTokens, tuple[str, .
 
 def _find_fault(token: Token, call: Call, outcome: Outcome) -> str:
     try:
-        decimals = call.one(outcome)
+        decimals = call.decode_one(outcome)
     except CallFailed as error:
         return str(error)
     if decimals > MAX_DECIMALS:

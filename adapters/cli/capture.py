@@ -155,7 +155,7 @@ class Capture:
         client = JsonClient(limits=RPC_LIMITS)
         rpc = self._make_rpc(chain_id, self._urls[chain_id], client)
         log = self._logs[chain_id]
-        tokens = ChainTokens.of_chain(self._tokens, chain_id)
+        tokens = ChainTokens.from_tokens(self._tokens, chain_id)
         feeds = self._feeds(chain_id)
         adapter = OnChainAdapter(rpc, self._protocols(chain_id), tokens, wrap=log.wrap, feeds=feeds)
         try:
@@ -196,7 +196,7 @@ def _attempt(read: Callable[[], Contents]) -> tuple[Contents, str]:
 
 def _read(adapter: OnChainAdapter, rpc: RpcPool, log: CaptureLog) -> Contents:
     """Go on with a capture, and then up to the newest block; or begin one."""
-    head, begun = rpc.head(), log.block()
+    head, begun = rpc.read_head(), log.read_block()
     if begun is not None and head.timestamp - begun.timestamp <= MAX_GAP_S and rpc.read_block(begun.number) == begun:
         try:
             adapter.read(begun)

@@ -108,7 +108,9 @@ def capture(
     if is_complete:
         job.finish()
     if output_format == JSON:
-        write_json({**describe(captured.snapshot), "chains": list(map(_record, captured.reports)), "out": str(out)})
+        write_json(
+            {**describe(captured.snapshot), "chains": list(map(_make_record, captured.reports)), "out": str(out)}
+        )
     else:
         write_rich(make_capture_table(captured))
     for line in list_complaints(captured):
@@ -141,7 +143,7 @@ def _save(captured: Captured, out: Path) -> None:
         raise InvalidRequest("--out", f"{out} cannot be written ({error.strerror}); choose another") from error
 
 
-def _record(report: ChainReport) -> dict[str, Any]:
+def _make_record(report: ChainReport) -> dict[str, Any]:
     return {
         "chain_id": report.chain_id,
         "complete": report.is_complete,
@@ -158,11 +160,11 @@ def _record(report: ChainReport) -> dict[str, Any]:
     }
 
 
-@click.command()
+@click.command("adapters")
 @add_rpc_option(required=False)
 @click.option("--check", "wanted", multiple=True, metavar="NAME", help="Read this adapter once, or 'all'; repeatable.")
 @click.option("--format", "output_format", type=FORMATS, default=TABLE, show_default=True)
-def adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_format: str) -> None:
+def list_adapters(urls: Mapping[int, Sequence[str]], wanted: Sequence[str], output_format: str) -> None:
     """List the installed adapters and protocols, and the health of endpoints.
 
     Exit codes: 0 all well, 1 something is in trouble, 2 wrong usage.

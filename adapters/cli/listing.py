@@ -33,7 +33,7 @@ class Installed:
     kind : str
         ``adapter``, or ``protocol`` for those that the adapter `chain` reads.
     chains : tuple of int
-        Of a protocol: the described chains it is deployed on.
+        Of a protocol: the described chains it is find_deployments on.
     """
 
     name: str
@@ -63,8 +63,8 @@ def list_installed() -> Iterator[Installed]:
     for name in load_adapters():
         yield Installed(name=name, where=where[name], kind=SERVICE)
     where = _find_values(PROTOCOLS)
-    for name, deployed in load_protocols().items():
-        chains = tuple(chain_id for chain_id in CHAINS if any(True for _ in deployed(chain_id)))
+    for name, find_deployments in load_protocols().items():
+        chains = tuple(chain_id for chain_id in CHAINS if any(True for _ in find_deployments(chain_id)))
         yield Installed(name=name, where=where[name], kind=PROTOCOL, chains=chains)
 
 
@@ -98,7 +98,7 @@ def ask_endpoints(urls: Mapping[int, Sequence[str]]) -> Iterator[tuple[int, Endp
     for chain_id, each in urls.items():
         rpc = RpcPool(chain_id, each)
         with suppress(AdapterError):  # what is wrong stands in each endpoint's health
-            rpc.head()
+            rpc.read_head()
         yield from ((chain_id, health) for health in rpc.list_health())
         rpc.close()
 

@@ -32,7 +32,7 @@ def load_tokens(path: Path | None) -> tuple[Token, ...]:
     if path is None:
         return list_tokens()
     try:
-        rows = Field(read_json(path), str(path)).at("tokens").items(MOST_TOKENS)
+        rows = Field(read_json(path), str(path)).get("tokens").read_items(MOST_TOKENS)
         return tuple(_parse_token(row) for row in rows)
     except (BadMarketFile, BadPayload) as error:
         raise InvalidRequest("--tokens", str(error)) from error
@@ -40,8 +40,8 @@ def load_tokens(path: Path | None) -> tuple[Token, ...]:
 
 def _parse_token(row: Field) -> Token:
     return Token(
-        chain_id=row.at("chainId").integer(1, 2**63 - 1),
-        address=row.at("address").contract(),
-        symbol=row.at("symbol").text(LONGEST_SYMBOL),
-        decimals=row.at("decimals").integer(0, MAX_DECIMALS),
+        chain_id=row.get("chainId").read_integer(1, 2**63 - 1),
+        address=row.get("address").read_contract(),
+        symbol=row.get("symbol").read_text(LONGEST_SYMBOL),
+        decimals=row.get("decimals").read_integer(0, MAX_DECIMALS),
     )

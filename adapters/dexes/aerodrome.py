@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, build_states, collect_named, make_market_id
+from adapters.chain.deployments import read_deployments
+from adapters.chain.protocol import Pool, Refused, States, build_states, make_market_id
 from adapters.chain.tokens import ChainTokens
+from adapters.dexes.factory import FactoryProtocol, PoolFacts
 from adapters.rpc.abi import Event, Function, Log
 from adapters.rpc.reading import Reading, ask, ask_each
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets import Fork, SolidlyPool
-from routing_engine.model import ZERO_ADDRESS
 
 GET_POOL = Function("getPool(address,address,bool)", "address")
 GET_FEE = Function("getFee(address,bool)", "uint256")
@@ -36,69 +36,43 @@ class SolidlyState:
     usual_fee: int
 
 
-class Aerodrome(ChainProtocol[SolidlyState]):
-    """One factory's pools; a pool's fact is 1 if it is stable.
-
-    Parameters
-    ----------
-    name : str
-        Of the protocol.
-    chain_id : int
-        Where it is.
-    factory : str
-        Address.
-    """
+class Aerodrome(FactoryProtocol[SolidlyState]):
+    """One factory's pools; a pool's fact is 1 if it is stable."""
 
     creations = (POOL_CREATED.topic,)
     topics = (SYNC.topic, CUSTOM_FEE.topic)
 
-    def __init__(self, name: str, chain_id: int, factory: str) -> None:
-        self.name = name
-        self.factories = (factory,)
-        self._chain_id, self._factory = chain_id, factory
-
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
+    def list_emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the pool and the factory."""
-        return pool.key, self._factory
+        return pool.key, self.factory
 
-    def key_of(self, log: Log) -> str:
+    def read_key(self, log: Log) -> str:
         """Return the pool, which the factory names."""
-        return "0x" + log.topics[1][-40:] if log.address == self._factory and len(log.topics) > 1 else log.address
+        return "0x" + log.topics[1][-40:] if log.address == self.factory and len(log.topics) > 1 else log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for both pools of every pair of listed tokens."""
-        wanted = [(pair, stable) for pair in tokens.list_pairs() for stable in (False, True)]
-        calls = [GET_POOL(self._factory, *(token.address for token in pair), stable) for pair, stable in wanted]
-        outcomes = yield from ask(calls)
-        addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
-        return tuple(
-            Pool(key=address, tokens=pair, facts=(int(stable),))
-            for address, (pair, stable) in zip(addresses, wanted, strict=True)
-            if address != ZERO_ADDRESS
-        )
+        return self.ask_pools(GET_POOL, tokens, [((stable,), (int(stable),)) for stable in (False, True)])
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def read_created(self, log: Log) -> tuple[str, Sequence[str], PoolFacts]:
         """Read PoolCreated."""
-
-        def find_pool(log: Log) -> Pool | None:
-            (*addresses, stable), (pool, _) = POOL_CREATED.decode(log)
-            found = tokens.find_all(addresses)
-            return Pool(key=pool, tokens=found, facts=(int(stable),)) if found else None
-
-        return collect_named(logs, find_pool)
+        (*addresses, stable), (pool, _) = POOL_CREATED.decode(log)
+        return pool, addresses, (int(stable),)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyState]]:
         """Read reserves and fees."""
         usual, is_paused = yield from self._read_factory(len(pools))
         answers = yield from ask_each(
-            pools, lambda pool: (GET_RESERVES(pool.key), GET_FEE(self._factory, pool.key, bool(pool.number(0))))
+            pools, lambda pool: (GET_RESERVES(pool.key), GET_FEE(self.factory, pool.key, bool(pool.get_number(0))))
         )
 
         def build_state(pool: Pool) -> SolidlyState | Refused:
             (reserve0, reserve1), (fee,) = (call.decode(outcome) for call, outcome in answers[pool])
             if is_paused:
                 return Refused("paused")
-            return SolidlyState(self._make_market(pool, reserve0, reserve1, fee * PIPS_PER_UNIT), usual[pool.number(0)])
+            return SolidlyState(
+                self._make_market(pool, reserve0, reserve1, fee * PIPS_PER_UNIT), usual[pool.get_number(0)]
+            )
 
         return build_states(pools, build_state)
 
@@ -114,37 +88,37 @@ class Aerodrome(ChainProtocol[SolidlyState]):
         usual, is_paused = yield from self._read_factory(len(held))
         if is_paused:
             return dict.fromkeys(held, Refused("paused"))
-        changed = tuple(pool for pool, state in held.values() if state.usual_fee != usual[pool.number(0)])
+        changed = tuple(pool for pool, state in held.values() if state.usual_fee != usual[pool.get_number(0)])
         return (yield from self.read(changed))
 
-    def market(self, pool: Pool, state: SolidlyState) -> SolidlyPool:
+    def make_market(self, pool: Pool, state: SolidlyState) -> SolidlyPool:
         """Return the pool."""
         return state.market
 
     def _read_factory(self, pools: int) -> Reading[tuple[tuple[int, ...], bool]]:
         """Return the usual fees, volatile and stable, and whether swaps are paused; nothing is asked for no pools."""
-        calls = [function(self._factory) for function in (*USUAL_FEES, IS_PAUSED)] if pools else []
+        calls = [function(self.factory) for function in (*USUAL_FEES, IS_PAUSED)] if pools else []
         outcomes = yield from ask(calls)
-        values = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+        values = [call.decode_one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
         return tuple(values[:2]), any(values[2:])
 
     def _make_market(self, pool: Pool, reserve0: int, reserve1: int, fee_pips: int) -> SolidlyPool:
         token0, token1 = pool.tokens
         return SolidlyPool(
-            id=make_market_id(self._chain_id, pool.key),
+            id=make_market_id(self.chain_id, pool.key),
             protocol=self.name,
             token0=token0,
             token1=token1,
             reserve0=reserve0,
             reserve1=reserve1,
-            stable=bool(pool.number(0)),
+            stable=bool(pool.get_number(0)),
             fork=Fork.VELODROME_V2,
             fee0_pips=fee_pips,
             fee1_pips=fee_pips,
         )
 
 
-def deployed(chain_id: int) -> Iterator[Aerodrome]:
+def find_deployments(chain_id: int) -> Iterator[Aerodrome]:
     """Return Aerodrome on Base and Velodrome v2 on Optimism."""
-    for facts in deployments_of("aerodrome", chain_id):
-        yield Aerodrome(facts.text("name"), chain_id, facts.address("factory"))
+    for facts in read_deployments("aerodrome", chain_id):
+        yield Aerodrome(facts.get_text("name"), chain_id, facts.get_address("factory"))

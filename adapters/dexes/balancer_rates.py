@@ -96,10 +96,10 @@ def _decode_providers(pool: Pool, asked: Asked) -> Sequence[str] | CallFailed:
     """Return the providers of the pool's tokens in order; its own token, which has none, stands among them."""
     ((call, outcome),) = asked
     try:
-        found: list[str] = list(call.one(outcome))
+        found: list[str] = list(call.decode_one(outcome))
     except CallFailed as error:
         return error
-    place = pool.number(2)
+    place = pool.get_number(2)
     if len(found) == len(pool.tokens) + 1 and place >= 0:
         del found[place]
     return found if len(found) == len(pool.tokens) else CallFailed(f"{pool.key} has {len(found)} rate providers")
@@ -109,5 +109,5 @@ def _decode_rate(asked: Asked, clock: Asked, *, is_late: bool) -> int:
     (cache, cached), (rate, current) = asked
     ((now, timestamp),) = clock
     values = cache.decode(cached)
-    is_renewed = now.one(timestamp) > values[-1] and not is_late
-    return int(rate.one(current) if is_renewed else values[0])
+    is_renewed = now.decode_one(timestamp) > values[-1] and not is_late
+    return int(rate.decode_one(current) if is_renewed else values[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, build_states, make_market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.balancer_pools import PROTOCOL, PoolMarket, find_kind, make_stable, make_weighted
@@ -53,27 +53,29 @@ class BalancerV2(ChainProtocol[PoolMarket]):
         self._chain_id, self._vault, self._kinds = chain_id, vault, kinds
         self.factories = tuple(kinds)
 
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
+    def list_emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the vault and the pool."""
         return self._vault, pool.key
 
-    def key_of(self, log: Log) -> str:
+    def read_key(self, log: Log) -> str:
         """Return the pool: its own address, with which its id begins."""
         return log.topics[1][:ADDRESS_DIGITS] if log.address == self._vault and len(log.topics) > 1 else log.address
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read which pools the factories have made, and which tokens those hold."""
         logs = yield from ask_logs([LogFilter(addresses=self.factories, topics=(self.creations,))])
-        return (yield from self.created(logs, tokens))
+        return (yield from self.find_created(logs, tokens))
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read which tokens new pools hold: their event names the pool only."""
         made = {POOL_CREATED.decode(log)[0][0]: self._kinds[log.address] for log in logs}
         asked = yield from ask_each(made, lambda address: (POOL_ID(address),))
-        ids = {address: call.one(outcome) for address, ((call, outcome),) in asked.items() if not outcome.reverted}
+        ids = {
+            address: call.decode_one(outcome) for address, ((call, outcome),) in asked.items() if not outcome.reverted
+        }
         held = yield from ask_each(ids, lambda address: (POOL_TOKENS(self._vault, ids[address]),))
         pools = (
-            _make_pool(address, ids[address], made[address], call.one(outcome), tokens)
+            _make_pool(address, ids[address], made[address], call.decode_one(outcome), tokens)
             for address, ((call, outcome),) in held.items()
         )
         return tuple(pool for pool in pools if pool is not None)
@@ -128,9 +130,9 @@ def _make_pool(
     return Pool(key=address, tokens=found, facts=("0x" + identifier.hex(), kind, place))
 
 
-def deployed(chain_id: int) -> Iterator[BalancerV2]:
+def find_deployments(chain_id: int) -> Iterator[BalancerV2]:
     """Return the vault with all its known factories."""
-    found = list(deployments_of("balancer_v2", chain_id))
-    kinds = {facts.address("factory"): facts.text("kind") for facts in found}
+    found = list(read_deployments("balancer_v2", chain_id))
+    kinds = {facts.get_address("factory"): facts.get_text("kind") for facts in found}
     if found:
-        yield BalancerV2(chain_id, found[0].address("vault"), kinds)
+        yield BalancerV2(chain_id, found[0].get_address("vault"), kinds)

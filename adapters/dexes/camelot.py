@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, make_market_id
-from adapters.chain.tokens import ChainTokens
-from adapters.dexes.uniswap_v2 import PAIR_CREATED, SYNC, ask_pairs, find_created_pairs
+from adapters.chain.deployments import read_deployments
+from adapters.chain.protocol import Pool, States, build_states, make_market_id
+from adapters.dexes.uniswap_v2 import SYNC, PairFactoryProtocol
 from adapters.rpc.abi import Event, Function, Log
 from adapters.rpc.reading import Reading, ask_each
 from routing_engine.fixed_point import PIPS
@@ -24,37 +23,15 @@ PIPS_PER_UNIT = PIPS // 100_000
 """Pairs count fees, and the factory its owner's share of them, in 1/100000."""
 
 
-class Camelot(ChainProtocol[SolidlyPool]):
-    """The factory's pairs.
+class Camelot(PairFactoryProtocol[SolidlyPool]):
+    """The factory's pairs; see `FactoryProtocol`."""
 
-    Parameters
-    ----------
-    chain_id : int
-        Where it is.
-    factory : str
-        Address.
-    """
-
-    name = "camelot_v2"
-    creations = (PAIR_CREATED.topic,)
     topics = (SYNC.topic, FEES_CHANGED.topic, KIND_CHANGED.topic)
-
-    def __init__(self, chain_id: int, factory: str) -> None:
-        self.factories = (factory,)
-        self._chain_id, self._factory = chain_id, factory
-
-    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Ask the factory for every pair of listed tokens."""
-        return ask_pairs(self.factories[0], tokens)
-
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Read PairCreated."""
-        return find_created_pairs(logs, tokens)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[SolidlyPool]]:
         """Read reserves, fees and kind, and the owner's share of fees."""
         answers = yield from ask_each(
-            pools, lambda pool: (GET_RESERVES(pool.key), IS_STABLE(pool.key), OWNER_SHARE(self._factory))
+            pools, lambda pool: (GET_RESERVES(pool.key), IS_STABLE(pool.key), OWNER_SHARE(self.factory))
         )
 
         def build_state(pool: Pool) -> SolidlyPool:
@@ -63,7 +40,7 @@ class Camelot(ChainProtocol[SolidlyPool]):
             )
             token0, token1 = pool.tokens
             return SolidlyPool(
-                id=make_market_id(self._chain_id, pool.key),
+                id=make_market_id(self.chain_id, pool.key),
                 protocol=self.name,
                 token0=token0,
                 token1=token1,
@@ -86,7 +63,7 @@ class Camelot(ChainProtocol[SolidlyPool]):
         return replace(state, reserve0=reserve0, reserve1=reserve1)
 
 
-def deployed(chain_id: int) -> Iterator[Camelot]:
+def find_deployments(chain_id: int) -> Iterator[Camelot]:
     """Return the factory where it is."""
-    for facts in deployments_of("camelot", chain_id):
-        yield Camelot(chain_id, facts.address("factory"))
+    for facts in read_deployments("camelot", chain_id):
+        yield Camelot(facts.get_text("name"), chain_id, facts.get_address("factory"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, make_market_id
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.curve_pools import KINDS, CurveMarket, read_markets
@@ -94,7 +94,7 @@ class CurveRegistry(ChainProtocol[CurveState]):
         count = 0 if registry == ZERO_ADDRESS else min(MOST_POOLS, (yield from _ask_one(POOL_COUNT(registry))))
         return (yield from self._ask_registry(registry, range(count), tokens))
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask for the end of the factory's list, which has grown by a pool with each event; few events name theirs."""
         count = yield from _ask_one(POOL_COUNT(self._registry))
         return (yield from self._ask_registry(self._registry, range(max(0, count - len(logs)), count), tokens))
@@ -102,7 +102,7 @@ class CurveRegistry(ChainProtocol[CurveState]):
     def _ask_registry(self, registry: str, places: range, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         get_coins = self._kind.get_coins
         listed = yield from ask_each(places, lambda place: (POOL_LIST(registry, place),))
-        addresses = dict.fromkeys(call.one(outcome) for ((call, outcome),) in listed.values())
+        addresses = dict.fromkeys(call.decode_one(outcome) for ((call, outcome),) in listed.values())
         asked = yield from ask_each(addresses, lambda pool: (get_coins(registry, pool),))
         held = {pool: _find_tokens(call.decode(outcome), tokens) for pool, ((call, outcome),) in asked.items()}
         return tuple(Pool(key=pool, tokens=coins) for pool, coins in held.items() if coins)
@@ -126,14 +126,14 @@ class CurveRegistry(ChainProtocol[CurveState]):
         now = (yield from _ask_one(NOW(MULTICALL3))) if held else 0
         return (yield from self.read(tuple(pool for pool, state in held.values() if now - state.read_at >= OLDEST_S)))
 
-    def market(self, pool: Pool, state: CurveState) -> CurveMarket:
+    def make_market(self, pool: Pool, state: CurveState) -> CurveMarket:
         """Return the pool."""
         return state.market
 
 
 def _ask_one(call: Call) -> Reading[Any]:
     (outcome,) = yield from ask([call])
-    return call.one(outcome)
+    return call.decode_one(outcome)
 
 
 def _find_tokens(coins: tuple[object, ...], tokens: ChainTokens) -> tuple[Token, ...]:
@@ -144,7 +144,7 @@ def _find_tokens(coins: tuple[object, ...], tokens: ChainTokens) -> tuple[Token,
     return found if found and len(set(found)) == len(found) > 1 else ()
 
 
-def deployed(chain_id: int) -> Iterator[CurveRegistry]:
+def find_deployments(chain_id: int) -> Iterator[CurveRegistry]:
     """Return the registries where they are."""
-    for facts in deployments_of("curve", chain_id):
-        yield CurveRegistry(chain_id, facts.address("registry"), facts.text("kind"))
+    for facts in read_deployments("curve", chain_id):
+        yield CurveRegistry(chain_id, facts.get_address("registry"), facts.get_text("kind"))

@@ -126,7 +126,7 @@ def _decode_values(asked: Asked) -> Values:
     for call, outcome in asked:
         name = call.function.signature.partition("(")[0]
         try:
-            value = call.one(outcome)
+            value = call.decode_one(outcome)
         except CallFailed:
             if name == "A_precise":
                 continue
@@ -210,7 +210,9 @@ def _choose_candidate(candidates: Sequence[CurveMarket], quotes: Asked) -> Curve
     """Return the candidate that agrees best with the pool's own quotes, if it does."""
     if any(min(market.balances) == 0 for market in candidates):
         return Refused("empty")
-    wanted = [None if outcome.reverted or len(outcome.data) < 32 else call.one(outcome) for call, outcome in quotes]
+    wanted = [
+        None if outcome.reverted or len(outcome.data) < 32 else call.decode_one(outcome) for call, outcome in quotes
+    ]
     errors = [(_measure_error(market, quotes, wanted), place) for place, market in enumerate(candidates)]
     least, place = min(errors)
     return candidates[place] if least <= SLACK else Refused("quotes_differ")

@@ -41,7 +41,7 @@ class Erc4626(ChainProtocol[Vault]):
     def __init__(self, chain_id: int) -> None:
         self._chain_id = chain_id
 
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
+    def list_emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return nobody: prices move without events, so everything is read every time."""
         return ()
 
@@ -51,7 +51,7 @@ class Erc4626(ChainProtocol[Vault]):
         found = []
         for share, ((call, outcome),) in asked.items():
             try:
-                asset = tokens.find(call.one(outcome))
+                asset = tokens.find(call.decode_one(outcome))
             except CallFailed:
                 continue
             if asset is not None and asset != share and not asset.is_native:
@@ -64,10 +64,10 @@ class Erc4626(ChainProtocol[Vault]):
 
         def build_state(pool: Pool) -> Vault | Refused:
             *needed, (cooldown, waits) = asked[pool]
-            shares, assets, deposited, redeemed, most, held = (call.one(outcome) for call, outcome in needed)
+            shares, assets, deposited, redeemed, most, held = (call.decode_one(outcome) for call, outcome in needed)
             if (deposited, redeemed) != (shares, assets):
                 return Refused("charges_fees")
-            is_open = waits.reverted or not waits.data or cooldown.one(waits) == 0
+            is_open = waits.reverted or not waits.data or cooldown.decode_one(waits) == 0
             return self._make_vault(pool.tokens, shares, assets, most, held if is_open else 0)
 
         return build_states(pools, build_state)
@@ -108,7 +108,7 @@ def _make_calls(pool: Pool) -> tuple[Call, ...]:
     )
 
 
-def deployed(chain_id: int) -> Iterator[Erc4626]:
+def find_deployments(chain_id: int) -> Iterator[Erc4626]:
     """Return the vaults of a chain that the engine describes."""
     if chain_id in CHAINS:
         yield Erc4626(chain_id)

@@ -29,7 +29,7 @@ class NativeWrapping(ChainProtocol[NativeWrap]):
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
 
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
+    def list_emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return nobody: nothing ever changes."""
         return ()
 
@@ -45,7 +45,7 @@ class NativeWrapping(ChainProtocol[NativeWrap]):
 
         def build_state(pool: Pool) -> NativeWrap | Refused:
             ((call, outcome),) = asked[pool]
-            if call.one(outcome) == 0:
+            if call.decode_one(outcome) == 0:
                 raise CallFailed(f"{pool.key}: wraps nothing")
             return NativeWrap.of(self._chain)
 
@@ -56,7 +56,7 @@ class NativeWrapping(ChainProtocol[NativeWrap]):
         return state
 
 
-def deployed(chain_id: int) -> Iterator[NativeWrapping]:
+def find_deployments(chain_id: int) -> Iterator[NativeWrapping]:
     """Return the contract of a chain that the engine describes."""
     if chain_id in CHAINS:
         yield NativeWrapping(CHAINS[chain_id])

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, Refused, States, collect_named, make_market_id
+from adapters.chain.deployments import read_deployments
+from adapters.chain.protocol import Pool, Refused, States, make_market_id
 from adapters.chain.ticks import TickState
 from adapters.chain.tokens import ChainTokens
+from adapters.dexes.factory import FactoryProtocol, PoolFacts
 from adapters.dexes.uniswap_v3 import TICK_EVENTS, apply_event, read_states
 from adapters.rpc.abi import CallFailed, Event, Function, Log
 from adapters.rpc.reading import Reading, ask, ask_each
 from routing_engine.markets import ConcentratedPool
-from routing_engine.model import ZERO_ADDRESS
 
 TICK_SPACINGS = Function("tickSpacings()", "int24[]")
 GET_POOL = Function("getPool(address,address,int24)", "address")
@@ -21,56 +21,29 @@ FEE = Function("fee()", "uint24")
 POOL_CREATED = Event("PoolCreated(address indexed,address indexed,int24 indexed,address)")
 
 
-class Slipstream(ChainProtocol[TickState]):
-    """One factory's pools; a pool's fact is its tick spacing.
-
-    Parameters
-    ----------
-    name : str
-        Of the protocol.
-    chain_id : int
-        Where it is.
-    factory : str
-        Address.
-    """
+class Slipstream(FactoryProtocol[TickState]):
+    """One factory's pools; a pool's fact is its tick spacing."""
 
     creations = (POOL_CREATED.topic,)
     topics = TICK_EVENTS
 
-    def __init__(self, name: str, chain_id: int, factory: str) -> None:
-        self.name = name
-        self.factories = (factory,)
-        self._chain_id, self._factory = chain_id, factory
-
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory for its spacings, then for the pool of every pair of listed tokens at each."""
-        call = TICK_SPACINGS(self._factory)
+        call = TICK_SPACINGS(self.factory)
         (outcome,) = yield from ask([call])
-        wanted = [(pair, spacing) for pair in tokens.list_pairs() for spacing in call.one(outcome)]
-        calls = [GET_POOL(self._factory, *(token.address for token in pair), spacing) for pair, spacing in wanted]
-        outcomes = yield from ask(calls)
-        addresses = [each.one(outcome) for each, outcome in zip(calls, outcomes, strict=True)]
-        return tuple(
-            Pool(key=address, tokens=pair, facts=(spacing,))
-            for address, (pair, spacing) in zip(addresses, wanted, strict=True)
-            if address != ZERO_ADDRESS
-        )
+        kinds = [((spacing,), (spacing,)) for spacing in call.decode_one(outcome)]
+        return (yield from self.ask_pools(GET_POOL, tokens, kinds))
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def read_created(self, log: Log) -> tuple[str, Sequence[str], PoolFacts]:
         """Read PoolCreated."""
-
-        def find_pool(log: Log) -> Pool | None:
-            (*addresses, spacing), (pool,) = POOL_CREATED.decode(log)
-            found = tokens.find_all(addresses)
-            return Pool(key=pool, tokens=found, facts=(spacing,)) if found else None
-
-        return collect_named(logs, find_pool)
+        (*addresses, spacing), (pool,) = POOL_CREATED.decode(log)
+        return pool, addresses, (spacing,)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read the fee, then price, liquidity and all ticks."""
         fees = yield from self._ask_fees(pools)
         known = tuple(pool for pool in pools if pool.key in fees)
-        states = yield from read_states(known, fees, lambda pool: pool.number(0))
+        states = yield from read_states(known, fees, lambda pool: pool.get_number(0))
         return {pool.key: states.get(pool.key, Refused("unreadable")) for pool in pools}
 
     def apply(self, pool: Pool, state: TickState, log: Log) -> TickState:
@@ -88,9 +61,9 @@ class Slipstream(ChainProtocol[TickState]):
                 states[key] = replace(state, fee_pips=fees[key])
         return states
 
-    def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
+    def make_market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks."""
-        return state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.number(0))
+        return state.make_market(pool, make_market_id(self.chain_id, pool.key), self.name, pool.get_number(0))
 
     def _ask_fees(self, pools: tuple[Pool, ...]) -> Reading[dict[str, int]]:
         """Return the fees by pool; one that cannot be read is missing."""
@@ -98,13 +71,13 @@ class Slipstream(ChainProtocol[TickState]):
         found: dict[str, int] = {}
         for pool, ((call, outcome),) in answers.items():
             try:
-                found[pool.key] = call.one(outcome)
+                found[pool.key] = call.decode_one(outcome)
             except CallFailed:
                 continue
         return found
 
 
-def deployed(chain_id: int) -> Iterator[Slipstream]:
+def find_deployments(chain_id: int) -> Iterator[Slipstream]:
     """Return both chains' factories."""
-    for facts in deployments_of("slipstream", chain_id):
-        yield Slipstream(facts.text("name"), chain_id, facts.address("factory"))
+    for facts in read_deployments("slipstream", chain_id):
+        yield Slipstream(facts.get_text("name"), chain_id, facts.get_address("factory"))

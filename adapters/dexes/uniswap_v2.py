@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, collect_named, make_market_id
+from adapters.chain.deployments import read_deployments
+from adapters.chain.protocol import Pool, State, States, build_states, make_market_id
 from adapters.chain.tokens import ChainTokens
+from adapters.dexes.factory import FactoryProtocol, PoolFacts
 from adapters.rpc.abi import Event, Function, Log
-from adapters.rpc.reading import Reading, ask, ask_each
+from adapters.rpc.reading import Reading, ask_each
 from routing_engine.markets import ConstantProductPool
-from routing_engine.model import ZERO_ADDRESS
 
 GET_PAIR = Function("getPair(address,address)", "address")
 GET_RESERVES = Function("getReserves()", "uint112", "uint112")
@@ -19,7 +19,22 @@ PAIR_CREATED = Event("PairCreated(address indexed,address indexed,address,uint25
 SYNC = Event("Sync(uint112,uint112)")
 
 
-class UniswapV2(ChainProtocol[ConstantProductPool]):
+class PairFactoryProtocol(FactoryProtocol[State]):
+    """Pairs of a factory that keeps to Uniswap v2's interface."""
+
+    creations = (PAIR_CREATED.topic,)
+
+    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+        """Ask the factory for every pair of listed tokens."""
+        return self.ask_pools(GET_PAIR, tokens, [((), ())])
+
+    def read_created(self, log: Log) -> tuple[str, Sequence[str], PoolFacts]:
+        """Read PairCreated."""
+        addresses, (pair, _) = PAIR_CREATED.decode(log)
+        return pair, addresses, ()
+
+
+class UniswapV2(PairFactoryProtocol[ConstantProductPool]):
     """One factory's pairs.
 
     Parameters
@@ -34,21 +49,11 @@ class UniswapV2(ChainProtocol[ConstantProductPool]):
         What its pairs keep of the input: a constant of their code.
     """
 
-    creations = (PAIR_CREATED.topic,)
     topics = (SYNC.topic,)
 
     def __init__(self, name: str, chain_id: int, factory: str, fee_pips: int) -> None:
-        self.name = name
-        self.factories = (factory,)
-        self._chain_id, self._fee_pips = chain_id, fee_pips
-
-    def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Ask the factory for every pair of listed tokens."""
-        return ask_pairs(self.factories[0], tokens)
-
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-        """Read PairCreated."""
-        return find_created_pairs(logs, tokens)
+        super().__init__(name, chain_id, factory)
+        self._fee_pips = fee_pips
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[ConstantProductPool]]:
         """Read the reserves."""
@@ -65,7 +70,7 @@ class UniswapV2(ChainProtocol[ConstantProductPool]):
     def _build_state(self, pool: Pool, reserve0: int, reserve1: int) -> ConstantProductPool:
         token0, token1 = pool.tokens
         return ConstantProductPool(
-            id=make_market_id(self._chain_id, pool.key),
+            id=make_market_id(self.chain_id, pool.key),
             protocol=self.name,
             token0=token0,
             token1=token1,
@@ -75,28 +80,7 @@ class UniswapV2(ChainProtocol[ConstantProductPool]):
         )
 
 
-def ask_pairs(factory: str, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-    """Ask a factory for every pair of listed tokens."""
-    pairs = tuple(tokens.list_pairs())
-    calls = [GET_PAIR(factory, token0.address, token1.address) for token0, token1 in pairs]
-    outcomes = yield from ask(calls)
-    addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
-    found = zip(addresses, pairs, strict=True)
-    return tuple(Pool(key=address, tokens=pair) for address, pair in found if address != ZERO_ADDRESS)
-
-
-def find_created_pairs(logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
-    """Read the pairs of listed tokens off PairCreated."""
-
-    def find_pool(log: Log) -> Pool | None:
-        addresses, (pair, _) = PAIR_CREATED.decode(log)
-        found = tokens.find_all(addresses)
-        return Pool(key=pair, tokens=found) if found else None
-
-    return collect_named(logs, find_pool)
-
-
-def deployed(chain_id: int) -> Iterator[UniswapV2]:
+def find_deployments(chain_id: int) -> Iterator[UniswapV2]:
     """Return Uniswap v2, SushiSwap and PancakeSwap v2 where they are."""
-    for facts in deployments_of("uniswap_v2", chain_id):
-        yield UniswapV2(facts.text("name"), chain_id, facts.address("factory"), facts.number("fee_pips"))
+    for facts in read_deployments("uniswap_v2", chain_id):
+        yield UniswapV2(facts.get_text("name"), chain_id, facts.get_address("factory"), facts.get_number("fee_pips"))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from adapters.base import BadPayload
-from adapters.chain.deployments import deployments_of
-from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, collect_named, make_market_id
+from adapters.chain.deployments import read_deployments
+from adapters.chain.protocol import Pool, States, build_states, make_market_id
 from adapters.chain.ticks import TickState, read_ticks
 from adapters.chain.tokens import ChainTokens
+from adapters.dexes.factory import FactoryProtocol, PoolFacts
 from adapters.rpc.abi import Call, CallFailed, Event, Function, Log, Outcome
-from adapters.rpc.reading import Reading, ask, ask_each
-from adapters.rpc.scan_program import scan
+from adapters.rpc.reading import Reading, ask_each
+from adapters.rpc.scan_program import make_scan
 from routing_engine.markets import ConcentratedPool
-from routing_engine.model import ZERO_ADDRESS
 
 SPACING_OF = Function("feeAmountTickSpacing(uint24)", "int24")
 GET_POOL = Function("getPool(address,address,uint24)", "address")
@@ -35,63 +35,35 @@ FEES_PIPS = (100, 200, 300, 400, 500, 2500, 3000, 10_000)
 """Tiers to ask factories about; any other is found by the event that creates its pools."""
 
 
-class UniswapV3(ChainProtocol[TickState]):
-    """One factory's pools.
-
-    Parameters
-    ----------
-    name : str
-        Of the protocol.
-    chain_id : int
-        Where it is.
-    factory : str
-        Address.
-    """
+class UniswapV3(FactoryProtocol[TickState]):
+    """One factory's pools; a pool's facts are its fee and its tick spacing."""
 
     creations = (POOL_CREATED.topic,)
     topics = TICK_EVENTS
 
-    def __init__(self, name: str, chain_id: int, factory: str) -> None:
-        self.name = name
-        self.factories = (factory,)
-        self._chain_id = chain_id
-
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Ask the factory which fees it has, then for every pair of listed tokens at each."""
-        (factory,) = self.factories
-        asked = yield from ask_each(FEES_PIPS, lambda fee: (SPACING_OF(factory, fee),))
-        spacings = {fee: call.one(outcome) for fee, ((call, outcome),) in asked.items()}
-        wanted = [(pair, fee) for pair in tokens.list_pairs() for fee in FEES_PIPS if spacings[fee] > 0]
-        calls = [GET_POOL(factory, *(token.address for token in pair), fee) for pair, fee in wanted]
-        outcomes = yield from ask(calls)
-        addresses = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
-        return tuple(
-            Pool(key=address, tokens=pair, facts=(fee, spacings[fee]))
-            for address, (pair, fee) in zip(addresses, wanted, strict=True)
-            if address != ZERO_ADDRESS
-        )
+        asked = yield from ask_each(FEES_PIPS, lambda fee: (SPACING_OF(self.factory, fee),))
+        spacings = {fee: call.decode_one(outcome) for fee, ((call, outcome),) in asked.items()}
+        kinds = [((fee,), (fee, spacings[fee])) for fee in FEES_PIPS if spacings[fee] > 0]
+        return (yield from self.ask_pools(GET_POOL, tokens, kinds))
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def read_created(self, log: Log) -> tuple[str, Sequence[str], PoolFacts]:
         """Read PoolCreated."""
-
-        def find_pool(log: Log) -> Pool | None:
-            (*addresses, fee), (spacing, pool) = POOL_CREATED.decode(log)
-            found = tokens.find_all(addresses)
-            return Pool(key=pool, tokens=found, facts=(fee, spacing)) if found else None
-
-        return collect_named(logs, find_pool)
+        (*addresses, fee), (spacing, pool) = POOL_CREATED.decode(log)
+        return pool, addresses, (fee, spacing)
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read price, liquidity and all ticks."""
-        return read_states(pools, {pool.key: pool.number(0) for pool in pools}, lambda pool: pool.number(1))
+        return read_states(pools, {pool.key: pool.get_number(0) for pool in pools}, lambda pool: pool.get_number(1))
 
     def apply(self, pool: Pool, state: TickState, log: Log) -> TickState:
         """Follow one event."""
         return apply_event(state, log)
 
-    def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
+    def make_market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks."""
-        return state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.number(1))
+        return state.make_market(pool, make_market_id(self.chain_id, pool.key), self.name, pool.get_number(1))
 
 
 def read_states(
@@ -112,7 +84,7 @@ def read_states(
     opened = [(pool, spacing_of(pool)) for pool, ((call, outcome), _) in slots.items() if _is_open(call, outcome)]
     ticks = yield from read_ticks(
         opened,
-        lambda pool, words: scan(TICK_BITMAP, pool.key, numbers=words),
+        lambda pool, words: make_scan(TICK_BITMAP, pool.key, numbers=words),
         lambda pool, index: TICKS(pool.key, index),
     )
 
@@ -154,12 +126,12 @@ def apply_event(state: TickState, log: Log) -> TickState:
 
 def _is_open(slot0: Call, outcome: Outcome) -> bool:
     try:
-        return bool(slot0.one(outcome))
+        return bool(slot0.decode_one(outcome))
     except CallFailed:
         return False
 
 
-def deployed(chain_id: int) -> Iterator[UniswapV3]:
+def find_deployments(chain_id: int) -> Iterator[UniswapV3]:
     """Return Uniswap v3, SushiSwap v3 and PancakeSwap v3 where they are."""
-    for facts in deployments_of("uniswap_v3", chain_id):
-        yield UniswapV3(facts.text("name"), chain_id, facts.address("factory"))
+    for facts in read_deployments("uniswap_v3", chain_id):
+        yield UniswapV3(facts.get_text("name"), chain_id, facts.get_address("factory"))

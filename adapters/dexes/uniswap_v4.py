@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from adapters.base import BadPayload
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.chain.protocol import ChainProtocol, Pool, States, build_states, collect_named, make_market_id
 from adapters.chain.ticks import TickState, read_ticks
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import CallFailed, Event, Function, Log, LogFilter
 from adapters.rpc.reading import Reading, ask, ask_each, ask_logs
-from adapters.rpc.scan_program import scan
+from adapters.rpc.scan_program import make_scan
 from routing_engine.amm.concentrated import MAX_AMOUNT_V4
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets import ConcentratedPool
@@ -61,11 +61,11 @@ class UniswapV4(ChainProtocol[TickState]):
         self.factories = (manager,)
         self._chain_id, self._view = chain_id, state_view
 
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
+    def list_emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return the manager."""
         return self.factories
 
-    def key_of(self, log: Log) -> str:
+    def read_key(self, log: Log) -> str:
         """Return the pool's id."""
         return log.topics[1] if len(log.topics) > 1 else ""
 
@@ -77,11 +77,11 @@ class UniswapV4(ChainProtocol[TickState]):
         pools = [_make_pool(pair, fee, spacing) for pair in tokens.list_pairs(native=True) for fee, spacing in TIERS]
         calls = [SLOT0(self._view, _decode_id(pool.key)) for pool in pools]
         outcomes = yield from ask(calls)
-        prices = [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
+        prices = [call.decode_one(outcome) for call, outcome in zip(calls, outcomes, strict=True)]
         usual = tuple(pool for pool, price in zip(pools, prices, strict=True) if price)
         return (*usual, *(yield from self._find_initialized(tokens)))
 
-    def created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
+    def find_created(self, logs: tuple[Log, ...], tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Read Initialize; pools that cannot be quoted are none of ours."""
 
         def find_pool(log: Log) -> Pool | None:
@@ -103,7 +103,7 @@ class UniswapV4(ChainProtocol[TickState]):
             logs = yield from ask_logs([wanted])
         except BadPayload:
             return ()
-        return (yield from self.created(logs, tokens))[:MOST_POOLS]
+        return (yield from self.find_created(logs, tokens))[:MOST_POOLS]
 
     def read(self, pools: tuple[Pool, ...]) -> Reading[States[TickState]]:
         """Read price, fees, liquidity and all ticks."""
@@ -112,8 +112,8 @@ class UniswapV4(ChainProtocol[TickState]):
             pools, lambda pool: (SLOT0(view, _decode_id(pool.key)), LIQUIDITY(view, _decode_id(pool.key)))
         )
         ticks = yield from read_ticks(
-            [(pool, pool.number(1)) for pool in pools],
-            lambda pool, words: scan(TICK_BITMAP, view, _decode_id(pool.key), numbers=words),
+            [(pool, pool.get_number(1)) for pool in pools],
+            lambda pool, words: make_scan(TICK_BITMAP, view, _decode_id(pool.key), numbers=words),
             lambda pool, index: TICK_LIQUIDITY(view, _decode_id(pool.key), index),
         )
 
@@ -146,9 +146,9 @@ class UniswapV4(ChainProtocol[TickState]):
             return replace(state, protocol_fee=fee)
         raise BadPayload(f"{log.address}: {log.topics[0]} is no event of a pool")
 
-    def market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
+    def make_market(self, pool: Pool, state: TickState) -> ConcentratedPool | None:
         """Return the pool with all its ticks and the protocol's fees."""
-        found = state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.number(1))
+        found = state.make_market(pool, make_market_id(self._chain_id, pool.key), self.name, pool.get_number(1))
         return found and replace(
             found,
             protocol_fee0_pips=state.protocol_fee % 2**FEE_BITS,
@@ -166,7 +166,7 @@ def _decode_id(key: str) -> bytes:
     return bytes.fromhex(key[2:])
 
 
-def deployed(chain_id: int) -> Iterator[UniswapV4]:
+def find_deployments(chain_id: int) -> Iterator[UniswapV4]:
     """Return the manager where it is."""
-    for facts in deployments_of("uniswap_v4", chain_id):
-        yield UniswapV4(chain_id, facts.address("manager"), facts.address("state_view"))
+    for facts in read_deployments("uniswap_v4", chain_id):
+        yield UniswapV4(chain_id, facts.get_address("manager"), facts.get_address("state_view"))

@@ -55,10 +55,10 @@ def unpack_head(sealed: bytes) -> BoardHead:
     """Read a head; raises `BadPayload`."""
     document = Field(_open(sealed, "head"), "head")
     return BoardHead(
-        number=document.at("number").integer(0, 2**63),
-        base=document.at("base").integer(0, 2**63),
-        snapshot_id=document.at("id").text(),
-        sources=read_reports(document.at("sources")),
+        number=document.get("number").read_integer(0, 2**63),
+        base=document.get("base").read_integer(0, 2**63),
+        snapshot_id=document.get("id").read_text(),
+        sources=read_reports(document.get("sources")),
     )
 
 
@@ -105,11 +105,11 @@ def unpack_delta(sealed: bytes, last: State) -> State:
         As `unpack_whole`, and if it changes another state than `last`.
     """
     document = Field(_open(sealed, "change"), "change")
-    begins = document.at("from")
-    if begins.text() != last.snapshot.id:
+    begins = document.get("from")
+    if begins.read_text() != last.snapshot.id:
         raise BadPayload(f"change: begins at {begins.value}, not at {last.snapshot.id}")
     contents, changed = _read_contents(document)
-    removed = {each.text() for each in document.at("removed").items(MAX_MARKETS)}
+    removed = {each.read_text() for each in document.get("removed").read_items(MAX_MARKETS)}
     snapshot = last.snapshot.apply(
         contents.markets,
         removed=removed,
@@ -135,18 +135,18 @@ def _describe(state: State, markets: Iterable[Market]) -> dict[str, Any]:
 
 def _read_contents(document: Field) -> tuple[Contents, dict[str, str]]:
     try:
-        contents = native.parse(document.at("market").value, "market")
+        contents = native.parse(document.get("market").value, "market")
     except (BadMarketFile, AttributeError) as error:
         raise BadPayload(str(error)) from error
-    names = [name.text() for name in document.at("names").items(MAX_SOURCES)]
-    owners = [owner.integer(0, len(names) - 1) for owner in document.at("owners").items(MAX_MARKETS)]
+    names = [name.read_text() for name in document.get("names").read_items(MAX_SOURCES)]
+    owners = [owner.read_integer(0, len(names) - 1) for owner in document.get("owners").read_items(MAX_MARKETS)]
     if len(owners) != len(contents.markets):
         raise BadPayload(f"market: {len(contents.markets)} markets have {len(owners)} owners")
     return contents, {market.id: names[owner] for market, owner in zip(contents.markets, owners, strict=True)}
 
 
 def _verify(document: Field, state: State) -> State:
-    expected = document.at("to").text()
+    expected = document.get("to").read_text()
     if state.snapshot.id != expected:
         raise BadPayload(f"market: its content has the id {state.snapshot.id}, not {expected}")
     return state

@@ -43,7 +43,7 @@ class _Slot:
         self.started_at: float | None = None
         self.due_at = 0.0
 
-    def present(self, now: float) -> SourceReport:
+    def make_report(self, now: float) -> SourceReport:
         """Return the report, which says so if the reading under way takes too long."""
         if self.started_at is None or self.report.trouble:
             return self.report
@@ -90,7 +90,7 @@ class Feed:
         self._fresh = Freshness()
         self._is_closed = False
 
-    def tick(self) -> None:
+    def start_due(self) -> None:
         """Start reading each source that is due, unless it is being read; returns at once."""
         now = self._clock()
         with self._changed:
@@ -111,7 +111,7 @@ class Feed:
         """Return what may be used now."""
         now = self._clock()
         with self._changed:
-            reports = tuple(slot.present(now) for slot in self._slots)
+            reports = tuple(slot.make_report(now) for slot in self._slots)
             whole = State(snapshot=self._fold.snapshot, owners=self._fold.owners, sources=reports)
             return self._fresh(whole, now)
 

@@ -87,18 +87,20 @@ class SourceReport:
     def from_record(cls, record: Field) -> Self:
         """Inverse of `to_record`; raises `BadPayload`."""
         return cls(
-            name=record.at("name").text(),
-            expires_at=float(record.at("expires_at").decimal(0, MAX_TIME)),
-            readings=record.at("readings").integer(0, 2**63),
-            failures=record.at("failures").integer(0, 2**63),
-            seconds=float(record.at("seconds").decimal(0, MAX_TIME)),
-            trouble=record.at("trouble").text(),
-            reason=record.at("reason").text(2_000),
-            since=float(record.at("since").decimal(0, MAX_TIME)),
-            gas_chains=tuple(chain.integer(1, 2**63) for chain in record.at("gas_chains").items(MAX_SOURCES)),
+            name=record.get("name").read_text(),
+            expires_at=float(record.get("expires_at").read_decimal(0, MAX_TIME)),
+            readings=record.get("readings").read_integer(0, 2**63),
+            failures=record.get("failures").read_integer(0, 2**63),
+            seconds=float(record.get("seconds").read_decimal(0, MAX_TIME)),
+            trouble=record.get("trouble").read_text(),
+            reason=record.get("reason").read_text(2_000),
+            since=float(record.get("since").read_decimal(0, MAX_TIME)),
+            gas_chains=tuple(
+                chain.read_integer(1, 2**63) for chain in record.get("gas_chains").read_items(MAX_SOURCES)
+            ),
             refused={
-                row.at("reason").text(): row.at("pools").integer(0, 2**63)
-                for row in record.at("refused").items(MAX_REASONS)
+                row.get("reason").read_text(): row.get("pools").read_integer(0, 2**63)
+                for row in record.get("refused").read_items(MAX_REASONS)
             },
         )
 
@@ -189,7 +191,7 @@ def read_reports(records: Field) -> tuple[SourceReport, ...]:
     BadPayload
         If a field is wrong, or two sources share a name.
     """
-    reports = tuple(SourceReport.from_record(record) for record in records.items(MAX_SOURCES))
+    reports = tuple(SourceReport.from_record(record) for record in records.read_items(MAX_SOURCES))
     if len({report.name for report in reports}) < len(reports):
         raise BadPayload(f"{records.path}: two sources share a name")
     return reports

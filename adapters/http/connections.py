@@ -57,15 +57,8 @@ class _Plain(HTTPConnection):
         super().request(*args, **options)
 
 
-class _Tls(HTTPSConnection):
-    def _new_conn(self) -> socket.socket:
-        sock = super()._new_conn()
-        _guard(sock)
-        return sock
-
-    def request(self, *args: Any, **options: Any) -> None:
-        _guard(self.sock)
-        super().request(*args, **options)
+class _Tls(_Plain, HTTPSConnection):
+    pass
 
 
 class _PlainPool(HTTPConnectionPool):

@@ -37,12 +37,12 @@ class Field:
     value: Any
     path: str
 
-    def at(self, *names: str) -> Field:
+    def get(self, *names: str) -> Field:
         """Go to a field within a field."""
         here = self
         for name in names:
             if not isinstance(here.value, Mapping):
-                raise here.wrong("must be an object")
+                raise here.make_error("must be an object")
             path = f"{here.path}{'.' if ': ' in here.path else ': '}{name}"
             if name not in here.value:
                 raise BadPayload(f"{path} is missing")
@@ -53,79 +53,79 @@ class Field:
         """Tell whether an object has a field that is not null."""
         return isinstance(self.value, Mapping) and self.value.get(name) is not None
 
-    def items(self, most: int) -> Iterator[Field]:
+    def read_items(self, most: int) -> Iterator[Field]:
         """Go through a list of at most so many entries."""
         if not isinstance(self.value, list):
-            raise self.wrong("must be a list")
+            raise self.make_error("must be a list")
         if len(self.value) > most:
             raise BadPayload(f"{self.path} has {len(self.value)} entries; at most {most} are expected")
         for number, entry in enumerate(self.value):
             yield Field(entry, f"{self.path}[{number}]")
 
-    def integer(self, low: int = 0, high: int = UNLIMITED) -> int:
+    def read_integer(self, low: int = 0, high: int = UNLIMITED) -> int:
         """Read a whole number, which may be written as a string of ASCII digits; both bounds are included."""
         value = self.value
         if isinstance(value, str) and _DIGITS.fullmatch(value):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            raise self.wrong("must be a whole number, or a string of at most 78 digits")
+            raise self.make_error("must be a whole number, or a string of at most 78 digits")
         if not low <= value <= high:
-            raise self.wrong(f"must be from {low} to {high}")
+            raise self.make_error(f"must be from {low} to {high}")
         return value
 
-    def decimal(self, low: int | Decimal, high: int | Decimal) -> Decimal:
+    def read_decimal(self, low: int | Decimal, high: int | Decimal) -> Decimal:
         """Read a number that may have decimals, exactly as it was written; both bounds are included."""
         text = self.value if isinstance(self.value, str) else repr(self.value)
         if isinstance(self.value, bool) or not isinstance(self.value, (str, int, float)):
-            raise self.wrong("must be a number")
+            raise self.make_error("must be a number")
         if isinstance(self.value, float):
             text = format(Decimal(text), "f")
         if not _NUMBER.fullmatch(text):
-            raise self.wrong("must be a finite number of at most 40 digits and 40 decimals")
+            raise self.make_error("must be a finite number of at most 40 digits and 40 decimals")
         number = Decimal(text)
         if not low <= number <= high:
-            raise self.wrong(f"must be from {low} to {high}")
+            raise self.make_error(f"must be from {low} to {high}")
         return number
 
-    def seconds(self, most: int = MAX_SECONDS) -> int:
+    def read_seconds(self, most: int = MAX_SECONDS) -> int:
         """Read a duration, rounded up to whole seconds."""
-        return ceil(self.decimal(0, most))
+        return ceil(self.read_decimal(0, most))
 
-    def address(self) -> str:
+    def read_address(self) -> str:
         """Read a contract's or an account's address; returned in lower case."""
         if not isinstance(self.value, str) or not _ADDRESS.fullmatch(self.value):
-            raise self.wrong("must be an address: 0x and 40 hex digits")
+            raise self.make_error("must be an address: 0x and 40 hex digits")
         return self.value.lower()
 
-    def contract(self) -> str:
+    def read_contract(self) -> str:
         """Read an address that is not zero."""
-        address = self.address()
+        address = self.read_address()
         if address == ZERO_ADDRESS:
-            raise self.wrong("must not be the zero address")
+            raise self.make_error("must not be the zero address")
         return address
 
-    def text(self, most: int = 200) -> str:
+    def read_text(self, most: int = 200) -> str:
         """Read a string of printable characters."""
         if not isinstance(self.value, str) or len(self.value) > most or not self.value.isprintable():
-            raise self.wrong(f"must be a printable string of at most {most} characters")
+            raise self.make_error(f"must be a printable string of at most {most} characters")
         return self.value
 
-    def data(self, most_bytes: int) -> str:
+    def read_data(self, most_bytes: int) -> str:
         """Read bytes in hex with 0x in front, in lower case."""
         value = self.value
         if not isinstance(value, str) or not re.fullmatch(r"0x([0-9a-fA-F]{2})*", value, re.ASCII):
-            raise self.wrong("must be bytes in hex, with 0x in front")
+            raise self.make_error("must be bytes in hex, with 0x in front")
         if len(value) > 2 + 2 * most_bytes:
             raise BadPayload(f"{self.path} has more than {most_bytes} bytes")
         return value.lower()
 
-    def flag(self) -> bool:
+    def read_flag(self) -> bool:
         """Read true or false."""
         if not isinstance(self.value, bool):
-            raise self.wrong("must be true or false")
+            raise self.make_error("must be true or false")
         return self.value
 
-    def wrong(self, requirement: str) -> BadPayload:
+    def make_error(self, requirement: str) -> BadPayload:
         """Return the error that says what the value must be, and what it is."""
         shown = repr(self.value)
         shown = shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}…"

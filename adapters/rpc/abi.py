@@ -54,7 +54,7 @@ class Call:
         """
         return self.function.decode(outcome, self.to)
 
-    def one(self, outcome: Outcome) -> Any:
+    def decode_one(self, outcome: Outcome) -> Any:
         """Return the function's only result; see `decode`."""
         return self.decode(outcome)[0]
 

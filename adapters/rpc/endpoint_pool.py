@@ -91,7 +91,7 @@ class RpcPool:
         """Return each endpoint by itself, in the order given, so that what they say can be compared."""
         return self._singles
 
-    def head(self, beside: int | None = None) -> Block:
+    def read_head(self, beside: int | None = None) -> Block:
         """Return the newest block that the endpoint in use tells; see `adapters.rpc.heads.Heads`.
 
         Parameters

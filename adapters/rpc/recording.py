@@ -37,9 +37,9 @@ class ChainPayload:
         """Return a JSON-ready document."""
         return {
             "chain_id": self.chain_id,
-            "head": block_to_json(self.head),
-            "follows": self.follows and block_to_json(self.follows),
-            "replies": [reply_to_json(reply) for reply in self.replies],
+            "head": encode_block(self.head),
+            "follows": self.follows and encode_block(self.follows),
+            "replies": [encode_reply(reply) for reply in self.replies],
         }
 
     @classmethod
@@ -54,9 +54,9 @@ class ChainPayload:
         try:
             return cls(
                 chain_id=int(document["chain_id"]),
-                head=block_from_json(document["head"]),
-                follows=block_from_json(document["follows"]) if document["follows"] else None,
-                replies=tuple(reply_from_json(reply) for reply in document["replies"]),
+                head=decode_block(document["head"]),
+                follows=decode_block(document["follows"]) if document["follows"] else None,
+                replies=tuple(decode_reply(reply) for reply in document["replies"]),
             )
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise BadPayload(f"a recorded payload is damaged: {error!r}") from error
@@ -114,45 +114,45 @@ class ReplayResponder:
         return reply
 
 
-def reply_to_json(reply: Reply) -> list[Any]:
+def encode_reply(reply: Reply) -> list[Any]:
     """Return a JSON-ready reply: data in hex, a revert with an exclamation mark in front."""
     outcomes = [f"{'!' if outcome.reverted else ''}0x{outcome.data.hex()}" for outcome in reply.outcomes]
-    return [outcomes, [_logs_to_json(logs) for logs in reply.logs]]
+    return [outcomes, [_encode_logs(logs) for logs in reply.logs]]
 
 
-def reply_from_json(document: list[Any]) -> Reply:
+def decode_reply(document: list[Any]) -> Reply:
     """Inverse of `reply_to_json`."""
     outcomes, logs = document
     return Reply(
         outcomes=tuple(Outcome(read_hex(text.removeprefix("!"), "outcome"), text[:1] == "!") for text in outcomes),
-        logs=tuple(_logs_from_json(each) for each in logs),
+        logs=tuple(_decode_logs(each) for each in logs),
     )
 
 
-def block_to_json(block: Block) -> list[Any]:
+def encode_block(block: Block) -> list[Any]:
     """Return a JSON-ready block."""
     return [block.number, block.hash, block.timestamp, block.parent]
 
 
-def block_from_json(document: list[Any]) -> Block:
+def decode_block(document: list[Any]) -> Block:
     """Inverse of `block_to_json`."""
     number, hash_, timestamp, parent = document
     return Block(number=int(number), hash=str(hash_), timestamp=int(timestamp), parent=str(parent))
 
 
-def _logs_to_json(logs: tuple[Log, ...] | Unanswered) -> Any:
-    return logs.reason if isinstance(logs, Unanswered) else [_log_to_json(log) for log in logs]
+def _encode_logs(logs: tuple[Log, ...] | Unanswered) -> Any:
+    return logs.reason if isinstance(logs, Unanswered) else [_encode_log(log) for log in logs]
 
 
-def _logs_from_json(document: Any) -> tuple[Log, ...] | Unanswered:
-    return Unanswered(document) if isinstance(document, str) else tuple(_log_from_json(log) for log in document)
+def _decode_logs(document: Any) -> tuple[Log, ...] | Unanswered:
+    return Unanswered(document) if isinstance(document, str) else tuple(_decode_log(log) for log in document)
 
 
-def _log_to_json(log: Log) -> list[Any]:
+def _encode_log(log: Log) -> list[Any]:
     return [log.address, list(log.topics), f"0x{log.data.hex()}", log.block_number, log.block_hash, log.index]
 
 
-def _log_from_json(document: list[Any]) -> Log:
+def _decode_log(document: list[Any]) -> Log:
     address, topics, data, block_number, block_hash, index = document
     return Log(
         address=str(address),

@@ -142,14 +142,14 @@ class Scan:
         return Outcome(first.data + b"".join(moved))
 
 
-def scan(function: Function, to: str, *arguments: object, numbers: range) -> Scan:
+def make_scan(function: Function, to: str, *arguments: object, numbers: range) -> Scan:
     """Return the scan of `function` over consecutive numbers, which come behind its other arguments."""
     return Scan(function(to, *arguments, numbers.start), numbers.start, len(numbers))
 
 
 def build_program(scans: Sequence[Scan]) -> bytes:
     """Return the code that makes scans."""
-    return _PROGRAM + b"".join(map(_record, scans))
+    return _PROGRAM + b"".join(map(_encode_scan, scans))
 
 
 def split_result(data: bytes, scans: Sequence[Scan]) -> list[Outcome]:
@@ -180,7 +180,7 @@ def split_result(data: bytes, scans: Sequence[Scan]) -> list[Outcome]:
     ]
 
 
-def _record(each: Scan) -> bytes:
+def _encode_scan(each: Scan) -> bytes:
     data = each.call.data
     if len(data) > SPACE:
         raise ValueError(f"{each.call.function.signature} has more arguments than a scan can hold")

@@ -61,7 +61,7 @@ class PoolProvider(JSONBaseProvider):
     def is_connected(self, show_traceback: bool = False) -> bool:
         """Whether an endpoint answers with a recent block."""
         try:
-            self._rpc.head()
+            self._rpc.read_head()
         except AdapterError:
             if show_traceback:
                 raise

@@ -62,7 +62,7 @@ def check_adapter(
     _require(isinstance(said, VenueUnavailable), adapter, "does not raise VenueUnavailable for a service that is away")
     for where in _sample(list(_list_leaves(dict(answers))), seed, changes // len(WRONG)):
         for wrong in WRONG:
-            _find_error(make(ReplayClient(_with(dict(answers), where, wrong))), f"{where} is {wrong!r}")
+            _find_error(make(ReplayClient(_replace(dict(answers), where, wrong))), f"{where} is {wrong!r}")
     return contents
 
 
@@ -126,7 +126,7 @@ def _list_leaves(document: Any, where: Where = ()) -> Iterator[Where]:
             yield from _list_leaves(value, (*where, number))
 
 
-def _with(document: Any, where: Where, value: Any) -> Any:
+def _replace(document: Any, where: Where, value: Any) -> Any:
     """Return a copy in which one value is another."""
     changed = deepcopy(document)
     here = changed

@@ -167,7 +167,7 @@ class PaymentBuilder(Protocol):
         """
         ...
 
-    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+    def find_call_readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads the calls back that it makes on a chain, by the contract that is called; none by default.
 
         What such a call pays must follow from the contract's code alone, whatever the tokens in it do.

@@ -25,4 +25,4 @@ def decode_payment(chain_id: int, contract: str, calldata: bytes) -> DecodedPaym
 @cache
 def find_paying_contracts(chain_id: int) -> Mapping[str, CallReader]:
     """Return the contracts of a chain that the installed builders call, and what reads such calls back."""
-    return PaymentBuilders.installed().readers(chain_id)
+    return PaymentBuilders.load().find_call_readers(chain_id)

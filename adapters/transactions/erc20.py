@@ -16,7 +16,7 @@ BALANCE_OF = Function("balanceOf(address)", "uint256")
 """Selector 70a08231."""
 
 
-def transfer(token: Token, recipient: str, amount: int) -> PaymentCall:
+def make_transfer(token: Token, recipient: str, amount: int) -> PaymentCall:
     """Return the call that sends a token, or the chain's coin, to somebody."""
     if token.is_native:
         return PaymentCall(chain_id=token.chain_id, to=recipient, data=b"", value=amount)
@@ -42,7 +42,7 @@ def build_approvals(spending: Spending, allowance: int) -> tuple[Transaction, ..
     return (_approve(spending, 0, Purpose.RESET), given) if allowance else (given,)
 
 
-def allowance_call(spending: Spending, payer: str) -> Call:
+def make_allowance_call(spending: Spending, payer: str) -> Call:
     """Return the question how much the spender may take now."""
     return ALLOWANCE(spending.token.address, payer, spending.spender)
 

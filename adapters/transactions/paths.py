@@ -34,7 +34,7 @@ class SwapPath:
         return (self.swaps[0].hop.token_in.address, *(each.hop.token_out.address for each in self.swaps))
 
 
-def path_of(hops: tuple[PlannedHop, ...], protocols: frozenset[str]) -> SwapPath | None:
+def find_path(hops: tuple[PlannedHop, ...], protocols: frozenset[str]) -> SwapPath | None:
     """Return hops as a path over markets of these protocols, or None where they are something else.
 
     None for hops on several chains, for a network of parallel paths, and for wrapping in the middle.
@@ -52,7 +52,7 @@ def path_of(hops: tuple[PlannedHop, ...], protocols: frozenset[str]) -> SwapPath
     return SwapPath(token_in=first, token_out=last, swaps=swaps)
 
 
-def wrapped(token: Token) -> Token:
+def wrap_token(token: Token) -> Token:
     """Return the contract that stands for a token: the coin's wrapped form, or the token itself."""
     return CHAINS[token.chain_id].wrapped_native_token if token.is_native else token
 

@@ -16,7 +16,7 @@ from adapters.transactions.base import (
     Transaction,
 )
 from adapters.transactions.decoded import REFERENCE_BYTES, CallReader
-from adapters.transactions.erc20 import build_approvals, transfer
+from adapters.transactions.erc20 import build_approvals, make_transfer
 from adapters.transactions.permit2 import build_grants
 from routing_engine.model import Token
 
@@ -36,7 +36,7 @@ class PaymentBuilders:
         self._builders = tuple(builders)
 
     @classmethod
-    def installed(cls) -> PaymentBuilders:
+    def load(cls) -> PaymentBuilders:
         """Return the builders that installed packages offer.
 
         Together they build everything that one signature pays and that delivers by itself: over bridges, and over
@@ -45,7 +45,7 @@ class PaymentBuilders:
         found: Iterable[Callable[[], Iterable[PaymentBuilder]]] = load_installed("payments", ENTRY_POINTS).values()
         return cls(builder for make_builders in found for builder in make_builders())
 
-    def families(self, *, crosses_chains: bool) -> tuple[frozenset[str], ...]:
+    def list_families(self, *, crosses_chains: bool) -> tuple[frozenset[str], ...]:
         """Protocols that one call can take together, a set for each builder of payments to here or to elsewhere."""
         return tuple(builder.protocols for builder in self._builders if builder.crosses_chains == crosses_chains)
 
@@ -53,11 +53,13 @@ class PaymentBuilders:
         """Whether one call takes these hops."""
         return any(builder.can_build(hops) for builder in self._builders)
 
-    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+    def find_call_readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads the calls of all builders on a chain back, by the contract that is called."""
-        return {contract: read for each in self._builders for contract, read in each.readers(chain_id).items()}
+        return {
+            contract: read for each in self._builders for contract, read in each.find_call_readers(chain_id).items()
+        }
 
-    def call(self, hops: tuple[PlannedHop, ...], token: Token, terms: Terms) -> PaymentCall:
+    def build(self, hops: tuple[PlannedHop, ...], token: Token, terms: Terms) -> PaymentCall:
         """Return the call that pays; without hops a transfer of `token`.
 
         Raises
@@ -66,14 +68,14 @@ class PaymentBuilders:
             If no single call takes these hops.
         """
         if not hops:
-            return transfer(token, terms.recipient, terms.amount_out)
+            return make_transfer(token, terms.recipient, terms.amount_out)
         for builder in self._builders:
             if builder.can_build(hops):
                 return builder.build(hops, terms)
         raise CannotBuild("no single transaction takes this route")
 
 
-def with_reference(call: PaymentCall, reference: bytes) -> PaymentCall:
+def append_reference(call: PaymentCall, reference: bytes) -> PaymentCall:
     """Append an order's reference to the calldata: contracts read no further than their arguments.
 
     Raises
@@ -86,7 +88,7 @@ def with_reference(call: PaymentCall, reference: bytes) -> PaymentCall:
     return replace(call, data=call.data + reference)
 
 
-def transactions(call: PaymentCall, allowance: int, granted: int = 0) -> tuple[Transaction, ...]:
+def list_transactions(call: PaymentCall, allowance: int, granted: int = 0) -> tuple[Transaction, ...]:
     """Return what to sign, in order: the allowances where they are too small, then the payment.
 
     Parameters

@@ -28,6 +28,6 @@ def build_grants(spending: Spending, granted: int) -> tuple[Transaction, ...]:
     return (Transaction(purpose=Purpose.APPROVE, chain_id=token.chain_id, to=permit2, data=data),)
 
 
-def granted_call(spending: Spending, payer: str) -> Call:
+def make_granted_call(spending: Spending, payer: str) -> Call:
     """Return the question how much the user may take now, and until when."""
     return ALLOWANCE(spending.spender, payer, spending.token.address, spending.user)

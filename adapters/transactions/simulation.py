@@ -11,8 +11,8 @@ from adapters.rpc.abi import Outcome, read_hex, read_quantity
 from adapters.rpc.endpoint import Answer, LacksBlock, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.transactions.base import Spending, Transaction
-from adapters.transactions.erc20 import BALANCE_OF, allowance_call
-from adapters.transactions.permit2 import granted_call
+from adapters.transactions.erc20 import BALANCE_OF, make_allowance_call
+from adapters.transactions.permit2 import make_granted_call
 from routing_engine.model import Token
 
 TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -82,7 +82,7 @@ class PaymentChain:
         if token.is_native:
             return self._rpc.ask([("eth_getBalance", [holder, "latest"])], lambda told: _read_number(told[0]))
         call = BALANCE_OF(token.address, holder)
-        return self._call(call.to, call.data, call.one)
+        return self._call(call.to, call.data, call.decode_one)
 
     def read_code(self, address: str) -> bytes:
         """Return the code of an account, empty for one that is no contract; raises as `read_balance`."""
@@ -90,12 +90,12 @@ class PaymentChain:
 
     def read_allowance(self, spending: Spending, payer: str) -> int:
         """Return what the spender may take now; raises as `read_balance`."""
-        call = allowance_call(spending, payer)
-        return self._call(call.to, call.data, call.one)
+        call = make_allowance_call(spending, payer)
+        return self._call(call.to, call.data, call.decode_one)
 
     def read_granted(self, spending: Spending, payer: str) -> int:
         """Return what Permit2 takes for the spending's user, until signing has had time; raises as `read_balance`."""
-        call, moment = granted_call(spending, payer), self._rpc.head().timestamp + SIGNING_S
+        call, moment = make_granted_call(spending, payer), self._rpc.read_head().timestamp + SIGNING_S
 
         def decode(outcome: Outcome) -> int:
             amount, until, _ = call.decode(outcome)
@@ -116,7 +116,7 @@ class PaymentChain:
         AdapterError
             If the chain does not answer.
         """
-        head = self._rpc.head()
+        head = self._rpc.read_head()
         calls = [_make_request(each, payer) for each in batch]
         block = {"blockOverrides": {"time": hex(head.timestamp + BLOCK_S)}, "calls": calls}
         answer = self._simulate_batch(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
-from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.base import PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_arguments
-from adapters.transactions.paths import SwapPath, path_of
+from adapters.transactions.paths import SwapPath
+from adapters.transactions.routers import RouterPayments, find_routers
 from routing_engine.model import NATIVE_ADDRESS
-from routing_engine.reference.chains import CHAINS
 
 TOKENS_FOR_TOKENS = Function("swapTokensForExactTokens(uint256,uint256,address[],address,uint256)")
 """Amount out, most in, path, recipient, deadline; selector 8803dbee."""
@@ -20,46 +19,29 @@ TOKENS_FOR_COIN = Function("swapTokensForExactETH(uint256,uint256,address[],addr
 """As the first, and unwraps. Selector 4a25d94a."""
 
 
-class UniswapV2Payments(PaymentBuilder):
-    """Pays over the pairs of one factory.
-
-    Parameters
-    ----------
-    protocol : str
-        Whose pairs.
-    routers : mapping of int to str
-        The factory's router by chain.
-    """
-
-    crosses_chains = False
-
-    def __init__(self, protocol: str, routers: Mapping[int, str]) -> None:
-        self.protocols = frozenset({protocol})
-        self._routers = routers
+class UniswapV2Payments(RouterPayments):
+    """Pays over the pairs of one factory; see `RouterPayments`."""
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether the hops are swaps over these pairs on one chain."""
-        path = path_of(hops, self.protocols)
-        if path is None or not path.swaps or path.token_in.chain_id not in self._routers:
+        path = self.find_swaps(hops)
+        if path is None or not path.swaps:
             return False
         return not (path.token_in.is_native and path.token_out.is_native)
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
         """Return the call of the router; see `PaymentBuilder.build`."""
-        path = path_of(hops, self.protocols)
-        if path is None or not self.can_build(hops):
-            raise CannotBuild("the router takes no such hops")
-        router = self._routers[path.token_in.chain_id]
-        data, value = _call(path, router, terms)
+        path, router = self.expect_swaps(hops)
+        data, value = _encode_call(path, router, terms)
         spending = None if value else Spending(token=path.token_in, spender=router, amount=terms.amount_in_max)
         return PaymentCall(chain_id=path.token_in.chain_id, to=router, data=data, value=value, spending=spending)
 
-    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+    def find_call_readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads calls of the chain's router back."""
         return {self._routers[chain_id]: _read} if chain_id in self._routers else {}
 
 
-def _call(path: SwapPath, router: str, terms: Terms) -> tuple[bytes, int]:
+def _encode_call(path: SwapPath, router: str, terms: Terms) -> tuple[bytes, int]:
     """Return calldata and value."""
     out, most, end = terms.amount_out, terms.amount_in_max, (path.tokens, terms.recipient, terms.deadline)
     if path.token_in.is_native:
@@ -68,14 +50,9 @@ def _call(path: SwapPath, router: str, terms: Terms) -> tuple[bytes, int]:
     return function(router, out, most, *end).data, 0
 
 
-def deployed() -> tuple[UniswapV2Payments, ...]:
+def make_builders() -> tuple[UniswapV2Payments, ...]:
     """Return one for each factory whose router is known."""
-    routers: dict[str, dict[int, str]] = {}
-    for chain_id in CHAINS:
-        for facts in deployments_of("uniswap_v2", chain_id):
-            if "router" in facts.record:
-                routers.setdefault(facts.text("name"), {})[chain_id] = facts.address("router")
-    return tuple(UniswapV2Payments(name, by_chain) for name, by_chain in routers.items())
+    return tuple(UniswapV2Payments(name, by_chain) for name, by_chain in find_routers("uniswap_v2"))
 
 
 def _read(router: str, calldata: bytes) -> DecodedPayment | None:

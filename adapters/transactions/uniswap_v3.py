@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from adapters.chain.deployments import deployments_of
 from adapters.rpc.abi import Function
-from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
+from adapters.transactions.base import PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import ADDRESS_BYTES, CallReader, DecodedPayment, read_arguments
-from adapters.transactions.paths import SwapPath, path_of, wrapped
+from adapters.transactions.paths import SwapPath, wrap_token
+from adapters.transactions.routers import RouterPayments, find_routers
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
@@ -33,37 +33,21 @@ ROUTER_ITSELF = "0x0000000000000000000000000000000000000002"
 """Stands for the router as a recipient, so that it can unwrap what it received."""
 
 
-class UniswapV3Payments(PaymentBuilder):
-    """Pays over the pools of one factory, and between a chain's coin and its wrapped form.
-
-    Parameters
-    ----------
-    protocol : str
-        Whose pools.
-    routers : mapping of int to str
-        The factory's SwapRouter02 by chain.
-    """
-
-    crosses_chains = False
-
-    def __init__(self, protocol: str, routers: Mapping[int, str]) -> None:
-        self.protocols = frozenset({protocol})
-        self._routers = routers
+class UniswapV3Payments(RouterPayments):
+    """Pays over the pools of one factory, and between a chain's coin and its wrapped form; see `RouterPayments`."""
 
     def can_build(self, hops: tuple[PlannedHop, ...]) -> bool:
         """Whether the hops are swaps over these pools on one chain, or nothing but wrapping."""
-        path = path_of(hops, self.protocols)
-        if path is None or path.token_in.chain_id not in self._routers:
+        path = self.find_swaps(hops)
+        if path is None:
             return False
         return path.token_in != path.token_out and all(each.fee_pips for each in path.swaps)
 
     def build(self, hops: tuple[PlannedHop, ...], terms: Terms) -> PaymentCall:
         """Return the call of the router; see `PaymentBuilder.build`."""
-        path = path_of(hops, self.protocols)
-        if path is None or not self.can_build(hops):
-            raise CannotBuild("the router takes no such hops")
-        router, is_coin = self._routers[path.token_in.chain_id], path.token_in.is_native
-        calls = tuple(_swap(path, router, terms) if path.swaps else _wrap(path, router, terms))
+        path, router = self.expect_swaps(hops)
+        is_coin = path.token_in.is_native
+        calls = tuple(_encode_swap(path, router, terms) if path.swaps else _encode_wrapping(path, router, terms))
         spending = None if is_coin else Spending(token=path.token_in, spender=router, amount=terms.amount_in_max)
         return PaymentCall(
             chain_id=path.token_in.chain_id,
@@ -73,7 +57,7 @@ class UniswapV3Payments(PaymentBuilder):
             spending=spending,
         )
 
-    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+    def find_call_readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads calls of the chain's router back."""
         if chain_id not in self._routers:
             return {}
@@ -90,7 +74,7 @@ def encode_path(path: SwapPath) -> bytes:
     return b"".join(steps) + bytes.fromhex(first[2:])
 
 
-def _swap(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
+def _encode_swap(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
     recipient = ROUTER_ITSELF if path.token_out.is_native else terms.recipient
     if len(path.swaps) == 1:
         (only,) = path.swaps
@@ -105,25 +89,20 @@ def _swap(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
         yield REFUND_COIN(router).data
 
 
-def _wrap(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
+def _encode_wrapping(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
     """Wrap or unwrap in the router's hands, so that the result goes straight to the recipient."""
     if path.token_in.is_native:
         yield WRAP_COIN(router, terms.amount_out).data
-        yield SWEEP(router, wrapped(path.token_in).address, terms.amount_out, terms.recipient).data
+        yield SWEEP(router, wrap_token(path.token_in).address, terms.amount_out, terms.recipient).data
         yield REFUND_COIN(router).data
     else:
         yield PULL(router, path.token_in.address, terms.amount_out).data
         yield UNWRAP(router, terms.amount_out, terms.recipient).data
 
 
-def deployed() -> tuple[UniswapV3Payments, ...]:
+def make_builders() -> tuple[UniswapV3Payments, ...]:
     """Return one for each factory whose router is known."""
-    routers: dict[str, dict[int, str]] = {}
-    for chain_id in CHAINS:
-        for facts in deployments_of("uniswap_v3", chain_id):
-            if "router" in facts.record:
-                routers.setdefault(facts.text("name"), {})[chain_id] = facts.address("router")
-    return tuple(UniswapV3Payments(name, by_chain) for name, by_chain in routers.items())
+    return tuple(UniswapV3Payments(name, by_chain) for name, by_chain in find_routers("uniswap_v3"))
 
 
 def _read(router: str, calldata: bytes, coin: str) -> DecodedPayment | None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_arguments
 from adapters.transactions.universal_router import EXECUTE, Command, execute, sweep
@@ -63,7 +63,7 @@ class UniswapV4Payments(PaymentBuilder):
             raise CannotBuild("the router takes no such hops")
         first, chain_id = hops[0].hop.token_in, hops[0].hop.token_in.chain_id
         here = self._deployments[chain_id]
-        commands = (_swap(hops, terms), *((sweep(ZERO_ADDRESS, terms.payer),) if first.is_native else ()))
+        commands = (_make_swap(hops, terms), *((sweep(ZERO_ADDRESS, terms.payer),) if first.is_native else ()))
         spending = Spending(
             token=first, spender=here.permit2, amount=terms.amount_in_max, user=here.router, until=terms.deadline
         )
@@ -75,22 +75,22 @@ class UniswapV4Payments(PaymentBuilder):
             spending=None if first.is_native else spending,
         )
 
-    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+    def find_call_readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads calls of the chain's router back."""
         return {self._deployments[chain_id].router: _read} if chain_id in self._deployments else {}
 
 
-def deployed() -> tuple[UniswapV4Payments, ...]:
+def make_builders() -> tuple[UniswapV4Payments, ...]:
     """Return the one for the manager's pools."""
     found = {
-        chain_id: Deployment(facts.address("router"), facts.address("permit2"))
+        chain_id: Deployment(facts.get_address("router"), facts.get_address("permit2"))
         for chain_id in CHAINS
-        for facts in deployments_of(PROTOCOL, chain_id)
+        for facts in read_deployments(PROTOCOL, chain_id)
     }
     return (UniswapV4Payments(found),)
 
 
-def _swap(hops: tuple[PlannedHop, ...], terms: Terms) -> Command:
+def _make_swap(hops: tuple[PlannedHop, ...], terms: Terms) -> Command:
     sold, bought = (_find_currency(token) for token in (hops[0].hop.token_in, hops[-1].hop.token_out))
     path = [(_find_currency(each.hop.token_in), each.fee_pips, each.tick_spacing, ZERO_ADDRESS, b"") for each in hops]
     steps = {

@@ -47,7 +47,7 @@ class SourceReader:
         self.open(resources)
         if self._feed is None or self._board is None:
             return
-        self._feed.tick()
+        self._feed.start_due()
         resources.database.require_lease()
         try:
             self._board.publish(self._feed.get_state())

@@ -17,7 +17,7 @@ from routing_engine.search.buying import Purchase
 from routing_engine.search.exact_output import spend_least
 from routing_engine.search.full_paths import bound_amount
 from routing_engine.search.query import Query, Single
-from routing_engine.search.selling import allocate_beyond_paths, allocate_single
+from routing_engine.search.selling import allocate_beyond_paths
 from routing_engine.search.split import Splitter
 
 HOPELESS_IMPACT = 0.9999
@@ -71,7 +71,7 @@ def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Ma
             is_same = _is_just(single, bought.allocation)
             yield bought.allocation, None if is_same else spend_least(query.graph, bought.flows, request.amount)
         return
-    allocation = allocate_single(splitter, single)
+    allocation = splitter.allocate(*single.list_starts())
     longer = splitter.extend(allocation)
     # What rounding leaves of a full market may have no other way than over the shorter paths.
     for each in (longer, allocation) if longer is not allocation else (allocation,):

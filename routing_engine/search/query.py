@@ -48,6 +48,10 @@ class Single:
         """Return the path and its input: where a split begins."""
         return self.edges, self.route.amount_in
 
+    def list_starts(self) -> tuple[list[Part], float, list[tuple[int, ...]]]:
+        """List where `Splitter.allocate` begins."""
+        return [self.get_part()], self.route.price_impact, self.list_paths()
+
     def list_paths(self) -> list[tuple[int, ...]]:
         """List its edges and those of the others, best first."""
         return [self.edges, *(candidate.numbers for candidate in self.others)]

@@ -23,11 +23,6 @@ MAX_AMOUNT = 2.0**256
 Mask = npt.NDArray[np.bool_]
 
 
-def allocate_single(splitter: Splitter, single: Single) -> Allocation:
-    """Allocate the amount of the best single path to more paths, while the net output grows."""
-    return splitter.allocate([single.get_part()], single.route.price_impact, single.list_paths())
-
-
 def allocate_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, Allocation]]:
     """Yield allocations of an amount that no single path takes, each with its splitter, the most promising first."""
     parts = collect_full_paths(query, allowed)
@@ -59,6 +54,6 @@ def sell(query: Query, allowed: Mask, amount: float) -> Allocation | None:
     selling = query.sell(int(amount))
     single = selling.find_single(allowed, query.request.max_hops)
     if single:
-        return allocate_single(selling.create_splitter(allowed, len(single.edges)), single)
+        return selling.create_splitter(allowed, len(single.edges)).allocate(*single.list_starts())
     allocations = (allocation for _, allocation in allocate_beyond_paths(selling, allowed))
     return next((allocation for allocation in allocations if allocation.net > -inf), None)

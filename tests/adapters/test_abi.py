@@ -61,7 +61,7 @@ def test_a_call_without_an_answer_says_so():
         (Outcome(b"1"), "fit"),
     ):
         with pytest.raises(CallFailed, match=told) as failure:
-            call.one(outcome)
+            call.decode_one(outcome)
         assert CONTRACT in str(failure.value)
         assert "getReserves()" in str(failure.value)
 

@@ -46,6 +46,6 @@ def test_kinds_are_known():
 
 
 def test_every_protocol_is_somewhere_and_nowhere_on_an_unknown_chain():
-    for name, deployed in load_protocols().items():
-        assert any(list(deployed(chain_id)) for chain_id in CHAINS), name
-        assert list(deployed(999_999)) == []
+    for name, find_deployments in load_protocols().items():
+        assert any(list(find_deployments(chain_id)) for chain_id in CHAINS), name
+        assert list(find_deployments(999_999)) == []

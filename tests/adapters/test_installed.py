@@ -29,7 +29,7 @@ def test_a_part_is_found_whether_or_not_a_bridge_has_it(install: Install) -> Non
     install(
         ("routing_engine.bridges", "stargate", "adapters.bridges.stargate:BRIDGE"),
         ("routing_engine.bridges", "across", "adapters.bridges.across:BRIDGE"),
-        ("routing_engine.payments", "b", "adapters.transactions.uniswap_v2:deployed"),
+        ("routing_engine.payments", "b", "adapters.transactions.uniswap_v2:make_builders"),
     )
     assert base.load_installed("adapter", "routing_engine.adapters") == {"across": across.BRIDGE.adapter}
     assert base.load_installed("firm_quotes") == {"stargate": stargate.BRIDGE.firm_quotes}

@@ -77,7 +77,7 @@ def test_thousands_of_calls_take_few_requests():
     multicall, network = reader(echoing())
     calls = [ECHO(GOOD, number) for number in range(6_000)]
     outcomes = multicall.read(calls, at(100))
-    assert [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)] == list(range(6_000))
+    assert [call.decode_one(outcome) for call, outcome in zip(calls, outcomes, strict=True)] == list(range(6_000))
     assert network.nodes["node"].asked.count("eth_call") == 4
 
 
@@ -85,7 +85,7 @@ def test_portions_shrink_to_what_the_endpoint_bears_and_stay_there():
     multicall, network = reader(echoing(most_calls=300))
     calls = [ECHO(GOOD, number) for number in range(1500)]
     first = multicall.read(calls, at(100))
-    assert [call.one(outcome) for call, outcome in zip(calls, first, strict=True)] == list(range(1500))
+    assert [call.decode_one(outcome) for call, outcome in zip(calls, first, strict=True)] == list(range(1500))
     network.nodes["node"].asked.clear()
     multicall.read(calls, at(100))
     assert 5 <= network.nodes["node"].asked.count("eth_call") <= 9
@@ -98,11 +98,11 @@ def test_a_call_that_fails_leaves_the_others_alone():
     calls = [ECHO(GOOD, 1), ECHO(GONE, 2), ECHO("0x" + "d" * 40, 3), ECHO(GOOD, 4)]
     outcomes = multicall.read(calls, at(100))
     assert [outcome.reverted for outcome in outcomes] == [False, True, False, False]
-    assert [calls[0].one(outcomes[0]), calls[3].one(outcomes[3])] == [1, 4]
+    assert [calls[0].decode_one(outcomes[0]), calls[3].decode_one(outcomes[3])] == [1, 4]
     with pytest.raises(BadPayload, match="reverted"):
-        calls[1].one(outcomes[1])
+        calls[1].decode_one(outcomes[1])
     with pytest.raises(BadPayload, match="is there a contract"):
-        calls[2].one(outcomes[2])
+        calls[2].decode_one(outcomes[2])
 
 
 def test_what_a_greedy_contract_starved_is_asked_alone():
@@ -110,7 +110,7 @@ def test_what_a_greedy_contract_starved_is_asked_alone():
     multicall, network = reader(echoing(gas=60))
     calls = [ECHO(GOOD, number) for number in range(100)]
     outcomes = multicall.read(calls, at(100))
-    assert [call.one(outcome) for call, outcome in zip(calls, outcomes, strict=True)] == list(range(100))
+    assert [call.decode_one(outcome) for call, outcome in zip(calls, outcomes, strict=True)] == list(range(100))
     assert network.nodes["node"].asked.count("eth_call") == 1 + 40
 
 

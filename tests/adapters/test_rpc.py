@@ -34,7 +34,7 @@ def test_another_endpoint_stands_in_for_one_that_fails(fault):
     network = Network(bad=Node(), good=Node())
     network.nodes["bad"].fault = fault
     pool = pool_of(network)
-    assert pool.head().number == 100
+    assert pool.read_head().number == 100
     assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
     bad, good = pool.list_health()
     assert bad.fault == str(fault)
@@ -45,13 +45,13 @@ def test_an_answer_that_anybody_can_make_too_large_does_not_bring_its_endpoint_d
     """As a trace of a crafted transaction is: it is refused, and what follows is asked of the same endpoint."""
     network = Network(only=Node())
     pool = pool_of(network)
-    pool.head()
+    pool.read_head()
     network.nodes["only"].fault = TooLarge("the answer is nested deeper than 200")
     for _ in range(5):
         (answer,) = pool.ask([("debug_traceTransaction", ["0x"])], list, at(100))
         assert isinstance(answer, RpcRefused)
     network.nodes["only"].fault = None
-    assert pool.head().number == 100
+    assert pool.read_head().number == 100
     assert pool.list_health()[0].state == BreakerState.CLOSED
 
 
@@ -60,18 +60,18 @@ def test_garbage_is_a_fault_and_nothing_else(garbage):
     network = Network(bad=Node(), good=Node())
     network.nodes["bad"].garbage = garbage
     pool = pool_of(network)
-    assert pool.head().number == 100
+    assert pool.read_head().number == 100
     assert pool.list_health()[0].fault
     alone = Network(bad=network.nodes["bad"])
     with pytest.raises(VenueUnavailable, match="bad"):
-        pool_of(alone).head()
+        pool_of(alone).read_head()
 
 
 def test_an_endpoint_of_another_chain_is_named_and_left_alone():
     network = Network(wrong=Node(chain_id=5), good=Node())
     pool = pool_of(network)
     for _ in range(5):
-        pool.head()
+        pool.read_head()
         pool.ask([("eth_chainId", [])], list, at(100))
     wrong = pool.list_health()[0]
     assert wrong.fault == "wrong: is chain 5, not 1; check the URL"
@@ -87,7 +87,7 @@ def test_the_chain_is_asked_for_again_after_a_failure():
         node.fault, node.chain_id = None, 5
 
     pool = pool_of(network, sleep=come_back_as_another)
-    pool.head()
+    pool.read_head()
     node.fault = VenueUnavailable("the connection failed")
     with pytest.raises(VenueUnavailable):
         pool.ask([("eth_getBlockByNumber", ["latest", False])], list)
@@ -101,7 +101,7 @@ def test_a_failing_endpoint_is_not_asked_every_time():
     times = itertools.count(step=COMPARE_S)
     pool = pool_of(network, stopwatch=lambda: next(times))
     for _ in range(20):
-        pool.head()
+        pool.read_head()
         pool.ask([("eth_chainId", [])], list)
     assert len(network.nodes["bad"].asked) == 3
 
@@ -120,7 +120,7 @@ def test_a_failing_endpoint_is_not_asked_every_time():
 def test_who_is_far_from_the_median_is_left_out(heads, chosen):
     network = Network(**{f"node{number}": Node(head=head) for number, head in enumerate(heads)})
     pool = pool_of(network)
-    assert pool.head().number == chosen
+    assert pool.read_head().number == chosen
     left_out = [health.head for health in pool.list_health() if not health.in_step]
     assert left_out == [head for head in heads if abs(head - 100) > 16]
     pool.ask([("eth_chainId", [])], list)
@@ -134,15 +134,15 @@ def test_a_head_of_another_time_is_no_head(shift, message):
     network = Network(odd=Node(head=10_000), good=Node())
     network.nodes["odd"].timestamp += shift
     pool = pool_of(network)
-    assert pool.head().number == 100
+    assert pool.read_head().number == 100
     with pytest.raises(VenueUnavailable, match=message):
-        pool_of(Network(odd=network.nodes["odd"])).head()
+        pool_of(Network(odd=network.nodes["odd"])).read_head()
 
 
 def test_only_endpoints_on_the_same_fork_are_asked():
     network = Network(first=Node(), other_fork=Node(fork="b"), behind=Node(head=98), same=Node())
     pool = pool_of(network)
-    head = pool.head()
+    head = pool.read_head()
     network.nodes["first"].fault = VenueUnavailable("no answer in time")
     network.nodes["same"].contracts["0xc0"] = lambda _: b"\1"
     assert pool.ask([("eth_call", [{"to": "0xc0", "data": "0x"}, hex(100)])], list, head) == ["0x01"]
@@ -217,7 +217,7 @@ def test_blocks_with_impossible_numbers_are_refused():
         network = Network(node=Node())
         network.nodes["node"]._block = lambda _, number=number: {"number": number, "hash": "0x0", "timestamp": "0x1"}
         with pytest.raises(VenueUnavailable, match="number must be a hex quantity"):
-            pool_of(network).head()
+            pool_of(network).read_head()
 
 
 def test_a_contracts_words_say_nothing_about_the_endpoint():
@@ -240,10 +240,10 @@ def test_only_the_endpoint_in_use_is_asked_between_comparisons():
     now = [0.0]
     pool = pool_of(network, stopwatch=lambda: now[0])
     for _ in range(10):
-        pool.head()
+        pool.read_head()
     assert [head_questions(node) for node in network.nodes.values()] == [10, 1]
     now[0] = COMPARE_S
-    pool.head()
+    pool.read_head()
     assert [head_questions(node) for node in network.nodes.values()] == [11, 2]
     assert pool.requests == 15
 
@@ -252,12 +252,12 @@ def test_only_the_endpoint_in_use_is_asked_between_comparisons():
 def test_all_are_asked_at_once_when_the_one_in_use_is_in_trouble(trouble: str):
     network = Network(used=Node(), other=Node(head=101))
     pool = pool_of(network)
-    assert pool.head().number == 100
+    assert pool.read_head().number == 100
     if trouble == "fails":
         network.nodes["used"].fault = VenueUnavailable("no answer in time")
     else:
         network.nodes["used"].head = 40
-    assert pool.head().number == 101
+    assert pool.read_head().number == 101
     assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
     assert pool.list_health()[0].in_step is (trouble == "fails")
 
@@ -266,17 +266,17 @@ def test_one_that_lags_is_left_at_the_next_comparison():
     network = Network(used=Node(), other=Node())
     now = [0.0]
     pool = pool_of(network, stopwatch=lambda: now[0])
-    pool.head()
+    pool.read_head()
     network.nodes["other"].head = 200
-    assert pool.head().number == 100
+    assert pool.read_head().number == 100
     now[0] = COMPARE_S
-    assert pool.head().number == 200
+    assert pool.read_head().number == 200
 
 
 def test_one_that_hangs_is_not_waited_for():
     network = Network(used=Node(), other=Node(head=101))
     pool = pool_of(network)
-    pool.head()
+    pool.read_head()
     released, node = threading.Event(), network.nodes["used"]
     answer = node.answer
 
@@ -286,8 +286,8 @@ def test_one_that_hangs_is_not_waited_for():
 
     node.answer = hang
     try:
-        assert pool.head().number == 101
-        assert pool.head().number == 101
+        assert pool.read_head().number == 101
+        assert pool.read_head().number == 101
         assert pool.ask([("eth_chainId", [])], list) == ["0x1"]
         assert "eth_chainId" in network.nodes["other"].asked
     finally:
@@ -298,10 +298,10 @@ def test_one_that_hangs_is_not_waited_for():
 def test_a_block_is_told_in_the_same_request():
     network = Network(node=Node())
     pool = pool_of(network)
-    pool.head()
+    pool.read_head()
     before = pool.requests
-    head = pool.head(beside=97)
+    head = pool.read_head(beside=97)
     assert head.beside is not None
     assert (head.beside.number, head.beside.hash) == (97, at(97).hash)
-    assert pool.head(beside=500).beside is None
+    assert pool.read_head(beside=500).beside is None
     assert pool.requests == before + 2

@@ -10,7 +10,7 @@ from adapters.base import BadPayload
 from adapters.rpc.abi import Function, Outcome
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.multicall import Multicall
-from adapters.rpc.scan_program import Scan, build_program, scan, split_result
+from adapters.rpc.scan_program import Scan, build_program, make_scan, split_result
 from adapters.rpc.scan_reader import ScanReader
 from tests.support.evm import ACTOR, Evm, Reverted
 from tests.support.nodes import NOW, Network, Node, NodeError, at
@@ -50,9 +50,9 @@ MACHINE = Machine()
 RANGES = st.lists(
     st.tuples(st.integers(-400, 400), st.integers(0, 60), st.booleans()).map(
         lambda it: (
-            scan(WORD_OF, MACHINE.to, bytes(32), numbers=range(it[0], it[0] + it[1]))
+            make_scan(WORD_OF, MACHINE.to, bytes(32), numbers=range(it[0], it[0] + it[1]))
             if it[2]
-            else scan(WORD_AT, MACHINE.to, numbers=range(it[0], it[0] + it[1]))
+            else make_scan(WORD_AT, MACHINE.to, numbers=range(it[0], it[0] + it[1]))
         )
     ),
     max_size=4,
@@ -77,7 +77,7 @@ def test_the_program_gives_what_calls_give(scans):
 
 
 def test_negative_numbers_and_failures():
-    below, across = (scan(WORD_AT, MACHINE.to, numbers=numbers) for numbers in (range(-15, 13), range(10, 20)))
+    below, across = (make_scan(WORD_AT, MACHINE.to, numbers=numbers) for numbers in (range(-15, 13), range(10, 20)))
     found, failed = split_result(MACHINE.run(build_program((below, across))), (below, across))
     assert {number for number in below.decode(found) if number > 0} == {7}
     assert failed.reverted
@@ -86,14 +86,14 @@ def test_negative_numbers_and_failures():
 
 
 def test_a_contract_that_is_not_there_fails():
-    nobody = scan(WORD_AT, "0x" + "9" * 40, numbers=range(5))
+    nobody = make_scan(WORD_AT, "0x" + "9" * 40, numbers=range(5))
     assert split_result(MACHINE.run(build_program((nobody,))), (nobody,)) == [Outcome(b"", reverted=True)]
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.data())
 def test_what_the_program_cannot_have_returned_is_refused_or_in_range(data):
-    scans = (scan(WORD_AT, MACHINE.to, numbers=range(20)), scan(WORD_AT, MACHINE.to, numbers=range(30)))
+    scans = (make_scan(WORD_AT, MACHINE.to, numbers=range(20)), make_scan(WORD_AT, MACHINE.to, numbers=range(30)))
     answer = bytearray(MACHINE.run(build_program(scans)))
     for _ in range(data.draw(st.integers(1, 3))):
         answer[data.draw(st.integers(0, len(answer) - 1))] = data.draw(st.integers(0, 255))
@@ -114,7 +114,7 @@ def node_with(program_of_node=MACHINE.run, **settings_: int) -> Node:
     return node
 
 
-SCANS = [scan(WORD_AT, MACHINE.to, numbers=range(start, start + 700)) for start in (-900, 100, 1000)]
+SCANS = [make_scan(WORD_AT, MACHINE.to, numbers=range(start, start + 700)) for start in (-900, 100, 1000)]
 EXPECTED = [one_by_one(each) for each in SCANS]
 
 
@@ -147,5 +147,5 @@ def test_endpoints_that_run_no_programs_are_asked_call_by_call(answer):
 
 
 def test_a_scan_that_fails_fails_alone():
-    outcomes = reader(node_with()).read([*SCANS, scan(WORD_AT, MACHINE.to, numbers=range(BAD, BAD + 1))], at(100))
+    outcomes = reader(node_with()).read([*SCANS, make_scan(WORD_AT, MACHINE.to, numbers=range(BAD, BAD + 1))], at(100))
     assert [outcome.reverted for outcome in outcomes] == [False, False, False, True]

@@ -141,7 +141,7 @@ def test_camelot_charges_by_direction_and_may_change_its_kind():
     script.on(camelot.OWNER_SHARE(FACTORY), 40_000)
     script.on(camelot.IS_STABLE(pair), False)
     script.on(camelot.GET_RESERVES(pair), *RESERVES, 300, 500)
-    adapter, counting = adapter_of(script, Camelot(1, FACTORY))
+    adapter, counting = adapter_of(script, Camelot("camelot_v2", 1, FACTORY))
     (found,) = adapter.parse(adapter.fetch()).markets
     assert found == SolidlyPool(
         id=f"1:{pair}",

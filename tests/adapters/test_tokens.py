@@ -14,7 +14,7 @@ COIN, WETH, USDC = CHAINS[1].native_token, CHAINS[1].wrapped_native_token, token
 
 
 def test_of_a_short_list_all_pairs_are_looked_for_in_the_order_of_pools():
-    tokens = ChainTokens.of_chain(list_tokens(), 1)
+    tokens = ChainTokens.from_tokens(list_tokens(), 1)
     pairs = list(tokens.list_pairs())
     assert len(tokens) <= MOST_IN_ALL_PAIRS
     assert len(pairs) == len(tokens.list_contracts()) * (len(tokens.list_contracts()) - 1) // 2

@@ -9,11 +9,11 @@ from eth_abi import decode
 
 from adapters.bridges.across.payments import AcrossPayments
 from adapters.bridges.stargate.payments import StargatePayments
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Purpose, Spending, Terms
 from adapters.transactions.erc20 import build_approvals
-from adapters.transactions.paths import path_of
-from adapters.transactions.payment_builders import PaymentBuilders, transactions, with_reference
+from adapters.transactions.paths import find_path
+from adapters.transactions.payment_builders import PaymentBuilders, append_reference, list_transactions
 from adapters.transactions.uniswap_v3 import UniswapV3Payments, encode_path
 from routing_engine.model import Hop, Token
 from routing_engine.reference import token_registry
@@ -24,7 +24,7 @@ REFERENCE = bytes(range(16))
 COIN = CHAINS[1].native_token
 WETH, USDC, DAI = (token_registry.token(symbol, 1) for symbol in ("WETH", "USDC", "DAI"))
 USDC_ON_BASE, WETH_ON_BASE = (token_registry.token(symbol, 8453) for symbol in ("USDC", "WETH"))
-POOL = next(facts.address("spoke_pool") for facts in deployments_of("across", 1))
+POOL = next(facts.get_address("spoke_pool") for facts in read_deployments("across", 1))
 ACROSS_TERMS = {
     "spokePoolAddress": POOL,
     "exclusiveRelayer": "0x" + "cc" * 20,
@@ -32,7 +32,7 @@ ACROSS_TERMS = {
     "fillDeadline": 1_700_020_000,
     "exclusivityDeadline": 1_700_000_060,
 }
-BUILDERS = PaymentBuilders.installed()
+BUILDERS = PaymentBuilders.load()
 
 
 def hop(protocol: str, token_in: Token, token_out: Token, fee_pips: int = 0) -> PlannedHop:
@@ -61,7 +61,7 @@ DEPOSIT = ("address",) * 4 + ("uint256",) * 3 + ("address",) + ("uint32",) * 3 +
 def test_an_across_deposit_names_the_exact_output(is_coin):
     deposit = hop("across", WETH if is_coin else USDC, USDC_ON_BASE)
     hops = (hop("wrap", COIN, WETH), deposit) if is_coin else (deposit,)
-    call = BUILDERS.call(hops, hops[0].hop.token_in, terms(firm=ACROSS_TERMS))
+    call = BUILDERS.build(hops, hops[0].hop.token_in, terms(firm=ACROSS_TERMS))
     token = WETH if is_coin else USDC
     relayer, *moments = ACROSS_TERMS["exclusiveRelayer"], 1_700_000_000, 1_700_020_000, 1_700_000_060
     ends = PAYER, MERCHANT, token.address, USDC_ON_BASE.address
@@ -76,7 +76,7 @@ def test_an_across_deposit_names_the_exact_output(is_coin):
 def test_a_call_says_who_may_fill_its_deposit_and_until_when(is_swapped, named, relayer):
     deposit = hop("across", USDC, USDC_ON_BASE)
     hops = (hop("uniswap_v3", DAI, USDC, fee_pips=100), deposit) if is_swapped else (deposit,)
-    call = BUILDERS.call(hops, hops[0].hop.token_in, terms(firm=ACROSS_TERMS | {"exclusiveRelayer": named}))
+    call = BUILDERS.build(hops, hops[0].hop.token_in, terms(firm=ACROSS_TERMS | {"exclusiveRelayer": named}))
     assert (call.to != POOL) == is_swapped
     assert (call.fill_deadline, call.relayer) == (1_700_020_000, relayer)
 
@@ -96,7 +96,7 @@ def test_across_is_not_asked_for_wrapped_coins_since_wallets_get_the_coin():
 def test_a_burn_may_lose_no_more_than_the_fee_and_asks_circle_to_mint():
     burn = (hop("cctp_fast_forwarded", USDC, USDC_ON_BASE),)
     firm = {"maxFee": 10, "minFinalityThreshold": 1000}
-    call = BUILDERS.call(burn, USDC, terms(firm=firm, reference=REFERENCE))
+    call = BUILDERS.build(burn, USDC, terms(firm=firm, reference=REFERENCE))
     types = ("uint256", "uint32", "bytes32", "address", "bytes32", "uint256", "uint32", "bytes")
     hook = b"cctp-forward".ljust(32, b"\0") + REFERENCE
     assert call.data[:4].hex() == "779b432d"
@@ -121,7 +121,7 @@ def test_a_send_carries_the_messages_price(token, value):
 
 def test_a_v3_path_runs_from_the_last_token_to_the_first():
     hops = (hop("uniswap_v3", WETH, USDC, 500), hop("uniswap_v3", USDC, DAI, 100))
-    path = path_of(hops, frozenset({"uniswap_v3"}))
+    path = find_path(hops, frozenset({"uniswap_v3"}))
     a, b, c = (bytes.fromhex(token.address[2:]) for token in (DAI, USDC, WETH))
     assert encode_path(path) == a + (100).to_bytes(3, "big") + b + (500).to_bytes(3, "big") + c
 
@@ -156,7 +156,7 @@ def test_a_v3_path_runs_from_the_last_token_to_the_first():
 def test_what_one_call_does_not_take_is_refused(hops):
     assert not BUILDERS.can_build(hops)
     with pytest.raises(CannotBuild):
-        BUILDERS.call(hops, hops[0].hop.token_in, terms())
+        BUILDERS.build(hops, hops[0].hop.token_in, terms())
 
 
 def test_a_chain_without_a_router_is_refused():
@@ -181,16 +181,16 @@ def test_allowances_are_exact_and_taken_back_before_they_change(allowance, purpo
 
 
 def test_transfers_of_tokens_and_of_the_coin():
-    token = with_reference(BUILDERS.call((), USDC, terms()), REFERENCE)
+    token = append_reference(BUILDERS.build((), USDC, terms()), REFERENCE)
     assert (token.to, token.value, token.data[:4].hex()) == (USDC.address, 0, "a9059cbb")
     assert decode(["address", "uint256"], token.data[4:]) == (MERCHANT, 100)
-    coin = with_reference(BUILDERS.call((), COIN, terms()), REFERENCE)
+    coin = append_reference(BUILDERS.build((), COIN, terms()), REFERENCE)
     assert (coin.to, coin.value, coin.data) == (MERCHANT, 100, REFERENCE)
-    (only,) = transactions(token, 0)
+    (only,) = list_transactions(token, 0)
     assert only.purpose is Purpose.PAY
     assert only.data[-16:] == REFERENCE
 
 
 def test_a_reference_of_another_length_would_never_be_found():
     with pytest.raises(ValueError, match="16 bytes"):
-        with_reference(BUILDERS.call((), USDC, terms()), b"short")
+        append_reference(BUILDERS.build((), USDC, terms()), b"short")

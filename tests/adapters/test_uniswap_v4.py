@@ -46,7 +46,7 @@ def hook(*bits: int) -> str:
     ],
 )
 def test_pools_whose_swaps_nobody_can_foresee_are_left_out(fee, hooks, currency, taken):
-    reading = UniswapV4(1, MANAGER, MANAGER).created((created(fee, hooks, currency),), ChainTokens([TOKEN, COIN]))
+    reading = UniswapV4(1, MANAGER, MANAGER).find_created((created(fee, hooks, currency),), ChainTokens([TOKEN, COIN]))
     found = run(reading, ReplayResponder(()))
     assert found == ((Pool(key=KEY, tokens=(COIN, TOKEN), facts=(fee, 60)),) if taken else ())
 

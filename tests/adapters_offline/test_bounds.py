@@ -17,29 +17,29 @@ DOCUMENT = Field({"a": {"b": ["x", {"c": "7"}]}, "none": None}, "venue 1-10")
 
 def test_the_path_leads_to_the_field() -> None:
     with pytest.raises(BadPayload, match=r"^venue 1-10: a\.d is missing$"):
-        DOCUMENT.at("a", "d")
+        DOCUMENT.get("a", "d")
     with pytest.raises(BadPayload, match=r"^venue 1-10: a\.b must be an object, not \['x'"):
-        DOCUMENT.at("a", "b", "c")
-    _, second = DOCUMENT.at("a", "b").items(2)
-    assert second.at("c").integer() == 7
+        DOCUMENT.get("a", "b", "c")
+    _, second = DOCUMENT.get("a", "b").read_items(2)
+    assert second.get("c").read_integer() == 7
     with pytest.raises(BadPayload, match=r"^venue 1-10: a\.b\[1\]\.c must be from 8 to 9, not '7' \(str\)$"):
-        second.at("c").integer(8, 9)
+        second.get("c").read_integer(8, 9)
     with pytest.raises(BadPayload, match="has 2 entries; at most 1"):
-        list(DOCUMENT.at("a", "b").items(1))
+        list(DOCUMENT.get("a", "b").read_items(1))
     with pytest.raises(BadPayload, match="must be a list"):
-        list(DOCUMENT.at("a").items(1))
+        list(DOCUMENT.get("a").read_items(1))
 
 
 def test_null_counts_as_absent() -> None:
     assert DOCUMENT.has("a")
     assert not DOCUMENT.has("none")
     assert not DOCUMENT.has("other")
-    assert not DOCUMENT.at("a", "b").has("a")
+    assert not DOCUMENT.get("a", "b").has("a")
 
 
 @pytest.mark.parametrize("value", [0, 7, "7", "007", "1" * 77])
 def test_whole_numbers(value: object) -> None:
-    assert Field(value, "x").integer() == int(str(value))
+    assert Field(value, "x").read_integer() == int(str(value))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_whole_numbers(value: object) -> None:
 )
 def test_what_is_no_whole_number(value: object) -> None:
     with pytest.raises(BadPayload, match=r"^x must be"):
-        Field(value, "x").integer()
+        Field(value, "x").read_integer()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_is_no_whole_number(value: object) -> None:
     [(1, "1"), (1.3, "1.3"), ("0.25", "0.25"), (99999999225.24174, "99999999225.24174"), (1e-7, "0.0000001")],
 )
 def test_decimals_are_read_as_they_are_written(value: object, read: str) -> None:
-    assert Field(value, "x").decimal(0, 10**12) == Decimal(read)
+    assert Field(value, "x").read_decimal(0, 10**12) == Decimal(read)
 
 
 @pytest.mark.parametrize(
@@ -63,36 +63,36 @@ def test_decimals_are_read_as_they_are_written(value: object, read: str) -> None
 )
 def test_what_is_no_number(value: object) -> None:
     with pytest.raises(BadPayload, match=r"^x must be"):
-        Field(value, "x").decimal(0, 10**12)
+        Field(value, "x").read_decimal(0, 10**12)
 
 
 def test_seconds_are_rounded_up() -> None:
-    assert Field(1.2, "x").seconds() == 2
-    assert Field("300", "x").seconds() == 300
+    assert Field(1.2, "x").read_seconds() == 2
+    assert Field("300", "x").read_seconds() == 300
     with pytest.raises(BadPayload):
-        Field(10**9, "x").seconds()
+        Field(10**9, "x").read_seconds()
 
 
 def test_addresses_texts_bytes_and_flags() -> None:
-    assert Field("0x" + "Ab" * 20, "x").contract() == "0x" + "ab" * 20
-    assert Field("0x" + "00" * 20, "x").address() == "0x" + "00" * 20
-    assert Field("0xAB", "x").data(1) == "0xab"
-    assert Field("fine", "x").text() == "fine"
-    assert Field(False, "x").flag() is False
+    assert Field("0x" + "Ab" * 20, "x").read_contract() == "0x" + "ab" * 20
+    assert Field("0x" + "00" * 20, "x").read_address() == "0x" + "00" * 20
+    assert Field("0xAB", "x").read_data(1) == "0xab"
+    assert Field("fine", "x").read_text() == "fine"
+    assert Field(False, "x").read_flag() is False
 
 
 @pytest.mark.parametrize(
     ("reader", "value"),
     [
-        ("contract", "0x" + "00" * 20),
-        ("address", "0xabcd"),
-        ("address", "0x" + "é" * 40),
-        ("address", 5),
-        ("text", "a\x00"),
-        ("text", "a" * 201),
-        ("text", 5),
-        ("flag", "true"),
-        ("flag", 1),
+        ("read_contract", "0x" + "00" * 20),
+        ("read_address", "0xabcd"),
+        ("read_address", "0x" + "é" * 40),
+        ("read_address", 5),
+        ("read_text", "a\x00"),
+        ("read_text", "a" * 201),
+        ("read_text", 5),
+        ("read_flag", "true"),
+        ("read_flag", 1),
     ],
 )
 def test_what_is_none_of_these(reader: str, value: object) -> None:
@@ -103,7 +103,7 @@ def test_what_is_none_of_these(reader: str, value: object) -> None:
 @pytest.mark.parametrize("value", ["ab", "0xabc", "0xzz", 5, "0xabcdef"])
 def test_bytes_are_hex_and_bounded(value: object) -> None:
     with pytest.raises(BadPayload):
-        Field(value, "x").data(2)
+        Field(value, "x").read_data(2)
 
 
 JSON = st.recursive(
@@ -117,16 +117,16 @@ JSON = st.recursive(
 def test_nothing_but_a_bad_payload_comes_of_any_value(value: object) -> None:
     field = Field(value, "x")
     for read in (
-        field.integer,
-        lambda: field.decimal(0, 9),
-        field.seconds,
-        field.address,
-        field.contract,
-        field.text,
-        lambda: field.data(9),
-        field.flag,
-        lambda: list(field.items(9)),
-        lambda: field.at("a"),
+        field.read_integer,
+        lambda: field.read_decimal(0, 9),
+        field.read_seconds,
+        field.read_address,
+        field.read_contract,
+        field.read_text,
+        lambda: field.read_data(9),
+        field.read_flag,
+        lambda: list(field.read_items(9)),
+        lambda: field.get("a"),
     ):
         with suppress(BadPayload):
             assert read() is not None

@@ -154,8 +154,8 @@ def test_every_recorded_sample(samples: Samples) -> None:
     assert read <= set(described["fields"]["estimation.srcChainTokenIn"])
     assert "recommendedAmount:string" in described["fields"]["estimation.dstChainTokenOut"]
     partial = documented["response_partial"]
-    sent = Field(partial, "debridge").at("estimation", "srcChainTokenIn")
+    sent = Field(partial, "debridge").get("estimation", "srcChainTokenIn")
     check_token(sent, token_registry.token("ARB", 42161))
-    assert sent.at("amount").integer() == 10**21 + sent.at("approximateOperatingExpense").integer()
+    assert sent.get("amount").read_integer() == 10**21 + sent.get("approximateOperatingExpense").read_integer()
     with pytest.raises(BadPayload, match=r"estimation\.dstChainTokenOut is missing"):
         read_lane(Direction(token_registry.token("ARB", 42161), token_registry.token("POL", 137)), partial)

@@ -122,7 +122,7 @@ def bridge(url: str, limits: HttpLimits) -> Source:
 
 def outcome(feed: Feed, clock: Clock) -> dict[str, tuple[str, str]]:
     """Read everything at once, as the worker does; return what is in trouble, and why."""
-    feed.tick()
+    feed.start_due()
     assert feed.wait_idle(WAIT_S)
     clock.now += 10
     return {source.name: (source.trouble, source.reason) for source in feed.get_state().missing}

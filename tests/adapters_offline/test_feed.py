@@ -23,7 +23,7 @@ def clock() -> Clock:
 
 
 def run(feed: Feed) -> None:
-    feed.tick()
+    feed.start_due()
     assert feed.wait_idle(WAIT_S)
 
 
@@ -59,7 +59,7 @@ def test_a_hanging_source_keeps_nobody_waiting(clock: Clock) -> None:
     hanging, other = Told("hanging", gate), Told("other", "y: A B 1 1 0bps")
     feed = Feed([hanging.source(), other.source()], clock=clock)
     for _ in range(5):
-        feed.tick()
+        feed.start_due()
         assert gate.reached.wait(WAIT_S)
         assert feed.wait_idle(WAIT_S, "other")
         assert set(feed.get_state().snapshot.markets) == {"y"}
@@ -149,7 +149,7 @@ def test_a_closed_feed_takes_and_starts_nothing(clock: Clock) -> None:
     gate = Gate("x: A B 1 1 0bps")
     source = Told("a", gate)
     feed = Feed([source.source()], clock=clock)
-    feed.tick()
+    feed.start_due()
     feed.close()
     gate.opened.set()
     assert feed.wait_idle(WAIT_S)

@@ -24,12 +24,12 @@ def deposit() -> Hop:
 
 
 def test_the_bridge_of_the_hop_is_asked() -> None:
-    quoter = FirmQuoter.of(Plan(adapters=("canonical", "across")), ReplayClient({}))
+    quoter = FirmQuoter.from_plan(Plan(adapters=("canonical", "across")), ReplayClient({}))
     assert quoter.confirm(deposit(), sender=ACCOUNT, recipient=ACCOUNT).hop == deposit()
 
 
 def test_a_bridge_that_is_not_run_and_a_pool_are_declined() -> None:
-    quoter = FirmQuoter.of(Plan(adapters=("across",)), ReplayClient({}))
+    quoter = FirmQuoter.from_plan(Plan(adapters=("across",)), ReplayClient({}))
     with pytest.raises(Declined, match="canonical: nobody confirms"):
         quoter.confirm(deposit(), sender=ACCOUNT, recipient=ACCOUNT)
     pool = ConstantProductPool(
@@ -41,7 +41,7 @@ def test_a_bridge_that_is_not_run_and_a_pool_are_declined() -> None:
 
 
 def test_stargate_needs_the_chains_endpoints() -> None:
-    quoter = FirmQuoter.of(Plan(adapters=("canonical",)), ReplayClient({}))
+    quoter = FirmQuoter.from_plan(Plan(adapters=("canonical",)), ReplayClient({}))
     usdc = token_registry.token("USDC", 1), token_registry.token("USDC", 10)
     hop = Hop(
         market_id="x", protocol="stargate", token_in=usdc[0], token_out=usdc[1], amount_in=10**6, amount_out=10**6

@@ -16,7 +16,7 @@ from adapters.bridges.events import Delivery, Deposit, find_event_readers
 from adapters.bridges.promise import Promise
 from adapters.bridges.stargate.events import StargateEvents
 from adapters.bridges.stargate.payments import SEND
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import Log
 from adapters.rpc.endpoint_pool import RpcPool
 from api.domain.confirmations import count_finality_blocks
@@ -45,7 +45,7 @@ def cctp(chain_id: int) -> CctpEvents:
     return next(bridge for bridge in find_event_readers(chain_id) if isinstance(bridge, CctpEvents))
 
 
-MESSENGER = next(deployments_of("cctp", 1)).address("token_messenger")
+MESSENGER = next(read_deployments("cctp", 1)).get_address("token_messenger")
 
 
 def mint(**changes: object) -> Log:

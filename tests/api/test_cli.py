@@ -18,7 +18,7 @@ import pytest
 import requests
 from click.testing import CliRunner, Result
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.multicall import MULTICALL3
 from api.cli.commands import main
 from api.config import Config
@@ -36,7 +36,7 @@ from tests.support.shop import Shop
 Run = Callable[..., Result]
 USDC = token_registry.token("USDC", 1).address
 ROUTERS_AND_BRIDGES = tuple(
-    next(deployments_of(protocol, 1)).address(field)
+    next(read_deployments(protocol, 1)).get_address(field)
     for protocol, field in (("uniswap_v3", "router"), ("across", "spoke_pool"), ("cctp", "token_messenger"))
 )
 RECIPIENT = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"

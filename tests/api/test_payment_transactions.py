@@ -135,7 +135,7 @@ def till(
     file = tmp_path / "market.json.gz"
     Snapshot((*net.markets(), lane)).save(file)
     bridge = Bridge(lane, int(net.chain.now()))
-    world = ChainAccess(chains={CHAIN: PaymentChain(net.rpc())}, builders=PaymentBuilders.installed(), firm=bridge)
+    world = ChainAccess(chains={CHAIN: PaymentChain(net.rpc())}, builders=PaymentBuilders.load(), firm=bridge)
     market = MarketService(load_offline(file), clock)
     real = replace(resources, clock=clock, market=market, chain_access={EnvMode.TEST: world})
     net.fund(PAYER, "ETH", 10**18)

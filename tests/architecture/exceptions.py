@@ -18,3 +18,8 @@ SHARED_CLASS_NAMES: set[str] = {
     "Path",  # the engine's, hops in series; in LayerZero's words also the way from one chain's pool to another's
 }
 """Names of public classes that mean different things in different packages."""
+
+NOUN_FUNCTIONS: set[str] = {
+    "_new_conn",  # urllib3 calls it by this name
+}
+"""Functions of `adapters` that begin with no verb."""

@@ -51,7 +51,7 @@ def open_net() -> Iterator[MainNet]:
 def open_chain_shop(net: MainNet, folder: Path) -> Iterator[Shop]:
     """The service, whose test orders are paid on that chain."""
     chains = {CHAIN: PaymentChain(net.rpc())}
-    world = ChainAccess(chains=chains, builders=PaymentBuilders.installed(), firm=NoBridge())
+    world = ChainAccess(chains=chains, builders=PaymentBuilders.load(), firm=NoBridge())
     start = datetime.fromtimestamp(net.chain.now(), UTC)
     real = {
         "chain_access": {EnvMode.TEST: world},

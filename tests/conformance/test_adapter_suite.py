@@ -32,19 +32,19 @@ class Good:
         return self.client.get(URL)
 
     def parse(self, payload: Any) -> Contents:
-        return Contents(markets=tuple(self.pool(row) for row in Field(payload, "good").items(10)))
+        return Contents(markets=tuple(self.pool(row) for row in Field(payload, "good").read_items(10)))
 
     def pool(self, row: Field) -> ConstantProductPool:
-        reserves = tuple(row.at("reserves").items(2))
+        reserves = tuple(row.get("reserves").read_items(2))
         if len(reserves) != 2:
-            raise row.at("reserves").wrong("must be two numbers")
+            raise row.get("reserves").make_error("must be two numbers")
         return ConstantProductPool(
-            id=row.at("id").text(),
+            id=row.get("id").read_text(),
             protocol="good",
             token0=TOKEN0,
             token1=TOKEN1,
-            reserve0=reserves[0].integer(1, 2**112 - 1),
-            reserve1=reserves[1].integer(1, 2**112 - 1),
+            reserve0=reserves[0].read_integer(1, 2**112 - 1),
+            reserve1=reserves[1].read_integer(1, 2**112 - 1),
             fee_pips=3000,
         )
 

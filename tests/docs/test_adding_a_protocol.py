@@ -60,9 +60,9 @@ def test_the_message_in_the_text_is_the_real_one(names: dict[str, Any]) -> None:
 def test_the_fork_is_a_protocol() -> None:
     found: dict[str, Any] = {}
     exec(compile(FORK, "adding-a-protocol.md", "exec"), found)
-    (protocol,) = found["deployed"](8453)
+    (protocol,) = found["find_deployments"](8453)
     assert protocol.name == "pony_swap"
-    assert list(found["deployed"](1)) == []
+    assert list(found["find_deployments"](1)) == []
 
 
 def test_what_it_points_to_is_there() -> None:

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from adapters.base import VenueUnavailable
 from adapters.cli.capture import Capture, Captured, Progress
 from adapters.cli.progress import show_progress
-from adapters.dexes.uniswap_v2 import deployed
+from adapters.dexes.uniswap_v2 import find_deployments
 from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine import Snapshot
@@ -180,7 +180,7 @@ def test_a_damaged_journal_costs_only_time(venues, tmp_path, damage):
 
 def at_the_known_address(venue: Uniswap) -> None:
     """Put the factory's code where the public one is, and a pair into it."""
-    (known,) = (protocol for protocol in deployed(1) if protocol.name == "uniswap_v2")
+    (known,) = (protocol for protocol in find_deployments(1) if protocol.name == "uniswap_v2")
     venue.chain.set_code(known.factories[0], venue.chain.code(venue.v2.factory.address))
     factory = replace(venue.v2.factory, address=known.factories[0])
     replace(venue.v2, factory=factory).pair(*venue.contracts[:2], 10**20, 10**20)

@@ -12,7 +12,7 @@ from eth_keys import keys
 from eth_utils import keccak
 
 from adapters.bridges.promise import Promise
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from api.domain.transfers import TransferKind
 from routing_engine.amm.stargate_fee import FeeTerms
 from routing_engine.model import NATIVE_ADDRESS
@@ -289,8 +289,8 @@ def test_a_relayer_who_hands_over_what_was_owed_takes_no_payment_with_it(nets: M
 
 def burn(nets: Mapping[int, MainNet], payer: Wallet, tail: bytes = b"") -> str:
     net = nets[ETHEREUM]
-    (facts,) = deployments_of("cctp", ETHEREUM)
-    messenger = net.chain.at(facts.address("token_messenger"), compiled("circle")["abi"])
+    (facts,) = read_deployments("cctp", ETHEREUM)
+    messenger = net.chain.at(facts.get_address("token_messenger"), compiled("circle")["abi"])
     approve(payer, net.tokens["USDC"], messenger.address)
     hook = b"cctp-forward".ljust(32, b"\0") + MINE
     order = (1_000, 6, word(SHOP), net.tokens["USDC"].address, bytes(32), 30, 1_000, hook)
@@ -316,8 +316,8 @@ def test_a_message_that_looks_like_a_burn_answers_none(nets: Mapping[int, MainNe
     payer = customer_of(nets[ETHEREUM], "burner")
     burnt = burn(nets, payer, MINE)
     (deposit,) = found_in(nets[ETHEREUM], burnt, [SHOP])
-    (facts,) = deployments_of("cctp", BASE)
-    transmitter = nets[BASE].chain.at(facts.address("message_transmitter"), compiled("circle")["abi"])
+    (facts,) = read_deployments("cctp", BASE)
+    transmitter = nets[BASE].chain.at(facts.get_address("message_transmitter"), compiled("circle")["abi"])
     words = (word(nets[ETHEREUM].tokens["USDC"].address), word(SHOP), (1_000).to_bytes(32), word(payer.address))
     fees = (30).to_bytes(32), bytes(32), bytes(32)
     body = b"\0\0\0\1" + b"".join((*words, *fees)) + b"cctp-forward".ljust(32, b"\0") + MINE

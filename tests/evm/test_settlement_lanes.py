@@ -13,7 +13,7 @@ from adapters.bridges.cctp.adapter import CctpAdapter
 from adapters.bridges.firm_quotes import FirmQuoter
 from adapters.bridges.stargate.firm_quotes import StargateQuotes
 from adapters.bridges.stargate.protocol import SOMEBODY, make_path, read_paths
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.reading import run
 from adapters.rpc.responder import ChainClient, ChainResponder
 from adapters.testing import ReplayClient
@@ -55,7 +55,7 @@ class Lanes:
 
     def newest(self, chain_id: int) -> ChainResponder:
         rpc = self.nets[chain_id].rpc()
-        return ChainClient(rpc).answer_at(rpc.head())
+        return ChainClient(rpc).answer_at(rpc.read_head())
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_a_forwarded_burn_brings_at_least_the_price(shop: ChainShop, lanes: Lane
     quote = shop.quote(order_id, ETHEREUM, "USDC")
     assert int(quote["pay_amount"]) == PRICE + 210_122
     approve, pay = shop.transactions(order_id, quote, customer)
-    (messenger,) = (row.address("token_messenger") for row in deployments_of("cctp", ETHEREUM))
+    (messenger,) = (row.get_address("token_messenger") for row in read_deployments("cctp", ETHEREUM))
     assert decode(["address", "uint256"], bytes.fromhex(approve["data"][10:])) == (messenger, PRICE + 210_122)
     burnt = customer.sign([approve, pay])
     _, finality, (amount, _, domain, _, caller, most, hook) = burn_of(lanes.nets[ETHEREUM].chain, burnt)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from api.services.settlement.watching.reported_payments import report_payment
 from api.storage.tables import Payment
 from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
@@ -98,8 +98,8 @@ def find(shop: ChainShop, tx_hash: str) -> Payment:
 def burn(shop: ChainShop, reference: bytes, amount: int = PRICE + MOST_FEE) -> str:
     """Burn dollars for the shop; the order is named behind the calldata only, so that equal burns are alike."""
     net = shop.nets[ETHEREUM]
-    (facts,) = deployments_of("cctp", ETHEREUM)
-    messenger = net.chain.at(facts.address("token_messenger"), compiled("circle")["abi"])
+    (facts,) = read_deployments("cctp", ETHEREUM)
+    messenger = net.chain.at(facts.get_address("token_messenger"), compiled("circle")["abi"])
     customer = shop.customer(ETHEREUM, USDC=10**11)
     customer.send(shop.token(ETHEREUM), bytes.fromhex("095ea7b3") + _words(messenger.address, amount))
     hook = b"cctp-forward".ljust(32, b"\0")

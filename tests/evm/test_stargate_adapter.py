@@ -146,7 +146,7 @@ def test_every_path_is_read_again_at_each_block() -> None:
     before = run(stargate.read((path,)), responder)
     pool.send(5 * 10**8)
     after = run(stargate.refresh({path.key: (path, before[path.key])}), responder)
-    lanes = [stargate.market(path, states[path.key]) for states in (before, after)]
+    lanes = [stargate.make_market(path, states[path.key]) for states in (before, after)]
     assert lanes[0] is not None
     assert lanes[0].swap_exact_in(*lanes[0].tokens, 5 * 10**8)[1] == lanes[1]
 
@@ -154,7 +154,7 @@ def test_every_path_is_read_again_at_each_block() -> None:
 def test_a_firm_quote_is_the_pools_own(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = funded()
     facts = Facts({"symbol": "USDC", "pool": pool.contract.address})
-    monkeypatch.setattr("adapters.bridges.stargate.firm_quotes.deployments_of", lambda protocol, chain_id: [facts])
+    monkeypatch.setattr("adapters.bridges.stargate.firm_quotes.read_deployments", lambda protocol, chain_id: [facts])
     lane = read(pool).lane
     assert lane is not None
     hop, _ = lane.swap_exact_in(*lane.tokens, 5 * 10**8 + 1)

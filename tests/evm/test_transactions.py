@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from adapters.transactions.base import PlannedHop, Purpose, Terms, Transaction
-from adapters.transactions.payment_builders import PaymentBuilders, transactions, with_reference
+from adapters.transactions.payment_builders import PaymentBuilders, append_reference, list_transactions
 from adapters.transactions.simulation import PaymentChain
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.model import Token
@@ -17,7 +17,7 @@ from tests.support.main_net import MainNet, fact, running_main_net
 PAYER, MERCHANT = "0x" + "aa" * 20, "0x" + "bb" * 20
 REFERENCE = bytes(range(16))
 GAS_PRICE = 10**9
-BUILDERS = PaymentBuilders.installed()
+BUILDERS = PaymentBuilders.load()
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +81,9 @@ def send(net: MainNet, transaction: Transaction) -> dict[str, object]:
 def prepared(net: MainNet, planned: Planned) -> tuple[Transaction, ...]:
     """Build and simulate, with the allowance as it is."""
     chain = PaymentChain(net.rpc())
-    call = with_reference(BUILDERS.call(planned.hops, planned.token, planned.terms), REFERENCE)
+    call = append_reference(BUILDERS.build(planned.hops, planned.token, planned.terms), REFERENCE)
     allowance = chain.read_allowance(call.spending, PAYER) if call.spending else 0
-    found = chain.simulate(transactions(call, allowance), PAYER, MERCHANT)
+    found = chain.simulate(list_transactions(call, allowance), PAYER, MERCHANT)
     assert sum(found.received.values()) == planned.terms.amount_out
     return found.transactions
 

@@ -10,7 +10,7 @@ import pytest
 from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from adapters.transactions.base import PlannedHop, Purpose, Terms, Transaction
-from adapters.transactions.payment_builders import PaymentBuilders, transactions, with_reference
+from adapters.transactions.payment_builders import PaymentBuilders, append_reference, list_transactions
 from adapters.transactions.simulation import PaymentChain, Simulation, WouldFail
 from routing_engine.model import Hop
 from routing_engine.reference import token_registry
@@ -65,8 +65,8 @@ def batch_of(net: MainNet, allowance: int) -> tuple[Transaction, ...]:
             "fillDeadline": now + 20_000, "exclusivityDeadline": 0,
         },
     )  # fmt: skip
-    call = PaymentBuilders.installed().call((PlannedHop(hop=hop),), usdc, terms)
-    return transactions(with_reference(call, REFERENCE), allowance)
+    call = PaymentBuilders.load().build((PlannedHop(hop=hop),), usdc, terms)
+    return list_transactions(append_reference(call, REFERENCE), allowance)
 
 
 def tried(net: MainNet, batch: tuple[Transaction, ...], *, client: JsonClient) -> Simulation:

@@ -39,7 +39,7 @@ def pool_of(*urls: str, client: ProviderClient | None = None) -> RpcPool:
 def test_a_socket_gives_what_the_url_gives(node):
     url, path = node
     by_socket, by_url = pool_of(f"ipc://{path}"), pool_of(url)
-    assert by_socket.head() == by_url.head()
+    assert by_socket.read_head() == by_url.read_head()
     questions = [("eth_getBalance", [f"0x{number:040x}", "latest"]) for number in range(120)]
     assert by_socket.ask(questions, list) == by_url.ask(questions, list)
     assert by_socket.answered_by == f"ipc://{path}"
@@ -47,7 +47,7 @@ def test_a_socket_gives_what_the_url_gives(node):
 
 def test_a_provider_that_a_program_has_already(node):
     url, _ = node
-    assert pool_of("program", client=ProviderClient(HTTPProvider(url))).head() == pool_of(url).head()
+    assert pool_of("program", client=ProviderClient(HTTPProvider(url))).read_head() == pool_of(url).read_head()
 
 
 def test_a_refusal_is_an_answer_and_not_a_fault(node):
@@ -59,7 +59,7 @@ def test_a_refusal_is_an_answer_and_not_a_fault(node):
 def test_a_socket_that_is_gone_is_failed_over(node, tmp_path):
     url, _ = node
     pool = pool_of(f"ipc://{tmp_path / 'gone.ipc'}", url)
-    assert pool.head() == pool_of(url).head()
+    assert pool.read_head() == pool_of(url).read_head()
     assert "gone.ipc" not in pool.answered_by
     with pytest.raises(VenueUnavailable, match="no socket; is the node running"):
         SocketClient(f"ipc://{tmp_path / 'gone.ipc'}").post("", {"method": "eth_chainId", "params": [], "id": 0})

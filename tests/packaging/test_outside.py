@@ -14,7 +14,7 @@ CHECKS = Path(__file__).with_name("outside") / "checks.py"
 TEXT = (ROOT / "docs" / "adding-a-protocol.md").read_text()
 ADAPTER, _, PAYABLE, FORK = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 BRIDGE_LINE = ("routing_engine.bridges", "pony = pony:BRIDGE")
-EXCHANGE_LINE = ("routing_engine.protocols", "pony_swap = pony_swap:deployed")
+EXCHANGE_LINE = ("routing_engine.protocols", "pony_swap = pony_swap:find_deployments")
 
 
 def install(folder: Path, name: str, source: str, line: tuple[str, str]) -> None:

@@ -9,7 +9,7 @@ from eth_utils import keccak
 from sqlalchemy import select
 
 from adapters.base import FirmQuote
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from api.domain.ids import IdPrefix, make_id
 from api.services.settlement.crediting.built_deposits import describe_build, remember_build
 from api.storage.tables import PaymentOrder, StoredQuote
@@ -40,7 +40,7 @@ class Relayers:
         made, _ = self.lane.swap_exact_in(hop.token_in, hop.token_out, hop.amount_in)
         made = replace(made, amount_out=made.amount_out * (10**6 - self.worse_by) // 10**6)
         now = int(self.net.chain.now())
-        (pool,) = (row.address("spoke_pool") for row in deployments_of("across", hop.token_in.chain_id))
+        (pool,) = (row.get_address("spoke_pool") for row in read_deployments("across", hop.token_in.chain_id))
         moments = {"timestamp": now, "fillDeadline": now + 20_000, "exclusivityDeadline": 0}
         return FirmQuote(hop=made, terms={**moments, "exclusiveRelayer": NOBODY, "spokePoolAddress": pool})
 

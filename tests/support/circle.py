@@ -7,7 +7,7 @@ from typing import Any
 from eth_abi import decode
 
 from adapters.bridges.cctp.adapter import get_domain
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from tests.support.chain import Chain
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet, placed
@@ -19,16 +19,16 @@ BURNT = ["uint256", "bytes32", "uint32", "bytes32", "bytes32", "uint256", "bytes
 
 def deploy_circle(net: MainNet) -> None:
     """Put CCTP's contracts where they are on the main net."""
-    (facts,) = deployments_of("cctp", net.chain.chain_id)
+    (facts,) = read_deployments("cctp", net.chain.chain_id)
     for field in ("token_messenger", "message_transmitter"):
-        placed(net.chain, facts.address(field), compiled("circle"), net.tokens["USDC"].address)
+        placed(net.chain, facts.get_address(field), compiled("circle"), net.tokens["USDC"].address)
 
 
 def burn_of(chain: Chain, tx_hash: str) -> tuple[bytes, int, tuple[Any, ...]]:
     """Return who burnt in a transaction, with what finality, and the event's other values."""
-    (facts,) = deployments_of("cctp", chain.chain_id)
+    (facts,) = read_deployments("cctp", chain.chain_id)
     receipt = chain.rpc("eth_getTransactionReceipt", tx_hash)
-    (log,) = (row for row in receipt["logs"] if row["address"] == facts.address("token_messenger"))
+    (log,) = (row for row in receipt["logs"] if row["address"] == facts.get_address("token_messenger"))
     values = decode(BURNT, bytes.fromhex(log["data"][2:]))
     return bytes.fromhex(log["topics"][2][2:]), int(log["topics"][3], 16), values
 
@@ -50,8 +50,8 @@ def forward(origin: MainNet, destination: MainNet, tx_hash: str, fee: int) -> st
 
 
 def _transmitter(net: MainNet) -> Contract:
-    (facts,) = deployments_of("cctp", net.chain.chain_id)
-    return net.chain.at(facts.address("message_transmitter"), compiled("circle")["abi"])
+    (facts,) = read_deployments("cctp", net.chain.chain_id)
+    return net.chain.at(facts.get_address("message_transmitter"), compiled("circle")["abi"])
 
 
 def _word(number: int) -> bytes:

@@ -9,7 +9,7 @@ from eth_abi import decode
 from eth_utils import keccak
 
 from adapters.bridges.stargate.protocol import get_endpoint_id
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from routing_engine.amm.stargate_fee import FeeTerms
 from tests.support.evm import ACTOR, Contract
 from tests.support.main_net import MainNet, constructed
@@ -49,7 +49,9 @@ class StargateEnd:
         library("setMessagingFee", MESSAGE_FEE, 0)
         messaging = chain.deploy(_compiled("messaging/TokenMessaging"), endpoint.address, ACTOR, 512)
         at = next(
-            row.address("pool") for row in deployments_of("stargate", chain.chain_id) if row.text("symbol") == "USDC"
+            row.get_address("pool")
+            for row in read_deployments("stargate", chain.chain_id)
+            if row.get_text("symbol") == "USDC"
         )
         pool = constructed(
             chain, at, _compiled("StargatePool"), "LP", "LP", coin.address, 6, 6, endpoint.address, ACTOR

@@ -12,7 +12,7 @@ from eth_abi import encode
 from eth_utils.abi import collapse_if_tuple
 
 from adapters.chain.adapter import OnChainAdapter
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.uniswap_v2 import UniswapV2
 from adapters.dexes.uniswap_v3 import UniswapV3
@@ -154,7 +154,9 @@ def _by_address(row: tuple[str, int]) -> int:
 
 def fact(protocol: str, chain_id: int, field: str) -> str:
     """Return an address of a protocol's own deployment on a main net."""
-    return next(facts.address(field) for facts in deployments_of(protocol, chain_id) if facts.text("name") == protocol)
+    return next(
+        facts.get_address(field) for facts in read_deployments(protocol, chain_id) if facts.get_text("name") == protocol
+    )
 
 
 def placed(chain: Chain, address: str, compiled: dict[str, Any], *arguments: Any) -> Contract:

@@ -265,4 +265,4 @@ def _access(nets: Mapping[int, MainNet], firm: Firm | None) -> Mapping[EnvMode, 
     if firm is None:
         return {}
     chains = {chain_id: PaymentChain(net.rpc()) for chain_id, net in nets.items()}
-    return {EnvMode.TEST: ChainAccess(chains=chains, builders=PaymentBuilders.installed(), firm=firm)}
+    return {EnvMode.TEST: ChainAccess(chains=chains, builders=PaymentBuilders.load(), firm=firm)}

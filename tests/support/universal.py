@@ -6,7 +6,7 @@ import re
 
 from eth_utils import keccak
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.multicall import MULTICALL3
 from routing_engine.model import ZERO_ADDRESS
 from routing_engine.reference.chains import CHAINS
@@ -37,7 +37,7 @@ def deploy_router(net: MainNet, manager: str = ZERO_ADDRESS) -> Contract:
 
 def deploy_periphery(net: MainNet) -> Contract:
     """Put Across's periphery where it is on the main net; its own swap proxy comes with it."""
-    (facts,) = deployments_of("across", net.chain.chain_id)
+    (facts,) = read_deployments("across", net.chain.chain_id)
     compiled = artifact(ACROSS, "dist/evm/artifacts/SpokePoolPeriphery.sol/SpokePoolPeriphery.json")
     permit2 = fact("uniswap_v4", net.chain.chain_id, "permit2")
-    return constructed(net.chain, facts.address("periphery"), compiled, permit2, MULTICALL3)
+    return constructed(net.chain, facts.get_address("periphery"), compiled, permit2, MULTICALL3)

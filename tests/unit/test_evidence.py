@@ -12,7 +12,7 @@ from eth_abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import Log
 from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.decoding import LONGEST, decode_payment
@@ -226,7 +226,7 @@ def test_crafted_calldata_is_searched_in_one_pass_for_however_many_addresses() -
     assert places == [16_384 - 19, 98_304 - 19]
 
 
-ROUTER = next(deployments_of("uniswap_v2", 8453)).address("router")
+ROUTER = next(read_deployments("uniswap_v2", 8453)).get_address("router")
 SWAP = bytes.fromhex("8803dbee") + encode(
     ["uint256", "uint256", "address[]", "address", "uint256"], [5, 9, [TOKEN, PAYER], SHOP, 2**40]
 )
@@ -236,7 +236,7 @@ def test_a_call_that_is_built_is_read_back() -> None:
     usdc, dai = token_registry.token("USDC", 8453), token_registry.token("DAI", 8453)
     hop = Hop(market_id="x", protocol="uniswap_v2", token_in=usdc, token_out=dai, amount_in=9, amount_out=5)
     terms = Terms(payer=PAYER, recipient=SHOP, amount_in_max=9, amount_out=5, deadline=2**40)
-    built = PaymentBuilders.installed().call((PlannedHop(hop=hop),), usdc, terms)
+    built = PaymentBuilders.load().build((PlannedHop(hop=hop),), usdc, terms)
     found = decode_payment(8453, built.to, built.data + REFERENCE)
     assert found is not None
     assert (found.token_address, found.recipient, found.amount, found.reference) == (dai.address, SHOP, 5, REFERENCE)
@@ -261,7 +261,7 @@ def test_a_call_that_is_anything_else_says_nothing(name: str) -> None:
 @given(data=st.binary(max_size=400), name=st.sampled_from(["uniswap_v2", "uniswap_v3", "uniswap_v4", "cctp", "across"]))
 def test_no_calldata_breaks_the_reading(data: bytes, name: str) -> None:
     field = {"cctp": "token_messenger", "across": "spoke_pool"}.get(name, "router")
-    contract = next(deployments_of(name, 8453)).address(field)
+    contract = next(read_deployments(name, 8453)).get_address(field)
     selectors = ("8803dbee", "5ae401dc", "3593564c", "779b432d", "7b939232")
     for selector in selectors:
         assert decode_payment(8453, contract, bytes.fromhex(selector) + data) is None

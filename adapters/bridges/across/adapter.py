@@ -9,59 +9,41 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from adapters.base import Client, FirmQuote, Source, Venues
+from adapters.base import FirmQuote
 from adapters.bridges.common import (
     MAX_RATE_E18,
     Direction,
     ask_each,
     check_token,
     confirm_hop,
-    connect_service,
     refuse_invalid,
 )
+from adapters.bridges.service import ServiceAdapter
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
 from routing_engine.markets.bridges import across_lane
 from routing_engine.model import Hop, Token
 
-URL = "https://app.across.to/api"
-INTERVAL_S, MAX_AGE_S = 60.0, 300.0
-"""The service asks its users to keep an answer for at most 300 seconds."""
 MAX_ROUTES = 20_000
 TERMS = ("timestamp", "exclusivityDeadline", "fillDeadline")
 
 Answers: TypeAlias = tuple[tuple[Direction, Any], ...]
 
 
-class AcrossAdapter:
-    """One lane for each enabled route between listed tokens.
-
-    Parameters
-    ----------
-    client : Client
-        Puts the questions.
-    tokens : tuple of Token
-        The tokens to look for.
-    url : str
-        Where the API is.
-    """
+class AcrossAdapter(ServiceAdapter[Answers]):
+    """One lane for each enabled route between listed tokens."""
 
     name = "across"
     protocols = ("across",)
-
-    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
-        self._client, self._url = client, url
-        self._tokens = {token.key: token for token in tokens}
-
-    @classmethod
-    def connect(cls, venues: Venues) -> tuple[Source, ...]:
-        """Return the API at the option ``url``, or the public one."""
-        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
+    url = "https://app.across.to/api"
+    interval_s = 60.0
+    max_age_s = 300.0
+    """The service asks its users to keep an answer for at most 300 seconds."""
 
     def fetch(self) -> Answers:
         """Ask for the routes, then for the fees of each; what the service declines is left out."""
-        routes = read_directions(self._client.get(f"{self._url}/available-routes"), self._tokens)
+        routes = read_directions(self.client.get(f"{self.url}/available-routes"), self.tokens)
         return ask_each(routes, lambda each: self._ask(each, each.typical_amount, {}))
 
     def parse(self, payload: Answers) -> Contents:
@@ -70,12 +52,12 @@ class AcrossAdapter:
 
     def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for the fees of this amount to this recipient; the terms are what ``depositV3`` needs besides."""
-        direction = Direction.of(hop)
+        direction = Direction.from_hop(hop)
         answer = self._ask(direction, hop.amount_in, {"recipient": recipient})
         document = Field(answer, f"across {direction.path}")
-        terms: dict[str, object] = {name: document.at(name).integer(0, 2**32 - 1) for name in TERMS}
-        terms["spokePoolAddress"] = document.at("spokePoolAddress").contract()
-        terms["exclusiveRelayer"] = document.at("exclusiveRelayer").address()
+        terms: dict[str, object] = {name: document.get(name).read_integer(0, 2**32 - 1) for name in TERMS}
+        terms["spokePoolAddress"] = document.get("spokePoolAddress").read_contract()
+        terms["exclusiveRelayer"] = document.get("exclusiveRelayer").read_address()
         return FirmQuote(hop=confirm_hop(read_lane(direction, answer), hop), terms=terms)
 
     def _ask(self, direction: Direction, amount: int, more: Mapping[str, str]) -> Any:
@@ -86,7 +68,7 @@ class AcrossAdapter:
             "destinationChainId": direction.token_out.chain_id,
             "amount": amount,
         }
-        return self._client.get(f"{self._url}/suggested-fees", {**question, **more})
+        return self.client.get(f"{self.url}/suggested-fees", {**question, **more})
 
 
 def read_directions(routes: Any, tokens: Mapping[str, Token]) -> tuple[Direction, ...]:
@@ -95,9 +77,9 @@ def read_directions(routes: Any, tokens: Mapping[str, Token]) -> tuple[Direction
     The native coin has routes of its own there, under the address of its wrapped token.
     """
     found: dict[Direction, None] = {}
-    for row in Field(routes, "across routes").items(MAX_ROUTES):
+    for row in Field(routes, "across routes").read_items(MAX_ROUTES):
         ends = [
-            f"{row.at(f'{end}Token').text().lower()}@{row.at(f'{end}ChainId').integer(1, 2**63)}"
+            f"{row.get(f'{end}Token').read_text().lower()}@{row.get(f'{end}ChainId').read_integer(1, 2**63)}"
             for end in ("origin", "destination")
         ]
         if all(end in tokens for end in ends):
@@ -113,18 +95,18 @@ def read_lane(direction: Direction, answer: Any) -> BridgeLane:
     document = Field(answer, f"across {direction.path}")
     for name, token in (("inputToken", direction.token_in), ("outputToken", direction.token_out)):
         if document.has(name):
-            check_token(document.at(name), token)
-    limits = document.at("limits")
-    longest = limits.at("maxDeposit").integer()
+            check_token(document.get(name), token)
+    limits = document.get("limits")
+    longest = limits.get("maxDeposit").read_integer()
     found = read_fees(document)
     with refuse_invalid(document.path):
         made = across_lane(
             direction.token_in,
             direction.token_out,
             **found,
-            min_deposit=limits.at("minDeposit").integer(),
-            max_deposit=min(longest, limits.at("maxDepositInstant").integer()),
-            fill_time_s=document.at("estimatedFillTimeSec").seconds(),
+            min_deposit=limits.get("minDeposit").read_integer(),
+            max_deposit=min(longest, limits.get("maxDepositInstant").read_integer()),
+            fill_time_s=document.get("estimatedFillTimeSec").read_seconds(),
         )
     if direction.token_in.symbol == direction.token_out.symbol:
         return made
@@ -134,13 +116,13 @@ def read_lane(direction: Direction, answer: Any) -> BridgeLane:
 def read_fees(document: Field) -> dict[str, int]:
     """Return the three fees. Answers of February 2023 have no nested fees; flat ones are all they give."""
     if document.has("relayerCapitalFee"):
-        capital, lp = document.at("relayerCapitalFee", "pct"), document.at("lpFee", "pct")
-        gas = document.at("relayerGasFee", "total")
+        capital, lp = document.get("relayerCapitalFee", "pct"), document.get("lpFee", "pct")
+        gas = document.get("relayerGasFee", "total")
     else:
-        capital, lp = document.at("capitalFeePct"), document.at("lpFeePct")
-        gas = document.at("relayGasFeeTotal")
+        capital, lp = document.get("capitalFeePct"), document.get("lpFeePct")
+        gas = document.get("relayGasFeeTotal")
     return {
-        "capital_fee_e18": capital.integer(0, MAX_RATE_E18),
-        "lp_fee_e18": lp.integer(0, MAX_RATE_E18),
-        "relayer_gas_fee": gas.integer(0, 2**128),
+        "capital_fee_e18": capital.read_integer(0, MAX_RATE_E18),
+        "lp_fee_e18": lp.read_integer(0, MAX_RATE_E18),
+        "relayer_gas_fee": gas.read_integer(0, 2**128),
     }

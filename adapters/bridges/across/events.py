@@ -21,7 +21,7 @@ from adapters.bridges.events import (
     read_word,
 )
 from adapters.bridges.promise import Promise
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import WORD, Log
 from adapters.transactions.decoded import read_address
 from routing_engine.reference.chains import CHAINS
@@ -118,5 +118,5 @@ class AcrossEvents:
 
 def find_readers(chain_id: int) -> Iterator[AcrossEvents]:
     """Yield the events of a chain's pool."""
-    for facts in deployments_of("across", chain_id):
-        yield AcrossEvents(chain_id, facts.address("spoke_pool"))
+    for facts in read_deployments("across", chain_id):
+        yield AcrossEvents(chain_id, facts.get_address("spoke_pool"))

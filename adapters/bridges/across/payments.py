@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
-from adapters.transactions.paths import WRAP, wrapped
+from adapters.transactions.paths import WRAP, wrap_token
 from routing_engine.model import ZERO_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
@@ -71,9 +71,9 @@ class AcrossPayments(PaymentBuilder):
             relayer=get_relayer(terms),
         )
 
-    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+    def find_call_readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads deposits into the chain's pool back."""
-        return {facts.address("spoke_pool"): _read for facts in deployments_of("across", chain_id)}
+        return {facts.get_address("spoke_pool"): _read for facts in read_deployments("across", chain_id)}
 
 
 def delivers_its_output(planned: PlannedHop) -> bool:
@@ -82,7 +82,7 @@ def delivers_its_output(planned: PlannedHop) -> bool:
     One that is due the wrapped coin would get the coin itself, which is another token.
     """
     out = planned.hop.token_out
-    return planned.hop.protocol == "across" and out != wrapped(CHAINS[out.chain_id].native_token)
+    return planned.hop.protocol == "across" and out != wrap_token(CHAINS[out.chain_id].native_token)
 
 
 def get_spoke_pool(chain_id: int, terms: Terms) -> str:
@@ -93,7 +93,7 @@ def get_spoke_pool(chain_id: int, terms: Terms) -> str:
     CannotBuild
         If the service that confirmed the deposit names another.
     """
-    (pool,) = (facts.address("spoke_pool") for facts in deployments_of("across", chain_id))
+    (pool,) = (facts.get_address("spoke_pool") for facts in read_deployments("across", chain_id))
     if terms.firm["spokePoolAddress"] != pool:
         raise CannotBuild(f"the service names {terms.firm['spokePoolAddress']} as its pool, known is {pool}")
     return pool

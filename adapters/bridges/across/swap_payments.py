@@ -7,11 +7,11 @@ from functools import partial
 from typing import cast
 
 from adapters.bridges.across.payments import delivers_its_output, get_relayer, get_spoke_pool
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
-from adapters.transactions.paths import SwapPath, path_of, wrapped
+from adapters.transactions.paths import SwapPath, find_path, wrap_token
 from adapters.transactions.universal_router import (
     CALLER,
     Command,
@@ -73,7 +73,7 @@ class AcrossSwapPayments(PaymentBuilder):
             raise CannotBuild("the periphery takes swaps on one chain and then one deposit")
         chain_id, deposit = path.token_in.chain_id, hops[-1].hop
         periphery, router, pool = self._peripheries[chain_id], self._routers[chain_id], get_spoke_pool(chain_id, terms)
-        token, is_coin = wrapped(path.token_in).address, path.token_in.is_native
+        token, is_coin = wrap_token(path.token_in).address, path.token_in.is_native
         change = unwrap(terms.payer) if is_coin else sweep(token, terms.payer)
         swap = self._swap(CALLER, deposit.amount_in, terms.amount_in_max, path)
         order = (
@@ -100,15 +100,15 @@ class AcrossSwapPayments(PaymentBuilder):
             relayer=get_relayer(terms),
         )
 
-    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+    def find_call_readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads calls of the chain's periphery back."""
-        (pool, *_) = (*(facts.address("spoke_pool") for facts in deployments_of("across", chain_id)), "")
+        (pool, *_) = (*(facts.get_address("spoke_pool") for facts in read_deployments("across", chain_id)), "")
         return {self._peripheries[chain_id]: partial(_read, pool=pool)} if chain_id in self._peripheries else {}
 
     def _find_path(self, hops: tuple[PlannedHop, ...]) -> SwapPath | None:
         if not hops or not delivers_its_output(hops[-1]):
             return None
-        path = path_of(hops[:-1], self._exchange)
+        path = find_path(hops[:-1], self._exchange)
         if path is None or not path.swaps or path.token_in.chain_id not in self._routers:
             return None
         is_joined = path.token_out == hops[-1].hop.token_in
@@ -119,10 +119,10 @@ class AcrossSwapPayments(PaymentBuilder):
 def make_swap_builders() -> tuple[AcrossSwapPayments, ...]:
     """Return one for each of Uniswap's exchanges that the router knows."""
     routers = {
-        chain_id: each.address("router") for chain_id in CHAINS for each in deployments_of("uniswap_v4", chain_id)
+        chain_id: each.get_address("router") for chain_id in CHAINS for each in read_deployments("uniswap_v4", chain_id)
     }
     peripheries = {
-        chain_id: each.address("periphery") for chain_id in CHAINS for each in deployments_of("across", chain_id)
+        chain_id: each.get_address("periphery") for chain_id in CHAINS for each in read_deployments("across", chain_id)
     }
     swaps: tuple[tuple[str, Swap], ...] = (("uniswap_v3", swap_v3_exact_out), ("uniswap_v2", swap_v2_exact_out))
     return tuple(AcrossSwapPayments(protocol, swap, routers, peripheries) for protocol, swap in swaps)

@@ -1,7 +1,7 @@
 """Circle's CCTP v2: lanes by its service, burns that it forwards, and what its contracts' events say; in one `BRIDGE`.
 
-May import `base`, `bridges.base`, `bridges.common`, `bridges.events`, `bridges.promise`, `chain`, `http`,
-`routing_engine`, `rpc` and `transactions`. Begin with `adapter.py`.
+May import `base`, `bridges.base`, `bridges.common`, `bridges.events`, `bridges.promise`, `bridges.service`, `chain`,
+`http`, `routing_engine`, `rpc` and `transactions`. Begin with `adapter.py`.
 """
 
 from __future__ import annotations

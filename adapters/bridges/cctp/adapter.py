@@ -9,18 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.base import Client, Declined, FirmQuote, Source, Venues
-from adapters.bridges.common import Direction, ask_each, confirm_hop, connect_service, pair_assets, refuse_invalid
+from adapters.base import Declined, FirmQuote
+from adapters.bridges.common import Direction, ask_each, confirm_hop, pair_assets, refuse_invalid
+from adapters.bridges.service import ServiceAdapter
 from adapters.http.json_fields import Field
 from routing_engine.formats import Contents
 from routing_engine.markets import BridgeLane
 from routing_engine.markets.bridges import Finality, cctp_lane
 from routing_engine.markets.bridges.fill_times import cctp_fast_fill_time, cctp_standard_fill_time
-from routing_engine.model import Hop, Token
+from routing_engine.model import Hop
 from routing_engine.reference.chains import CHAINS, bridge_facts
 
-URL = "https://iris-api.circle.com"
-INTERVAL_S, MAX_AGE_S = 60.0, 600.0
 MAX_FEE_BPS = 1_000
 MAX_ALLOWANCE = 10**12
 """In whole USDC: more than there is."""
@@ -36,34 +35,19 @@ class CctpAnswers:
     fees: tuple[tuple[Direction, Any], ...]
 
 
-class CctpAdapter:
-    """Lanes of USDC between all chains, fast and standard, each with Circle's forwarding and without.
-
-    Parameters
-    ----------
-    client : Client
-        Puts the questions.
-    tokens : tuple of Token
-        USDC is looked for among them.
-    url : str
-        Where the service is.
-    """
+class CctpAdapter(ServiceAdapter[CctpAnswers]):
+    """Lanes of USDC between all chains, fast and standard, each with Circle's forwarding and without."""
 
     name = "cctp"
     protocols = ("cctp_fast", "cctp_standard", "cctp_fast_forwarded", "cctp_standard_forwarded")
-
-    def __init__(self, client: Client, tokens: tuple[Token, ...], url: str = URL) -> None:
-        self._client, self._url = client, url
-        self._directions = tuple(pair_assets(tokens, ("USDC",), bridge_facts("cctp")))
-
-    @classmethod
-    def connect(cls, venues: Venues) -> tuple[Source, ...]:
-        """Return the service at the option ``url``, or the public one."""
-        return connect_service(cls, venues, URL, interval_s=INTERVAL_S, max_age_s=MAX_AGE_S)
+    url = "https://iris-api.circle.com"
+    interval_s = 60.0
+    max_age_s = 600.0
 
     def fetch(self) -> CctpAnswers:
         """Ask for the allowance and for the fees of each direction; one that is declined is left out."""
-        return CctpAnswers(self._ask_allowance(), ask_each(self._directions, self._ask_fees))
+        directions = pair_assets(self.tokens.values(), ("USDC",), bridge_facts("cctp"))
+        return CctpAnswers(self._ask_allowance(), ask_each(directions, self._ask_fees))
 
     def parse(self, payload: CctpAnswers) -> Contents:
         """Return up to four lanes for each direction."""
@@ -72,7 +56,7 @@ class CctpAdapter:
 
     def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         """Ask for fees and allowance now; the terms are arguments of the burn. Addresses change nothing."""
-        direction = Direction.of(hop)
+        direction = Direction.from_hop(hop)
         for lane in read_lanes(direction, self._ask_fees(direction), read_allowance(self._ask_allowance())):
             if lane.protocol == hop.protocol:
                 firm = confirm_hop(lane, hop)
@@ -82,11 +66,11 @@ class CctpAdapter:
         raise Declined(f"cctp {direction.path}: {hop.protocol} is not offered now", status=200)
 
     def _ask_allowance(self) -> Any:
-        return self._client.get(f"{self._url}/v2/fastBurn/USDC/allowance")
+        return self.client.get(f"{self.url}/v2/fastBurn/USDC/allowance")
 
     def _ask_fees(self, direction: Direction) -> Any:
         ends = f"{get_domain(direction.token_in.chain_id)}/{get_domain(direction.token_out.chain_id)}"
-        return self._client.get(f"{self._url}/v2/burn/USDC/fees/{ends}", {"forward": "true"})
+        return self.client.get(f"{self.url}/v2/burn/USDC/fees/{ends}", {"forward": "true"})
 
 
 def get_domain(chain_id: int) -> int:
@@ -96,7 +80,7 @@ def get_domain(chain_id: int) -> int:
 
 def read_allowance(answer: Any) -> int:
     """Return what fast transfers may still take, in smallest units: the service gives whole USDC with decimals."""
-    return int(Field(answer, "cctp").at("allowance").decimal(0, MAX_ALLOWANCE) * 10**6)
+    return int(Field(answer, "cctp").get("allowance").read_decimal(0, MAX_ALLOWANCE) * 10**6)
 
 
 def read_lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[BridgeLane]:
@@ -108,14 +92,14 @@ def read_lanes(direction: Direction, answer: Any, allowance: int) -> Iterator[Br
     """
     ends = direction.token_in.chain_id, direction.token_out.chain_id
     times = {Finality.FAST: cctp_fast_fill_time(*ends), Finality.STANDARD: cctp_standard_fill_time(*ends)}
-    for row in Field(answer, f"cctp {direction.path}").items(16):
-        threshold = row.at("finalityThreshold").integer(0, 10_000)
-        fee = row.at("minimumFee").decimal(0, MAX_FEE_BPS)
+    for row in Field(answer, f"cctp {direction.path}").read_items(16):
+        threshold = row.get("finalityThreshold").read_integer(0, 10_000)
+        fee = row.get("minimumFee").read_decimal(0, MAX_FEE_BPS)
         seconds = next((time for finality, time in times.items() if finality == threshold), None)
         if seconds is None:
             continue
         finality = Finality(threshold)
-        forwarding = row.at("forwardFee", "high").integer(0, MAX_FORWARD_FEE) if row.has("forwardFee") else None
+        forwarding = row.get("forwardFee", "high").read_integer(0, MAX_FORWARD_FEE) if row.has("forwardFee") else None
         with refuse_invalid(row.path):
             for forward_fee in dict.fromkeys((None, forwarding)):
                 yield cctp_lane(

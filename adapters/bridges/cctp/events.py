@@ -15,7 +15,7 @@ from adapters.bridges.events import (
     read_values,
 )
 from adapters.bridges.promise import Promise
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import WORD, Log
 from adapters.transactions.decoded import read_address
 from routing_engine.reference import token_registry
@@ -82,9 +82,9 @@ class CctpEvents:
 
 def find_readers(chain_id: int) -> Iterator[CctpEvents]:
     """Yield the events of a chain's messenger and transmitter."""
-    for facts in deployments_of("cctp", chain_id):
+    for facts in read_deployments("cctp", chain_id):
         coin = token_registry.token("USDC", chain_id).address
-        yield CctpEvents(chain_id, facts.address("token_messenger"), facts.address("message_transmitter"), coin)
+        yield CctpEvents(chain_id, facts.get_address("token_messenger"), facts.get_address("message_transmitter"), coin)
 
 
 def _name_burn(
@@ -106,7 +106,7 @@ def _make_promise(domain: int, recipient: str, amount: int, caller: bytes) -> Pr
 def _list_messengers() -> dict[int, bytes]:
     """Return each domain's messenger, as messages name it."""
     return {
-        get_domain(chain_id): bytes.fromhex(facts.address("token_messenger")[2:]).rjust(WORD, b"\0")
+        get_domain(chain_id): bytes.fromhex(facts.get_address("token_messenger")[2:]).rjust(WORD, b"\0")
         for chain_id in bridge_facts("cctp")
-        for facts in deployments_of("cctp", chain_id)
+        for facts in read_deployments("cctp", chain_id)
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from adapters.bridges.cctp.adapter import get_domain
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
@@ -37,7 +37,7 @@ class CctpPayments(PaymentBuilder):
             raise CannotBuild("cctp takes one burn that is forwarded")
         (hop,) = (each.hop for each in hops)
         chain_id = hop.token_in.chain_id
-        (messenger,) = (facts.address("token_messenger") for facts in deployments_of("cctp", chain_id))
+        (messenger,) = (facts.get_address("token_messenger") for facts in read_deployments("cctp", chain_id))
         recipient = bytes(12) + bytes.fromhex(terms.recipient[2:])
         fee, finality = terms.amount_in_max - terms.amount_out, terms.firm["minFinalityThreshold"]
         ends = get_domain(hop.token_out.chain_id), recipient, hop.token_in.address, ANYBODY
@@ -45,9 +45,9 @@ class CctpPayments(PaymentBuilder):
         spending = Spending(token=hop.token_in, spender=messenger, amount=terms.amount_in_max)
         return PaymentCall(chain_id=chain_id, to=messenger, data=BURN(messenger, *order).data, spending=spending)
 
-    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+    def find_call_readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads burns by the chain's messenger back."""
-        return {facts.address("token_messenger"): _read for facts in deployments_of("cctp", chain_id)}
+        return {facts.get_address("token_messenger"): _read for facts in read_deployments("cctp", chain_id)}
 
 
 def _read(messenger: str, calldata: bytes) -> DecodedPayment | None:

@@ -9,7 +9,7 @@ from adapters.bridges.events import BridgeEvent, Delivery, Deposit, hash_signatu
 from adapters.bridges.promise import Promise
 from adapters.bridges.stargate.payments import SEND
 from adapters.bridges.stargate.protocol import ORDER, get_endpoint_id
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import Function, Log
 from adapters.transactions.decoded import read_address
 from routing_engine.fixed_point import rescale
@@ -73,7 +73,7 @@ class StargateEvents:
 
 def find_readers(chain_id: int) -> Iterator[StargateEvents]:
     """Yield the events of a chain's pools."""
-    pools = deployments_of("stargate", chain_id) if chain_id in bridge_facts("layerzero") else ()
-    symbols = {facts.address("pool"): facts.text("symbol") for facts in pools}
+    pools = read_deployments("stargate", chain_id) if chain_id in bridge_facts("layerzero") else ()
+    symbols = {facts.get_address("pool"): facts.get_text("symbol") for facts in pools}
     if symbols:
         yield StargateEvents(chain_id, symbols)

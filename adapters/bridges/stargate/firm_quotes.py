@@ -8,7 +8,7 @@ from adapters.base import BadPayload, Declined, FirmQuote
 from adapters.bridges.base import Newest
 from adapters.bridges.common import confirm_hop
 from adapters.bridges.stargate.protocol import QUOTE_OFT, QUOTE_SEND, get_contract, make_order, make_path, read_paths
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.chain.protocol import Pool
 from adapters.rpc.reading import Reading, ask, run
 from routing_engine.fixed_point import rescale
@@ -39,9 +39,9 @@ class StargateQuotes:
 
 def _find_path(hop: Hop) -> Pool:
     info = token_registry.info_of(hop.token_in.chain_id, hop.token_in.address)
-    for facts in deployments_of("stargate", hop.token_in.chain_id):
-        if info is not None and facts.text("symbol") == info.symbol:
-            return make_path(hop.token_in.chain_id, facts.address("pool"), info.symbol, hop.token_out.chain_id)
+    for facts in read_deployments("stargate", hop.token_in.chain_id):
+        if info is not None and facts.get_text("symbol") == info.symbol:
+            return make_path(hop.token_in.chain_id, facts.get_address("pool"), info.symbol, hop.token_out.chain_id)
     raise Declined(f"stargate: {hop.token_in} has no pool", status=200)
 
 
@@ -60,7 +60,7 @@ def _read_quote(path: Pool, hop: Hop, to: bytes) -> Reading[FirmQuote]:
         raise BadPayload(f"stargate {path.key}: quotes {received} where its state gives {firm.amount_out}")
     terms: dict[str, object] = {
         "contract": contract,
-        "dstEid": path.number(1),
+        "dstEid": path.get_number(1),
         "to": "0x" + to.hex(),
         "amountLD": hop.amount_in,
         "minAmountLD": received,

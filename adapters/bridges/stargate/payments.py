@@ -7,7 +7,7 @@ from functools import partial
 from typing import cast
 
 from adapters.bridges.stargate.protocol import ORDER
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
@@ -43,9 +43,9 @@ class StargatePayments(PaymentBuilder):
         value = fee + (terms.amount_in_max if is_coin else 0)
         return PaymentCall(chain_id=hop.token_in.chain_id, to=pool, data=data, value=value, spending=spending)
 
-    def readers(self, chain_id: int) -> Mapping[str, CallReader]:
+    def find_call_readers(self, chain_id: int) -> Mapping[str, CallReader]:
         """Return what reads sends by the chain's pools back."""
-        pools = {each.address("pool"): each.text("symbol") for each in deployments_of("stargate", chain_id)}
+        pools = {each.get_address("pool"): each.get_text("symbol") for each in read_deployments("stargate", chain_id)}
         return {
             pool: partial(_read, token=token_registry.token(symbol, chain_id).address) for pool, symbol in pools.items()
         }

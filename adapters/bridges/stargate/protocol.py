@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.chain.deployments import Facts, deployments_of
+from adapters.chain.deployments import Facts, read_deployments
 from adapters.chain.protocol import ChainProtocol, Pool, States
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import Call, CallFailed, Function, Log, Outcome
@@ -62,16 +62,16 @@ class Stargate(ChainProtocol[Path]):
         self._chain_id = chain_id
         self._deployments = deployments
 
-    def emitters(self, pool: Pool) -> tuple[str, ...]:
+    def list_emitters(self, pool: Pool) -> tuple[str, ...]:
         """Return nobody: no event is followed."""
         return ()
 
     def discover(self, tokens: ChainTokens) -> Reading[tuple[Pool, ...]]:
         """Return the paths between pools of the same token; they are listed, not asked for."""
         yield from ()
-        here = {each.text("symbol"): each for each in self._deployments}
+        here = {each.get_text("symbol"): each for each in self._deployments}
         return tuple(
-            make_path(self._chain_id, here[symbol].address("pool"), symbol, chain_id)
+            make_path(self._chain_id, here[symbol].get_address("pool"), symbol, chain_id)
             for chain_id in bridge_facts("layerzero")
             for symbol in sorted(list_symbols(chain_id) & here.keys())
             if chain_id != self._chain_id and tokens.find(token_registry.token(symbol, self._chain_id).address)
@@ -89,7 +89,7 @@ class Stargate(ChainProtocol[Path]):
         """Read every path: credit comes by messages, fees by their owners, prices of messages all the time."""
         return read_paths(tuple(pool for pool, _ in held.values()), SOMEBODY)
 
-    def market(self, pool: Pool, state: Path) -> StargateLane | None:
+    def make_market(self, pool: Pool, state: Path) -> StargateLane | None:
         """Return the path's lane, or None where it is paused or cannot be understood."""
         return state.lane
 
@@ -100,7 +100,7 @@ def read_paths(pools: tuple[Pool, ...], recipient: bytes) -> Reading[dict[str, P
     libraries: dict[Pool, str] = {}
     for pool, ((call, outcome),) in contracts.items():
         try:
-            libraries[pool] = call.one(outcome)
+            libraries[pool] = call.decode_one(outcome)
         except CallFailed:
             continue
     answers = yield from ask_each(libraries, lambda pool: _make_calls(pool, libraries[pool], recipient))
@@ -110,7 +110,7 @@ def read_paths(pools: tuple[Pool, ...], recipient: bytes) -> Reading[dict[str, P
 
 def make_order(pool: Pool, recipient: bytes, amount: int) -> tuple[object, ...]:
     """Return a ``SendParam`` that goes at once, by taxi."""
-    return (pool.number(1), recipient, amount, 0, b"", b"", b"")
+    return (pool.get_number(1), recipient, amount, 0, b"", b"", b"")
 
 
 def get_contract(path: Pool) -> str:
@@ -131,18 +131,18 @@ def get_endpoint_id(chain_id: int) -> int:
 
 def list_symbols(chain_id: int) -> set[str]:
     """Return the symbols of the tokens that have a pool on a chain."""
-    return {each.text("symbol") for each in deployments_of("stargate", chain_id)}
+    return {each.get_text("symbol") for each in read_deployments("stargate", chain_id)}
 
 
 def find_protocols(chain_id: int) -> Iterator[Stargate]:
     """Return the pools of a chain."""
-    found = tuple(deployments_of("stargate", chain_id))
+    found = tuple(read_deployments("stargate", chain_id))
     if found and chain_id in bridge_facts("layerzero"):
         yield Stargate(chain_id, found)
 
 
 def _make_calls(pool: Pool, library: str, recipient: bytes) -> tuple[Call, ...]:
-    contract, eid, unit = get_contract(pool), pool.number(1), 10 ** pool.tokens[0].decimals
+    contract, eid, unit = get_contract(pool), pool.get_number(1), 10 ** pool.tokens[0].decimals
     state = tuple(function(contract) for function in (STATUS, TREASURY, POOL_BALANCE, TVL, OFFSET))
     orders = tuple(make_order(pool, recipient, PROBE * unit // 10**step) for step in range(4))
     return (
@@ -156,7 +156,7 @@ def _make_calls(pool: Pool, library: str, recipient: bytes) -> tuple[Call, ...]:
 
 def _read_path(pool: Pool, answers: tuple[tuple[Call, Outcome], ...]) -> Path:
     try:
-        status, treasury, balance, tvl, offset, credit = (call.one(outcome) for call, outcome in answers[:6])
+        status, treasury, balance, tvl, offset, credit = (call.decode_one(outcome) for call, outcome in answers[:6])
         paused, *terms = answers[6][0].decode(answers[6][1])
         if status != NOT_ENTERED or paused:
             return Path(None, "paused")
@@ -174,14 +174,14 @@ def _read_path(pool: Pool, answers: tuple[tuple[Call, Outcome], ...]) -> Path:
             native_fee=native_fee,
             fill_time_s=layer_zero_fill_time(token_in.chain_id, token_out.chain_id),
         )
-        return Path(lane) if _agrees(lane, answers[8:]) else Path(None, "quotes_differ")
+        return Path(lane) if _is_confirmed(lane, answers[8:]) else Path(None, "quotes_differ")
     except CallFailed:
         return Path(None, "unreadable")
     except InvalidMarket as error:
         return Path(None, f"invalid_{error.field}")
 
 
-def _agrees(lane: StargateLane, quotes: Sequence[tuple[Call, Outcome]]) -> bool:
+def _is_confirmed(lane: StargateLane, quotes: Sequence[tuple[Call, Outcome]]) -> bool:
     """Whether the lane gives what the pool's own quotes say, for every amount that the path can take."""
     unit_in, unit_out = (10 ** (token.decimals - SHARED_DECIMALS) for token in lane.tokens)
     for call, outcome in quotes:

@@ -57,7 +57,7 @@ class _LazyFirmQuoter:
 
     def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
         with self._lock:
-            self._quoter = self._quoter or FirmQuoter.of(self._plan, JsonClient())
+            self._quoter = self._quoter or FirmQuoter.from_plan(self._plan, JsonClient())
         return self._quoter.confirm(hop, sender=sender, recipient=recipient)
 
 
@@ -66,7 +66,7 @@ def connect_chains(config: Config, clock: Clock) -> Mapping[EnvMode, ChainAccess
     return {
         env_mode: ChainAccess(
             chains={chain_id: PaymentChain(pool) for chain_id, pool in connect_pools(urls, env_mode, clock).items()},
-            builders=PaymentBuilders.installed(),
+            builders=PaymentBuilders.load(),
             firm=_LazyFirmQuoter(config.market),
         )
         for env_mode in EnvMode

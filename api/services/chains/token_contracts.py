@@ -32,7 +32,7 @@ def read_decimals(pool: RpcPool, token: str) -> int:
     if not code:
         raise InvalidData.at("token", f"There is no contract at {token} on chain {pool.chain_id}")
     try:
-        return int(call.one(outcome))
+        return int(call.decode_one(outcome))
     except CallFailed as fault:
         raise InvalidData.at("token", f"The contract at {token} is no token: it does not say its decimals") from fault
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 from adapters.base import AdapterError
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Terms, Transaction
 from adapters.transactions.paths import WRAP
-from adapters.transactions.payment_builders import transactions, with_reference
+from adapters.transactions.payment_builders import append_reference, list_transactions
 from adapters.transactions.simulation import PaymentChain, Simulation, WouldFail
 from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable
@@ -105,7 +105,7 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
     try:
         hops, terms = _confirm_hops(access, quote, terms)
         token, chain = _make_token(quote), access.chains[quote.chain_id]
-        call = access.builders.call(hops, token, terms)
+        call = access.builders.build(hops, token, terms)
         _require_funds(chain, call, token, terms)
         payment = _try_payment(chain, order, quote, call, terms)
         _remember(resources, hops, quote, terms, call)
@@ -208,14 +208,14 @@ def _try_payment(
     spending = call.spending
     allowance = chain.read_allowance(spending, terms.payer) if spending else 0
     granted = chain.read_granted(spending, terms.payer) if spending and spending.user else 0
-    marked = transactions(with_reference(call, order.payment_reference), allowance, granted)
+    marked = list_transactions(append_reference(call, order.payment_reference), allowance, granted)
     has_reference = True
     try:
         tried = chain.simulate(marked, terms.payer, terms.recipient)
     except WouldFail as refusal:
         if refusal.number != len(marked) - 1:
             raise
-        tried = chain.simulate(transactions(call, allowance, granted), terms.payer, terms.recipient)
+        tried = chain.simulate(list_transactions(call, allowance, granted), terms.payer, terms.recipient)
         has_reference = False
     _require_arrival(quote, tried)
     return SignablePayment(

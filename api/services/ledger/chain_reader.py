@@ -83,7 +83,7 @@ class ChainReader:
         if not isinstance(self._rpc, RpcPool):
             raise TypeError("where a chain ends is for its endpoints together to say")
         pool, last = self._rpc, self._at.number if self._at else None
-        newest = self._at = self._guard(lambda: pool.head(beside=last))
+        newest = self._at = self._guard(lambda: pool.read_head(beside=last))
         deep = newest.number - count_finality_blocks(self._rpc.chain_id)
         return Head(
             block=to_block(newest),

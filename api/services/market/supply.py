@@ -70,7 +70,7 @@ class FeedSupply:
 
     def latest(self) -> State:
         """Start reading what is due, and return what is there."""
-        self._feed.tick()
+        self._feed.start_due()
         return self._feed.get_state()
 
     def close(self) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from adapters.transactions.erc20 import transfer
-from adapters.transactions.payment_builders import with_reference
+from adapters.transactions.erc20 import make_transfer
+from adapters.transactions.payment_builders import append_reference
 from api.services.orders.money import Money
 from api.storage.tables import Refund
 from routing_engine.model import Token
@@ -71,7 +71,7 @@ def _describe(money: Money, refund: Refund) -> dict[str, Any]:
 
 def _build_transaction(refund: Refund) -> Mapping[str, Any]:
     token = Token(chain_id=refund.chain_id, address=refund.token_address, symbol="", decimals=0)
-    call = with_reference(transfer(token, refund.recipient, refund.amount), refund.reference)
+    call = append_reference(make_transfer(token, refund.recipient, refund.amount), refund.reference)
     return {
         "chain_id": call.chain_id,
         "from": refund.sender,

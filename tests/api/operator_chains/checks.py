@@ -107,7 +107,7 @@ def test_a_burn_there_is_payable_and_its_events_are_read() -> None:
         reference=bytes(16),
         firm={"minFinalityThreshold": 2000},
     )
-    call = PaymentBuilders.installed().call((PlannedHop(hop=hop),), ends[0], terms)
+    call = PaymentBuilders.load().build((PlannedHop(hop=hop),), ends[0], terms)
     (cctp, _) = sorted(find_event_readers(AVALANCHE), key=lambda each: type(each).__name__)
     assert call.chain_id == AVALANCHE
     assert call.to in cctp.contracts

@@ -19,7 +19,7 @@ from adapters.rpc.endpoint_pool import RpcPool
 from adapters.testing import ReplayClient
 from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.decoding import decode_payment
-from adapters.transactions.payment_builders import PaymentBuilders, with_reference
+from adapters.transactions.payment_builders import PaymentBuilders, append_reference
 from api.domain.transfers import TransferKind
 from api.services.checkout.payable_routes import find_payable
 from api.services.ledger.chain_reader import ChainReader
@@ -58,12 +58,12 @@ class Service(ReplayClient):
 def test_it_is_quoted_paid_and_credited() -> None:
     service = Service({})
     state = Feed(connect(PLAN, service)).read_all()
-    builders = PaymentBuilders.installed()
+    builders = PaymentBuilders.load()
     payable = find_payable(Router(state.snapshot), builders, *TOKENS, 1_000_000_000)
     assert payable is not None
     (planned,) = payable.hops
 
-    firm = FirmQuoter.of(PLAN, service).confirm(planned.hop, sender=PAYER, recipient=SHOP)
+    firm = FirmQuoter.from_plan(PLAN, service).confirm(planned.hop, sender=PAYER, recipient=SHOP)
     terms = Terms(
         payer=PAYER,
         recipient=SHOP,
@@ -73,7 +73,7 @@ def test_it_is_quoted_paid_and_credited() -> None:
         reference=REFERENCE,
         firm=firm.terms,
     )
-    call = with_reference(builders.call((PlannedHop(hop=firm.hop),), TOKENS[0], terms), REFERENCE)
+    call = append_reference(builders.build((PlannedHop(hop=firm.hop),), TOKENS[0], terms), REFERENCE)
     assert (call.chain_id, call.to) == (1, CONTRACT)
     assert call.spending is not None
     assert call.spending.amount == firm.hop.amount_in

@@ -8,7 +8,7 @@ from functools import cache
 from eth_utils.crypto import keccak
 
 from adapters.bridges.events import find_event_readers
-from adapters.chain.deployments import deployments_of
+from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import WORD, Call, Function, Log, read_hex
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.single_endpoint import Asker
@@ -133,5 +133,5 @@ def _deployed(chain_id: int) -> frozenset[str]:
 
 def _addresses(chain_id: int, fields: Mapping[str, Iterable[str]]) -> Iterator[str]:
     for protocol, names in fields.items():
-        for facts in deployments_of(protocol, chain_id):
-            yield from (facts.address(name) for name in names if name in facts.record)
+        for facts in read_deployments(protocol, chain_id):
+            yield from (facts.get_address(name) for name in names if name in facts.record)
