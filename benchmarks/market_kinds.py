@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from routing_engine.amm.balancer_stable import Invariant
-from routing_engine.amm.cryptoswap import CryptoRules, Method, find_invariant, scaled
-from routing_engine.amm.ekubo_ticks import round_ratio, sqrt_ratio_at_tick
+from routing_engine.amm.balancer.stable import Invariant
+from routing_engine.amm.concentrated.tick_math import sqrt_ratio_at_tick as v3_ratio_at_tick
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Method, find_invariant, scaled
+from routing_engine.amm.ekubo.ticks import round_ratio, sqrt_ratio_at_tick
 from routing_engine.amm.stargate_fee import FeeTerms
-from routing_engine.amm.tick_math import sqrt_ratio_at_tick as v3_ratio_at_tick
 from routing_engine.fixed_point import WAD
 from routing_engine.markets import (
     BalancerLinearPool,

@@ -11,7 +11,7 @@ from adapters.chain.protocol import Pool
 from adapters.rpc.abi import Call, CallFailed
 from adapters.rpc.reading import Reading, ask, ask_each
 from adapters.rpc.scan_program import Scan
-from routing_engine.amm.tick_math import MAX_TICK, MIN_TICK
+from routing_engine.amm.concentrated.tick_math import MAX_TICK, MIN_TICK
 from routing_engine.markets import ConcentratedPool
 
 WORD_BITS = 256

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from adapters.chain.protocol import Pool
-from routing_engine.amm.balancer_stable import Invariant
+from routing_engine.amm.balancer.stable import Invariant
 from routing_engine.markets import BalancerStablePool, WeightedPool
 
 PROTOCOL = "balancer_v2"

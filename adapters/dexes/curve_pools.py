@@ -11,7 +11,7 @@ from typing import TypeAlias
 from adapters.chain.protocol import Pool, Refused
 from adapters.rpc.abi import Call, CallFailed, Function, Outcome
 from adapters.rpc.reading import Reading, ask_each
-from routing_engine.amm.cryptoswap import Method, Profit
+from routing_engine.amm.cryptoswap.exchange import Method, Profit
 from routing_engine.amm.stableswap import Product
 from routing_engine.errors import InvalidMarket, QuoteRefused
 from routing_engine.markets import CryptoSwapPool, StableSwapPool

@@ -16,7 +16,7 @@ from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import CallFailed, Event, Function, Log, LogFilter
 from adapters.rpc.reading import Reading, ask, ask_each, ask_logs
 from adapters.rpc.scan_program import make_scan
-from routing_engine.amm.concentrated import MAX_AMOUNT_V4
+from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT_V4
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets import ConcentratedPool
 from routing_engine.markets.concentrated.pool_key import pool_id

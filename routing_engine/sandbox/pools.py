@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isqrt
 
-from routing_engine.amm.tick_math import tick_at_sqrt_ratio
+from routing_engine.amm.concentrated.tick_math import tick_at_sqrt_ratio
 from routing_engine.markets import ConcentratedPool, ConstantProductPool, NativeWrap
 from routing_engine.sandbox.chains import sandbox_chains
 from routing_engine.sandbox.draws import Draws

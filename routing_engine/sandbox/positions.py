@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from routing_engine.amm.tick_math import MAX_TICK, sqrt_ratio_at_tick
+from routing_engine.amm.concentrated.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from routing_engine.sandbox.draws import Draws
 from routing_engine.sandbox.plan import PoolPlan
 

@@ -11,7 +11,7 @@ from adapters.dexes import curve, curve_pools
 from adapters.dexes.curve import CurveRegistry
 from adapters.dexes.curve_pools import KINDS
 from adapters.rpc.multicall import MULTICALL3
-from routing_engine.amm.cryptoswap import Method
+from routing_engine.amm.cryptoswap.exchange import Method
 from routing_engine.amm.stableswap import Product
 from routing_engine.errors import QuoteRefused
 from routing_engine.markets import CryptoSwapPool, StableSwapPool

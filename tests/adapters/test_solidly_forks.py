@@ -11,7 +11,7 @@ from adapters.dexes import aerodrome, camelot, slipstream, uniswap_v2, uniswap_v
 from adapters.dexes.aerodrome import Aerodrome
 from adapters.dexes.camelot import Camelot
 from adapters.dexes.slipstream import Slipstream
-from routing_engine.amm.tick_math import sqrt_ratio_at_tick
+from routing_engine.amm.concentrated.tick_math import sqrt_ratio_at_tick
 from routing_engine.markets import ConcentratedPool, Fork, SolidlyPool
 from routing_engine.model import ZERO_ADDRESS
 from tests.support.scripts import Script, adapter_of, address, token

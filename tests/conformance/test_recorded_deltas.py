@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from routing_engine import Snapshot, formats
-from routing_engine.amm.concentrated import Swapped, swap
+from routing_engine.amm.concentrated.swap_loop import Swapped, swap
 from routing_engine.amm.integer_search import least_input
 from routing_engine.formats import neutral
 from routing_engine.markets import ConcentratedPool, ConstantProductPool

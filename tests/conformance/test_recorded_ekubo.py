@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 
 from adapters.testing import check_market
-from routing_engine.amm.ekubo import amount0_delta, next_ratio_from_amount0, next_ratio_from_amount1
-from routing_engine.amm.ekubo_ticks import Q128
+from routing_engine.amm.ekubo.swap_loop import amount0_delta, next_ratio_from_amount0, next_ratio_from_amount1
+from routing_engine.amm.ekubo.ticks import Q128
 from routing_engine.fixed_point import div_up
 from routing_engine.markets import pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens

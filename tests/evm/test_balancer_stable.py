@@ -8,8 +8,8 @@ from itertools import permutations
 
 import pytest
 
-from routing_engine.amm.balancer_stable import Invariant, in_given_out, invariant
-from routing_engine.amm.weighted import amount_before_fee
+from routing_engine.amm.balancer.stable import Invariant, in_given_out, invariant
+from routing_engine.amm.balancer.weighted import amount_before_fee
 from routing_engine.fixed_point import WAD, div_up
 from routing_engine.markets import BalancerStablePool
 from tests.support.balancer import GIVEN_IN, GIVEN_OUT, Pool, Vault, compiled, described, linked, rate_provider

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from routing_engine.amm.weighted import MAX_RATIO, amount_before_fee, in_given_out
+from routing_engine.amm.balancer.weighted import MAX_RATIO, amount_before_fee, in_given_out
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
 from routing_engine.markets import WeightedPool
 from tests.support.balancer import GIVEN_IN, GIVEN_OUT, NOBODY, Pool, Vault, compiled, described

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from routing_engine.amm.cryptoswap import CryptoRules, Method
-from routing_engine.amm.cryptoswap_curves import newton_invariant
-from routing_engine.amm.cryptoswap_three import solve_three
+from routing_engine.amm.cryptoswap.curves import newton_invariant
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Method
+from routing_engine.amm.cryptoswap.three_coins import solve_three
 from routing_engine.errors import QuoteRefused
 from routing_engine.fixed_point import WAD
 from tests.support.curve import TwoCoins, deploy_three_coin_mathematics

@@ -8,8 +8,8 @@ from math import isqrt
 
 import pytest
 
-from routing_engine.amm.concentrated import MAX_AMOUNT, least_input, swap
-from routing_engine.amm.tick_math import MAX_TICK, sqrt_ratio_at_tick, tick_at_sqrt_ratio
+from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, least_input, swap
+from routing_engine.amm.concentrated.tick_math import MAX_TICK, sqrt_ratio_at_tick, tick_at_sqrt_ratio
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.markets import ConcentratedPool
 from tests.support.evm import Evm, Reverted

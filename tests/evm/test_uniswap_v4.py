@@ -9,8 +9,8 @@ from math import isqrt
 import pytest
 
 from adapters.testing import check_market
-from routing_engine.amm.concentrated import swap
-from routing_engine.amm.tick_math import MAX_TICK, tick_at_sqrt_ratio
+from routing_engine.amm.concentrated.swap_loop import swap
+from routing_engine.amm.concentrated.tick_math import MAX_TICK, tick_at_sqrt_ratio
 from routing_engine.errors import QuoteRefused
 from routing_engine.markets import ConcentratedPool
 from tests.support.evm import Evm, Reverted

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routing_engine.amm.concentrated import MAX_AMOUNT, least_input, swap
+from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, least_input, swap
+from routing_engine.amm.concentrated.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick, tick_at_sqrt_ratio
 from routing_engine.amm.constant_product import (
     MAX_RESERVE,
     get_amount_in,
@@ -13,7 +14,6 @@ from routing_engine.amm.constant_product import (
     holds_invariant,
     library_amount_in,
 )
-from routing_engine.amm.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick, tick_at_sqrt_ratio
 from tests.support.strategies import concentrated_pools, magnitudes
 
 RESERVES = magnitudes(2, MAX_RESERVE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from routing_engine.amm.balancer_stable import AMP_PRECISION, MAX_AMP, MIN_AMP, Invariant
+from routing_engine.amm.balancer.stable import AMP_PRECISION, MAX_AMP, MIN_AMP, Invariant
 from routing_engine.fixed_point import WAD
 from routing_engine.markets import BalancerLinearPool, BalancerStablePool, BalancerV1Pool, WeightedPool
 from routing_engine.model import Token

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from routing_engine.amm.cryptoswap import CryptoRules, Method, Profit, find_invariant, scaled
-from routing_engine.amm.cryptoswap_curves import geometric_mean
+from routing_engine.amm.cryptoswap.curves import geometric_mean
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Method, Profit, find_invariant, scaled
 from routing_engine.fixed_point import WAD
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from tests.support.strategies import magnitudes, make_token

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from eth_utils import to_checksum_address
 
-from routing_engine.amm.cryptoswap import CryptoRules, Method
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Method
 from routing_engine.amm.stableswap import Product
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from routing_engine.markets.stableswap.pool import StableSwapPool

@@ -6,7 +6,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from routing_engine.amm.bancor import MAX_RESERVE
-from routing_engine.amm.ekubo_ticks import round_ratio, sqrt_ratio_at_tick
+from routing_engine.amm.ekubo.ticks import round_ratio, sqrt_ratio_at_tick
 from routing_engine.markets.bancor import BancorPool
 from routing_engine.markets.ekubo.pool import EkuboPool
 from routing_engine.markets.fluid.pool import OFF, FluidPool, Quad

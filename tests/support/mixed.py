@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from itertools import combinations
 
-from routing_engine.amm.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
+from routing_engine.amm.concentrated.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
 from routing_engine.markets import (
     BridgeLane,
     ConcentratedPool,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from routing_engine.amm.concentrated.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from routing_engine.amm.constant_product import MAX_RESERVE
-from routing_engine.amm.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from routing_engine.fixed_point import WAD
 from routing_engine.markets import BridgeLane, ConcentratedPool, ConstantProductPool, LaneFee, NativeWrap
 from routing_engine.model import NATIVE_ADDRESS, UNLIMITED, Token

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
-from routing_engine.amm.ekubo_ticks import Q128
+from routing_engine.amm.ekubo.ticks import Q128
 from routing_engine.amm.stableswap import FEE_SCALE
 from routing_engine.fixed_point import PIPS, WAD
 from routing_engine.markets import (

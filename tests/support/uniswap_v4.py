@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from routing_engine.amm.concentrated import MAX_AMOUNT_V4
-from routing_engine.amm.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO
+from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT_V4
+from routing_engine.amm.concentrated.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO
 from routing_engine.markets import ConcentratedPool
 from routing_engine.markets.concentrated.pool_key import pool_id
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from routing_engine.amm.balancer_linear import Reserves, Targets, fees_due
+from routing_engine.amm.balancer.linear import Reserves, Targets, fees_due
 from routing_engine.amm.integer_search import least_input
 from routing_engine.curves.curve import X0, Y0, A, Curve
 from routing_engine.errors import Refusal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.amm.balancer_linear import (
+from routing_engine.amm.balancer.linear import (
     Reserves,
     Targets,
     main_for_share,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from routing_engine.amm.balancer_stable import AMP_PRECISION, Invariant
+from routing_engine.amm.balancer.stable import AMP_PRECISION, Invariant
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import WAD
 from routing_engine.markets.balancer.stable import BalancerStablePool

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from routing_engine.amm.balancer_stable import (
+from routing_engine.amm.balancer.stable import (
     AMP_PRECISION,
     MAX_AMP,
     MIN_AMP,
@@ -16,8 +16,8 @@ from routing_engine.amm.balancer_stable import (
     invariant,
     out_given_in,
 )
+from routing_engine.amm.balancer.weighted import amount_after_fee, amount_before_fee
 from routing_engine.amm.integer_search import least_input
-from routing_engine.amm.weighted import amount_after_fee, amount_before_fee
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up

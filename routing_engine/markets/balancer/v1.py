@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from routing_engine.amm.balancer_v1 import (
+from routing_engine.amm.balancer.v1 import (
     MAX_FEE,
     MAX_WEIGHT,
     MIN_FEE,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from routing_engine.amm.integer_search import least_input
-from routing_engine.amm.weighted import (
+from routing_engine.amm.balancer.weighted import (
     MAX_RATIO,
     MAX_RELATIVE_ERROR,
     MIN_WEIGHT,
@@ -17,7 +16,8 @@ from routing_engine.amm.weighted import (
     out_at_base,
     out_given_in,
 )
-from routing_engine.amm.weighted import base_guess as guess_base
+from routing_engine.amm.balancer.weighted import base_guess as guess_base
+from routing_engine.amm.integer_search import least_input
 from routing_engine.curves.curve import Curve
 from routing_engine.curves.shape import Shape
 from routing_engine.errors import Refusal

@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Self
 
-from routing_engine.amm.concentrated import MAX_AMOUNT, Swapped, Tick, least_input, swap
-from routing_engine.amm.swap_math import swap_fee
-from routing_engine.amm.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
+from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, Swapped, Tick, least_input, swap
+from routing_engine.amm.concentrated.swap_math import swap_fee
+from routing_engine.amm.concentrated.tick_math import (
+    MAX_SQRT_RATIO,
+    MAX_TICK,
+    MIN_SQRT_RATIO,
+    MIN_TICK,
+    sqrt_ratio_at_tick,
+)
 from routing_engine.curves.curve import A, B, Curve
 from routing_engine.errors import InvalidMarket, Refusal
 from routing_engine.fixed_point import PIPS

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.amm.cryptoswap import CryptoRules, Exchanged, Method, exchange, scaled, solve
-from routing_engine.amm.cryptoswap_two import SMALL_GAMMA
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Exchanged, Method, exchange, scaled, solve
+from routing_engine.amm.cryptoswap.two_coins import SMALL_GAMMA
 from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.stableswap import FEE_SCALE
 from routing_engine.curves import cryptoswap as kernel

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, NoReturn, Self
 
-from routing_engine.amm.cryptoswap import CryptoRules, Exchanged, Method, Profit, require_profit, scaled, settle
+from routing_engine.amm.cryptoswap.exchange import (
+    CryptoRules,
+    Exchanged,
+    Method,
+    Profit,
+    require_profit,
+    scaled,
+    settle,
+)
 from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.stableswap import FEE_SCALE, UINT256
 from routing_engine.curves.curve import Curve

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from routing_engine.amm.cryptoswap import Method, Profit
-from routing_engine.amm.cryptoswap_curves import A_SCALE
+from routing_engine.amm.cryptoswap.curves import A_SCALE
+from routing_engine.amm.cryptoswap.exchange import Method, Profit
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_reserves, refuse_many_decimals
 from routing_engine.markets.common.pool_numbers import read_number, read_object

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from operator import itemgetter
 
-from routing_engine.amm.ekubo import FEE_SCALE, Liquidity
-from routing_engine.amm.ekubo_ticks import MAX_SQRT_RATIO, MIN_SQRT_RATIO, Q128, sqrt_ratio_at_tick
+from routing_engine.amm.ekubo.swap_loop import FEE_SCALE, Liquidity
+from routing_engine.amm.ekubo.ticks import MAX_SQRT_RATIO, MIN_SQRT_RATIO, Q128, sqrt_ratio_at_tick
 
 _index = itemgetter(0)
 

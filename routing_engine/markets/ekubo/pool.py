@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from routing_engine.amm.ekubo import FEE_SCALE, MAX_AMOUNT, Tick, swap
-from routing_engine.amm.ekubo_ticks import (
+from routing_engine.amm.ekubo.swap_loop import FEE_SCALE, MAX_AMOUNT, Tick, swap
+from routing_engine.amm.ekubo.ticks import (
     MAX_SQRT_RATIO,
     MAX_TICK,
     MIN_SQRT_RATIO,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from routing_engine.amm.ekubo import Tick
-from routing_engine.amm.ekubo_ticks import tick_at_sqrt_ratio
+from routing_engine.amm.ekubo.swap_loop import Tick
+from routing_engine.amm.ekubo.ticks import tick_at_sqrt_ratio
 from routing_engine.errors import InvalidMarket
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pool_fields import Pool, PoolRefused, name_protocol, require_two

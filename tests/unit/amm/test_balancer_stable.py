@@ -8,7 +8,7 @@ from math import prod
 
 import pytest
 
-from routing_engine.amm.balancer_stable import (
+from routing_engine.amm.balancer.stable import (
     AMP_PRECISION,
     Invariant,
     balance_given_others,

@@ -7,7 +7,7 @@ from decimal import Decimal, localcontext
 
 import pytest
 
-from routing_engine.amm.balancer_v1 import (
+from routing_engine.amm.balancer.v1 import (
     divide,
     input_at_base,
     max_amount_in,

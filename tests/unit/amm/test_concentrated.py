@@ -6,8 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from routing_engine.amm.concentrated import MAX_AMOUNT, least_input, swap
-from routing_engine.amm.tick_math import MAX_SQRT_RATIO, MIN_SQRT_RATIO, sqrt_ratio_at_tick, tick_at_sqrt_ratio
+from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, least_input, swap
+from routing_engine.amm.concentrated.tick_math import (
+    MAX_SQRT_RATIO,
+    MIN_SQRT_RATIO,
+    sqrt_ratio_at_tick,
+    tick_at_sqrt_ratio,
+)
 from routing_engine.fixed_point import Q96
 from routing_engine.markets import ConcentratedPool
 from tests.support.strategies import TOKEN0, TOKEN1

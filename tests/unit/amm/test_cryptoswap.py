@@ -10,9 +10,9 @@ from math import prod
 import numpy as np
 import pytest
 
-from routing_engine.amm.cryptoswap import CryptoRules, Method, Profit, find_invariant, settle, solve
-from routing_engine.amm.cryptoswap_curves import fee_rate, geometric_mean
-from routing_engine.amm.cryptoswap_roots import cube_root, divide, signed
+from routing_engine.amm.cryptoswap.curves import fee_rate, geometric_mean
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Method, Profit, find_invariant, settle, solve
+from routing_engine.amm.cryptoswap.roots import cube_root, divide, signed
 from routing_engine.curves.kernels import cryptoswap as kernel
 from routing_engine.fixed_point import WAD
 from routing_engine.markets.cryptoswap.direction import CryptoDirection

@@ -11,8 +11,8 @@ import pytest
 
 from adapters.testing import check_market
 from routing_engine.amm import stableswap
-from routing_engine.amm.cryptoswap import CryptoRules, Method, Profit, find_invariant, settle, solve
-from routing_engine.amm.cryptoswap_curves import _newton_step, geometric_mean, newton_balance, newton_invariant
+from routing_engine.amm.cryptoswap.curves import _newton_step, geometric_mean, newton_balance, newton_invariant
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Method, Profit, find_invariant, settle, solve
 from routing_engine.fixed_point import WAD
 from routing_engine.markets.cryptoswap.direction import CryptoDirection
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from routing_engine.amm.cryptoswap import CryptoRules, Profit, exchange, scaled, settle
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Profit, exchange, scaled, settle
 from routing_engine.fixed_point import WAD
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from tests.support.strategies import make_token

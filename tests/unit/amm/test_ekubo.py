@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routing_engine.amm.ekubo import (
+from routing_engine.amm.ekubo.swap_loop import (
     FEE_SCALE,
     MAX_AMOUNT,
     amount0_delta,
@@ -26,7 +26,7 @@ from routing_engine.amm.ekubo import (
     next_ratio_from_amount1,
     swap,
 )
-from routing_engine.amm.ekubo_ticks import (
+from routing_engine.amm.ekubo.ticks import (
     MAX_SQRT_RATIO,
     MAX_TICK,
     MIN_SQRT_RATIO,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from routing_engine.amm.concentrated import swap
+from routing_engine.amm.concentrated.swap_loop import swap
 from routing_engine.markets import ConcentratedPool
 from routing_engine.model import Token
 

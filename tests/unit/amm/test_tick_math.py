@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from routing_engine.amm.tick_math import (
+from routing_engine.amm.concentrated.tick_math import (
     MAX_SQRT_RATIO,
     MAX_TICK,
     MIN_SQRT_RATIO,

@@ -7,8 +7,8 @@ from decimal import Decimal, localcontext
 
 import pytest
 
-from routing_engine.amm.log_exp import power
-from routing_engine.amm.weighted import (
+from routing_engine.amm.balancer.log_exp import power
+from routing_engine.amm.balancer.weighted import (
     MAX_RELATIVE_ERROR,
     amount_after_fee,
     amount_before_fee,

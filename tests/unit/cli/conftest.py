@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from routing_engine.amm.tick_math import tick_at_sqrt_ratio
+from routing_engine.amm.concentrated.tick_math import tick_at_sqrt_ratio
 from routing_engine.cli.app import cli
 
 WETH = {"address": "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2", "symbol": "WETH", "decimals": 18}

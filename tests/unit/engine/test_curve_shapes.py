@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from routing_engine.amm.cryptoswap import CryptoRules, Method, find_invariant, scaled
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Method, find_invariant, scaled
 from routing_engine.amm.stableswap import FEE_SCALE, Product
 from routing_engine.fixed_point import WAD
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from routing_engine.amm.balancer_stable import Invariant
+from routing_engine.amm.balancer.stable import Invariant
 from routing_engine.errors import BadMarketFile
 from routing_engine.fixed_point import WAD
 from routing_engine.formats.neutral import parse

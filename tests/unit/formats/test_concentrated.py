@@ -7,7 +7,7 @@ import os
 import pytest
 from eth_utils import keccak
 
-from routing_engine.amm.concentrated import MAX_AMOUNT, MAX_AMOUNT_V4
+from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, MAX_AMOUNT_V4
 from routing_engine.errors import InvalidMarket, QuoteRefused
 from routing_engine.fixed_point import Q96
 from routing_engine.markets import pool_readers

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from adapters.testing import check_market
-from routing_engine.amm.cryptoswap import Method, Profit
+from routing_engine.amm.cryptoswap.exchange import Method, Profit
 from routing_engine.amm.stableswap import FEE_SCALE, Product
 from routing_engine.errors import InvalidMarket
 from routing_engine.markets import pool_readers

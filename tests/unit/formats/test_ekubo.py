@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from routing_engine.amm.ekubo_ticks import Q128
+from routing_engine.amm.ekubo.ticks import Q128
 from routing_engine.errors import InvalidMarket
 from routing_engine.markets import pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens

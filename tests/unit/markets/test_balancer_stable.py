@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.testing import check_market
-from routing_engine.amm.balancer_stable import Invariant
+from routing_engine.amm.balancer.stable import Invariant
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD
 from routing_engine.markets import BalancerStablePool, market_from_record

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.testing import check_market
-from routing_engine.amm.balancer_v1 import divide, out_given_in
+from routing_engine.amm.balancer.v1 import divide, out_given_in
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD
 from routing_engine.markets import BalancerV1Pool

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from routing_engine.amm.tick_math import sqrt_ratio_at_tick
+from routing_engine.amm.concentrated.tick_math import sqrt_ratio_at_tick
 from routing_engine.markets import ConcentratedPool
 from routing_engine.markets.concentrated.curve import WORD_EDGES
 from tests.support.strategies import make_token

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from routing_engine.amm.cryptoswap import CryptoRules, Method, Profit, find_invariant, scaled
-from routing_engine.amm.cryptoswap_curves import geometric_mean
+from routing_engine.amm.cryptoswap.curves import geometric_mean
+from routing_engine.amm.cryptoswap.exchange import CryptoRules, Method, Profit, find_invariant, scaled
 from routing_engine.curves.shape import Shape
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from routing_engine.amm.ekubo_ticks import MAX_SQRT_RATIO, MIN_SQRT_RATIO, MIN_TICK, Q128, sqrt_ratio_at_tick
+from routing_engine.amm.ekubo.ticks import MAX_SQRT_RATIO, MIN_SQRT_RATIO, MIN_TICK, Q128, sqrt_ratio_at_tick
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.markets.ekubo.pool import EkuboPool
 from tests.support.strategies import TOKEN0, TOKEN1

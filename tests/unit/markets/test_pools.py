@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from routing_engine.amm.concentrated.tick_math import sqrt_ratio_at_tick
 from routing_engine.amm.constant_product import MAX_RESERVE
-from routing_engine.amm.tick_math import sqrt_ratio_at_tick
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import Q96
 from routing_engine.markets import ConcentratedPool, ConstantProductPool, NativeWrap

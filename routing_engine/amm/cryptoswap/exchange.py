@@ -10,7 +10,7 @@ from enum import StrEnum
 from math import isqrt
 from typing import NamedTuple
 
-from routing_engine.amm.cryptoswap_curves import (
+from routing_engine.amm.cryptoswap.curves import (
     fee_rate,
     geometric_mean,
     iterate_mean,
@@ -18,8 +18,8 @@ from routing_engine.amm.cryptoswap_curves import (
     newton_invariant,
     newton_invariant_before_ng,
 )
-from routing_engine.amm.cryptoswap_three import solve_three
-from routing_engine.amm.cryptoswap_two import solve_two
+from routing_engine.amm.cryptoswap.three_coins import solve_three
+from routing_engine.amm.cryptoswap.two_coins import solve_two
 from routing_engine.amm.stableswap import FEE_SCALE, Product, Rules, balance_after, invariant
 from routing_engine.fixed_point import WAD
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isqrt
 
-from routing_engine.amm.cryptoswap_roots import cube_root
+from routing_engine.amm.cryptoswap.roots import cube_root
 from routing_engine.amm.stableswap import UINT256
 from routing_engine.fixed_point import WAD
 

@@ -6,7 +6,7 @@ Balances and amounts have 18 decimals here, weights and ratios too. Inputs are a
 
 from __future__ import annotations
 
-from routing_engine.amm.log_exp import power
+from routing_engine.amm.balancer.log_exp import power
 from routing_engine.fixed_point import WAD, div_up, mul_div, mul_div_up
 
 MAX_RATIO = 3 * WAD // 10

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
-from routing_engine.amm.ekubo_ticks import (
+from routing_engine.amm.ekubo.ticks import (
     MAX_SQRT_RATIO,
     MAX_TICK,
     MIN_SQRT_RATIO,

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
-from routing_engine.amm.swap_math import ENDLESS, least_step_input, step_exact_in, step_exact_out
-from routing_engine.amm.tick_math import (
+from routing_engine.amm.concentrated.swap_math import ENDLESS, least_step_input, step_exact_in, step_exact_out
+from routing_engine.amm.concentrated.tick_math import (
     MAX_SQRT_RATIO,
     MAX_TICK,
     MIN_SQRT_RATIO,

@@ -7,7 +7,7 @@ balances are in smallest units whatever a token's decimals.
 
 from __future__ import annotations
 
-from routing_engine.amm.log_exp import power as true_power
+from routing_engine.amm.balancer.log_exp import power as true_power
 from routing_engine.fixed_point import WAD, div_up
 
 PRECISION = WAD // 10**10

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isqrt
 
-from routing_engine.amm.cryptoswap_curves import A_SCALE, LEAST_D, MOST_D, MOST_SHARE, newton_balance
-from routing_engine.amm.cryptoswap_roots import cube_root, divide, signed
+from routing_engine.amm.cryptoswap.curves import A_SCALE, LEAST_D, MOST_D, MOST_SHARE, newton_balance
+from routing_engine.amm.cryptoswap.roots import cube_root, divide, signed
 from routing_engine.fixed_point import WAD
 
 LEAST_ANN, MOST_ANN = 4 * A_SCALE // 10, 4 * A_SCALE * 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isqrt
 
-from routing_engine.amm.cryptoswap_curves import (
+from routing_engine.amm.cryptoswap.curves import (
     A_SCALE,
     LEAST_D,
     LEAST_SHARE,
@@ -13,7 +13,7 @@ from routing_engine.amm.cryptoswap_curves import (
     MOST_SHARE,
     newton_balance_within,
 )
-from routing_engine.amm.cryptoswap_roots import cube_root, divide, signed
+from routing_engine.amm.cryptoswap.roots import cube_root, divide, signed
 from routing_engine.fixed_point import WAD
 
 LEAST_ANN, MOST_ANN = 27 * A_SCALE // 100, 27 * A_SCALE * 1000

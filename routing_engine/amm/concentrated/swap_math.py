@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from routing_engine.amm.integer_search import least_input
-from routing_engine.amm.sqrt_price_math import (
+from routing_engine.amm.concentrated.sqrt_price_math import (
     amount0_delta,
     amount1_delta,
     amounts_falling,
@@ -15,6 +14,7 @@ from routing_engine.amm.sqrt_price_math import (
     price_after_amount1_in,
     price_after_amount1_out,
 )
+from routing_engine.amm.integer_search import least_input
 from routing_engine.fixed_point import PIPS
 
 Step: TypeAlias = tuple[int, int, int, int]

@@ -1,0 +1,4 @@
+"""Ekubo.
+
+May import `fixed_point`. Begin with `swap_loop.py`.
+"""
