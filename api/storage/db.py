@@ -53,7 +53,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Give a session for reading one state of the database, whatever is written meanwhile; nothing of it is kept."""
+        """Give a session that reads one state, whatever is written meanwhile; nothing of it is kept."""
         with self._readers() as session:
             yield session
 
