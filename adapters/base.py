@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import metadata
+from importlib.metadata import entry_points
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from routing_engine.formats import Contents
@@ -219,12 +218,6 @@ class Connectable(Protocol):
 def load_adapters() -> dict[str, Connectable]:
     """Return what installed packages offer: the group ``routing_engine.adapters``, and the adapters of bridges."""
     return load_installed("adapter", ENTRY_POINTS)
-
-
-@cache
-def entry_points(group: str) -> metadata.EntryPoints:
-    """Return what installed packages name in a group; to read them all takes long, and they stay for a process."""
-    return metadata.entry_points(group=group)
 
 
 def load_installed(part: str, group: str = "") -> dict[str, Any]:
