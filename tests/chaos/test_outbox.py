@@ -28,7 +28,7 @@ from api.services.webhooks.secrets import add_secret
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from api.storage.tables import WebhookDelivery, WebhookSubscription
-from tests.api.conftest import DIALECTS
+from tests.support.databases import DIALECTS
 
 MESSAGES = 300
 SUBSCRIPTIONS = 5

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
+from tests.support.databases import DIALECTS
 from tests.support.lying_rpc import Invention, Lie, LyingRpc, hide_calls, hide_first_log, hide_logs, lying_rpc, relabel
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
@@ -30,7 +30,7 @@ def opened(
     nets: Mapping[int, MainNet],
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    make_database_url: Callable[[str], str],  # noqa: F811
+    make_database_url: Callable[[str], str],
 ) -> Iterator[Callable[[int], tuple[ChainShop, list[LyingRpc]]]]:
     """Open a shop whose worker has so many endpoints."""
     with ExitStack() as stack:

@@ -11,9 +11,9 @@ import pytest
 from adapters.chain.deployments import read_deployments
 from api.services.settlement.watching.reported_payments import report_payment
 from api.storage.tables import Payment
-from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
 from tests.support.across import Crossing
 from tests.support.circle import deploy_circle, forward
+from tests.support.databases import DIALECTS
 from tests.support.evidence import data_of
 from tests.support.forged_deposits import ForgedDeposit
 from tests.support.lying_rpc import LyingRpc, lying_rpc, relabel
@@ -43,7 +43,7 @@ def opened(
     nets: Mapping[int, MainNet],
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    make_database_url: Callable[[str], str],  # noqa: F811
+    make_database_url: Callable[[str], str],
 ) -> Iterator[Callable[[int], tuple[ChainShop, LyingRpc]]]:
     """Open a shop whose worker has so many endpoints of Ethereum; the first may lie."""
     with ExitStack() as stack:

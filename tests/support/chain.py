@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from eth_utils.abi import collapse_if_tuple
 from adapters.rpc.multicall import MULTICALL3
 from tests.support.anvil import running_anvil
 from tests.support.evm import ACTOR, Contract, Reverted, _Function
+from tests.support.node_connection import NodeConnection
 from tests.support.npm import ACROSS, artifact
 
 GAS = 900_000_000
@@ -30,6 +29,7 @@ class Chain:
     def __init__(self, url: str, chain_id: int) -> None:
         self.url, self.chain_id = url, chain_id
         self._numbers = count(1)
+        self._node = NodeConnection(url)
         self._is_gathering = False
         self.rpc("anvil_impersonateAccount", ACTOR)
         self.rpc("anvil_setBalance", ACTOR, hex(2**200))
@@ -37,9 +37,7 @@ class Chain:
     def rpc(self, method: str, *parameters: Any) -> Any:
         """Ask the node; raise `Reverted` for an error."""
         body = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": parameters}
-        request = urllib.request.Request(self.url, json.dumps(body).encode(), {"content-type": "application/json"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            document = json.load(answer)
+        document = self._node.ask(body)
         if "error" in document:
             raise Reverted(str(document["error"]))
         return document["result"]

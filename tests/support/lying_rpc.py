@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import threading
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,10 +12,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from api.services.ledger.transfers import TRANSFER_TOPIC, make_topic
+from tests.support.node_connection import NodeConnection
 from tests.support.settlement import transfer_data
 
 Lie = Callable[[str, list[Any], Any], Any]
 """Takes a method, its parameters and the true answer, and gives what is answered instead."""
+LOOK_S = 0.02
+"""How often the endpoint looks whether it is to end."""
 
 
 @dataclass
@@ -35,17 +37,22 @@ class LyingRpc:
     asked: list[list[str]] = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
 
+    def __post_init__(self) -> None:
+        self._connection = NodeConnection(self.node)
+
     def answer(self, body: Any) -> Any:
         """Answer a request or a batch."""
         questions = body if isinstance(body, list) else [body]
         self.asked.append([each["method"] for each in questions])
         if self.hangs:
             self.ended.wait(60)
-        newest = int(
-            self._forward([{"jsonrpc": "2.0", "id": 0, "method": "eth_blockNumber", "params": []}])[0]["result"], 16
-        )
-        told = [self._told(each, newest - self.lag) for each in self._forward_all(questions, newest - self.lag)]
+        newest = self._newest() - self.lag if self.lag else 0
+        told = [self._told(each, newest) for each in self._forward_all(questions, newest)]
         return told if isinstance(body, list) else told[0]
+
+    def _newest(self) -> int:
+        question = {"jsonrpc": "2.0", "id": 0, "method": "eth_blockNumber", "params": []}
+        return int(self._forward([question])[0]["result"], 16)
 
     def _forward_all(self, questions: list[dict[str, Any]], newest: int) -> list[tuple[dict[str, Any], Any]]:
         late = {"latest": hex(newest), "finalized": hex(max(0, newest - 64))}
@@ -68,11 +75,7 @@ class LyingRpc:
         return {**answer, "result": result}
 
     def _forward(self, questions: list[dict[str, Any]]) -> Any:
-        request = urllib.request.Request(
-            self.node, json.dumps(questions).encode(), {"content-type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
+        return self._connection.ask(questions)
 
 
 def _before(question: dict[str, Any], result: Any, newest: int) -> Any:
@@ -110,7 +113,7 @@ def lying_rpc(node: str, *lies: Lie) -> Iterator[LyingRpc]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(LOOK_S,), daemon=True)
     thread.start()
     made.url = f"http://127.0.0.1:{server.server_port}"
     try:

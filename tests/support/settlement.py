@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -194,8 +194,9 @@ def chain_shop(
 ) -> Iterator[ChainShop]:
     """Open a shop of a new merchant, with a database of its own, on chains that run already.
 
-    With markets its page pays over them, and `firm` confirms those that are bridges. The worker reads the chains
-    through `endpoints` where those are given, for each of `env_modes`.
+    Afterwards the chains are put back: the longer one is, the longer each of its blocks takes. With markets the page
+    pays over them, and `firm` confirms those that are bridges. The worker reads the chains through `endpoints` where
+    those are given, for each of `env_modes`.
     """
     clock = SettableClock(datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC))
     urls = {chain_id: (net.chain.url,) for chain_id, net in nets.items()} | dict(endpoints or {})
@@ -216,10 +217,11 @@ def chain_shop(
         ledgers={each: connect_ledger(urls, EnvMode.TEST, clock) for each in env_modes},
     )
     upgrade(resources.database.engine)
-    try:
+    with ExitStack() as stack:
+        stack.callback(resources.database.close)
+        for net in nets.values():
+            stack.enter_context(net.chain.undone())
         yield open_account(resources, nets, build_app(resources).test_client(), clock, f"merchant of {name}")
-    finally:
-        resources.database.close()
 
 
 def open_another(shop: ChainShop, name: str, env_mode: EnvMode = EnvMode.TEST) -> ChainShop:

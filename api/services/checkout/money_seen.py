@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.domain.payments import GONE
 from api.domain.transfers import TransferKind
-from api.services.orders.views import PublicOrder
+from api.services.orders.views import PublicOrder, read_public_order
 from api.services.resources import Resources
 from api.storage.tables import DoubtfulBlock, Payment, WatchCursor
 
@@ -81,19 +81,30 @@ class MoneySeen:
         return tuple(row for row in self.transfers if row.is_waiting)
 
 
-def find_money_seen(resources: Resources, order: PublicOrder) -> MoneySeen:
-    """Return what is known of an order's money."""
+def load_order_and_money(resources: Resources, order_id: str) -> tuple[PublicOrder, MoneySeen]:
+    """Return an order and what is known of its money, of one moment: money that comes meanwhile is in both or neither.
+
+    Raises
+    ------
+    NotFound
+        If there is no such order.
+    """
+    with resources.database.read() as session:
+        order = read_public_order(resources, session, order_id)
+        return order, _find_money_seen(resources, session, order)
+
+
+def _find_money_seen(resources: Resources, session: Session, order: PublicOrder) -> MoneySeen:
     ledger = resources.ledgers.get(order.env_mode)
     chain_ids = ledger.chain_ids if ledger is not None else frozenset()
-    with resources.database.read() as session:
-        query = select(Payment).where(Payment.order_id == order.order_id, Payment.state.not_in(GONE))
-        rows = session.scalars(query.order_by(Payment.mined_at, Payment.id)).all()
-        answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}
-        return MoneySeen(
-            transfers=tuple(_describe_seen(order, row, answered) for row in rows),
-            looked_at=_find_looked_at(session, order.env_mode, chain_ids),
-            chain_ids=tuple(sorted(chain_ids)),
-        )
+    query = select(Payment).where(Payment.order_id == order.order_id, Payment.state.not_in(GONE))
+    rows = session.scalars(query.order_by(Payment.mined_at, Payment.id)).all()
+    answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}
+    return MoneySeen(
+        transfers=tuple(_describe_seen(order, row, answered) for row in rows),
+        looked_at=_find_looked_at(session, order.env_mode, chain_ids),
+        chain_ids=tuple(sorted(chain_ids)),
+    )
 
 
 def _describe_seen(order: PublicOrder, row: Payment, answered: Collection[str | None]) -> SeenTransfer:

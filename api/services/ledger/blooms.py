@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from eth_utils.crypto import keccak
 
 BLOOM_BYTES = 256
 BITS_PER_ITEM = 3
 LOWEST_BITS = 2**11 - 1
+KNOWN_ITEMS = 10_000
+"""Of which the bits are kept: each block is asked for the same addresses and topics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,7 @@ def search_of(*groups: Collection[str]) -> EventSearch:
     return EventSearch(groups=tuple(frozenset(bytes.fromhex(item[2:]) for item in group) for group in groups))
 
 
+@lru_cache(maxsize=KNOWN_ITEMS)
 def _find_bits(item: bytes) -> int:
     digest = keccak(item)
     bits = 0

@@ -95,13 +95,18 @@ def load_public_order(resources: Resources, order_id: str) -> PublicOrder:
         If there is none.
     """
     with resources.database.read() as session:
-        order = session.get(PaymentOrder, order_id)
-        if order is None:
-            raise NotFound("There is no such payment order")
-        vendor = session.get_one(Vendor, order.vendor_id)
-        money = load_money(session, [order.id]).get(order.id, NO_MONEY)
-        timeline = load_timelines(session, [order.id])[order.id]
-        return _describe_publicly(resources, order, vendor, money, timeline)
+        return read_public_order(resources, session, order_id)
+
+
+def read_public_order(resources: Resources, session: Session, order_id: str) -> PublicOrder:
+    """Return what the payment page shows of an order, as `load_public_order` does, in a session of the caller."""
+    order = session.get(PaymentOrder, order_id)
+    if order is None:
+        raise NotFound("There is no such payment order")
+    vendor = session.get_one(Vendor, order.vendor_id)
+    money = load_money(session, [order.id]).get(order.id, NO_MONEY)
+    timeline = load_timelines(session, [order.id])[order.id]
+    return _describe_publicly(resources, order, vendor, money, timeline)
 
 
 def describe_orders(resources: Resources, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ const TROUBLE_MS = 5_000;
 export class Polling {
   #timer = 0;
   #isAsking = false;
+  #isAskedAgain = false;
   #everyMs = 0;
 
   /**
@@ -29,14 +30,20 @@ export class Polling {
     this.#schedule(milliseconds);
   }
 
-  /** Ask at once. */
+  /** Ask at once; an answer that is under way may be older, so another question follows it. */
   now() {
-    this.#run();
+    if (this.#isAsking) this.#isAskedAgain = true;
+    else this.#run();
   }
 
   #schedule(milliseconds) {
     clearTimeout(this.#timer);
     if (milliseconds && this.#everyMs) this.#timer = setTimeout(() => this.#run(), milliseconds);
+  }
+
+  #askAgain() {
+    this.#isAskedAgain = false;
+    this.#run();
   }
 
   async #run() {
@@ -54,7 +61,8 @@ export class Polling {
       wait = Math.max(TROUBLE_MS, (problem.retryAfterS ?? 0) * 1000);
     } finally {
       this.#isAsking = false;
-      this.#schedule(wait);
+      if (this.#isAskedAgain) this.#askAgain();
+      else this.#schedule(wait);
     }
   }
 }

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from api.domain.env import EnvMode
-from tests.api.conftest import DIALECTS, make_database_url, postgres_server  # noqa: F401
 from tests.support.attacks import BASE
+from tests.support.databases import DIALECTS
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet
 from tests.support.settlement import ChainShop, chain_shop
@@ -21,7 +21,7 @@ def shop(
     nets: Mapping[int, MainNet],
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    make_database_url: Callable[[str], str],  # noqa: F811
+    make_database_url: Callable[[str], str],
 ) -> Iterator[ChainShop]:
     url = make_database_url(request.param)
     with chain_shop(nets, tmp_path, request.node.name, database_url=url, env_modes=tuple(EnvMode)) as opened:

