@@ -7,6 +7,7 @@ little. From there on the input falls to the least, as by Newton's method on a c
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 from operator import attrgetter
 from typing import NamedTuple
@@ -142,6 +143,7 @@ class Purchase:
         matched = match_output(self._splitter, allocation) if allocation.net > -inf else None
         if matched is None:
             return None
+        allocation = replace(allocation, slope=matched.price)
         bought = Bought(allocation, matched, self._splitter.value_cost(matched), searched)
         self._found.append(bought)
         return bought

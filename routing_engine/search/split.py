@@ -32,8 +32,9 @@ DOUBTFUL, DOUBTFUL_OF_FEW, FEW = 1e-4, 3e-5, 4
 OVERSIZED_IMPACT, SMALLER_PARTS = 0.99, (1e-2, 1e-4, 1e-6)
 """Price impact at which a trade exceeds what there is to buy, and the parts of it whose paths are found instead."""
 
-TURNS, CLOSE = 4, 1e-8
-"""How often the value of gas is corrected in the bound of an exact-out split, and when it is right."""
+TURNS, CLOSE, BELOW = 4, 1e-6, 1.0 - 1e-4
+"""How often the value of gas is corrected in the bound of an exact-out split, what part of the input it may cost, and
+what part of the slope it is."""
 
 
 class Splitter:
@@ -189,24 +190,24 @@ class Splitter:
             Its input and gas.
 
         With gas valued at `rate` units of output for one of input, a bound ``out - rate * gas <= slope * in + rest``
-        says that ``in + gas >= (out - rest) / max(slope, rate)``. It is tightest where the two are equal.
+        says that ``in + gas >= (out - rest) / max(slope, rate)``. A rate above the slope costs as much of the whole
+        input, one below it only of the gas. So gas is valued a little below the slope that is expected.
         """
-        more = gross / allocation.amount
-        starts = allocation.list_parts(more)
+        starts = allocation.list_parts(gross / allocation.amount)
         free = not self._gas_cost.any()  # then its value does not matter, and the input bounds itself
-        rate, most = allocation.slope, 0.0
+        rate, most, gas_share = allocation.slope * BELOW, 0.0, max(0.0, 1.0 - allocation.amount / gross)
         for _ in range(1 if free else TURNS):
             if rate <= 0.0:
                 break
             gas = self._gas_cost * self.graph.units[self._problem.start] * rate
             problem = self._problem._replace(gas=gas, max_hops=allocation.max_hops)
             judged = self._improve(starts, problem, grow=False, linear=True)
-            rest = judged.bound - judged.slope * gross
-            price = judged.slope if free and judged.slope > 0.0 else max(judged.slope, rate)
+            slope, rest = judged.slope, judged.bound - judged.slope * gross
+            price = slope if free and slope > 0.0 else max(slope, rate)
             most = max(most, (self.request.amount - rest) / price)
-            if abs(judged.slope - rate) <= CLOSE * rate:
+            if rate <= slope and (slope - rate) * gas_share <= CLOSE * slope:
                 break
-            rate = judged.slope
+            rate = slope * BELOW
         return most
 
     def _improve(
