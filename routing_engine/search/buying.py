@@ -15,8 +15,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.model import Hop
 from routing_engine.search.allocation import Allocation
-from routing_engine.search.exact_output import Flows, find_matching_input
+from routing_engine.search.allocation_replay import REPLAYS
+from routing_engine.search.exact_output import Flows, find_declining_market, find_matching_input, spend_least
 from routing_engine.search.query import Query, Single
 from routing_engine.search.selling import find_part, sell
 from routing_engine.search.split import Splitter
@@ -170,6 +172,25 @@ class Purchase:
             saved, bought = bought.cost - better.cost, better
             if saved < SAVED * bought.cost:
                 break
+
+
+def replay_purchase(splitter: Splitter, bought: Bought) -> tuple[Hop, ...] | None:
+    """Replay an allocation with the least input that gives what is asked; None where markets decline.
+
+    Paths over a market that declines its part are left out, and the others take their part.
+    """
+    graph, wanted, allocation = splitter.graph, splitter.request.amount, bought.allocation
+    flows: Flows | None = bought.flows
+    for _ in range(REPLAYS):
+        if flows is None:
+            break
+        hops = spend_least(graph, flows, wanted)
+        declining = None if hops else find_declining_market(graph, flows)
+        if declining is None:
+            return hops
+        allocation = allocation.without(graph.find_edges(declining))
+        flows = match_output(splitter, allocation) if allocation.count else None
+    return None
 
 
 def match_output(splitter: Splitter, allocation: Allocation) -> Flows | None:

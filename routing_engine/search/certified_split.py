@@ -13,8 +13,7 @@ from routing_engine.model import Hop
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.allocation_replay import replay_allocation
-from routing_engine.search.buying import Purchase
-from routing_engine.search.exact_output import spend_least
+from routing_engine.search.buying import Purchase, replay_purchase
 from routing_engine.search.full_paths import bound_amount
 from routing_engine.search.query import Query, Single
 from routing_engine.search.selling import allocate_beyond_paths
@@ -69,7 +68,7 @@ def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Ma
     if is_exact_out:
         for bought in Purchase(query, splitter, allowed).run(single):
             is_same = _is_just(single, bought.allocation)
-            yield bought.allocation, None if is_same else spend_least(query.graph, bought.flows, request.amount)
+            yield bought.allocation, None if is_same else replay_purchase(splitter, bought)
         return
     allocation = splitter.allocate(*single.list_starts())
     longer = splitter.extend(allocation)
@@ -90,4 +89,4 @@ def _divide_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter
     elif query.request.max_splits > 1:
         splitter = query.create_splitter(allowed, 0)
         for bought in Purchase(query, splitter, allowed).run(None):
-            yield splitter, bought.allocation, spend_least(query.graph, bought.flows, query.request.amount)
+            yield splitter, bought.allocation, replay_purchase(splitter, bought)

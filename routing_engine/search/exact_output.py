@@ -167,6 +167,15 @@ def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | 
     return hops
 
 
+def find_declining_market(graph: Graph, matched: Flows) -> str | None:
+    """Return the id of the market that declines an allocation's exact amounts first."""
+    try:
+        FlowPlan.of(graph, matched.edges, matched.flows).replay(int(matched.amount))
+    except QuoteRefused as refusal:
+        return refusal.market_id
+    return None
+
+
 def _run(plan: FlowPlan, wanted: int, amount_in: int) -> tuple[Hop, ...] | None:
     """Return the hops of a plan for an input; None where they give too little, or a market declines."""
     hops = plan.replay_or_none(amount_in)
