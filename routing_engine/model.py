@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from routing_engine.amounts import parse_whole
+from routing_engine.token_fields import check_decimals, read_address
 
 if TYPE_CHECKING:
     from routing_engine.curves.curve import Curve
@@ -51,13 +52,18 @@ class Token:
     chain_id : int
         EIP-155 chain id.
     address : str
-        Contract address in lower case, ``0x`` and 40 hex digits; `NATIVE_ADDRESS` for the native coin.
+        Contract address, ``0x`` and 40 hex digits, kept in lower case; `NATIVE_ADDRESS` for the native coin.
     symbol : str
         As the contract says it; not unique.
     decimals : int
-        One whole token is ``10**decimals`` smallest units.
+        One whole token is ``10**decimals`` smallest units; 0 to 255.
     transfers : Transfers
         What its source says of them; `transfers.transfers_of` also knows some contracts.
+
+    Raises
+    ------
+    InvalidRequest
+        Naming the field, if it is no address, or if no contract could have these decimals.
     """
 
     chain_id: int
@@ -65,6 +71,10 @@ class Token:
     symbol: str = field(compare=False)
     decimals: int = field(compare=False)
     transfers: Transfers = field(default=Transfers.EXACT, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "address", read_address(self.address))
+        check_decimals(self.decimals)
 
     def __eq__(self, other: object) -> bool:
         if self is other:  # most often, as tokens are shared; routes compare many
@@ -186,21 +196,17 @@ class Market(Protocol):
     @property
     def id(self) -> str:
         """Unique in a snapshot: ``<chain>:<address or pool id>`` for pools."""
-        ...
 
     @property
     def protocol(self) -> str:
         """Short name, e.g. ``uniswap_v3``; what requests allow and deny."""
-        ...
 
     @property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens it holds or joins."""
-        ...
 
     def edges(self) -> tuple[tuple[Token, Token], ...]:
         """Directions it can serve in its present state, as (token_in, token_out)."""
-        ...
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; give the hop and the market after it.
@@ -210,7 +216,6 @@ class Market(Protocol):
         QuoteRefused
             If it declines this amount or pair.
         """
-        ...
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input that suffices.
@@ -223,25 +228,19 @@ class Market(Protocol):
         QuoteRefused
             If no input gives that much, or it declines the pair.
         """
-        ...
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """Bounds on the input."""
-        ...
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price of the next unit, after proportional fees, smallest unit out per smallest unit in."""
-        ...
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """Return the same function in float64, for kernels that choose."""
-        ...
 
     def to_record(self) -> dict[str, Any]:
         """JSON-ready state; integers beyond 2**53 as digit strings."""
-        ...
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
         """Inverse of `to_record`; `tokens` maps `Token.key` to tokens."""
-        ...

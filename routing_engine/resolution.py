@@ -14,7 +14,7 @@ from routing_engine.snapshot.snapshot import Snapshot
 
 
 def resolve(request: RouteRequest, snapshot: Snapshot, graph: Graph) -> RouteRequest:
-    """Return the request with the snapshot's own tokens in the place of names.
+    """Return the request with the snapshot's own tokens in the place of names and of tokens like them.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def find_token(token: Token | str, snapshot: Snapshot, graph: Graph, field: str)
     if known.decimals != token.decimals:
         message = f"{token} has {known.decimals} decimals in this market, not {token.decimals}; take its token"
         raise InvalidRequest(field, f"{message}: snapshot.token({token.key!r})")
-    return token
+    return known
 
 
 def check_protocols(names: Collection[str], known: Collection[str], field: str) -> None:

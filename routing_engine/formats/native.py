@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from routing_engine.errors import BadMarketFile, InvalidMarket
+from routing_engine.errors import BadMarketFile, InvalidMarket, InvalidRequest
 from routing_engine.formats.contents import Contents
 from routing_engine.markets import market_from_record
 from routing_engine.model import MAX_DECIMALS, Token, Transfers
@@ -42,7 +42,7 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
     """
     if document.get("version") != VERSION:
         raise BadMarketFile(path, "version", f"is {document.get('version')!r}; this library reads version {VERSION}")
-    tokens = {token.key: token for token in _tokens(document, path)}
+    tokens = _tokens(document, path)
     markets = []
     for number, record in enumerate(_field(document, "markets", list, path)):
         try:
@@ -65,20 +65,23 @@ def _token_row(token: Token) -> list[int | str]:
     return row if token.transfers is Transfers.EXACT else [*row, token.transfers.value]
 
 
-def _tokens(document: Mapping[str, Any], path: str) -> list[Token]:
-    rows = _field(document, "tokens", list, path)
-    found = []
-    for number, row in enumerate(rows):
+def _tokens(document: Mapping[str, Any], path: str) -> dict[str, Token]:
+    """Return the tokens by their keys as the file writes them."""
+    found = {}
+    for number, row in enumerate(_field(document, "tokens", list, path)):
         match row:
             case [int(chain_id), str(address), str(symbol), int(decimals), *rest] if (
                 0 <= decimals <= MAX_DECIMALS and rest in TRANSFERS_COLUMN
             ):
                 transfers = Transfers(rest[0]) if rest else Transfers.EXACT
-                token = Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals, transfers=transfers)
-                found.append(token)
             case _:
                 message = f"expected [chain id, address, symbol, decimals up to {MAX_DECIMALS}] and how it transfers"
                 raise BadMarketFile(path, f"tokens.{number}", message)
+        try:
+            token = Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals, transfers=transfers)
+        except InvalidRequest as error:
+            raise BadMarketFile(path, f"tokens.{number}.{error.field}", error.message) from error
+        found[f"{address}@{chain_id}"] = token
     return found
 
 

@@ -1,6 +1,7 @@
 """The kinds of markets that this library knows, by class, and what reads a market of any kind that is installed.
 
-May import `amm`, `curves`, `errors`, `fixed_point`, `model` and `reference`. Begin with `constant_product.py`.
+May import `amm`, `curves`, `errors`, `fixed_point`, `model`, `reference` and `token_fields`.
+Begin with `constant_product.py`.
 """
 
 from __future__ import annotations
