@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from routing_engine.amounts import parse_whole
 from routing_engine.token_fields import check_decimals, read_address
+from routing_engine.values import seal
 
 if TYPE_CHECKING:
     from routing_engine.curves.curve import Curve
@@ -41,6 +42,7 @@ class Transfers(StrEnum):
     """Balances change without a transfer."""
 
 
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
     """A token on one chain: the node of the graph.
@@ -120,6 +122,7 @@ class Fee:
     included: bool = True
 
 
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
     """What one market did, or would do, to one amount.

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from routing_engine.model import Hop, Token
+from routing_engine.values import seal
 
 START = -1
 """Stands before the first hops, as the number of hops stands after the last."""
@@ -22,6 +23,7 @@ Strand = tuple[tuple[int, ...], Fraction, Fraction]
 """A path as far as it goes: the numbers of its hops, what it took at the start, and what that has become."""
 
 
+@seal
 @dataclass(frozen=True, slots=True)
 class Path:
     """Hops in series: each spends what the one before gave."""

@@ -12,6 +12,7 @@ from routing_engine.amounts import write_short
 from routing_engine.model import Fee, Hop, Token
 from routing_engine.paths import Path, decompose
 from routing_engine.reference.chains import block_time_s
+from routing_engine.values import seal
 
 
 class Side(StrEnum):
@@ -25,6 +26,7 @@ SideName = Literal["exact_in", "exact_out"]
 """A `Side` as callers write it."""
 
 
+@seal
 @dataclass(frozen=True, slots=True)
 class Leg:
     """Hops that share one transaction on one chain; its bridge hops end it."""
@@ -42,6 +44,7 @@ class Leg:
         return block_time_s(self.chain_id) + max(hop.fill_time_s for hop in self.hops)
 
 
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
     """Hops from one token to another: one path, or a network of paths that divide and meet.

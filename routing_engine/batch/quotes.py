@@ -15,11 +15,13 @@ from routing_engine.batch.searcher import Searcher
 from routing_engine.errors import InvalidRequest
 from routing_engine.model import Token
 from routing_engine.request import RouteRequest, RouteResult
+from routing_engine.values import seal
 
 FindToken = Callable[[object, str], Token]
 """Returns the token that a value means, or raises `InvalidRequest` for the field."""
 
 
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Quotes:
     """Answers to many requests as arrays of shape (n,), in the order of the requests.

@@ -8,7 +8,8 @@ from typing import Any
 from routing_engine.errors import BadMarketFile, InvalidMarket, InvalidRequest
 from routing_engine.formats.contents import Contents
 from routing_engine.markets import market_from_record
-from routing_engine.model import MAX_DECIMALS, Token, Transfers
+from routing_engine.markets.common.record import require
+from routing_engine.model import MAX_DECIMALS, Market, Token, Transfers
 
 FORMAT = "routing-engine-snapshot"
 VERSION = 1
@@ -43,16 +44,18 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
     if document.get("version") != VERSION:
         raise BadMarketFile(path, "version", f"is {document.get('version')!r}; this library reads version {VERSION}")
     tokens = _tokens(document, path)
-    markets = []
+    markets: dict[str, Market] = {}
     for number, record in enumerate(_field(document, "markets", list, path)):
         try:
-            markets.append(market_from_record(record, tokens))
+            market = market_from_record(record, tokens)
+            require(market.id not in markets, "id", f"{market.id!r} stands there already; give each market its own")
+            markets[market.id] = market
         except (InvalidMarket, TypeError) as error:
             field = f".{error.field}" if isinstance(error, InvalidMarket) else ""
             reason = error.message if isinstance(error, InvalidMarket) else "is not a market record"
             raise BadMarketFile(path, f"markets.{number}{field}", reason) from error
     return Contents(
-        markets=tuple(markets),
+        markets=tuple(markets.values()),
         refused=_field(document, "refused", dict, path),
         blocks=_int_map(document, "blocks", path),
         gas_prices=_int_map(document, "gas_prices", path),
