@@ -104,5 +104,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """List the public names too, so that an editor and an interpreter complete them before their first use."""
-    return sorted({*globals(), *__all__})
+    """List the public names and no others; an editor and an interpreter complete them before their first use."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

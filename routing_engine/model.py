@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from routing_engine.amounts import parse_whole
+from routing_engine.amounts import parse_whole, write_short
 from routing_engine.token_fields import check_decimals, read_address
 from routing_engine.values import seal
 
@@ -86,14 +86,12 @@ class Token:
         return self.address == other.address and self.chain_id == other.chain_id
 
     def units(self, amount: str | int | Decimal) -> int:
-        """Return a number of whole tokens in smallest units: ``usdc.units("1.5")`` is 1,500,000.
-
-        Raises
-        ------
-        InvalidRequest
-            As `routing_engine.amounts.parse_whole`: among others for a float, since 0.1 of it is not a tenth.
-        """
+        """Return whole tokens in smallest units: ``usdc.units("1.5")`` is 1,500,000; `parse_whole` refuses a float."""
         return parse_whole(amount, self.decimals, str(self))
+
+    def show(self, amount: int) -> str:
+        """Return smallest units for people, cut to a few digits: ``usdc.show(1_500_000)`` is ``1.5 USDC@1``."""
+        return f"{write_short(amount, self.decimals)} {self}"
 
     @property
     def key(self) -> str:
@@ -123,7 +121,7 @@ class Fee:
 
 
 @seal
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Hop:
     """What one market did, or would do, to one amount.
 
@@ -167,6 +165,10 @@ class Hop:
         ideal = self.amount_in * self.spot_price
         return max(0.0, 1.0 - self.amount_out / ideal) if ideal > 0 else 0.0
 
+    def __repr__(self) -> str:
+        paid, received = self.token_in.show(self.amount_in), self.token_out.show(self.amount_out)
+        return f"Hop({paid} → {received}; {self.protocol} {self.market_id})"
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -179,9 +181,8 @@ class Limits:
 class Market(Protocol):
     """A pool, or one lane of a bridge: an immutable value that quotes exactly and returns its next state.
 
-    Every amount is an exact integer and equals what the contract would do. A market that cannot serve an amount
-    raises `QuoteRefused` with a reason; it never returns a smaller fill. `BaseMarket` in `markets.common.base` has what
-    every kind needs.
+    Every amount equals what the contract would do. A market that cannot serve an amount raises `QuoteRefused` with a
+    reason; it never returns a smaller fill. `markets.common.base.BaseMarket` has what every kind needs.
     """
 
     kind: ClassVar[str]

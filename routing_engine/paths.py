@@ -24,7 +24,7 @@ Strand = tuple[tuple[int, ...], Fraction, Fraction]
 
 
 @seal
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Path:
     """Hops in series: each spends what the one before gave."""
 
@@ -45,6 +45,10 @@ class Path:
         for hop in self.hops:
             words += [f"-[{hop.protocol}]->", str(hop.token_out)]
         return " ".join(words)
+
+    def __repr__(self) -> str:
+        received = self.hops[-1].token_out.show(self.amount_out)
+        return f"Path({self.hops[0].token_in.show(self.amount_in)} → {received}; {self})"
 
 
 def decompose(hops: tuple[Hop, ...], token_in: Token, token_out: Token) -> tuple[Path, ...]:

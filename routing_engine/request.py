@@ -21,7 +21,7 @@ from routing_engine.fixed_point import BPS
 from routing_engine.model import Token
 from routing_engine.objective import OBJECTIVES, Objective, OrderName
 from routing_engine.request_fields import READERS, FieldReader, RequestOptions, read_count, show
-from routing_engine.route import Route, Side, SideName, describe_amount
+from routing_engine.route import Route, Side, SideName
 from routing_engine.values import seal
 
 MAX_HOPS, DEFAULT_MAX_HOPS, USUAL_HOPS = 6, 5, 4
@@ -239,5 +239,5 @@ class RouteResult:
         """The request in short, the amount at the end that it fixes."""
         ends = self.request.token_in, self.request.token_out
         fixed = self.request.side == Side.EXACT_OUT
-        shown = [describe_amount(self.request.amount, end) if n == fixed else str(end) for n, end in enumerate(ends)]
+        shown = [end.show(self.request.amount) if number == fixed else str(end) for number, end in enumerate(ends)]
         return " → ".join(shown)
