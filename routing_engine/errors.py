@@ -129,6 +129,25 @@ class BadRequestFile(BadFile):
     code = "bad_request_file"
 
 
+class BrokenExtension(RoutingError):
+    """What another package adds cannot be used; nothing else is concerned.
+
+    Parameters
+    ----------
+    extension : str
+        Its entry point and its package.
+    message : str
+        What is wrong with it.
+    """
+
+    code = "broken_extension"
+
+    def __init__(self, extension: str, message: str) -> None:
+        super().__init__(f"the extension {extension} {message}; mend the package or remove it")
+        self.extension = extension
+        self.message = message
+
+
 class Refusal(StrEnum):
     """Why one market declines one amount."""
 

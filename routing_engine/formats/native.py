@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from routing_engine.errors import BadMarketFile, InvalidMarket, InvalidRequest
+from routing_engine.extensions import describe_error
 from routing_engine.formats.contents import Contents
-from routing_engine.markets import market_from_record
+from routing_engine.markets import describe_kind, market_from_record
 from routing_engine.markets.common.record import require
 from routing_engine.model import MAX_DECIMALS, Market, Token, Transfers
 
@@ -50,10 +51,10 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
             market = market_from_record(record, tokens)
             require(market.id not in markets, "id", f"{market.id!r} stands there already; give each market its own")
             markets[market.id] = market
-        except (InvalidMarket, TypeError) as error:
-            field = f".{error.field}" if isinstance(error, InvalidMarket) else ""
-            reason = error.message if isinstance(error, InvalidMarket) else "is not a market record"
-            raise BadMarketFile(path, f"markets.{number}{field}", reason) from error
+        except InvalidMarket as error:
+            raise BadMarketFile(path, f"markets.{number}.{error.field}", error.message) from error
+        except Exception as error:
+            raise BadMarketFile(path, f"markets.{number}", _say_failed(record, error)) from error
     return Contents(
         markets=tuple(markets.values()),
         refused=_field(document, "refused", dict, path),
@@ -61,6 +62,13 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
         gas_prices=_int_map(document, "gas_prices", path),
         taken_at=_field(document, "taken_at", str, path),
     )
+
+
+def _say_failed(record: Any, error: Exception) -> str:
+    """Say why a record cannot be read where not even its kind says so."""
+    if not isinstance(record, dict):
+        return f"is not a market record: {describe_error(error)}"
+    return f"cannot be read: the kind {describe_kind(record['kind'])} fails with {describe_error(error)}"
 
 
 def _token_row(token: Token) -> list[int | str]:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from routing_engine import formats
-from routing_engine.formats import Contents
+from routing_engine.formats import Contents, summarise_refused
 from routing_engine.model import Market, Token, Transfers
 from routing_engine.reference.token_table import TokenTable
 from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
@@ -238,7 +238,8 @@ class Snapshot:
     def __repr__(self) -> str:
         chains = sorted({token.chain_id for market in self.markets.values() for token in market.tokens})
         parts = [f"{len(self.markets)} markets", f"chains {chains}", f"id {self.id[:ID_SHOWN]}"]
-        return f"Snapshot({', '.join(parts + [f'taken at {self.taken_at!r}'] * bool(self.taken_at))})"
+        parts += [f"taken at {self.taken_at!r}"] * bool(self.taken_at)
+        return f"Snapshot({', '.join(parts + [summarise_refused(self.refused)] * bool(self.refused))})"
 
 
 def _restore(markets: dict[str, Market], known_hash: int | None, moment: dict[str, Any]) -> Snapshot:

@@ -36,6 +36,8 @@ def test_a_snapshot_shows_how_much_it_holds_its_name_and_its_time() -> None:
     found = Snapshot(market_of(PAIRS), taken_at=TIME)
     assert repr(found) == f"Snapshot(3 markets, chains [1, 10], id {found.id[:8]}, taken at '{TIME}')"
     assert repr(Snapshot([])) == f"Snapshot(0 markets, chains [], id {Snapshot([]).id[:8]})"
+    partial = Snapshot([], refused={"empty": 4, "fee_unknown": 900, "unsupported_type:x": 30, "type_unknown": 4})
+    assert repr(partial).endswith(", 938 left out: 900 fee_unknown, 30 unsupported_type:x, 4 empty, …)")
     assert {"apply", "gas_prices", "id", "markets", "taken_at", "tokens"} <= set(dir(found))
 
 
