@@ -50,7 +50,15 @@ class BaseMarket(ABC):
 
     @abstractmethod
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
-        """Sell exactly `amount_in`; see `Market`."""
+        """Sell exactly `amount_in`, to the unit as the contract does; give the hop and the market after it.
+
+        Raises
+        ------
+        QuoteRefused
+            If it declines this amount or pair: one of the methods ``refuse…`` says so.
+        InvalidRequest
+            If the amount is no integer: `refuse_inexact`, before anything else.
+        """
 
     @abstractmethod
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
@@ -64,11 +72,25 @@ class BaseMarket(ABC):
 
     @abstractmethod
     def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """Bounds on the input; `CLOSED`, or another minimum above the maximum, where it takes no amount."""
+        """Bounds on the input, both tight: the amounts next to them are refused.
+
+        `CLOSED`, or another minimum above the maximum, where it takes no amount.
+
+        Raises
+        ------
+        QuoteRefused
+            If the pair is not traded here.
+        """
 
     @abstractmethod
     def spot_price(self, token_in: Token, token_out: Token) -> float:
-        """Marginal price of the next unit; see `Market`."""
+        """Smallest units of `token_out` per smallest unit of `token_in`, for a vanishing amount, after its fee.
+
+        Raises
+        ------
+        QuoteRefused
+            If the pair is not traded here.
+        """
 
     @abstractmethod
     def curve(self, token_in: Token, token_out: Token) -> Curve:
