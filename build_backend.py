@@ -24,6 +24,8 @@ prepare_metadata_for_build_editable = build_meta.prepare_metadata_for_build_edit
 
 PREFIX = "wheel:"
 
+DESCRIPTION = "docs/routing_engine.md"
+"""What an index shows of the engine: the tree's own README is the service's too."""
 
 BUILD_SYSTEM = """[build-system]
 requires = ["setuptools>=77"]
@@ -51,8 +53,8 @@ def engine_tree() -> Iterator[Path]:
     """
     source = Path.cwd()
     with TemporaryDirectory() as folder, chdir(folder):
-        for name in ("README.md", "LICENSE"):
-            shutil.copy(source / name, name)
+        for path, name in ((DESCRIPTION, "README.md"), ("LICENSE", "LICENSE")):
+            shutil.copy(source / path, name)
         shutil.copytree(source / "routing_engine", "routing_engine", ignore=shutil.ignore_patterns("__pycache__"))
         Path("pyproject.toml").write_text(BUILD_SYSTEM)
         with Path("setup.cfg").open("w") as file:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         AmbiguousToken,
         BadMarketFile,
         BadRequestFile,
+        BrokenExtension,
         InsufficientLiquidity,
         InvalidMarket,
         InvalidRequest,
@@ -47,9 +48,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "errors": (
-        "AmbiguousToken", "BadMarketFile", "BadRequestFile", "InsufficientLiquidity", "InvalidMarket", "InvalidRequest",
-        "NoRoute", "PriceImpactTooHigh", "QuoteRefused", "Refusal", "RoutingError", "UnknownToken",
-        "Unroutable",
+        "AmbiguousToken", "BadMarketFile", "BadRequestFile", "BrokenExtension", "InsufficientLiquidity",
+        "InvalidMarket", "InvalidRequest", "NoRoute", "PriceImpactTooHigh", "QuoteRefused", "Refusal", "RoutingError",
+        "UnknownToken", "Unroutable",
     ),
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
     "batch.quotes": ("Quotes",),
@@ -67,6 +68,7 @@ __all__ = [
     "AmbiguousToken",
     "BadMarketFile",
     "BadRequestFile",
+    "BrokenExtension",
     "Certificate",
     "Fee",
     "Hop",
@@ -104,5 +106,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """List the public names too, so that an editor and an interpreter complete them before their first use."""
-    return sorted({*globals(), *__all__})
+    """List the public names and no others; an editor and an interpreter complete them before their first use."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__"))])

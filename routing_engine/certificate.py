@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil, floor, inf
 
 from routing_engine.fixed_point import BPS
+from routing_engine.values import seal
 
 ALL_FLOWS = "all_flows"
 """Scope of a certificate that covers paths of any number of markets."""
@@ -17,6 +18,7 @@ PRECISION = 1e-9
 """More than the relative error of a bound: a unit that it misses by less is not rounded away."""
 
 
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
     """A proof by duality that no route beats an answer by more than a gap.

@@ -129,14 +129,38 @@ class BadRequestFile(BadFile):
     code = "bad_request_file"
 
 
+class BrokenExtension(RoutingError):
+    """What another package adds cannot be used; nothing else is concerned.
+
+    Parameters
+    ----------
+    extension : str
+        Its entry point and its package.
+    message : str
+        What is wrong with it.
+    """
+
+    code = "broken_extension"
+
+    def __init__(self, extension: str, message: str) -> None:
+        super().__init__(f"the extension {extension} {message}; mend the package or remove it")
+        self.extension = extension
+        self.message = message
+
+
 class Refusal(StrEnum):
     """Why one market declines one amount."""
 
     INSUFFICIENT_LIQUIDITY = "INSUFFICIENT_LIQUIDITY"
+    """It does not hold what the input would buy, or no input buys the output."""
     AMOUNT_TOO_LOW = "AMOUNT_TOO_LOW"
+    """The input buys less than a unit, or is below the market's minimum."""
     AMOUNT_TOO_HIGH = "AMOUNT_TOO_HIGH"
+    """The input is beyond a bound of the contract."""
     UNSUPPORTED_PAIR = "UNSUPPORTED_PAIR"
+    """The tokens are not traded here, or not in this direction."""
     STALE = "STALE"
+    """The state after an earlier swap is not known to the unit: a newer one must be loaded."""
 
 
 class QuoteRefused(RoutingError):

@@ -11,7 +11,9 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from routing_engine.amounts import parse_whole
+from routing_engine.amounts import parse_whole, write_short
+from routing_engine.token_fields import check_decimals, read_address
+from routing_engine.values import seal
 
 if TYPE_CHECKING:
     from routing_engine.curves.curve import Curve
@@ -40,6 +42,7 @@ class Transfers(StrEnum):
     """Balances change without a transfer."""
 
 
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
     """A token on one chain: the node of the graph.
@@ -51,13 +54,18 @@ class Token:
     chain_id : int
         EIP-155 chain id.
     address : str
-        Contract address in lower case, ``0x`` and 40 hex digits; `NATIVE_ADDRESS` for the native coin.
+        Contract address, ``0x`` and 40 hex digits, kept in lower case; `NATIVE_ADDRESS` for the native coin.
     symbol : str
         As the contract says it; not unique.
     decimals : int
-        One whole token is ``10**decimals`` smallest units.
+        One whole token is ``10**decimals`` smallest units; 0 to 255.
     transfers : Transfers
         What its source says of them; `transfers.transfers_of` also knows some contracts.
+
+    Raises
+    ------
+    InvalidRequest
+        Naming the field, if it is no address, or if no contract could have these decimals.
     """
 
     chain_id: int
@@ -65,6 +73,10 @@ class Token:
     symbol: str = field(compare=False)
     decimals: int = field(compare=False)
     transfers: Transfers = field(default=Transfers.EXACT, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "address", read_address(self.address))
+        check_decimals(self.decimals)
 
     def __eq__(self, other: object) -> bool:
         if self is other:  # most often, as tokens are shared; routes compare many
@@ -74,14 +86,12 @@ class Token:
         return self.address == other.address and self.chain_id == other.chain_id
 
     def units(self, amount: str | int | Decimal) -> int:
-        """Return a number of whole tokens in smallest units: ``usdc.units("1.5")`` is 1,500,000.
-
-        Raises
-        ------
-        InvalidRequest
-            As `routing_engine.amounts.parse_whole`: among others for a float, since 0.1 of it is not a tenth.
-        """
+        """Return whole tokens in smallest units: ``usdc.units("1.5")`` is 1,500,000; `parse_whole` refuses a float."""
         return parse_whole(amount, self.decimals, str(self))
+
+    def show(self, amount: int) -> str:
+        """Return smallest units for people, cut to a few digits: ``usdc.show(1_500_000)`` is ``1.5 USDC@1``."""
+        return f"{write_short(amount, self.decimals)} {self}"
 
     @property
     def key(self) -> str:
@@ -110,7 +120,8 @@ class Fee:
     included: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@seal
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Hop:
     """What one market did, or would do, to one amount.
 
@@ -154,6 +165,10 @@ class Hop:
         ideal = self.amount_in * self.spot_price
         return max(0.0, 1.0 - self.amount_out / ideal) if ideal > 0 else 0.0
 
+    def __repr__(self) -> str:
+        paid, received = self.token_in.show(self.amount_in), self.token_out.show(self.amount_out)
+        return f"Hop({paid} → {received}; {self.protocol} {self.market_id})"
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -166,9 +181,8 @@ class Limits:
 class Market(Protocol):
     """A pool, or one lane of a bridge: an immutable value that quotes exactly and returns its next state.
 
-    Every amount is an exact integer and equals what the contract would do. A market that cannot serve an amount
-    raises `QuoteRefused` with a reason; it never returns a smaller fill. `BaseMarket` in `markets.common.base` has what
-    every kind needs.
+    Every amount equals what the contract would do. A market that cannot serve an amount raises `QuoteRefused` with a
+    reason; it never returns a smaller fill. `markets.common.base.BaseMarket` has what every kind needs.
     """
 
     kind: ClassVar[str]
@@ -186,21 +200,17 @@ class Market(Protocol):
     @property
     def id(self) -> str:
         """Unique in a snapshot: ``<chain>:<address or pool id>`` for pools."""
-        ...
 
     @property
     def protocol(self) -> str:
         """Short name, e.g. ``uniswap_v3``; what requests allow and deny."""
-        ...
 
     @property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens it holds or joins."""
-        ...
 
     def edges(self) -> tuple[tuple[Token, Token], ...]:
         """Directions it can serve in its present state, as (token_in, token_out)."""
-        ...
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; give the hop and the market after it.
@@ -210,7 +220,6 @@ class Market(Protocol):
         QuoteRefused
             If it declines this amount or pair.
         """
-        ...
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input that suffices.
@@ -223,25 +232,19 @@ class Market(Protocol):
         QuoteRefused
             If no input gives that much, or it declines the pair.
         """
-        ...
 
     def limits(self, token_in: Token, token_out: Token) -> Limits:
         """Bounds on the input."""
-        ...
 
     def spot_price(self, token_in: Token, token_out: Token) -> float:
         """Marginal price of the next unit, after proportional fees, smallest unit out per smallest unit in."""
-        ...
 
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """Return the same function in float64, for kernels that choose."""
-        ...
 
     def to_record(self) -> dict[str, Any]:
         """JSON-ready state; integers beyond 2**53 as digit strings."""
-        ...
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
         """Inverse of `to_record`; `tokens` maps `Token.key` to tokens."""
-        ...

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from routing_engine.model import Hop, Token
+from routing_engine.values import seal
 
 START = -1
 """Stands before the first hops, as the number of hops stands after the last."""
@@ -22,7 +23,8 @@ Strand = tuple[tuple[int, ...], Fraction, Fraction]
 """A path as far as it goes: the numbers of its hops, what it took at the start, and what that has become."""
 
 
-@dataclass(frozen=True, slots=True)
+@seal
+@dataclass(frozen=True, slots=True, repr=False)
 class Path:
     """Hops in series: each spends what the one before gave."""
 
@@ -43,6 +45,10 @@ class Path:
         for hop in self.hops:
             words += [f"-[{hop.protocol}]->", str(hop.token_out)]
         return " ".join(words)
+
+    def __repr__(self) -> str:
+        received = self.hops[-1].token_out.show(self.amount_out)
+        return f"Path({self.hops[0].token_in.show(self.amount_in)} → {received}; {self})"
 
 
 def decompose(hops: tuple[Hop, ...], token_in: Token, token_out: Token) -> tuple[Path, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, SupportsIndex, Unpack
 
 from routing_engine.certificate import Certificate
 from routing_engine.errors import (
@@ -16,11 +17,12 @@ from routing_engine.errors import (
     Refusal,
     Unroutable,
 )
-from routing_engine.field_checks import check_amount, check_bps, check_count, check_gas_prices, check_names, check_token
 from routing_engine.fixed_point import BPS
 from routing_engine.model import Token
 from routing_engine.objective import OBJECTIVES, Objective, OrderName
-from routing_engine.route import Route, Side, SideName, describe_amount
+from routing_engine.request_fields import READERS, FieldReader, RequestOptions, read_count, show
+from routing_engine.route import Route, Side, SideName
+from routing_engine.values import seal
 
 MAX_HOPS, DEFAULT_MAX_HOPS, USUAL_HOPS = 6, 5, 4
 """Hops of a path; the last are those of paths that splits are made of first: longer ones rarely earn their gas."""
@@ -33,22 +35,16 @@ NO_PATH, DENIED = "NO_PATH", "DENIED"
 """Why a protocol serves nothing, beside a `Refusal`: it is on no path, or the request excludes it."""
 
 
-class RequestOptions(TypedDict, total=False):
-    """The fields of `RouteRequest` that have defaults."""
-
-    side: Side | SideName
-    order: OrderName
-    max_hops: int
-    max_splits: int
-    alternatives: int
-    value_of_time: float | None
-    max_price_impact_bps: float | None
-    allow_protocols: frozenset[str] | None
-    deny_protocols: frozenset[str]
-    gas_prices: Mapping[int, int] | None
-    time_budget_ms: int
+_READERS: Mapping[str, FieldReader] = {
+    **READERS,
+    "max_hops": partial(read_count, low=1, high=MAX_HOPS),
+    "max_splits": partial(read_count, low=1, high=MAX_SPLITS),
+    "alternatives": partial(read_count, low=0, high=MAX_ALTERNATIVES),
+    "time_budget_ms": partial(read_count, low=1, high=MAX_BUDGET_MS),
+}
 
 
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteRequest:
     """Sell `amount` of one token for another, or buy it.
@@ -59,7 +55,7 @@ class RouteRequest:
         From and to; may lie on different chains. A name, ``WETH@1`` or ``0x…@1``, is looked up by the router that is
         asked; the request of its result holds the token.
     amount : int
-        Smallest units of `token_in` for ``exact_in``, of `token_out` for ``exact_out``.
+        Smallest units of `token_in` for ``exact_in``, of `token_out` for ``exact_out``. Kept as a plain int.
     side : {"exact_in", "exact_out"} or Side
         Which amount is fixed.
     order : {"cheapest", "fastest", "balanced"}
@@ -76,10 +72,10 @@ class RouteRequest:
         How many further routes to return if there are so many, 0 to 5; each avoids a market of the best single path.
     max_price_impact_bps : float, optional
         Routes that lose more to the amount's own size are left out; above 0, at most 10,000.
-    allow_protocols : frozenset of str, optional
-        Use only these.
-    deny_protocols : frozenset of str
-        Never use these.
+    allow_protocols : collection of str, optional
+        Use only these; kept as a frozenset.
+    deny_protocols : collection of str
+        Never use these; kept as a frozenset.
     gas_prices : mapping of int to int, optional
         Wei per gas unit by chain id; overrides the snapshot's.
     time_budget_ms : int
@@ -110,32 +106,28 @@ class RouteRequest:
     if TYPE_CHECKING:
 
         def __init__(
-            self, *, token_in: Token | str, token_out: Token | str, amount: int, **options: Unpack[RequestOptions]
+            self,
+            *,
+            token_in: Token | str,
+            token_out: Token | str,
+            amount: SupportsIndex,
+            **options: Unpack[RequestOptions],
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        check_amount("amount", self.amount)
-        check_token("token_in", self.token_in)
-        check_token("token_out", self.token_out)
+        for field, read in _READERS.items():
+            given = getattr(self, field)
+            value = read(field, given)
+            if value is not given:
+                object.__setattr__(self, field, value)
         if self.token_in == self.token_out:
             raise InvalidRequest("token_out", f"is the same token as token_in ({self.token_in}); choose another")
-        if self.side not in set(Side):
-            raise InvalidRequest("side", f"must be 'exact_in' or 'exact_out', not {self.side!r}")
-        if self.order not in OBJECTIVES:
-            raise InvalidRequest("order", f"must be one of {', '.join(OBJECTIVES)}, not {self.order!r}")
-        check_count("max_hops", self.max_hops, 1, MAX_HOPS)
-        check_count("max_splits", self.max_splits, 1, MAX_SPLITS)
-        check_count("alternatives", self.alternatives, 0, MAX_ALTERNATIVES)
-        check_count("time_budget_ms", self.time_budget_ms, 1, MAX_BUDGET_MS)
-        if self.value_of_time is not None:
-            check_bps("value_of_time", self.value_of_time)
-            if OBJECTIVES[self.order].time_first:
-                raise InvalidRequest("value_of_time", f"has no meaning where time comes first; order is {self.order!r}")
-        if self.max_price_impact_bps is not None:
-            check_bps("max_price_impact_bps", self.max_price_impact_bps)
-        check_names("allow_protocols", self.allow_protocols)
-        check_names("deny_protocols", self.deny_protocols)
-        check_gas_prices(self.gas_prices)
+        if self.side not in tuple(Side):
+            raise InvalidRequest("side", f"must be 'exact_in' or 'exact_out', not {show(self.side)}")
+        if self.order not in tuple(OBJECTIVES):
+            raise InvalidRequest("order", f"must be one of {', '.join(OBJECTIVES)}, not {show(self.order)}")
+        if self.value_of_time is not None and OBJECTIVES[self.order].time_first:
+            raise InvalidRequest("value_of_time", f"has no meaning where time comes first; order is {self.order!r}")
 
     @property
     def objective(self) -> Objective:
@@ -162,6 +154,7 @@ class Unavailable:
     detail: str = ""
 
 
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteResult:
     """Routes, best first, and what they were computed from.
@@ -246,5 +239,5 @@ class RouteResult:
         """The request in short, the amount at the end that it fixes."""
         ends = self.request.token_in, self.request.token_out
         fixed = self.request.side == Side.EXACT_OUT
-        shown = [describe_amount(self.request.amount, end) if n == fixed else str(end) for n, end in enumerate(ends)]
+        shown = [end.show(self.request.amount) if number == fixed else str(end) for number, end in enumerate(ends)]
         return " → ".join(shown)

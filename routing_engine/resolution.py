@@ -10,11 +10,12 @@ from routing_engine.errors import InvalidRequest, UnknownToken
 from routing_engine.graph.graph import Graph
 from routing_engine.model import Token
 from routing_engine.request import RouteRequest
+from routing_engine.request_fields import show
 from routing_engine.snapshot.snapshot import Snapshot
 
 
-def resolve(request: RouteRequest, snapshot: Snapshot, graph: Graph) -> RouteRequest:
-    """Return the request with the snapshot's own tokens in the place of names.
+def resolve(request: RouteRequest | object, snapshot: Snapshot, graph: Graph) -> RouteRequest:
+    """Return the request with the snapshot's own tokens in the place of names and of tokens like them.
 
     Parameters
     ----------
@@ -26,8 +27,12 @@ def resolve(request: RouteRequest, snapshot: Snapshot, graph: Graph) -> RouteReq
     Raises
     ------
     InvalidRequest
-        Naming the field, if the snapshot has no such token, protocol or chain, or a token of other decimals.
+        Naming the field, if the snapshot has no such token, protocol or chain, or a token of other decimals; or if it
+        is no request.
     """
+    if not isinstance(request, RouteRequest):
+        remedy = "make one: RouteRequest(token_in=…, token_out=…, amount=…)"
+        raise InvalidRequest("request", f"must be a RouteRequest, not {show(request)}; {remedy}")
     token_in = find_token(request.token_in, snapshot, graph, "token_in")
     token_out = find_token(request.token_out, snapshot, graph, "token_out")
     check_protocols(request.allow_protocols or (), graph.protocols, "allow_protocols")
@@ -40,6 +45,13 @@ def resolve(request: RouteRequest, snapshot: Snapshot, graph: Graph) -> RouteReq
     if token_in is request.token_in and token_out is request.token_out:
         return request
     return replace(request, token_in=token_in, token_out=token_out)
+
+
+def require_snapshot(snapshot: object) -> Snapshot:
+    """Return a snapshot; raise `InvalidRequest` for anything else, such as the name of a file."""
+    if not isinstance(snapshot, Snapshot):
+        raise InvalidRequest("snapshot", f"must be a Snapshot, not {show(snapshot)}; read one: Snapshot.load(path)")
+    return snapshot
 
 
 def find_token(token: Token | str, snapshot: Snapshot, graph: Graph, field: str) -> Token:
@@ -72,7 +84,7 @@ def find_token(token: Token | str, snapshot: Snapshot, graph: Graph, field: str)
     if known.decimals != token.decimals:
         message = f"{token} has {known.decimals} decimals in this market, not {token.decimals}; take its token"
         raise InvalidRequest(field, f"{message}: snapshot.token({token.key!r})")
-    return token
+    return known
 
 
 def check_protocols(names: Collection[str], known: Collection[str], field: str) -> None:

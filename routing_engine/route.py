@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from routing_engine.amounts import write_short
 from routing_engine.model import Fee, Hop, Token
 from routing_engine.paths import Path, decompose
 from routing_engine.reference.chains import block_time_s
+from routing_engine.values import seal
 
 
 class Side(StrEnum):
@@ -25,7 +25,8 @@ SideName = Literal["exact_in", "exact_out"]
 """A `Side` as callers write it."""
 
 
-@dataclass(frozen=True, slots=True)
+@seal
+@dataclass(frozen=True, slots=True, repr=False)
 class Leg:
     """Hops that share one transaction on one chain; its bridge hops end it."""
 
@@ -41,7 +42,12 @@ class Leg:
         """Seconds until its last output can be used: one block, and the slowest bridge's fill."""
         return block_time_s(self.chain_id) + max(hop.fill_time_s for hop in self.hops)
 
+    def __repr__(self) -> str:
+        names = ", ".join(dict.fromkeys(hop.protocol for hop in self.hops))
+        return f"Leg(chain {self.chain_id}: {_count(len(self.hops), 'hop')} over {names}; {self.fill_time_s} s)"
 
+
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
     """Hops from one token to another: one path, or a network of paths that divide and meet.
@@ -171,10 +177,7 @@ class Route:
     def summary(self) -> str:
         """What it is in one short line: amounts cut to a few digits, how many paths and markets, and the chains."""
         chains = dict.fromkeys(token.chain_id for hop in self.hops for token in (hop.token_in, hop.token_out))
-        paid, received = (
-            describe_amount(self.amount_in, self.token_in),
-            describe_amount(self.amount_out, self.token_out),
-        )
+        paid, received = self.token_in.show(self.amount_in), self.token_out.show(self.amount_out)
         size = f"{_count(len(self.paths), 'path')} over {_count(len(self.hops), 'market')}"
         return f"{paid} → {received}; {size}; chain{'s' * (len(chains) > 1)} {', '.join(map(str, chains))}"
 
@@ -183,11 +186,6 @@ class Route:
 
     def __repr__(self) -> str:
         return f"Route({self.summary})"
-
-
-def describe_amount(amount: int, token: Token) -> str:
-    """Return an amount for people, such as ``1.25 WETH@1``: cut to a few digits."""
-    return f"{write_short(amount, token.decimals)} {token}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -20,7 +20,7 @@ from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.graph.graph import Graph
 from routing_engine.model import Token
 from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, Status
-from routing_engine.resolution import find_token, resolve
+from routing_engine.resolution import find_token, require_snapshot, resolve
 from routing_engine.route import Route, Side
 from routing_engine.search.alternatives import find_alternatives
 from routing_engine.search.certified_split import split_beyond_paths, split_single
@@ -48,7 +48,7 @@ class Router:
     """
 
     def __init__(self, snapshot: Snapshot, *, clock: Clock = time.perf_counter) -> None:
-        graph = Graph.compile(snapshot.markets.values(), snapshot.gas_prices)
+        graph = Graph.compile(require_snapshot(snapshot).markets.values(), snapshot.gas_prices)
         self._fill(snapshot, Search(graph), clock)
 
     def _fill(self, snapshot: Snapshot, search: Search, clock: Clock) -> None:
@@ -70,7 +70,7 @@ class Router:
         snapshot's id) is computed here, so that no request waits for it. Where markets were added or removed, or
         have other edges than before, everything is compiled anew.
         """
-        changed = snapshot.changed_since(self.snapshot)
+        changed = require_snapshot(snapshot).changed_since(self.snapshot)
         graph = None if changed is None else self.graph.updated(changed, snapshot.gas_prices)
         graph = graph or Graph.compile(snapshot.markets.values(), snapshot.gas_prices)
         following = object.__new__(type(self))

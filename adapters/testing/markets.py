@@ -20,9 +20,10 @@ RELATIVE_ERROR = 1e-9
 def check_market(market: Market, *, seed: int = 0, samples: int = 16, **tolerances: Unpack[Tolerances]) -> None:
     """Check every property that the engine relies on.
 
-    The record restores the market; quotes change nothing and repeat; limits are served and what lies outside is
-    refused; a larger input never gives less, and two trades never more than one; a round trip gains nothing; exact-out
-    is the least sufficient input; the float curve follows the exact quote, and its inverse the curve.
+    The record restores the market; quotes change nothing and repeat; limits are served, and what lies outside or
+    is no integer is refused; a larger input never gives less, and two trades never more than one; a round trip gains
+    nothing; exact-out is the least sufficient input; the float curve follows the exact quote, and its inverse the
+    curve.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def check_market(market: Market, *, seed: int = 0, samples: int = 16, **toleranc
 
 
 def check_limits(probe: Probe) -> None:
-    """Both limits are served, and the amounts just outside are refused."""
+    """Both limits are served; the amounts just outside are refused, and those that are no integers."""
     swap, limits = probe.market.swap_exact_in, probe.limits
     probe.sell(limits.min_amount_in)
     probe.sell(limits.max_amount_in)
@@ -69,6 +70,8 @@ def check_limits(probe: Probe) -> None:
         probe.require(probe.refuses(probe.market.swap_exact_out, amount), f"output {amount} is possible for no input")
     same = probe.refuses(lambda token, _, amount: probe.market.swap_exact_in(token, token, amount), probe.amounts[0])
     probe.require(same, "a token is exchanged for itself")
+    for each in (probe.market.swap_exact_in, probe.market.swap_exact_out):
+        probe.require(probe.refuses_inexact(each), "an amount that is no int must be refused first: refuse_inexact")
 
 
 def check_hops(probe: Probe) -> None:

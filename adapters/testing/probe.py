@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from routing_engine.errors import QuoteRefused
+import numpy as np
+
+from routing_engine.errors import InvalidRequest, QuoteRefused
 from routing_engine.model import Hop, Limits, Market, Token
 
 
@@ -98,6 +100,18 @@ class Probe:
         except QuoteRefused:
             return True
         return False
+
+    def refuses_inexact(self, swap: Callable[[Token, Token, Any], object]) -> bool:
+        """Tell whether `swap` takes integers only: neither a float, nor an integer of numpy, which overflows."""
+        for amount in (float(self.amounts[-1]), np.int64(self.amounts[0] % 2**63), str(self.amounts[0])):
+            try:
+                swap(self.token_in, self.token_out, amount)
+            except InvalidRequest:
+                continue
+            except (ArithmeticError, QuoteRefused, TypeError):
+                pass
+            return False
+        return True
 
     def require(self, condition: bool, property_: str) -> None:
         """Raise `NotConforming` unless `condition` holds."""

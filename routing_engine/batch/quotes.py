@@ -15,12 +15,14 @@ from routing_engine.batch.searcher import Searcher
 from routing_engine.errors import InvalidRequest
 from routing_engine.model import Token
 from routing_engine.request import RouteRequest, RouteResult
+from routing_engine.values import seal
 
 FindToken = Callable[[object, str], Token]
 """Returns the token that a value means, or raises `InvalidRequest` for the field."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@seal
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Quotes:
     """Answers to many requests as arrays of shape (n,), in the order of the requests.
 
@@ -54,6 +56,10 @@ class Quotes:
     def found(self) -> npt.NDArray[np.bool_]:
         """Which requests have a route."""
         return np.array([bool(result.routes) for result in self.results], np.bool_)
+
+    def __repr__(self) -> str:
+        total = float(self.elapsed_ms.sum())
+        return f"Quotes({np.count_nonzero(self.found)} of {len(self.results)} found; {total:,.1f} ms of search)"
 
     @classmethod
     def of(cls, answers: Sequence[TimedResult]) -> Quotes:

@@ -9,8 +9,8 @@ import click
 def warm() -> None:
     """Compile the routing kernels, with progress on stderr.
 
-    The first search on a machine, and the first after an update, compiles them otherwise: one or two minutes. They are
-    kept on disk; what is compiled already takes seconds.
+    The first search on a machine, and the first after an update, compiles them otherwise, on one core: some minutes.
+    They are kept on disk; what is compiled already takes seconds.
     """
     from routing_engine.warm_up import main
 

@@ -1,6 +1,6 @@
 """Market files: the library's own format, and the neutral one in which recorded markets are exchanged.
 
-May import `errors`, `markets`, `model`, `nesting` and `reference`. Begin with `native.py`.
+May import `errors`, `extensions`, `markets`, `model`, `nesting` and `reference`. Begin with `native.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from pathlib import Path
 
 from routing_engine.errors import BadMarketFile
 from routing_engine.formats import native, neutral
-from routing_engine.formats.contents import Contents
+from routing_engine.formats.contents import Contents, summarise_refused
 from routing_engine.formats.files import read_json, write_json
 from routing_engine.formats.screening import screen
 from routing_engine.model import Transfers
 
-__all__ = ["Contents", "load", "load_deltas", "save", "screen"]
+__all__ = ["Contents", "load", "load_deltas", "save", "screen", "summarise_refused"]
 
 
 def load(path: Path, accept: Collection[Transfers] = ()) -> Contents:

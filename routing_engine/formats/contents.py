@@ -7,6 +7,16 @@ from dataclasses import dataclass, field
 
 from routing_engine.model import Market
 
+REASONS_SHOWN = 3
+"""Reasons in a summary, the most frequent."""
+
+
+def summarise_refused(refused: Mapping[str, int]) -> str:
+    """Return in a few words how many pools were left out and why, such as ``12 left out: 9 empty, 3 fee_unknown``."""
+    most = sorted(refused.items(), key=lambda each: (-each[1], each[0]))[:REASONS_SHOWN]
+    listed = ", ".join(f"{count} {reason}" for reason, count in most)
+    return f"{sum(refused.values())} left out: {listed}" + (", …" if len(refused) > REASONS_SHOWN else "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from routing_engine.errors import BadMarketFile, InvalidMarket
+from routing_engine.errors import BadMarketFile, InvalidMarket, InvalidRequest
+from routing_engine.extensions import describe_error
 from routing_engine.formats.contents import Contents
-from routing_engine.markets import market_from_record
-from routing_engine.model import MAX_DECIMALS, Token, Transfers
+from routing_engine.markets import describe_kind, market_from_record
+from routing_engine.markets.common.record import require
+from routing_engine.model import MAX_DECIMALS, Market, Token, Transfers
 
 FORMAT = "routing-engine-snapshot"
 VERSION = 1
@@ -42,17 +44,19 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
     """
     if document.get("version") != VERSION:
         raise BadMarketFile(path, "version", f"is {document.get('version')!r}; this library reads version {VERSION}")
-    tokens = {token.key: token for token in _tokens(document, path)}
-    markets = []
+    tokens = _tokens(document, path)
+    markets: dict[str, Market] = {}
     for number, record in enumerate(_field(document, "markets", list, path)):
         try:
-            markets.append(market_from_record(record, tokens))
-        except (InvalidMarket, TypeError) as error:
-            field = f".{error.field}" if isinstance(error, InvalidMarket) else ""
-            reason = error.message if isinstance(error, InvalidMarket) else "is not a market record"
-            raise BadMarketFile(path, f"markets.{number}{field}", reason) from error
+            market = market_from_record(record, tokens)
+            require(market.id not in markets, "id", f"{market.id!r} stands there already; give each market its own")
+            markets[market.id] = market
+        except InvalidMarket as error:
+            raise BadMarketFile(path, f"markets.{number}.{error.field}", error.message) from error
+        except Exception as error:
+            raise BadMarketFile(path, f"markets.{number}", _say_failed(record, error)) from error
     return Contents(
-        markets=tuple(markets),
+        markets=tuple(markets.values()),
         refused=_field(document, "refused", dict, path),
         blocks=_int_map(document, "blocks", path),
         gas_prices=_int_map(document, "gas_prices", path),
@@ -60,25 +64,35 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
     )
 
 
+def _say_failed(record: Any, error: Exception) -> str:
+    """Say why a record cannot be read where not even its kind says so."""
+    if not isinstance(record, dict):
+        return f"is not a market record: {describe_error(error)}"
+    return f"cannot be read: the kind {describe_kind(record['kind'])} fails with {describe_error(error)}"
+
+
 def _token_row(token: Token) -> list[int | str]:
     row: list[int | str] = [token.chain_id, token.address, token.symbol, token.decimals]
     return row if token.transfers is Transfers.EXACT else [*row, token.transfers.value]
 
 
-def _tokens(document: Mapping[str, Any], path: str) -> list[Token]:
-    rows = _field(document, "tokens", list, path)
-    found = []
-    for number, row in enumerate(rows):
+def _tokens(document: Mapping[str, Any], path: str) -> dict[str, Token]:
+    """Return the tokens by their keys as the file writes them."""
+    found = {}
+    for number, row in enumerate(_field(document, "tokens", list, path)):
         match row:
             case [int(chain_id), str(address), str(symbol), int(decimals), *rest] if (
                 0 <= decimals <= MAX_DECIMALS and rest in TRANSFERS_COLUMN
             ):
                 transfers = Transfers(rest[0]) if rest else Transfers.EXACT
-                token = Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals, transfers=transfers)
-                found.append(token)
             case _:
                 message = f"expected [chain id, address, symbol, decimals up to {MAX_DECIMALS}] and how it transfers"
                 raise BadMarketFile(path, f"tokens.{number}", message)
+        try:
+            token = Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals, transfers=transfers)
+        except InvalidRequest as error:
+            raise BadMarketFile(path, f"tokens.{number}.{error.field}", error.message) from error
+        found[f"{address}@{chain_id}"] = token
     return found
 
 

@@ -2,24 +2,30 @@
 
 Amounts are digit strings, fees decimal fractions, one entry per pool with a `type` that says its mathematics. A pool
 whose mathematics or state is not fully known is refused and counted by reason; a field that is damaged is an error.
+A reader that breaks down takes only its pools with it, and a warning says whose it is.
 The wrapping contracts of the chains met are added.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from routing_engine.errors import BadMarketFile, InvalidMarket
+from routing_engine.extensions import describe_error
 from routing_engine.formats.contents import Contents
 from routing_engine.formats.screening import screen
 from routing_engine.formats.wraps import find_wraps
-from routing_engine.markets import pool_readers
+from routing_engine.markets import describe_kind, kinds_by_type, pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.markets.common.record import read_text
 from routing_engine.model import Market, Transfers
+
+FAILED = "reader_failed"
+"""Why a pool is left out whose reader breaks down, with its type."""
 
 
 def parse(document: Mapping[str, Any], path: str, accept: Collection[Transfers] = ()) -> Contents:
@@ -89,6 +95,11 @@ def _contents(pools: Any, field: str, path: str, blocks: Mapping[int, int]) -> C
             withdrawn.append(str(pool.get("id")))
         except InvalidMarket as error:
             raise BadMarketFile(path, f"{field}.{number}.{error.field}", error.message) from error
+        except _ReaderFailed as error:
+            if f"{FAILED}:{error}" not in refused:
+                warnings.warn(f"{path}: {field}.{number}: {error.describe()}", RuntimeWarning, stacklevel=2)
+            refused[f"{FAILED}:{error}"] += 1
+            withdrawn.append(str(pool.get("id")))
     return Contents(markets=tuple(markets.values()), refused=refused, withdrawn=tuple(withdrawn), blocks=blocks)
 
 
@@ -100,4 +111,19 @@ def _market(pool: Any) -> Market:
     build = pool_readers().get(read_text(pool, "type"))
     if build is None:
         raise PoolRefused(f"unsupported_type:{pool['type']}")
-    return build(pool, read_text(pool, "id"), read_tokens(pool))
+    market_id, tokens = read_text(pool, "id"), read_tokens(pool)
+    try:
+        return build(pool, market_id, tokens)
+    except (InvalidMarket, PoolRefused):
+        raise
+    except Exception as error:
+        raise _ReaderFailed(pool["type"]) from error
+
+
+class _ReaderFailed(Exception):
+    """A reader raised what it may not; the text is the type of pools that it reads."""
+
+    def describe(self) -> str:
+        """Say whose reader it is, and what became of the pool."""
+        kind, cause = describe_kind(kinds_by_type()[str(self)]), describe_error(self.__cause__ or self)
+        return f"the pool is left out, as others of type {str(self)!r} may be: the kind {kind} fails with {cause}"

@@ -8,13 +8,17 @@ import time
 from collections.abc import Callable
 
 from numba.core import event
+from numba.core.dispatcher import Dispatcher
 
 QUIET = "ROUTING_ENGINE_QUIET"
 """Environment variable; with any value but an empty one, the notice is not given."""
 
 NOTICE = f"""\
-routing_engine: compiling the routing kernels, which happens once and takes a minute or two.
-`routing-engine warm` does it beforehand and shows progress; {QUIET}=1 silences this notice."""
+routing_engine: compiling the routing kernels, which happens once and takes some minutes.
+`routing-engine warm` does it beforehand, on two cores; {QUIET}=1 silences this notice and what follows."""
+
+SHOWN_EVERY_S = 10.0
+"""How often it is said how many kernels are compiled."""
 
 Tell = Callable[[str, float], None]
 """Told the name of a kernel that was compiled, and the seconds that it took, with the kernels that it calls."""
@@ -23,32 +27,60 @@ _COMPILING = "numba:compile"
 """The event of a kernel that is compiled; one that is loaded from the cache has none."""
 
 
-class _Watch(event.Listener):
-    """Hears of every compilation of this process, and speaks of the engine's own."""
+class Watch(event.Listener):
+    """Hears of every compilation of this process, and speaks of the engine's own.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    clock : callable
+        Seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self.tell: Tell | None = None
-        self._was_announced = False
+        self._clock = clock
         self._starts: list[float] = []
+        self._began = self._last_shown = 0.0
+        self._done: set[object] = set()
+        self._most = 0
 
     def on_start(self, event: event.Event) -> None:
         """Give the notice, if it is the first kernel and nobody is told of progress."""
         if not _is_ours(event):
             return
-        self._starts.append(time.perf_counter())
-        if not self.tell and not self._was_announced and not os.environ.get(QUIET) and sys.stderr:
-            print(NOTICE, file=sys.stderr, flush=True)
-        self._was_announced = True
+        now = self._clock()
+        self._starts.append(now)
+        if not self._most:
+            self._began = self._last_shown = now
+            self._most = count_kernels()
+            self._say(NOTICE)
 
     def on_end(self, event: event.Event) -> None:
-        """Tell of the kernel."""
-        if _is_ours(event):
-            seconds = time.perf_counter() - self._starts.pop()
-            if self.tell:
-                self.tell(event.data["dispatcher"].py_func.__name__, seconds)
+        """Tell of the kernel, or now and then of how many there are."""
+        if not _is_ours(event):
+            return
+        now, kernel = self._clock(), event.data["dispatcher"]
+        seconds = now - self._starts.pop()
+        self._done.add(kernel)
+        if self.tell:
+            self.tell(kernel.py_func.__name__, seconds)
+        elif now - self._last_shown >= SHOWN_EVERY_S:
+            self._last_shown, most = now, max(self._most, len(self._done))
+            passed = now - self._began
+            self._say(f"routing_engine: {len(self._done)} of at most {most} kernels are compiled ({passed:.0f} s)")
+
+    def _say(self, text: str) -> None:
+        if not self.tell and not os.environ.get(QUIET) and sys.stderr:
+            print(text, file=sys.stderr, flush=True)
 
 
-_watch = _Watch()
+def count_kernels() -> int:
+    """Return how many kernels of the engine are imported: at most so many are compiled before an answer."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("routing_engine.")]
+    return len({id(value) for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)})
+
+
+_watch = Watch()
 event.register(_COMPILING, _watch)  # type: ignore[no-untyped-call]
 
 

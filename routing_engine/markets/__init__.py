@@ -1,6 +1,7 @@
 """The kinds of markets that this library knows, by class, and what reads a market of any kind that is installed.
 
-May import `amm`, `curves`, `errors`, `fixed_point`, `model` and `reference`. Begin with `constant_product.py`.
+May import `amm`, `curves`, `errors`, `extensions`, `fixed_point`, `model`, `reference` and `token_fields`.
+Begin with `constant_product.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from routing_engine.markets.constant_product import ConstantProductPool
 from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
 from routing_engine.markets.ekubo.pool import EkuboPool
 from routing_engine.markets.fluid.pool import FluidPool
-from routing_engine.markets.kinds import installed_kinds, market_from_record, pool_readers
+from routing_engine.markets.kinds import (
+    describe_kind,
+    installed_kinds,
+    kinds_by_type,
+    market_from_record,
+    pool_readers,
+)
 from routing_engine.markets.ladder import LadderMarket, Level
 from routing_engine.markets.solidly.direction import Fork
 from routing_engine.markets.solidly.pool import SolidlyPool
@@ -46,7 +53,9 @@ __all__ = [
     "StargateLane",
     "Vault",
     "WeightedPool",
+    "describe_kind",
     "installed_kinds",
+    "kinds_by_type",
     "market_from_record",
     "pool_readers",
 ]

@@ -65,6 +65,8 @@ class BancorPool(PairMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         zero_for_one = self.is_zero_for_one(token_in, token_out)
         reserve_in, reserve_out = self._reserves(zero_for_one)
         if amount_in + reserve_in > MAX_RESERVE:

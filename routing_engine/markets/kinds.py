@@ -6,12 +6,14 @@ outside it. The metadata is read when the first record or pool is, and of record
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from routing_engine.errors import InvalidMarket
+from routing_engine.errors import BrokenExtension, InvalidMarket
+from routing_engine.extensions import describe_extension, load_extension
 from routing_engine.markets.common.kind import MarketKind, PoolReader
 from routing_engine.markets.common.record import read_text
 from routing_engine.model import Market, Token
@@ -32,13 +34,17 @@ def market_from_record(record: Mapping[str, Any], tokens: Mapping[str, Token]) -
     Raises
     ------
     InvalidMarket
-        If a field is missing or impossible, or the kind is unknown.
+        If a field is missing or impossible, or the kind is unknown or broken.
     """
     name = read_text(record, "kind")
     if name not in _entries():
         known = ", ".join(_entries()) or "none: install this library, as its kinds are found by its metadata"
         raise InvalidMarket("kind", f"{name!r} is unknown; known are {known}")
-    return load_kind(name).market.from_record(record, tokens)
+    try:
+        kind = load_kind(name)
+    except BrokenExtension as error:
+        raise InvalidMarket("kind", str(error)) from error
+    return kind.market.from_record(record, tokens)
 
 
 @cache
@@ -47,19 +53,23 @@ def load_kind(name: str) -> MarketKind:
 
     Raises
     ------
-    ValueError
-        If what the entry point names is another kind.
+    BrokenExtension
+        If what the entry point names cannot be loaded, or is another kind.
     """
-    kind = _entries()[name].load()
+    entry = _entries()[name]
+    kind = load_extension(entry)
     if not isinstance(kind, MarketKind) or kind.market.kind != name:
-        raise ValueError(
-            f"the entry point {name!r} in {ENTRY_POINTS} must name a MarketKind whose market has this kind"
-        )
+        raise BrokenExtension(describe_extension(entry), "must name a MarketKind whose market has this kind")
     return kind
 
 
+def describe_kind(name: str) -> str:
+    """Return an installed kind's entry point and package, for errors."""
+    return describe_extension(_entries()[name])
+
+
 def installed_kinds() -> dict[str, MarketKind]:
-    """Return every installed kind by name."""
+    """Return every installed kind by name; raise as `load_kind` for one that is broken."""
     return {name: load_kind(name) for name in _entries()}
 
 
@@ -67,18 +77,31 @@ def installed_kinds() -> dict[str, MarketKind]:
 def pool_readers() -> Mapping[str, PoolReader]:
     """Return what builds markets from pools of the neutral format, by a pool's ``type``.
 
+    A kind that is broken is left out, with a warning: whether a file needs it cannot be known.
+
     Raises
     ------
     ValueError
         If two kinds read one type.
     """
-    readers: dict[str, PoolReader] = {}
-    for name, kind in installed_kinds().items():
-        for type_, reader in kind.pool_readers.items():
-            if type_ in readers:
-                raise ValueError(f"the market kind {name!r} reads pools of type {type_!r}, as another kind does")
-            readers[type_] = reader
-    return readers
+    return {type_: load_kind(name).pool_readers[type_] for type_, name in kinds_by_type().items()}
+
+
+@cache
+def kinds_by_type() -> Mapping[str, str]:
+    """Return which kind reads pools of a ``type``; see `pool_readers`."""
+    found: dict[str, str] = {}
+    for name in _entries():
+        try:
+            types = load_kind(name).pool_readers
+        except BrokenExtension as error:
+            warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+            continue
+        for type_ in types:
+            if type_ in found:
+                raise ValueError(f"the market kind {name!r} reads pools of type {type_!r}, as {found[type_]!r} does")
+            found[type_] = name
+    return found
 
 
 @cache

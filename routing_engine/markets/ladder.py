@@ -13,6 +13,7 @@ from routing_engine.errors import Refusal
 from routing_engine.fixed_point import mul_div, mul_div_up
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, make_row_codec
+from routing_engine.markets.common.integers import check_integers
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket
 from routing_engine.markets.common.record import require, to_int
@@ -84,6 +85,7 @@ class LadderMarket(OneWayMarket):
     gas_per_level: int = 60_000
 
     def __post_init__(self) -> None:
+        check_integers(self)
         require(self.token_in != self.token_out, "token_out", "is the same token as token_in")
         for number, level in enumerate(self.levels):
             possible = 0 < level.amount_in <= UNLIMITED and level.price_in > 0 and level.price_out > 0
@@ -96,6 +98,8 @@ class LadderMarket(OneWayMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`, level by level; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         self.require_direction(token_in, token_out)
         if amount_in < self.min_amount_in:
             self.refuse(Refusal.AMOUNT_TOO_LOW, f"at least {self.min_amount_in}")

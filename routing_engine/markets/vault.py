@@ -81,6 +81,8 @@ class Vault(PairMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Deposit or redeem exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         deposits = self.is_zero_for_one(token_in, token_out)
         most = self.max_deposit if deposits else self.max_redeem
         if amount_in > most:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 
-from routing_engine.errors import AmbiguousToken, UnknownToken
+from routing_engine.errors import AmbiguousToken, InvalidRequest, UnknownToken
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Market, Token
 from routing_engine.reference import token_registry
 
@@ -50,6 +50,8 @@ class TokenTable:
 
     def find(self, name: str) -> Token:
         """Find by ``SYMBOL@chain``, ``address@chain``, or without chain; see `Snapshot.token`."""
+        if not isinstance(name, str):
+            raise InvalidRequest("token", f"must be a name such as 'WETH@1', not {name!r}")
         if len(name) > MAX_NAME:
             raise UnknownToken("token", f"{name[:MAX_NAME]!r}… is too long; write SYMBOL@chain or address@chain")
         label, _, chain = name.strip().partition("@")

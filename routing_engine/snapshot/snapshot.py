@@ -9,13 +9,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from routing_engine import formats
-from routing_engine.formats import Contents
+from routing_engine.formats import Contents, summarise_refused
 from routing_engine.model import Market, Token, Transfers
 from routing_engine.reference.token_table import TokenTable
 from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
+from routing_engine.snapshot.market_ids import map_by_id
+from routing_engine.values import seal
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,6 +26,7 @@ ID_SHOWN = 8
 """Digits of the id in the `repr` of a snapshot."""
 
 
+@seal
 class Snapshot:
     """Markets, gas prices and block numbers that belong together.
 
@@ -41,7 +44,18 @@ class Snapshot:
         ISO 8601 time, or empty.
     refused : mapping of str to int
         What an import left out, by reason.
+
+    Raises
+    ------
+    InvalidMarket
+        If ids are not different, naming them, or what is given is no market.
     """
+
+    markets: Mapping[str, Market]
+    gas_prices: Mapping[int, int]
+    blocks: Mapping[int, int]
+    taken_at: str
+    refused: Mapping[str, int]
 
     def __init__(
         self,
@@ -52,11 +66,13 @@ class Snapshot:
         taken_at: str = "",
         refused: Mapping[str, int] | None = None,
     ) -> None:
-        self._fill({market.id: market for market in markets})
-        self.gas_prices: Mapping[int, int] = MappingProxyType(dict(gas_prices or {}))
-        self.blocks: Mapping[int, int] = MappingProxyType(dict(blocks or {}))
-        self.taken_at = taken_at
-        self.refused: Mapping[str, int] = MappingProxyType(dict(refused or {}))
+        self._fill(map_by_id(markets))
+        vars(self).update(
+            gas_prices=MappingProxyType(dict(gas_prices or {})),
+            blocks=MappingProxyType(dict(blocks or {})),
+            taken_at=taken_at,
+            refused=MappingProxyType(dict(refused or {})),
+        )
 
     @classmethod
     def load(cls, path: str | Path, accept: Collection[Transfers] = ()) -> Snapshot:
@@ -95,14 +111,7 @@ class Snapshot:
 
     def save(self, path: str | Path) -> None:
         """Write the library's own format, compressed if the name ends in ``.gz``; atomic."""
-        contents = Contents(
-            markets=tuple(self.markets.values()),
-            refused=self.refused,
-            blocks=self.blocks,
-            gas_prices=self.gas_prices,
-            taken_at=self.taken_at,
-        )
-        formats.save(contents, Path(path))
+        formats.save(Contents(markets=tuple(self.markets.values()), **self._moment), Path(path))
 
     def apply(
         self,
@@ -125,13 +134,18 @@ class Snapshot:
             Merged over the present ones.
         taken_at : str, optional
             Of the next snapshot.
+
+        Raises
+        ------
+        InvalidMarket
+            If two new states have one id, naming it, or what is given is no market.
         """
+        states = map_by_id(changed)
         markets = self._markets.copy()
         replaced: dict[str, Market | None] = {}
         for market_id in removed:
             if market_id in markets:
                 replaced[market_id] = markets.pop(market_id)
-        states = {market.id: market for market in changed}
         is_same_set = not replaced and markets.keys() >= states.keys()
         replaced = {market_id: markets.get(market_id) for market_id in states} | replaced
         markets.update(states)
@@ -144,7 +158,7 @@ class Snapshot:
         )
         following._fill(markets, self._hash.follow(markets, replaced))
         if is_same_set:
-            following._before, following._states = weakref.ref(self), tuple(states.values())
+            vars(following).update(_before=weakref.ref(self), _states=tuple(states.values()))
         return following
 
     def changed_since(self, earlier: Snapshot) -> Sequence[Market] | None:
@@ -160,12 +174,14 @@ class Snapshot:
         pairs = zip(self._markets.values(), earlier._markets.values(), strict=True)
         return [market for market, old in pairs if market is not old and market != old]
 
+    _markets: dict[str, Market]
+    _hash: MarketsHash
+    _before: weakref.ref[Snapshot] | None = None
+    _states: tuple[Market, ...] = ()
+
     def _fill(self, markets: dict[str, Market], markets_hash: MarketsHash | None = None) -> None:
-        self._markets = markets
-        self._hash = markets_hash or MarketsHash(markets)
-        self.markets: Mapping[str, Market] = MappingProxyType(markets)
-        self._before: weakref.ref[Snapshot] | None = None
-        self._states: tuple[Market, ...] = ()
+        shown = MappingProxyType(markets)
+        vars(self).update(_markets=markets, markets=shown, _hash=markets_hash or MarketsHash(markets))
 
     @cached_property
     def id(self) -> str:
@@ -203,8 +219,13 @@ class Snapshot:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Travel to other processes as plain values; an id that is known need not be computed again there."""
-        state = (dict(self.gas_prices), dict(self.blocks), self.taken_at, dict(self.refused))
-        return _restore, (self._markets, self._hash.known, *state)
+        return _restore, (self._markets, self._hash.known, self._moment)
+
+    @property
+    def _moment(self) -> dict[str, Any]:
+        """What there is beside the markets, as plain values."""
+        prices, blocks, refused = dict(self.gas_prices), dict(self.blocks), dict(self.refused)
+        return {"gas_prices": prices, "blocks": blocks, "taken_at": self.taken_at, "refused": refused}
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -217,18 +238,12 @@ class Snapshot:
     def __repr__(self) -> str:
         chains = sorted({token.chain_id for market in self.markets.values() for token in market.tokens})
         parts = [f"{len(self.markets)} markets", f"chains {chains}", f"id {self.id[:ID_SHOWN]}"]
-        return f"Snapshot({', '.join(parts + [f'taken at {self.taken_at!r}'] * bool(self.taken_at))})"
+        parts += [f"taken at {self.taken_at!r}"] * bool(self.taken_at)
+        return f"Snapshot({', '.join(parts + [summarise_refused(self.refused)] * bool(self.refused))})"
 
 
-def _restore(
-    markets: dict[str, Market],
-    known_hash: int | None,
-    gas_prices: dict[int, int],
-    blocks: dict[int, int],
-    taken_at: str,
-    refused: dict[str, int],
-) -> Snapshot:
+def _restore(markets: dict[str, Market], known_hash: int | None, moment: dict[str, Any]) -> Snapshot:
     """Inverse of `Snapshot.__reduce__`."""
-    snapshot = Snapshot((), gas_prices=gas_prices, blocks=blocks, taken_at=taken_at, refused=refused)
+    snapshot = Snapshot((), **moment)
     snapshot._fill(markets, MarketsHash(markets, known_hash))
     return snapshot

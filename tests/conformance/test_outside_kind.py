@@ -15,6 +15,7 @@ TEXT = (ROOT / "docs" / "markets.md").read_text()
 PACKAGE = next(block for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if "MarketKind(" in block)
 (LINE,) = re.findall(r"routing_engine\.markets =\n +(.*)\n", TEXT)
 
+OF = "in routing_engine.markets, of constant-sum 1.0"
 USDC, USDT = "0x" + "a" * 40, "0x" + "b" * 40
 POOL = {
     "id": "1:0xsum",
@@ -113,8 +114,10 @@ def test_without_its_line_the_kind_is_unknown_and_counted(site: Path, tmp_path: 
     ("line", "message"),
     [
         ("lane = constant_sum:KIND", "two packages offer the market kind 'lane'"),
-        ("other = constant_sum:KIND", "must name a MarketKind whose market has this kind"),
-        ("constant_sum = constant_sum:ConstantSumPool", "must name a MarketKind"),
+        ("other = constant_sum:KIND", f"'other' (constant_sum:KIND) {OF}, must name a MarketKind whose market has"),
+        ("constant_sum = constant_sum:ConstantSumPool", f"{OF}, must name a MarketKind"),
+        ("constant_sum = constant_sum:NONE", f"'constant_sum' (constant_sum:NONE) {OF}, cannot be loaded: Attr"),
+        ("constant_sum = no_such:KIND", f"{OF}, cannot be loaded: ModuleNotFoundError: No module named 'no_such'"),
     ],
 )
 def test_a_wrong_line_is_refused(site: Path, line: str, message: str) -> None:
@@ -122,3 +125,62 @@ def test_a_wrong_line_is_refused(site: Path, line: str, message: str) -> None:
     done = run(site, "from routing_engine.markets import installed_kinds; installed_kinds()")
     assert done.returncode == 1
     assert message in done.stderr
+
+
+LOAD = """
+from routing_engine import BadMarketFile, Snapshot
+try:
+    snapshot = Snapshot.load(sys.argv[1])
+    print(repr(snapshot)); print(dict(snapshot.refused))
+except BadMarketFile as error:
+    print(error)
+"""
+PAIR = POOL | {"id": "1:0xpair", "type": "cpmm"}
+
+
+def test_a_kind_that_cannot_be_loaded_takes_no_other_down(site: Path, tmp_path: Path) -> None:
+    write(site / "constant_sum" / "__init__.py", "import not_there\n")
+    write(tmp_path / "pools.json", json.dumps({"pools": [POOL, POOL, PAIR]}))
+    done = run(site, LOAD, str(tmp_path / "pools.json"))
+    shown, refused = done.stdout.splitlines()
+    assert shown.startswith("Snapshot(1 markets, chains [1], id ")
+    assert shown.endswith(", 2 left out: 2 unsupported_type:constant_sum)")
+    assert refused == "{'unsupported_type:constant_sum': 2}"
+    said = f"RuntimeWarning: the extension 'constant_sum' (constant_sum:KIND) {OF}, cannot be loaded: "
+    assert done.stderr.count(f"{said}ModuleNotFoundError: No module named 'not_there'; mend the package or remove") == 1
+
+
+def test_a_record_of_a_broken_kind_says_whose_it_is(site: Path, tmp_path: Path) -> None:
+    path = tmp_path / "saved.json"
+    save = "from routing_engine import Snapshot; Snapshot.load(sys.argv[1]).save(sys.argv[2])"
+    assert run(site, save, str(tmp_path / "pools.json"), str(path)).returncode == 0
+    source = (site / "constant_sum" / "__init__.py").read_text()
+    fails = source.replace("def __post_init__(self):", "def __post_init__(self):\n        {}['nope']")
+    for broken, reason in (
+        ("import not_there\n", "markets.0.kind: the extension 'constant_sum' .* cannot be loaded: ModuleNotFoundError"),
+        (fails, "markets.0: cannot be read: the kind 'constant_sum' .*, of constant-sum 1.0, fails with KeyError: 'no"),
+    ):
+        write(site / "constant_sum" / "__init__.py", broken)
+        assert re.search(reason, run(site, LOAD, str(path)).stdout)
+
+
+def test_a_reader_that_breaks_down_takes_only_its_pools_with_it(site: Path, tmp_path: Path) -> None:
+    source = (site / "constant_sum" / "__init__.py").read_text()
+    write(site / "constant_sum" / "__init__.py", source.replace("= require_two(tokens)", "= pool['nope']"))
+    write(tmp_path / "pools.json", json.dumps({"pools": [PAIR, POOL, POOL]}))
+    done = run(site, LOAD, str(tmp_path / "pools.json"))
+    shown, refused = done.stdout.splitlines()
+    assert shown.endswith(", 2 left out: 2 reader_failed:constant_sum)")
+    assert refused == "{'reader_failed:constant_sum': 2}"
+    assert done.stderr.count("RuntimeWarning") == 1
+    said = f"the kind 'constant_sum' (constant_sum:KIND) {OF}, fails with KeyError: 'nope'"
+    assert re.search(rf"pools\.json: pools\.1: the pool is left out, .*: {re.escape(said)}", done.stderr)
+
+
+def test_a_command_that_cannot_be_loaded_takes_no_other_down(site: Path) -> None:
+    write(site / "constant_sum-1.0.dist-info" / "entry_points.txt", "[routing_engine.commands]\nsums = no_such:sums\n")
+    call = "from routing_engine.cli import main; sys.argv = ['routing-engine', *sys.argv[1:]]; main()"
+    assert "snapshot" in run(site, call, "--help").stdout
+    done = run(site, call, "sums")
+    assert done.returncode == 1
+    assert "'sums' (no_such:sums) in routing_engine.commands, of constant-sum 1.0, cannot be loaded" in done.stderr

@@ -32,6 +32,11 @@ class GivesTooMuch(ConstantProductPool):
         return hop, self
 
 
+class TakesFloats(ConstantProductPool):
+    def swap_exact_in(self, token_in, token_out, amount_in):
+        return ConstantProductPool.swap_exact_in(self, token_in, token_out, int(amount_in))
+
+
 class AsksTooMuch(ConstantProductPool):
     def swap_exact_out(self, token_in, token_out, amount_out):
         hop, _ = ConstantProductPool.swap_exact_out(self, token_in, token_out, amount_out)
@@ -122,6 +127,7 @@ def test_a_good_market_passes():
     ("kind", "message"),
     [
         (GivesTooMuch, "at once"),
+        (TakesFloats, "an amount that is no int"),
         (AsksTooMuch, "would suffice"),
         (LosesItsFee, "the curve gives"),
         (RefusesItsMinimum, "which it should serve"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -77,6 +78,9 @@ def test_its_metadata_names_the_engine_only(site: Path) -> None:
     (dist_info,) = site.glob("*.dist-info")
     metadata = (dist_info / "METADATA").read_text()
     assert "Name: routing-engine\n" in metadata
+    described = (ROOT / "docs" / "routing_engine.md").read_text()
+    assert metadata.endswith(f"\n\n{described}")
+    assert "](" not in described, "an index has none of the tree's files"
     assert {line.split(": ")[1] for line in metadata.splitlines() if line.startswith("Provides-Extra")} == {
         "cli",
         "plot",
@@ -89,6 +93,15 @@ def test_its_metadata_names_the_engine_only(site: Path) -> None:
     assert all(entry.module.startswith("routing_engine.") for entry in installed.entry_points)
     kinds = installed.entry_points.select(group="routing_engine.markets")
     assert set(kinds) == set(distribution("crosschain-checkout").entry_points.select(group="routing_engine.markets"))
+
+
+def test_what_describes_it_is_true(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "docs" / "routing_engine.md").read_text()
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(example, "routing_engine.md", "exec"), {})
+    assert capsys.readouterr().out.startswith("WETH@1 -[")
+    for name in ("README.md", "CONTRIBUTING.md"):
+        assert "pip wheel . --no-deps -w dist" in (ROOT / name).read_text()
 
 
 def test_it_routes_by_itself(site: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
+from routing_engine.markets.common.state import advance
 from routing_engine.model import Fee, Hop, Limits, Token
 
 PREMINTED = 2**112 - 1
@@ -71,6 +72,8 @@ class BalancerLinearPool(BasketMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         sold, bought = self.find_places(token_in, token_out)
         amount_out = self._quote(sold, bought, amount_in) if amount_in > 0 else 0
         if amount_out is None:
@@ -206,4 +209,4 @@ class BalancerLinearPool(BasketMarket):
     def _advance(self, sold: int, bought: int, amount_in: int, amount_out: int) -> Self:
         """Return the pool after a swap; shares that are sold go out of circulation, and the other way round."""
         come, gone = -amount_in if sold == SHARE else amount_in, -amount_out if bought == SHARE else amount_out
-        return replace(self, balances=self.move_balances(sold, come, bought, gone))
+        return advance(self, balances=self.move_balances(sold, come, bought, gone))

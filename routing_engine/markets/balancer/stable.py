@@ -92,6 +92,8 @@ class BalancerStablePool(BasketMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         sold, bought = self.find_places(token_in, token_out)
         most = self._max_amount_in(sold)
         if amount_in > most:

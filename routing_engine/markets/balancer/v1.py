@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from routing_engine.amm.balancer.v1 import (
@@ -27,6 +27,7 @@ from routing_engine.fixed_point import WAD, div_up, mul_div_up
 from routing_engine.markets.common.basket import BasketMarket, check_amounts
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
+from routing_engine.markets.common.state import advance
 from routing_engine.model import Fee, Hop, Limits, Token
 
 MAX_TOKENS = 8
@@ -79,6 +80,8 @@ class BalancerV1Pool(BasketMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         sold, bought = self.find_places(token_in, token_out)
         least, most = self._least_accepted(sold, bought), self._most_accepted(sold, bought)
         if amount_in < least:
@@ -93,7 +96,7 @@ class BalancerV1Pool(BasketMarket):
         fees = (Fee(amount=mul_div_up(amount_in, self.fee_e18, WAD), token=token_in, name="lp_fee"),)
         price = self.spot_price(token_in, token_out)
         hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=self.gas, spot_price=price, fees=fees)
-        after = replace(self, balances=self.move_balances(sold, amount_in, bought, amount_out))
+        after = advance(self, balances=self.move_balances(sold, amount_in, bought, amount_out))
         before = self._price(sold, bought)
         if not before <= min(after._price(sold, bought), divide(amount_in, amount_out)):
             self.refuse(Refusal.AMOUNT_TOO_LOW, "rounding would break the pool's price check")

@@ -83,6 +83,8 @@ class WeightedPool(BasketMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         sold, bought = self.find_places(token_in, token_out)
         if amount_in > self._max_amount_in(sold):
             detail = (

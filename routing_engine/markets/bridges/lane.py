@@ -12,6 +12,7 @@ from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up, rescale, rescale_up
 from routing_engine.markets.common.codecs import BigInt, make_row_codec
+from routing_engine.markets.common.integers import check_integers
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.record import require, to_int
@@ -90,6 +91,7 @@ class BridgeLane(OneWayMarket):
     native_fee: BigInt = 0
 
     def __post_init__(self) -> None:
+        check_integers(self)
         joins_chains = self.token_in.chain_id != self.token_out.chain_id
         require(joins_chains, "token_out", "is on the chain of token_in; a lane joins two chains")
         rates_fit = all(fee.rate_e18 >= 0 for fee in self.fees) and self._rate_e18 < WAD
@@ -102,6 +104,8 @@ class BridgeLane(OneWayMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Send exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         self.require_direction(token_in, token_out)
         if amount_in < self.min_amount_in:
             self.refuse(Refusal.AMOUNT_TOO_LOW, f"at least {self.min_amount_in}")

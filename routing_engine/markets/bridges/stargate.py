@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Self
 
 import numpy as np
@@ -14,10 +14,12 @@ from routing_engine.errors import Refusal
 from routing_engine.fixed_point import div_up
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, make_codec
+from routing_engine.markets.common.integers import check_integers
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.pair import check_fee
 from routing_engine.markets.common.record import Record, read_list, require, to_int
+from routing_engine.markets.common.state import advance
 from routing_engine.model import Fee, Hop, Limits, Token
 
 SHARED_DECIMALS = 6
@@ -79,6 +81,7 @@ class StargateLane(OneWayMarket):
     gas: int = 210_000
 
     def __post_init__(self) -> None:
+        check_integers(self)
         require(self.token_in.chain_id != self.token_out.chain_id, "token_out", "is on the chain of token_in")
         require(self.token_in.decimals >= SHARED_DECIMALS, "token_in", "must have at least 6 decimals")
         require(self.token_out.decimals >= SHARED_DECIMALS, "token_out", "must have at least 6 decimals")
@@ -93,6 +96,8 @@ class StargateLane(OneWayMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Send exactly `amount_in`, less what is finer than shared decimals; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         self.require_direction(token_in, token_out)
         sent = amount_in // self._unit_in
         if sent > self.credit:
@@ -167,7 +172,7 @@ class StargateLane(OneWayMarket):
         return cap_reward(sent, apply_fee(self.terms, sent, self.deficit), self.treasury)
 
     def _advance(self, sent: int, arrives: int) -> Self:
-        return replace(
+        return advance(
             self,
             deficit=max(0, self.deficit - arrives),
             treasury=self.treasury + sent - arrives,

@@ -1,4 +1,5 @@
 """What markets of several kinds share.
 
-May import `curves`, `errors`, `fixed_point`, `model` and `reference`. Begin with `base.py`.
+May import `curves`, `errors`, `fixed_point`, `model`, `reference` and `token_fields`.
+Begin with `base.py`.
 """

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
-from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.errors import InvalidRequest, QuoteRefused, Refusal
 from routing_engine.markets.common.codecs import list_codecs
 from routing_engine.model import Fee, Hop, Limits, Token
 
@@ -50,7 +50,15 @@ class BaseMarket(ABC):
 
     @abstractmethod
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
-        """Sell exactly `amount_in`; see `Market`."""
+        """Sell exactly `amount_in`, to the unit as the contract does; give the hop and the market after it.
+
+        Raises
+        ------
+        QuoteRefused
+            If it declines this amount or pair: one of the methods ``refuse…`` says so.
+        InvalidRequest
+            If the amount is no integer: `refuse_inexact`, before anything else.
+        """
 
     @abstractmethod
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
@@ -64,11 +72,25 @@ class BaseMarket(ABC):
 
     @abstractmethod
     def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """Bounds on the input; `CLOSED`, or another minimum above the maximum, where it takes no amount."""
+        """Bounds on the input, both tight: the amounts next to them are refused.
+
+        `CLOSED`, or another minimum above the maximum, where it takes no amount.
+
+        Raises
+        ------
+        QuoteRefused
+            If the pair is not traded here.
+        """
 
     @abstractmethod
     def spot_price(self, token_in: Token, token_out: Token) -> float:
-        """Marginal price of the next unit; see `Market`."""
+        """Smallest units of `token_out` per smallest unit of `token_in`, for a vanishing amount, after its fee.
+
+        Raises
+        ------
+        QuoteRefused
+            If the pair is not traded here.
+        """
 
     @abstractmethod
     def curve(self, token_in: Token, token_out: Token) -> Curve:
@@ -80,6 +102,8 @@ class BaseMarket(ABC):
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input; see `Market`."""
+        if type(amount_out) is not int:
+            self.refuse_inexact(amount_out)
         least = self.least_input(token_in, token_out, amount_out) if amount_out > 0 else None
         if least is None:
             self.refuse_out(amount_out)
@@ -137,6 +161,10 @@ class BaseMarket(ABC):
     def refuse(self, reason: Refusal, detail: str) -> NoReturn:
         """Raise `QuoteRefused` with a reason and what a reader can do about it."""
         raise QuoteRefused(reason, self.id, detail)
+
+    def refuse_inexact(self, amount: object) -> NoReturn:
+        """Raise `InvalidRequest` for an amount that is no integer, which every swap asks first."""
+        raise InvalidRequest("amount", f"must be an int in smallest units, not {amount!r}; convert it exactly")
 
     def refuse_low(self, amount_in: int) -> NoReturn:
         """Raise `QuoteRefused` for an input that is not positive or buys less than one unit."""

@@ -12,7 +12,8 @@ from routing_engine.model import Market, Token
 PoolReader: TypeAlias = Callable[[Mapping[str, Any], str, list[Token]], Market]
 """Takes a pool of the neutral format, the market's id and the pool's tokens; returns its market.
 
-It raises `PoolRefused` with a reason that is counted, or `InvalidMarket` for a damaged field.
+It raises `pool_fields.PoolRefused` with a reason, under which the pool is left out and counted, or `InvalidMarket` for
+a damaged field, which refuses the whole file. Whatever else it raises counts as ``reader_failed``, with a warning.
 """
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from routing_engine.errors import InvalidMarket
+from routing_engine.errors import InvalidMarket, InvalidRequest
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets.common.record import read, read_int, to_int
 from routing_engine.model import MAX_DECIMALS, NATIVE_ADDRESS, ZERO_ADDRESS, Token, Transfers
 from routing_engine.reference.chains import CHAINS
+from routing_engine.token_fields import read_address
 
 Pool = Mapping[str, Any]
 
@@ -39,9 +40,7 @@ def read_tokens(pool: Pool) -> list[Token]:
     own = str(pool.get("address") or "").lower()
     found = []
     for number, row in enumerate(rows):
-        address = str(row.get("address", "")).lower()
-        if len(address) != 42 or not address.startswith("0x"):
-            raise InvalidMarket(f"tokens.{number}.address", "expected 0x and 40 hex digits")
+        address = _read_address(row, f"tokens.{number}.address")
         address = NATIVE_ADDRESS if address == ZERO_ADDRESS else address
         decimals = _read_decimals(row, f"tokens.{number}.decimals", is_own=address == own)
         chain_id = read_int(pool, "chain_id")
@@ -52,6 +51,13 @@ def read_tokens(pool: Pool) -> list[Token]:
     if len(set(found)) < max(2, len(found)):
         raise PoolRefused("tokens_not_distinct")
     return found
+
+
+def _read_address(row: Mapping[str, Any], field: str) -> str:
+    try:
+        return read_address(row.get("address"))
+    except InvalidRequest as error:
+        raise InvalidMarket(field, error.message) from error
 
 
 def _read_decimals(row: Mapping[str, Any], field: str, *, is_own: bool) -> int:

@@ -117,6 +117,8 @@ class ConcentratedPool(PairMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         zero_for_one = self.is_zero_for_one(token_in, token_out)
         if amount_in <= 0:
             self.refuse_low(amount_in)
@@ -135,6 +137,8 @@ class ConcentratedPool(PairMarket):
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input, which is known with all that its swap does; see `Market`."""
+        if type(amount_out) is not int:
+            self.refuse_inexact(amount_out)
         done = self._swap_out(token_in, token_out, amount_out)
         if done is None:
             self.refuse_out(amount_out)

@@ -127,6 +127,8 @@ class CryptoSwapPool(BasketMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         direction = self._direction(token_in, token_out)
         if direction is None:
             self._refuse_closed()

@@ -109,6 +109,8 @@ class EkuboPool(PairMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         zero_for_one = self.is_zero_for_one(token_in, token_out)
         if amount_in <= 0:
             self.refuse_low(amount_in)

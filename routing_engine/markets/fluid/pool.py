@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from routing_engine.markets.common.closed import CLOSED_PIECES
 from routing_engine.markets.common.codecs import BigInt, make_joint_codec
 from routing_engine.markets.common.pair import PairMarket, check_fee
 from routing_engine.markets.common.record import require
+from routing_engine.markets.common.state import advance
 from routing_engine.markets.fluid.direction import FluidDirection
 from routing_engine.model import Fee, Hop, Limits, Token
 
@@ -92,6 +93,8 @@ class FluidPool(PairMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         way = self._direction(token_in, token_out)
         if amount_in <= 0:
             self.refuse_low(amount_in)
@@ -152,7 +155,7 @@ class FluidPool(PairMarket):
         """Return the pool after a swap; limits of the token sold can only widen, and stay as they are."""
         collateral, debt = way.pools
         forward, decimals = way.zero_for_one, way.decimals_out
-        return replace(
+        return advance(
             self,
             collateral=_turn(move(collateral, split.collateral_in, split.collateral_out, self.fee_pips), forward),
             debt=_turn(move(debt, split.debt_in, split.debt_out, self.fee_pips), forward),

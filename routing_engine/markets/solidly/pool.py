@@ -74,6 +74,8 @@ class SolidlyPool(PairMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
         direction = self._direction(token_in, token_out)
         amount_out = direction.quote(amount_in) if amount_in > 0 else 0
         if amount_out is None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 from routing_engine import AmbiguousToken, InvalidRequest, NoRoute, Router, RouteRequest, Snapshot, UnknownToken
@@ -59,20 +61,78 @@ def test_what_the_market_does_not_have_is_said(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"token_in": 7}, "token_in: expected a Token, or a name such as 'WETH@1', got int"),
-        ({"token_out": None}, "token_out: expected a Token, or a name such as 'WETH@1', got NoneType"),
-        ({"allow_protocols": "uniswap_v3"}, "allow_protocols: expected a set of names"),
-        ({"deny_protocols": None}, "deny_protocols: expected a set of names"),
-        ({"deny_protocols": frozenset({7})}, "deny_protocols: expected a set of names"),
-        ({"gas_prices": 30}, "gas_prices: expected wei by chain id"),
-        ({"gas_prices": {"1": 30}}, "gas_prices: expected chain ids as ints"),
-        ({"gas_prices": {1: 30.5}}, "gas_prices: chain 1: expected wei as an int of at least 0, not 30.5"),
-        ({"gas_prices": {1: "30"}}, "gas_prices: chain 1: expected wei as an int of at least 0, not '30'"),
+        ({"token_in": 7}, "token_in: must be a Token, or a name such as 'WETH@1', not 7$"),
+        ({"token_out": None}, "token_out: must be a Token, or a name such as 'WETH@1', not None$"),
+        ({"amount": 1.5}, "amount: must be an int in smallest units, not 1.5; of whole tokens token.units"),
+        ({"amount": "5"}, "amount: must be an int in smallest units, not '5'"),
+        ({"amount": True}, "amount: must be an int in smallest units, not True"),
+        ({"amount": np.float64(5)}, "amount: must be an int in smallest units, not np.float64"),
+        ({"amount": 0}, r"amount: must be from 1 to 2\*\*256 - 1 smallest units, not 0$"),
+        ({"amount": -3}, "amount: must be from 1 .* not -3$"),
+        ({"amount": 10**200}, "amount: must be from 1 .* not 10{79}…$"),
+        ({"side": "sell"}, "side: must be 'exact_in' or 'exact_out', not 'sell'"),
+        ({"side": ["exact_in"]}, r"side: must be 'exact_in' or 'exact_out', not \['exact_in'\]"),
+        ({"order": {}}, "order: must be one of cheapest, .* not {}"),
+        ({"max_hops": 7}, "max_hops: must be an int from 1 to 6, not 7"),
+        ({"max_hops": 2.0}, "max_hops: must be an int from 1 to 6, not 2.0"),
+        ({"value_of_time": "1"}, "value_of_time: must be a number of bps from 0 to 10,000, not '1'"),
+        ({"max_price_impact_bps": float("nan")}, "max_price_impact_bps: must be a number of bps .* not nan"),
+        ({"allow_protocols": "uniswap_v3"}, "allow_protocols: must be a collection of names, .* not 'uniswap_v3'"),
+        ({"deny_protocols": None}, "deny_protocols: must be a collection of names, .* not None"),
+        ({"deny_protocols": [7]}, r"deny_protocols: must be a collection of names, .* not \[7\]"),
+        ({"gas_prices": 30}, "gas_prices: must be wei by chain id, .* not 30"),
+        ({"gas_prices": {"1": 30}}, "gas_prices: chain ids must be ints, .* not '1'"),
+        ({"gas_prices": {1: 30.5}}, "gas_prices: chain 1: wei must be an int of at least 0, not 30.5"),
+        ({"gas_prices": {1: -1}}, "gas_prices: chain 1: wei must be an int of at least 0, not -1"),
     ],
 )
 def test_what_no_market_could_make_good_is_said_at_once(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidRequest, match=message):
         replace(REQUEST, **changes)
+
+
+@pytest.mark.parametrize("protocols", [["ab", "ab2"], ("ab",), {"ab"}, {"ab": 1}.keys(), np.array(["ab", "ab2"])])
+def test_integers_of_numpy_and_any_collection_of_names_are_taken(router: Router, protocols: Any) -> None:
+    plain = replace(REQUEST, max_hops=2, gas_prices={1: 10**10}, allow_protocols=frozenset(map(str, protocols)))
+    loose = replace(
+        REQUEST,
+        amount=np.int64(UNIT),
+        max_hops=np.int32(2),
+        value_of_time=np.float32(2),
+        gas_prices={np.int64(1): np.uint64(10**10)},
+        allow_protocols=protocols,
+        deny_protocols=[],
+    )
+    assert replace(loose, value_of_time=None) == plain
+    assert {type(loose.amount), type(loose.max_hops), *map(type, loose.gas_prices or ())} == {int}
+    assert type(loose.value_of_time) is float
+    assert router.find_routes(loose).best().amount_out == router.find_routes(plain).best().amount_out
+
+
+def test_gas_prices_that_change_later_leave_the_request_as_it_is() -> None:
+    prices = {1: 10**10}
+    request = replace(REQUEST, gas_prices=prices)
+    prices[1] = 5
+    assert request.gas_prices == {1: 10**10}
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda router: router.find_routes({"amount": 1}), "request: must be a RouteRequest, not {'amount': 1}; make"),
+        (lambda router: router.find_routes(None), "request: must be a RouteRequest, not None; make one"),
+        (lambda router: router.pareto(5), "request: must be a RouteRequest, not 5; make one"),
+        (lambda router: next(router.stream("x" * 200)), "request: must be a RouteRequest, not 'x{79}…; make one"),
+        (lambda _: Router("market.json"), "snapshot: must be a Snapshot, not 'market.json'; read one: Snapshot.load"),
+        (lambda router: router.updated(None), "snapshot: must be a Snapshot, not None; read one"),
+        (lambda router: router.snapshot.token(5), "token: must be a name such as 'WETH@1', not 5"),
+    ],
+)
+def test_an_object_of_another_kind_is_refused_with_a_remedy(
+    router: Router, ask: Callable[[Any], object], message: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=f"^{message}"):
+        ask(router)
 
 
 def test_an_ambiguous_name_lists_the_addresses() -> None:

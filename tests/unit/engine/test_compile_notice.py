@@ -6,6 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import routing_engine.router  # noqa: F401 (so that its kernels are imported)
+from routing_engine.jit.compilation import QUIET, Watch, count_kernels
 
 COMPILE_ONE = "from routing_engine.kernels.split.flow_network import create_network; create_network(1, 4)"
 TELL_OF_IT = f"""
@@ -42,3 +49,46 @@ def test_progress_takes_the_place_of_the_notice(tmp_path: Path) -> None:
     out, told = run(TELL_OF_IT, tmp_path)
     assert "create_network True" in out.splitlines()
     assert told == ""
+
+
+def compile_slowly(watch: Watch, count: int) -> None:
+    """Have a watch hear of some kernels of the engine, and of a strange one before them."""
+    homes = ["elsewhere", *["routing_engine.kernels.arrays"] * count]
+    for home in homes:
+        kernel = SimpleNamespace(__module__=home, __name__="kernel")
+        event: Any = SimpleNamespace(data={"dispatcher": Dispatcher(kernel)})
+        watch.on_start(event)
+        watch.on_end(event)
+
+
+class Dispatcher:
+    """What numba's events carry."""
+
+    def __init__(self, kernel: object) -> None:
+        self.py_func = kernel
+
+
+def test_the_number_of_kernels_is_shown_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(QUIET, raising=False)
+    times = iter(range(0, 1000, 3))
+    compile_slowly(Watch(clock=lambda: float(next(times))), 8)
+    notice, remedy, *told = capsys.readouterr().err.splitlines()
+    assert "compiling the routing kernels" in notice
+    assert remedy.startswith("`routing-engine warm`")
+    most = count_kernels()
+    assert most > 100
+    assert told == [
+        f"routing_engine: {done} of at most {most} kernels are compiled ({seconds} s)"
+        for done, seconds in ((3, 15), (5, 27), (7, 39))
+    ]
+
+
+def test_the_number_is_silenced_with_the_notice(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(QUIET, "1")
+    times = iter(range(0, 1000, 3))
+    compile_slowly(Watch(clock=lambda: float(next(times))), 8)
+    assert capsys.readouterr().err == ""

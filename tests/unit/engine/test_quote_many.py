@@ -149,7 +149,7 @@ def test_a_caller_who_stops_early_leaves_nothing_running(router: Router) -> None
         ("token_out", {"token_out": [1, 1.0, 1]}, r"\(request 1\)"),
         ("token_out", {"token_out": 0}, "same token"),
         ("amount", {"amount": [1, 2, 0]}, r"must be from 1.*\(request 2\)"),
-        ("amount", {"amount": np.array([1.5, 2.5])}, "expected an int"),
+        ("amount", {"amount": np.array([1.5, 2.5])}, "must be an int"),
         ("amount", {"amount": [1, 2], "token_in": [0, 0, 0]}, "has 2 values, but there are 3"),
         ("side", {"side": ["exact_in", "north"]}, r"not 'north' \(request 1\)"),
         ("max_hops", {"max_hops": 9}, "from 1 to 6"),

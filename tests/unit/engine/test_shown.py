@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import typing
@@ -64,6 +65,22 @@ def test_a_gap_that_nothing_proves_is_said() -> None:
     assert repr(found) == f"RouteResult(found: {NETWORK.summary}; gap unknown)"
 
 
+def test_parts_of_a_route_are_one_short_line_each() -> None:
+    assert repr(NETWORK.hops[0]) == "Hop(6e-16 A@1 → 6.01e-16 B@1; ab ab)"
+    assert repr(NETWORK.paths[2]) == "Path(2e-16 A@1 → 2.05e-16 D@1; A@1 -[ac]-> C@1 -[cd]-> D@1)"
+    assert repr(NETWORK.legs[0]) == "Leg(chain 1: 5 hops over ab, ac, cb, cd, bd; 12 s)"
+
+
+def test_many_answers_are_one_short_line(router: Router) -> None:
+    quotes = router.quote_many("WETH@1", "USDC@1", [10**18, 2 * 10**18, 10**70])
+    assert re.fullmatch(r"Quotes\(2 of 3 found; [\d,]+\.\d ms of search\)", repr(quotes))
+
+
+def test_a_token_shows_amounts_and_reads_them() -> None:
+    assert COIN.show(150) == "1.5 COIN@1"
+    assert COIN.units("1.5") == 150
+
+
 def test_a_router_shows_its_snapshot(router: Router) -> None:
     assert repr(router) == f"Router({router.snapshot!r})"
 
@@ -74,6 +91,7 @@ def test_names_complete_before_their_first_use() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.splitlines()
     assert {*routing_engine.__all__, "__version__", "__doc__"} <= set(names.split())
+    assert [name for name in names.split() if not name.startswith("__")] == sorted(routing_engine.__all__)
     assert is_numpy_loaded == "False"
 
 

@@ -1,0 +1,33 @@
+"""Markets by their ids, of which each has one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from routing_engine.errors import InvalidMarket
+from routing_engine.model import Market
+
+SHOWN = 10
+"""Ids in an error."""
+
+
+def map_by_id(markets: Iterable[Market]) -> dict[str, Market]:
+    """Return markets by their ids.
+
+    Raises
+    ------
+    InvalidMarket
+        If several have one id, naming it, or what is given is no market.
+    """
+    markets = tuple(markets)
+    try:
+        found = {market.id: market for market in markets}
+    except AttributeError:
+        wrong = next(market for market in markets if not hasattr(market, "id"))
+        raise InvalidMarket("markets", f"{wrong!r} is no market; give pools and lanes, or load a file") from None
+    if len(found) < len(markets):
+        twice = [market_id for market_id, count in Counter(market.id for market in markets).items() if count > 1]
+        shown = ", ".join(twice[:SHOWN]) + (", …" if len(twice) > SHOWN else "")
+        raise InvalidMarket("markets", f"of one id stand there more than once: {shown}; give each market its own")
+    return found
