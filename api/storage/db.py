@@ -45,7 +45,8 @@ class Database:
     def __init__(self, url: str | URL, *, lock_wait_ms: int = LOCK_WAIT_MS) -> None:
         self.engine = _make_engine(make_url(url), lock_wait_ms)
         self._fence: Fence | None = None
-        self._readers = sessionmaker(_make_reading(self.engine), expire_on_commit=False)
+        self._readers = sessionmaker(self.engine, expire_on_commit=False)
+        self._still_readers = sessionmaker(_hold_still(self.engine), expire_on_commit=False)
         # A deferred transaction that turns into a writer fails under load whatever the busy timeout; this one waits.
         self._writers = sessionmaker(
             self.engine.execution_options(**{SQLITE_BEGIN: "IMMEDIATE"}), expire_on_commit=False
@@ -53,8 +54,17 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Give a session that reads one state, whatever is written meanwhile; nothing of it is kept."""
+        """Give a session for reading; nothing of it is kept."""
         with self._readers() as session:
+            yield session
+
+    @contextmanager
+    def read_one_state(self) -> Iterator[Session]:
+        """Give a session whose queries all read the state of the first, whatever is written meanwhile.
+
+        Not for one that waits for a lock first: what it waited for would not be in that state.
+        """
+        with self._still_readers() as session:
             yield session
 
     @contextmanager
@@ -132,7 +142,7 @@ def _make_engine(url: URL, lock_wait_ms: int) -> Engine:
     return create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
 
 
-def _make_reading(engine: Engine) -> Engine:
+def _hold_still(engine: Engine) -> Engine:
     """Let each transaction read one state: a deferred one does on SQLite, PostgreSQL has to be asked."""
     if engine.dialect.name == "sqlite":
         return engine

@@ -89,7 +89,7 @@ def load_order_and_money(resources: Resources, order_id: str) -> tuple[PublicOrd
     NotFound
         If there is no such order.
     """
-    with resources.database.read() as session:
+    with resources.database.read_one_state() as session:
         order = read_public_order(resources, session, order_id)
         return order, _find_money_seen(resources, session, order)
 
