@@ -9,7 +9,9 @@ import pytest
 
 from adapters import base
 from adapters.bridges import across, stargate
+from adapters.bridges.base import Bridge
 from adapters.cli import listing
+from adapters.transactions.payment_builders import PaymentBuilders
 
 Install = Callable[..., None]
 
@@ -48,6 +50,15 @@ def test_the_same_name_twice_is_refused(install: Install, group: str) -> None:
     install(("routing_engine.bridges", "across", "adapters.bridges.across:BRIDGE"), (group, "across", value))
     with pytest.raises(ValueError, match="two entry points 'across' that offer the same: adapter"):
         base.load_adapters()
+
+
+def test_who_pays_across_chains_must_be_a_bridge(install: Install) -> None:
+    """Only a bridge's events credit what was paid over it."""
+    install(("routing_engine.payments", "pony", "adapters.bridges.across:make_builders"))
+    with pytest.raises(ValueError, match=r"'pony' in routing_engine\.payments pays across chains"):
+        PaymentBuilders.load()
+    with pytest.raises(ValueError, match="must have `events`"):
+        Bridge(adapter=across.BRIDGE.adapter, payments=across.make_builders)
 
 
 def test_a_bridge_is_listed_by_what_reads_its_lanes() -> None:
