@@ -14,8 +14,9 @@ from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.crypto import keccak
 
-from adapters.base import BadPayload, load_installed
+from adapters.base import BadPayload
 from adapters.bridges.promise import Promise
+from adapters.installed import load_installed
 from adapters.rpc.abi import WORD, Log
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from adapters.base import load_installed
+from adapters.installed import load_installed
 from adapters.transactions.base import (
     CannotBuild,
     PaymentBuilder,
@@ -22,6 +23,8 @@ from adapters.transactions.erc20 import build_approvals, make_transfer
 from adapters.transactions.intermediaries import Intermediaries
 from adapters.transactions.permit2 import build_grants
 from routing_engine.model import Token
+
+logger = logging.getLogger(__name__)
 
 ENTRY_POINTS = "routing_engine.payments"
 
@@ -45,7 +48,7 @@ class PaymentBuilders:
         Together they build everything that one signature pays and that delivers by itself: over bridges, and over
         what the group ``routing_engine.payments`` names.
         """
-        return cls(builder for make_builders in _load_makers() for builder in make_builders())
+        return cls(builder for name, make_builders in _load_makers() for builder in _make(name, make_builders))
 
     def list_families(self, chain_id: int, *, crosses_chains: bool) -> tuple[frozenset[str], ...]:
         """Protocols that one call on a chain can take together, a set for each builder of payments to here or away."""
@@ -134,14 +137,23 @@ def list_transactions(call: PaymentCall, allowance: int, granted: int = 0) -> tu
     )
 
 
-def _load_makers() -> Iterator[Callable[[], Iterable[PaymentBuilder]]]:
+def _make(name: str, make_builders: Callable[[], Iterable[PaymentBuilder]]) -> tuple[PaymentBuilder, ...]:
+    """Return an entry point's builders; where its code fails nobody is offered to pay over it, and the others go on."""
+    try:
+        return tuple(make_builders())
+    except Exception:
+        logger.exception("the payments of the entry point %s cannot be built", name)
+        return ()
+
+
+def _load_makers() -> Iterator[tuple[str, Callable[[], Iterable[PaymentBuilder]]]]:
     """Yield what makes builders: that of bridges, and of what is no bridge those that stay on their chain.
 
     Who crosses chains is credited by a bridge's events, and only a `Bridge` has them.
     """
     bridges = load_installed("payments")
     for name, make_builders in load_installed("payments", ENTRY_POINTS).items():
-        yield make_builders if name in bridges else partial(_make_local, name, make_builders)
+        yield name, make_builders if name in bridges else partial(_make_local, name, make_builders)
 
 
 def _make_local(name: str, make_builders: Callable[[], Iterable[PaymentBuilder]]) -> Iterator[PaymentBuilder]:

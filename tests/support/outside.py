@@ -6,7 +6,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 import pytest
 
-from adapters import base
+from adapters import installed
 from adapters.transactions import decoding
 from api.services.ledger.evidence import listed_contracts
 
@@ -18,7 +18,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *lines: tuple[str, str, str]) -> No
     def find(group: str) -> list[EntryPoint]:
         return [*entry_points(group=group), *(entry for entry in added if entry.group == group)]
 
-    monkeypatch.setattr(base, "entry_points", find)
+    monkeypatch.setattr(installed, "entry_points", find)
     forget()
 
 
