@@ -1,17 +1,14 @@
-"""What an adapter is, how it fails, and how whatever packages install is found."""
+"""What an adapter is, and how it fails."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from routing_engine.formats import Contents
 from routing_engine.model import Hop, Token
 
-ENTRY_POINTS = "routing_engine.adapters"
-BRIDGES = "routing_engine.bridges"
 UNAVAILABLE = ":unavailable"
 """In `Contents.refused`, behind the name of a protocol of which nothing could be read."""
 
@@ -213,37 +210,3 @@ class Connectable(Protocol):
     def connect(self, venues: Venues) -> Iterable[Source]:
         """Return a source for each chain or service that `venues` reaches; none where it has nothing to read."""
         ...
-
-
-def load_adapters() -> dict[str, Connectable]:
-    """Return what installed packages offer: the group ``routing_engine.adapters``, and the adapters of bridges."""
-    return load_installed("adapter", ENTRY_POINTS)
-
-
-def load_installed(part: str, group: str = "") -> dict[str, Any]:
-    """Return a part of every installed bridge that has it, and all that a group of entry points names; sorted by name.
-
-    Parameters
-    ----------
-    part : str
-        A field of `adapters.bridges.base.Bridge`, which the group ``routing_engine.bridges`` names; not known here.
-    group : str
-        For what is no bridge, and offers the same.
-
-    Raises
-    ------
-    ValueError
-        Naming the entry point that names no bridge, or that two packages have.
-    """
-    found: dict[str, Any] = {}
-    for entry in (*entry_points(group=BRIDGES), *entry_points(group=group)):
-        offered = entry.load()
-        if entry.group == BRIDGES:
-            if not hasattr(offered, part):
-                raise ValueError(f"the entry point {entry.name!r} in {BRIDGES} must name a Bridge")
-            offered = getattr(offered, part)
-        if entry.name in found:
-            raise ValueError(f"there are two entry points {entry.name!r} that offer the same: {part}")
-        if offered is not None:
-            found[entry.name] = offered
-    return dict(sorted(found.items()))

@@ -18,6 +18,7 @@ from api.config import Config
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound, ServiceUnavailable
 from api.server import require_free_port
+from api.services.market.market import NoMarket
 from api.services.orders.commands import NewLink, create_link
 from api.services.resources import Resources
 from api.services.vendors.api_keys import rotate_key
@@ -47,6 +48,7 @@ def run_all(resources: Resources) -> int:
     require_free_port(resources.config)
     upgrade(resources.database.engine)
     check_start(resources)
+    _require_market(resources)
     key, payment_url = make_demo_key(resources), make_demo_link(resources)
     resources.database.close()
     stopping = threading.Event()
@@ -67,6 +69,14 @@ def run_all(resources: Resources) -> int:
         return _choose_status(children, stopping)
     finally:
         _end(children)
+
+
+def _require_market(resources: Resources) -> None:
+    """Refuse to start a service whose pages could offer nothing; of what is live, more may come."""
+    try:
+        resources.market.require_market()
+    except NoMarket as error:
+        raise ServiceUnavailable(f"The market can't be loaded: {error.reason}") from error
 
 
 def make_demo_key(resources: Resources) -> str:

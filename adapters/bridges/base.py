@@ -34,6 +34,11 @@ class Bridge:
         Returns the readers of its events on a chain.
     firm_quotes : callable or None
         Makes who confirms hops over a bridge whose contracts say what they give.
+
+    Raises
+    ------
+    ValueError
+        If it has payments and no events.
     """
 
     adapter: Connectable | None = None
@@ -41,3 +46,7 @@ class Bridge:
     payments: Callable[[], Iterable[PaymentBuilder]] | None = None
     events: FindReaders | None = None
     firm_quotes: Callable[[Newest], FirmQuotes] | None = None
+
+    def __post_init__(self) -> None:
+        if self.payments is not None and self.events is None:
+            raise ValueError("a bridge with `payments` must have `events`: nothing else credits what was paid over it")

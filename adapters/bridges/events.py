@@ -14,8 +14,9 @@ from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 from eth_utils.crypto import keccak
 
-from adapters.base import BadPayload, load_installed
+from adapters.base import BadPayload
 from adapters.bridges.promise import Promise
+from adapters.installed import load_installed
 from adapters.rpc.abi import WORD, Log
 
 
@@ -106,6 +107,8 @@ class EventReader(Protocol):
     def read(self, log: Log) -> BridgeEvent | None:
         """Return what one of its events says, or None if that is nothing which the bridge vouches for.
 
+        Whatever else it raises is taken as `BadPayload` is: nothing of that transaction counts until it can be read.
+
         Raises
         ------
         BadPayload
@@ -130,6 +133,11 @@ def find_event_readers(chain_id: int) -> tuple[EventReader, ...]:
     """Return the readers of all installed bridges that are deployed on a chain."""
     found: Iterable[FindReaders] = load_installed("events").values()
     return tuple(reader for find_readers in found for reader in find_readers(chain_id))
+
+
+def name_reader(reader: EventReader) -> str:
+    """Return by which name operators find whose code reads a bridge's events: its module and class."""
+    return f"{type(reader).__module__}.{type(reader).__qualname__}"
 
 
 def hash_signature(signature: str) -> str:

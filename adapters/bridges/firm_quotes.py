@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from adapters.base import Client, Declined, FirmQuote, FirmQuotes, VenueUnavailable, load_installed
+from adapters.base import Client, Declined, FirmQuote, FirmQuotes, VenueUnavailable
 from adapters.feed.connect import connect
 from adapters.feed.plan import Plan
+from adapters.installed import load_installed
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.reading import Responder
 from adapters.rpc.responder import ChainClient

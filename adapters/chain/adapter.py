@@ -69,7 +69,7 @@ class OnChainAdapter:
     rpc : RpcPool
         The chain.
     protocols : iterable of ChainProtocol
-        With different names.
+        With different names; else `ValueError`.
     tokens : ChainTokens
         Pools of any others are not looked for.
     wrap : callable, optional
@@ -96,7 +96,7 @@ class OnChainAdapter:
     ) -> None:
         self.name = f"chain@{rpc.chain_id}"
         self._rpc, self._reader, self._tokens = rpc, ChainClient(rpc), tokens
-        self._protocols = {protocol.name: protocol for protocol in protocols}
+        self._protocols = _name_protocols(protocols)
         self._wrap, self._max_gap_s, self._renew_s = wrap, max_gap_s, renew_s
         self._feeds = tuple(feeds)
         self._memory: Memory | None = None
@@ -218,3 +218,12 @@ def parse_endpoints(options: Mapping[str, str]) -> dict[int, tuple[str, ...]]:
     named = {name.removeprefix(OPTION): text for name, text in options.items() if name.startswith(OPTION)}
     urls = {int(chain_id): tuple(filter(None, text.split(","))) for chain_id, text in named.items()}
     return {chain_id: each for chain_id, each in urls.items() if each}
+
+
+def _name_protocols(protocols: Iterable[AnyProtocol]) -> dict[str, AnyProtocol]:
+    found: dict[str, AnyProtocol] = {}
+    for each in protocols:
+        other = found.setdefault(each.name, each)
+        if other is not each:
+            raise ValueError(f"two protocols are named {each.name!r}: {other!r} and {each!r}")
+    return found

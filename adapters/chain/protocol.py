@@ -6,17 +6,21 @@ to ask, at which block, through whom, and what to do about reorganised chains is
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
-from adapters.base import BadPayload, load_installed
+from adapters.base import BadPayload
 from adapters.chain.tokens import ChainTokens
+from adapters.installed import load_installed
 from adapters.rpc.abi import CallFailed, Log
 from adapters.rpc.reading import Reading
 from routing_engine.errors import InvalidMarket
 from routing_engine.model import Market, Token
+
+logger = logging.getLogger(__name__)
 
 ENTRY_POINTS = "routing_engine.protocols"
 
@@ -138,8 +142,27 @@ def load_protocols() -> dict[str, Deployments]:
 
 
 def find_protocols(chain_id: int) -> tuple[AnyProtocol, ...]:
-    """Return every installed protocol that is deployed on a chain."""
-    return tuple(protocol for find_deployments in load_protocols().values() for protocol in find_deployments(chain_id))
+    """Return every installed protocol that is deployed on a chain; one whose code fails is left out, and logged.
+
+    Raises
+    ------
+    ValueError
+        If two have one name: requests could not tell them apart, and one would take the other's pools.
+    """
+    found: dict[str, tuple[str, AnyProtocol]] = {}
+    for entry, find_deployments in load_protocols().items():
+        try:
+            deployed = tuple(find_deployments(chain_id))
+        except Exception:  # the others go on
+            logger.exception("the entry point %s, a protocol, fails on chain %s", entry, chain_id)
+            continue
+        for protocol in deployed:
+            if protocol.name in found:
+                other, _ = found[protocol.name]
+                both = f"of the entry points {other!r} and {entry!r}"
+                raise ValueError(f"chain {chain_id} has two protocols {protocol.name!r}, {both}: rename one")
+            found[protocol.name] = entry, protocol
+    return tuple(protocol for _, protocol in found.values())
 
 
 def make_market_id(chain_id: int, key: str) -> str:

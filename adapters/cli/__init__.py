@@ -1,4 +1,4 @@
 """Commands that need the network.
 
-May import `base`, `chain`, `feed`, `http`, `routing_engine` and `rpc`. Begin with `commands.py`.
+May import `base`, `chain`, `feed`, `http`, `installed`, `routing_engine` and `rpc`. Begin with `commands.py`.
 """

@@ -7,14 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 
-from adapters.base import BRIDGES, UNAVAILABLE, AdapterError, load_adapters
-from adapters.base import ENTRY_POINTS as ADAPTERS
+from adapters.base import UNAVAILABLE, AdapterError
 from adapters.chain.protocol import ENTRY_POINTS as PROTOCOLS
 from adapters.chain.protocol import load_protocols
 from adapters.feed.connect import connect
 from adapters.feed.feed import Feed
 from adapters.feed.plan import Plan
 from adapters.http.client import JsonClient
+from adapters.installed import BRIDGES, load_adapters
+from adapters.installed import ENTRY_POINTS as ADAPTERS
 from adapters.rpc.endpoint import EndpointHealth
 from adapters.rpc.endpoint_pool import RpcPool
 from routing_engine.reference.chains import CHAINS

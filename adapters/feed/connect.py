@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from adapters.base import Client, Connectable, Source, Venues, load_adapters
+from adapters.base import AdapterError, Client, Connectable, Source, Venues
 from adapters.feed.plan import Plan
+from adapters.installed import load_adapters, refuse_source
 from routing_engine.model import Token
 from routing_engine.reference import token_registry
+
+logger = logging.getLogger(__name__)
 
 RPC_OPTION = "rpc_{}"
 
@@ -50,7 +54,13 @@ def list_tokens() -> tuple[Token, ...]:
 def _connect_one(plan: Plan, name: str, adapter: Connectable, http: Client) -> Iterator[Source]:
     urls = {RPC_OPTION.format(chain_id): ",".join(each) for chain_id, each in plan.rpc_urls.items()}
     options = {**urls, **plan.options.get(name, {})}
-    found = tuple(adapter.connect(Venues(http=http, tokens=list_tokens(), options=options)))
+    try:
+        found = tuple(adapter.connect(Venues(http=http, tokens=list_tokens(), options=options)))
+    except (ValueError, AdapterError):  # the operator's settings are wrong
+        raise
+    except Exception as fault:  # its code is, and the others go on
+        logger.exception("adapter %s cannot be connected", name)
+        found = (refuse_source(name, f"it cannot be connected: {type(fault).__name__}: {fault}"),)
     if not found:
         raise ValueError(f"adapter {name} has nothing to read; it needs options or RPC URLs")
     yield from found

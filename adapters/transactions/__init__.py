@@ -1,4 +1,4 @@
 """Transactions that a payer's wallet signs: calldata for transfers, swaps and bridges, and their simulation.
 
-May import `base`, `chain`, `routing_engine` and `rpc`. Begin with `payment_builders.py`.
+May import `base`, `chain`, `installed`, `routing_engine` and `rpc`. Begin with `payment_builders.py`.
 """

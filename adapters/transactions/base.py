@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from adapters.transactions.decoded import CallReader
+from adapters.transactions.intermediaries import Intermediaries
 from routing_engine.model import Hop, Token
 
 
@@ -173,3 +174,11 @@ class PaymentBuilder(Protocol):
         What such a call pays must follow from the contract's code alone, whatever the tokens in it do.
         """
         return {}
+
+    def find_intermediaries(self, chain_id: int) -> Intermediaries:
+        """Return what its payments pass through on a chain, beside the contracts that they call; nothing by default.
+
+        A payment is credited to the payer because what these have is nobody's. So a builder that ends on the chain it
+        begins on is offered only where it names some. One that crosses chains is credited by its bridge's events.
+        """
+        return Intermediaries()

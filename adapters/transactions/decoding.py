@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from adapters.transactions.decoded import CallReader, DecodedPayment
+from adapters.transactions.intermediaries import Intermediaries
 from adapters.transactions.payment_builders import PaymentBuilders
 
 LONGEST = 8_192
@@ -26,3 +27,9 @@ def decode_payment(chain_id: int, contract: str, calldata: bytes) -> DecodedPaym
 def find_paying_contracts(chain_id: int) -> Mapping[str, CallReader]:
     """Return the contracts of a chain that the installed builders call, and what reads such calls back."""
     return PaymentBuilders.load().find_call_readers(chain_id)
+
+
+@cache
+def find_intermediaries(chain_id: int) -> Intermediaries:
+    """Return what the payments of the installed builders pass through on a chain."""
+    return PaymentBuilders.load().find_intermediaries(chain_id)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from adapters.chain.deployments import read_deployments
+from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PlannedHop
+from adapters.transactions.intermediaries import Intermediaries, PoolFactory, PoolInterface
 from adapters.transactions.paths import SwapPath, find_path
 from routing_engine.reference.chains import CHAINS
 
@@ -18,14 +21,22 @@ class RouterPayments(PaymentBuilder):
     protocol : str
         Whose pools.
     routers : mapping of int to str
-        The factory's router by chain.
+        The factory's router by chain. Where there is none, nobody is paid, but other people's calls pass the pools.
+    factories : mapping of int to tuple of PoolFactory
+        What makes the pools, by chain.
     """
 
     crosses_chains = False
 
-    def __init__(self, protocol: str, routers: Mapping[int, str]) -> None:
-        self.protocols = frozenset({protocol})
-        self._routers = routers
+    def __init__(
+        self, protocol: str, routers: Mapping[int, str], factories: Mapping[int, tuple[PoolFactory, ...]]
+    ) -> None:
+        self.protocols = frozenset({protocol} if routers else ())
+        self._routers, self._factories = routers, factories
+
+    def find_intermediaries(self, chain_id: int) -> Intermediaries:
+        """Return the factories; see `PaymentBuilder.find_intermediaries`."""
+        return Intermediaries(factories=self._factories.get(chain_id, ()))
 
     def find_swaps(self, hops: tuple[PlannedHop, ...]) -> SwapPath | None:
         """Return hops as a path over these pools on a chain with a router, or None where they are something else."""
@@ -46,11 +57,34 @@ class RouterPayments(PaymentBuilder):
         return path, self._routers[path.token_in.chain_id]
 
 
-def find_routers(protocol: str) -> Iterator[tuple[str, dict[int, str]]]:
-    """Return a protocol and its forks with their routers by chain, where these are known."""
-    routers: dict[str, dict[int, str]] = {}
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A protocol or one of its forks, with its routers and factories by chain, as far as they are known."""
+
+    name: str
+    routers: dict[int, str] = field(default_factory=dict)
+    factories: dict[int, tuple[PoolFactory, ...]] = field(default_factory=dict)
+
+
+def find_exchanges(protocol: str, interface: PoolInterface, told: Mapping[Function, PoolInterface]) -> list[Exchange]:
+    """Return a protocol and its forks.
+
+    Parameters
+    ----------
+    protocol : str
+        As deployments name it.
+    interface : PoolInterface
+        Of the factories' pools.
+    told : mapping of Function to PoolInterface
+        What a router is asked for the factories that it uses itself, and the interface of their pools.
+    """
+    found: dict[str, Exchange] = {}
     for chain_id in CHAINS:
         for facts in read_deployments(protocol, chain_id):
+            exchange = found.setdefault(facts.get_text("name"), Exchange(facts.get_text("name")))
+            factories = [PoolFactory(address=facts.get_address("factory"), interface=interface)]
             if "router" in facts.record:
-                routers.setdefault(facts.get_text("name"), {})[chain_id] = facts.get_address("router")
-    yield from routers.items()
+                router = exchange.routers[chain_id] = facts.get_address("router")
+                factories += (PoolFactory(address=ask(router), interface=of) for ask, of in told.items())
+            exchange.factories[chain_id] = (*exchange.factories.get(chain_id, ()), *factories)
+    return list(found.values())

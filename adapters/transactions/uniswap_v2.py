@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from adapters.rpc.abi import Function
 from adapters.transactions.base import PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_arguments
+from adapters.transactions.intermediaries import FACTORY, UNISWAP_V2
 from adapters.transactions.paths import SwapPath
-from adapters.transactions.routers import RouterPayments, find_routers
+from adapters.transactions.routers import RouterPayments, find_exchanges
 from routing_engine.model import NATIVE_ADDRESS
 
 TOKENS_FOR_TOKENS = Function("swapTokensForExactTokens(uint256,uint256,address[],address,uint256)")
@@ -51,8 +52,9 @@ def _encode_call(path: SwapPath, router: str, terms: Terms) -> tuple[bytes, int]
 
 
 def make_builders() -> tuple[UniswapV2Payments, ...]:
-    """Return one for each factory whose router is known."""
-    return tuple(UniswapV2Payments(name, by_chain) for name, by_chain in find_routers("uniswap_v2"))
+    """Return one for each factory."""
+    found = find_exchanges("uniswap_v2", UNISWAP_V2, {FACTORY: UNISWAP_V2})
+    return tuple(UniswapV2Payments(each.name, each.routers, each.factories) for each in found)
 
 
 def _read(router: str, calldata: bytes) -> DecodedPayment | None:

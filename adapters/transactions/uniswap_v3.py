@@ -8,8 +8,9 @@ from functools import partial
 from adapters.rpc.abi import Function
 from adapters.transactions.base import PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import ADDRESS_BYTES, CallReader, DecodedPayment, read_arguments
+from adapters.transactions.intermediaries import FACTORY, FACTORY_OF_PAIRS, UNISWAP_V2, UNISWAP_V3
 from adapters.transactions.paths import SwapPath, wrap_token
-from adapters.transactions.routers import RouterPayments, find_routers
+from adapters.transactions.routers import RouterPayments, find_exchanges
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference.chains import CHAINS
 
@@ -101,8 +102,9 @@ def _encode_wrapping(path: SwapPath, router: str, terms: Terms) -> Iterator[byte
 
 
 def make_builders() -> tuple[UniswapV3Payments, ...]:
-    """Return one for each factory whose router is known."""
-    return tuple(UniswapV3Payments(name, by_chain) for name, by_chain in find_routers("uniswap_v3"))
+    """Return one for each factory."""
+    found = find_exchanges("uniswap_v3", UNISWAP_V3, {FACTORY: UNISWAP_V3, FACTORY_OF_PAIRS: UNISWAP_V2})
+    return tuple(UniswapV3Payments(each.name, each.routers, each.factories) for each in found)
 
 
 def _read(router: str, calldata: bytes, coin: str) -> DecodedPayment | None:

@@ -12,6 +12,7 @@ from eth_abi.exceptions import DecodingError
 from adapters.chain.deployments import read_deployments
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_arguments
+from adapters.transactions.intermediaries import Intermediaries
 from adapters.transactions.universal_router import EXECUTE, Command, execute, sweep
 from routing_engine.markets.concentrated.pool_key import pool_id
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
@@ -29,10 +30,11 @@ SWEEP_COMMAND = 0x04
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """The router of a chain, and its Permit2."""
+    """The router of a chain, its Permit2, and the manager that holds all pools."""
 
     router: str
     permit2: str
+    manager: str
 
 
 class UniswapV4Payments(PaymentBuilder):
@@ -79,11 +81,16 @@ class UniswapV4Payments(PaymentBuilder):
         """Return what reads calls of the chain's router back."""
         return {self._deployments[chain_id].router: _read} if chain_id in self._deployments else {}
 
+    def find_intermediaries(self, chain_id: int) -> Intermediaries:
+        """Return the manager and Permit2; see `PaymentBuilder.find_intermediaries`."""
+        here = self._deployments.get(chain_id)
+        return Intermediaries() if here is None else Intermediaries(contracts=(here.manager, here.permit2))
+
 
 def make_builders() -> tuple[UniswapV4Payments, ...]:
     """Return the one for the manager's pools."""
     found = {
-        chain_id: Deployment(facts.get_address("router"), facts.get_address("permit2"))
+        chain_id: Deployment(*(facts.get_address(name) for name in ("router", "permit2", "manager")))
         for chain_id in CHAINS
         for facts in read_deployments(PROTOCOL, chain_id)
     }

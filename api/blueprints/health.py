@@ -13,6 +13,7 @@ from api.context import get_resources
 from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable, Unauthenticated
 from api.metrics import Metrics
+from api.services.market.source_problems import list_broken_packages
 from api.services.operations import duty_health
 from api.services.settlement.traces import list_chains_without_traces
 from api.storage import migrations
@@ -32,6 +33,7 @@ def healthz() -> dict[str, Any]:
         problems = list(duty_health.check_worker_health(get_resources()).problems)
     except DATABASE_ERRORS:
         problems = ["the database does not answer, or has no schema yet"]
+    problems += list_broken_packages()
     return {"status": "ok", "problems": problems, "chains_without_traces": _chains_without_traces()}
 
 

@@ -24,18 +24,23 @@ class Head:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
-    """A block that may hold more than was said of it; `told_by` is the host of the endpoint that said it."""
+    """A block that may hold more than was said of it; `told_by` is the host of the endpoint that said it.
+
+    Where a bridge's code could not read a transaction in it, `bridge` and `tx_hash` name the two.
+    """
 
     block: CanonicalBlock
     told_by: str
+    bridge: str = ""
+    tx_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What a range of blocks holds, as one endpoint says.
 
-    `doubts` are the blocks whose blooms allow for more, `untraced` the hashes of transactions that no trace was to be
-    had of: who paid in them may be told later.
+    `doubts` are the blocks whose blooms allow for more, or in which a transaction could not be read; `untraced` the
+    hashes of transactions that no trace was to be had of: who paid in them may be told later.
     """
 
     transfers: tuple[Transfer, ...]

@@ -13,6 +13,7 @@ from routing_engine.reference.chains import Chain
 from routing_engine.reference.token_registry import TokenInfo, tokens
 from routing_engine.reference.transfers import transfers_of
 from routing_engine.sandbox.chains import sandbox_chains, sandbox_facts
+from routing_engine.sandbox.prices import usd_prices
 
 _UNISWAP_TIERS = {"lowest": (100, 1), "low": (500, 10), "mid": (3000, 60), "high": (10_000, 200)}
 _PANCAKE_TIERS = _UNISWAP_TIERS | {"mid": (2500, 50)}
@@ -22,6 +23,7 @@ _TIERS = {
     "sushiswap_v3": _UNISWAP_TIERS,
     "pancakeswap_v3": _PANCAKE_TIERS,
 }
+"""Any other has Uniswap's."""
 _V2_FEES = {"uniswap_v2": 3000, "sushiswap_v2": 3000, "quickswap_v2": 3000, "pancakeswap_v2": 2500}
 
 _CORE = """
@@ -131,8 +133,10 @@ def _coins(chain: Chain) -> tuple[str, str]:
 
 
 def _is_exact_on(info: TokenInfo, chain_id: int) -> bool:
-    """Whether a token exists on a chain and moves exact amounts: no source is quoted in others."""
-    return chain_id in info.addresses and transfers_of(info.on(chain_id)) is Transfers.EXACT
+    """Whether a token exists on a chain, has a price, and moves exact amounts: no source is quoted in others."""
+    if chain_id not in info.addresses or info.symbol not in usd_prices():
+        return False
+    return transfers_of(info.on(chain_id)) is Transfers.EXACT
 
 
 def _pattern(info: TokenInfo, depth: int) -> Iterator[list[str]]:
@@ -148,8 +152,10 @@ def _pair(chain: Chain, base: TokenInfo, quote: TokenInfo, venues: list[str], de
     for venue in venues:
         place, share = venue.split(":")
         name, _, tier = place.partition(".")
-        protocol = sandbox_facts(chain.chain_id)["venues"][name]
-        fee_pips, spacing = _TIERS[protocol][tier] if tier else (_V2_FEES[protocol], 0)
+        protocol = sandbox_facts(chain.chain_id)["venues"].get(name)
+        if protocol is None:
+            continue
+        fee_pips, spacing = _TIERS.get(protocol, _UNISWAP_TIERS)[tier] if tier else (_V2_FEES.get(protocol, 3000), 0)
         yield PoolPlan(
             protocol=protocol,
             token0=token0,

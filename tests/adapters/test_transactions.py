@@ -12,6 +12,7 @@ from adapters.bridges.stargate.payments import StargatePayments
 from adapters.chain.deployments import read_deployments
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Purpose, Spending, Terms
 from adapters.transactions.erc20 import build_approvals
+from adapters.transactions.intermediaries import UNISWAP_V3, Intermediaries, PoolFactory
 from adapters.transactions.paths import find_path
 from adapters.transactions.payment_builders import PaymentBuilders, append_reference, list_transactions
 from adapters.transactions.uniswap_v3 import UniswapV3Payments, encode_path
@@ -160,7 +161,7 @@ def test_what_one_call_does_not_take_is_refused(hops):
 
 
 def test_a_chain_without_a_router_is_refused():
-    builder = UniswapV3Payments("uniswap_v3", {10: "0x" + "11" * 20})
+    builder = UniswapV3Payments("uniswap_v3", {10: "0x" + "11" * 20}, {})
     assert not builder.can_build((hop("uniswap_v3", WETH, USDC, 500),))
 
 
@@ -194,3 +195,46 @@ def test_transfers_of_tokens_and_of_the_coin():
 def test_a_reference_of_another_length_would_never_be_found():
     with pytest.raises(ValueError, match="16 bytes"):
         append_reference(BUILDERS.build((), USDC, terms()), b"short")
+
+
+class Unnamed(UniswapV3Payments):
+    """Says of nobody that what they have is nobody's."""
+
+    def find_intermediaries(self, chain_id):
+        return Intermediaries()
+
+
+def test_who_names_nothing_that_money_passes_through_is_not_offered():
+    hops, factory = (hop("uniswap_v3", WETH, USDC, 500),), PoolFactory(address=POOL, interface=UNISWAP_V3)
+    for kind, is_offered in ((UniswapV3Payments, True), (Unnamed, False)):
+        builders = PaymentBuilders([kind("uniswap_v3", {1: "0x" + "11" * 20}, {1: (factory,)})])
+        assert builders.can_build(hops) is is_offered
+        assert builders.list_families(1, crosses_chains=False) == (({"uniswap_v3"},) if is_offered else ())
+        assert builders.list_families(10, crosses_chains=False) == ()
+        assert bool(builders.find_call_readers(1)) is is_offered
+        if not is_offered:
+            with pytest.raises(CannotBuild):
+                builders.build(hops, WETH, terms())
+
+
+@pytest.mark.parametrize("address", ["", "0x12", "0x" + "00" * 20, "0x" + "AB" * 20])
+def test_what_is_no_contract_cannot_be_named(address):
+    with pytest.raises(ValueError, match="must be an address in lower case"):
+        PoolFactory(address=address, interface=UNISWAP_V3)
+    with pytest.raises(ValueError, match="must be an address in lower case"):
+        Intermediaries(contracts=(address,))
+
+
+def test_two_builders_that_call_one_router_are_both_read_back():
+    def reader(first):
+        class Reads(Unnamed):
+            def find_intermediaries(self, chain_id):
+                return Intermediaries(contracts=(POOL,))
+
+            def find_call_readers(self, chain_id):
+                return {POOL: lambda contract, data: contract if data[:1] == first else None}
+
+        return Reads("uniswap_v3", {}, {})
+
+    read = PaymentBuilders([reader(b"a"), reader(b"b")]).find_call_readers(1)[POOL]
+    assert [read(POOL, data) for data in (b"a", b"b", b"c")] == [POOL, POOL, None]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adapters.base import Venues, load_adapters
+from adapters.base import Venues
 from adapters.feed.feed import refresh
 from adapters.feed.offline import MarketFileAdapter, SandboxAdapter
+from adapters.installed import load_adapters
 from adapters.testing import ReplayClient
 from routing_engine import Snapshot
 from tests.support.markets import market_of

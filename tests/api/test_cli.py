@@ -211,10 +211,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def up(port: int, data_dir: Path) -> subprocess.Popen[str]:
+def up(port: int, data_dir: Path, **settings: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(data_dir)]
     environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BASE_URL"}}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=environment | settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def printed_key(process: subprocess.Popen[str]) -> str:
@@ -248,6 +250,24 @@ def test_up_starts_everything_and_ends_it(tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
+
+
+def test_up_says_that_nothing_can_be_offered_and_starts_nothing(tmp_path: Path) -> None:
+    chains = Path(__file__).parent / "operator_chains" / "bnb_and_avalanche.json"
+    wrong = json.loads(chains.read_text())
+    wrong["chains"][0]["sandbox"]["venues"] = {"v5": "x"}
+    (tmp_path / "chains.json").write_text(json.dumps(wrong))
+    (tmp_path / "market.json").write_text("{")
+    for name, file, said in (
+        ("CHAINS_FILE", "chains.json", "chains[0].sandbox.venues.v5: is no venue"),
+        ("MARKET_FILE", "market.json", "The market can't be loaded: "),
+    ):
+        process = up(free_port(), tmp_path, **{name: str(tmp_path / file)})
+        told, wrote = process.communicate(timeout=60)
+        assert process.returncode == 1, wrote
+        assert said in wrote
+        assert "Traceback" not in wrote
+        assert "Payment page" not in told
 
 
 def children_of(process: subprocess.Popen[str], command: str) -> list[int]:

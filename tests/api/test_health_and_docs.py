@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from importlib.metadata import EntryPoint
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.exc import DatabaseError
 
+from adapters import installed
 from api.app import build_app
 from api.domain.duties import Duty
 from api.services.operations.duty_health import ESSENTIAL
@@ -63,6 +65,15 @@ def test_a_duty_that_nobody_does_makes_the_service_unready_but_not_the_process(
 def test_without_a_worker_the_service_is_not_ready(client: FlaskClient) -> None:
     assert client.get("/readyz").status_code == 503
     assert client.get("/readyz/api").status_code == 200
+
+
+def test_health_names_the_packages_that_are_broken(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = EntryPoint(group="routing_engine.bridges", name="pony", value="nowhere.pony:BRIDGE")
+    monkeypatch.setattr(installed, "_broken", {})
+    monkeypatch.setattr(installed, "entry_points", lambda group: [broken] if group == broken.group else [])
+    installed.load_adapters()
+    (said,) = (each for each in client.get("/healthz").get_json()["problems"] if "entry point" in each)
+    assert said == "the entry point 'pony' in routing_engine.bridges, of the package unknown, cannot be loaded"
 
 
 def test_a_lesser_duty_and_an_unread_chain_are_told(client: FlaskClient, resources: Resources, worker: Leases) -> None:

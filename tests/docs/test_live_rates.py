@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.base import load_adapters
 from adapters.chain.protocol import load_protocols
+from adapters.installed import load_adapters
 from api.config import Config
 
 ROOT = Path(__file__).parents[2]

@@ -14,16 +14,19 @@ CHECKS = Path(__file__).with_name("outside") / "checks.py"
 TEXT = (ROOT / "docs" / "adding-a-protocol.md").read_text()
 ADAPTER, _, PAYABLE, FORK = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 BRIDGE_LINE = ("routing_engine.bridges", "pony = pony:BRIDGE")
-EXCHANGE_LINE = ("routing_engine.protocols", "pony_swap = pony_swap:find_deployments")
+EXCHANGE_LINES = (
+    ("routing_engine.protocols", "pony_swap = pony_swap:find_deployments"),
+    ("routing_engine.payments", "pony_swap = pony_swap:make_builders"),
+)
 
 
-def install(folder: Path, name: str, source: str, line: tuple[str, str]) -> None:
-    """Put a package of one module and one entry point into a folder of the path, as an installer would."""
+def install(folder: Path, name: str, source: str, *lines: tuple[str, str]) -> None:
+    """Put a package of one module and its entry points into a folder of the path, as an installer would."""
     (folder / f"{name}.py").write_text(source)
     metadata = folder / f"{name}-1.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
-    (metadata / "entry_points.txt").write_text("[{}]\n{}\n".format(*line))
+    (metadata / "entry_points.txt").write_text("".join("[{}]\n{}\n".format(*line) for line in lines))
 
 
 def count_places(folder: Path, name: str) -> dict[str, int]:
@@ -32,10 +35,11 @@ def count_places(folder: Path, name: str) -> dict[str, int]:
     return {"files": len(list(folder.glob(f"**/{name}.py"))), "lines": len(metadata.entry_points)}
 
 
-def test_one_file_and_one_line_make_a_bridge_payable_and_an_exchange_readable(tmp_path: Path) -> None:
+def test_one_file_and_one_line_make_a_bridge_payable_and_two_an_exchange(tmp_path: Path) -> None:
     install(tmp_path, "pony", f"{ADAPTER}\n\n{PAYABLE}", BRIDGE_LINE)
-    install(tmp_path, "pony_swap", FORK, EXCHANGE_LINE)
-    assert count_places(tmp_path, "pony") == count_places(tmp_path, "pony_swap") == {"files": 1, "lines": 1}
+    install(tmp_path, "pony_swap", FORK, *EXCHANGE_LINES)
+    assert count_places(tmp_path, "pony") == {"files": 1, "lines": 1}
+    assert count_places(tmp_path, "pony_swap") == {"files": 1, "lines": 2}
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV_"))}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(CHECKS)]
     environment = kept | {"PYTHONPATH": str(tmp_path)}
@@ -45,7 +49,7 @@ def test_one_file_and_one_line_make_a_bridge_payable_and_an_exchange_readable(tm
 
 
 def test_the_lines_are_those_of_the_document() -> None:
-    for group, line in (BRIDGE_LINE, EXCHANGE_LINE):
+    for group, line in (BRIDGE_LINE, *EXCHANGE_LINES):
         name, _, target = line.partition(" = ")
         assert re.search(rf"{re.escape(group)} =\n    {name} = my_package\.{re.escape(target)}\n", TEXT), group
 

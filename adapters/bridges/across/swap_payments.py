@@ -11,6 +11,7 @@ from adapters.chain.deployments import read_deployments
 from adapters.rpc.abi import Function
 from adapters.transactions.base import CannotBuild, PaymentBuilder, PaymentCall, PlannedHop, Spending, Terms
 from adapters.transactions.decoded import CallReader, DecodedPayment, read_address, read_arguments
+from adapters.transactions.intermediaries import Intermediaries
 from adapters.transactions.paths import SwapPath, find_path, wrap_token
 from adapters.transactions.universal_router import (
     CALLER,
@@ -31,6 +32,8 @@ SWAP_AND_BRIDGE = Function(
 )
 """``SwapAndDepositData``: fees and deposit, token and exchange, how it is paid, amount, least amount to deposit, the
 exchange's calldata, whether a better swap raises the output, pool, nonce; selector 110560ad."""
+SWAP_PROXY = Function("swapProxy()", "address")
+"""Of the periphery."""
 TRANSFER_FIRST = 1
 """The exchange is given the tokens before it is called."""
 
@@ -104,6 +107,12 @@ class AcrossSwapPayments(PaymentBuilder):
         """Return what reads calls of the chain's periphery back."""
         (pool, *_) = (*(facts.get_address("spoke_pool") for facts in read_deployments("across", chain_id)), "")
         return {self._peripheries[chain_id]: partial(_read, pool=pool)} if chain_id in self._peripheries else {}
+
+    def find_intermediaries(self, chain_id: int) -> Intermediaries:
+        """Return what the periphery swaps through; see `PaymentBuilder.find_intermediaries`."""
+        if chain_id not in self._peripheries:
+            return Intermediaries()
+        return Intermediaries(contracts=(SWAP_PROXY(self._peripheries[chain_id]),))
 
     def _find_path(self, hops: tuple[PlannedHop, ...]) -> SwapPath | None:
         if not hops or not delivers_its_output(hops[-1]):

@@ -43,7 +43,7 @@ def find_payable(
     """
     found = [
         payable
-        for family in builders.list_families(crosses_chains=token_in.chain_id != token_out.chain_id)
+        for family in builders.list_families(token_in.chain_id, crosses_chains=token_in.chain_id != token_out.chain_id)
         for payable in _find_payable(
             router, builders, _make_request(token_in, token_out, amount, router.graph.protocols & {*family, WRAP})
         )

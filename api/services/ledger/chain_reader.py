@@ -72,6 +72,11 @@ class ChainReader:
         """The newest transactions, by their hashes, that no trace was to be had of when they were read last."""
         return self._transactions.untraced
 
+    @property
+    def unread(self) -> Mapping[str, Doubt]:
+        """The newest transactions, by their hashes, at whose events a bridge's code failed when they were read last."""
+        return self._transactions.unread
+
     def read_head(self) -> Head:
         """Return the newest block, and up to where the chain says it is final, or else is deep enough to be.
 
@@ -172,13 +177,13 @@ class ChainReader:
         told_by = self._rpc.answered_by
         self.sample = next((tx_hash for block in blocks.values() for tx_hash in block.records), self.sample)
         searches = plan_bloom_searches(wanted, self._bridges)
+        doubtful = [each.block for each in blocks.values() if any(search.may_match(each.bloom) for search in searches)]
         transfers = self.interpret(self.read_mined(hashes), wanted)
         return Reading(
             transfers=transfers,
-            doubts=tuple(
-                Doubt(block=each.block, told_by=told_by)
-                for each in blocks.values()
-                if any(search.may_match(each.bloom) for search in searches)
+            doubts=(
+                *(Doubt(block=each, told_by=told_by) for each in doubtful),
+                *(self.unread[tx_hash] for tx_hash in hashes if tx_hash in self.unread),
             ),
             untraced=tuple(tx_hash for tx_hash in hashes if tx_hash in self.untraced),
         )

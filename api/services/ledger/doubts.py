@@ -60,19 +60,22 @@ class DoubtSettler:
         self._bridges, self._is_rehearsal = bridges, is_rehearsal
 
     def settle(self, doubts: Collection[Doubt], recipients: Collection[str]) -> Settlement:
-        """Return what the blocks hold, as far as it can be found out now."""
+        """Return what the blocks hold, as far as it can be found out now.
+
+        Where a bridge's code could not read a transaction they are read whole, and stay in doubt until it can.
+        """
         wanted, open_doubts = frozenset(recipients), {each.block.number: each for each in doubts}
         found: list[Transfer] = []
         for method in (self._by_events, self._by_receipts):
             for witness in (each for each in self._witnesses if each.in_step):
-                asked = list(open_doubts.values())
+                asked = [each for each in open_doubts.values() if not each.tx_hash]
                 try:
                     settlement = method(witness, asked, wanted) if asked else Settlement()
                 except ChainUnavailable as fault:
                     log.info("doubts_not_settled", chain_id=self._chain_id, host=witness.host, reason=str(fault))
                     continue
                 found += settlement.transfers
-                for number in settlement.settled:
+                for number in settlement.settled - {each.block.number for each in witness.reader.unread.values()}:
                     del open_doubts[number]
         rest = self._rest(list(open_doubts.values()), wanted) if open_doubts else Settlement()
         settled = {each.block.number for each in doubts} - open_doubts.keys() | rest.settled
@@ -136,9 +139,10 @@ class DoubtSettler:
                 number, now = doubt.block.number, canonical.get(doubt.block.number)
                 if now is not None and now.hash != doubt.block.hash:
                     settled.add(number)
-                elif now is not None and doubt.told_by == HINT:
-                    found += self._reader.read(number, number, wanted).transfers
-                    settled.add(number)
+                elif now is not None and (doubt.told_by == HINT or doubt.tx_hash):
+                    reading = self._reader.read(number, number, wanted)
+                    found += reading.transfers
+                    settled |= set() if any(each.tx_hash for each in reading.doubts) else {number}
         except ChainUnavailable as fault:
             log.info("doubts_not_settled", chain_id=self._chain_id, reason=str(fault))
         return Settlement(transfers=tuple(found), settled=frozenset(settled))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import structlog
 
@@ -12,17 +13,20 @@ from adapters.bridges.events import BridgeEvents, EventReader
 from adapters.rpc.endpoint import Answer
 from adapters.rpc.heads import Block as Header
 from adapters.rpc.single_endpoint import Asker
+from api.domain.ledger import Doubt
 from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer
 from api.services.ledger.evidence.calldata import CalldataEvidence, decode_coin, is_simple
 from api.services.ledger.evidence.evidence import TracedEvidence, TransactionEvidence
 from api.services.ledger.evidence.listed_contracts import ListedContracts
 from api.services.ledger.evidence.movements import Movement, list_coin_movements, list_token_movements
 from api.services.ledger.evidence.traces import CALL, CallTree, Frame, UnbelievableTrace, read_trace, trace_question
-from api.services.ledger.transfers import Mined, find_transfers, read_bridge_events
+from api.services.ledger.transfers import Mined, Unreadable, find_transfers, read_bridge_events
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 
-MOST_UNTRACED = 1_000
+MOST_NOTED = 1_000
+
+Noted = TypeVar("Noted")
 
 log = structlog.get_logger(__name__)
 
@@ -44,9 +48,14 @@ class TransactionReader:
         self._listed = ListedContracts(rpc)
         self.untraced: dict[str, CanonicalBlock] = {}
         """Transactions that no trace was to be had of when they were read last, by their hashes; the newest ones."""
+        self.unread: dict[str, Doubt] = {}
+        """Likewise those at whose events a bridge's code failed."""
 
     def read(self, mined: Mined, recipients: Collection[str], at: Header | None) -> list[Transfer]:
         """Return what the transaction moved to `recipients`, and what it put into bridges for them.
+
+        Nothing at all where a bridge's code fails at one of its events: what seems to be a payment may be a delivery,
+        or a deposit given back. It is in `unread` then.
 
         Parameters
         ----------
@@ -58,11 +67,20 @@ class TransactionReader:
         AdapterError
             If no endpoint says whether what swapped in it are markets.
         """
-        events = read_bridge_events(mined, self._bridges)
-        tree = self._trace(mined, at)
-        return find_transfers(
-            mined, recipients, self._bridges, events, self._gather_evidence(mined, recipients, events, tree)
-        )
+        tx_hash = mined.transaction.tx_hash
+        self.unread.pop(tx_hash, None)
+        try:
+            events = read_bridge_events(mined, self._bridges)
+            evidence = self._gather_evidence(mined, recipients, events, self._trace(mined, at))
+            return find_transfers(mined, recipients, self._bridges, events, evidence)
+        except Unreadable as fault:
+            log.exception(
+                "bridge_event_not_read", chain_id=mined.chain_id, tx_hash=tx_hash, bridge=fault.bridge,
+                log_index=fault.log_index, reason=str(fault),
+            )  # fmt: skip
+            doubt = Doubt(block=mined.block, told_by=self._rpc.answered_by, bridge=fault.bridge, tx_hash=tx_hash)
+            _note_newest(self.unread, tx_hash, doubt)
+            return []
 
     def _gather_evidence(
         self, mined: Mined, recipients: Collection[str], events: BridgeEvents, tree: CallTree | None
@@ -110,13 +128,17 @@ class TransactionReader:
             tree = read_trace(answer, sent, mined.receipt)
         except (AdapterError, UnbelievableTrace) as fault:
             log.warning("transaction_not_traced", chain_id=mined.chain_id, tx_hash=sent.tx_hash, reason=str(fault))
-            self.untraced.pop(sent.tx_hash, None)
-            self.untraced[sent.tx_hash] = mined.block
-            if len(self.untraced) > MOST_UNTRACED:
-                del self.untraced[next(iter(self.untraced))]
+            _note_newest(self.untraced, sent.tx_hash, mined.block)
             return None
         self.untraced.pop(sent.tx_hash, None)
         return tree
+
+
+def _note_newest(noted: dict[str, Noted], tx_hash: str, value: Noted) -> None:
+    noted.pop(tx_hash, None)
+    noted[tx_hash] = value
+    if len(noted) > MOST_NOTED:
+        del noted[next(iter(noted))]
 
 
 def _list_movements(mined: Mined, tree: CallTree, is_bridges: Sequence[bool]) -> list[Movement]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
-from adapters.bridges.events import BridgeEvents, BridgeRefund, Delivery, Deposit, EventReader
+from adapters.bridges.events import BridgeEvents, BridgeRefund, Delivery, Deposit, EventReader, name_reader
 from adapters.rpc.abi import Log
 from api.domain.transfers import FIRST_INNER_TRANSFER, CanonicalBlock, Transfer, TransferKind
 from api.services.ledger.evidence.evidence import PayerProof, TransactionEvidence
@@ -13,7 +15,27 @@ from api.services.ledger.evidence.movements import TRANSFER_TOPIC, Movement, fin
 from api.services.ledger.rpc_records import ChainTransaction, Receipt
 from routing_engine.model import NATIVE_ADDRESS
 
-__all__ = ["TRANSFER_TOPIC", "Mined", "find_transfers", "make_topic", "read_bridge_events"]
+__all__ = ["TRANSFER_TOPIC", "Mined", "Unreadable", "find_transfers", "make_topic", "read_bridge_events"]
+
+Read = TypeVar("Read")
+
+
+class Unreadable(Exception):
+    """A bridge's code failed at one of its events, so that nobody can say what the transaction means.
+
+    Parameters
+    ----------
+    bridge : str
+        Whose code.
+    log : Log
+        The event.
+    fault : Exception
+        What it raised.
+    """
+
+    def __init__(self, bridge: str, log: Log, fault: Exception) -> None:
+        super().__init__(f"{bridge} cannot read event {log.index}: {type(fault).__name__}: {fault}")
+        self.bridge, self.log_index = bridge, log.index
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +54,18 @@ def make_topic(address: str) -> str:
 
 
 def read_bridge_events(mined: Mined, bridges: Sequence[EventReader]) -> BridgeEvents:
-    """Return what bridges say in a transaction, by the place among its logs."""
+    """Return what bridges say in a transaction, by the place among its logs.
+
+    Raises
+    ------
+    Unreadable
+        If a bridge's code fails at one of them.
+    """
     return [
         (place, event)
         for place, log in enumerate(mined.receipt.logs)
         for bridge in bridges
-        if _is_of(log, bridge) and (event := bridge.read(log)) is not None
+        if _is_of(log, bridge) and (event := _ask_bridge(bridge, log, partial(bridge.read, log))) is not None
     ]
 
 
@@ -56,6 +84,11 @@ def find_transfers(
         See `read_bridge_events`.
     evidence : Evidence
         Of what moved.
+
+    Raises
+    ------
+    Unreadable
+        If a bridge's code fails at one of them.
     """
     delivered = dict(_list_deliveries(mined, recipients, events, evidence))
     bridge_refunds = {event.contract for _, event in events if isinstance(event, BridgeRefund)}
@@ -156,7 +189,8 @@ def _make_deposit(
 ) -> Iterator[Transfer]:
     log = mined.receipt.logs[place]
     (bridge,) = (each for each in bridges if _is_of(log, each))
-    whole = bridge.complete(event, evidence.call_at(place, event.contract))
+    calldata = evidence.call_at(place, event.contract)
+    whole = _ask_bridge(bridge, log, partial(bridge.complete, event, calldata))
     proof = evidence.proof_of_deposit(place, whole)
     if whole.recipient not in recipients and (whole.recipient or not any(each.is_own for each in proof.namings)):
         return
@@ -175,6 +209,14 @@ def _list_redirected(mined: Mined, place: int, event: Delivery) -> Transfer:
     )  # fmt: skip
     transfer = _make_transfer(mined, movement, PayerProof(), TransferKind.REDIRECTED)
     return replace(transfer, bridge_id=event.bridge_id)
+
+
+def _ask_bridge(bridge: EventReader, log: Log, ask: Callable[[], Read]) -> Read:
+    """Return what a bridge's code says of an event; it may be anybody's, and fail in any way."""
+    try:
+        return ask()
+    except Exception as fault:  # one bridge's fault must not end the reading of a chain
+        raise Unreadable(name_reader(bridge), log, fault) from fault
 
 
 def _is_of(log: Log, bridge: EventReader) -> bool:

@@ -130,6 +130,13 @@ class MarketService:
         info = token_registry.info_of(chain_id, NATIVE_ADDRESS if address == ZERO_ADDRESS else address)
         return info.on(chain_id) if info else None
 
+    def require_market(self) -> None:
+        """Raise `NoMarket` where nothing can be read of a market that needs no network; compile nothing."""
+        supply = self._opened()
+        state = None if supply.is_live else supply.read()
+        if state is not None and not state.snapshot.markets:
+            self._complain(_list_reasons(state))
+
     def load(self) -> None:
         """Make the router and compile or load the kernels now, so that no request waits for it; raises as `router`."""
         self._present()
@@ -185,7 +192,7 @@ class MarketService:
 
         if not state.snapshot.markets:
             self._loaded = None  # what was there has become too old to be used
-            self._complain("; ".join(source.reason for source in state.missing) or "no source has given anything yet")
+            self._complain(_list_reasons(state))
         warm_up()
         last = self._loaded
         if last and last.router.snapshot.id == state.snapshot.id:
@@ -215,3 +222,7 @@ class NoMarket(ServiceUnavailable):
     def __init__(self, reason: str) -> None:
         super().__init__("There are no market data at the moment; try again later", retry_after_s=RETRY_S)
         self.reason = reason
+
+
+def _list_reasons(state: State) -> str:
+    return "; ".join(source.reason for source in state.missing) or "no source has given anything yet"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from adapters.installed import list_broken
 from api.domain.clock import format_time
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ WORDS = {
     "venue_unavailable": "it does not answer",
 }
 """The operator is told more, in the log and the metrics: hosts and files are none of a caller's business."""
+
+
+def list_broken_packages() -> list[str]:
+    """Return what installed packages offer and this process cannot load; why it cannot the log says."""
+    return [each.describe() for each in list_broken()]
 
 
 def list_left_out(sources: Iterable[SourceReport]) -> list[dict[str, str]]:

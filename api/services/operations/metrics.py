@@ -20,7 +20,7 @@ from api.domain.payments import CHECKED, PaymentState
 from api.services.operations.duty_health import check_worker_health
 from api.services.resources import Resources
 from api.services.settlement.crediting.unmatched_transfers import count_unmatched
-from api.services.settlement.watching.doubtful_blocks import count_doubts
+from api.services.settlement.watching.doubtful_blocks import count_doubts, list_unread
 from api.services.webhooks.outbox import DeliveryStatus
 from api.storage.tables import Payment, WatchCursor, WebhookDelivery
 
@@ -37,6 +37,10 @@ GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
     "checkout_payments_unproven": ("Payments of orders that no proof was found for in two minutes", _BY_ENV),
     "checkout_chain_read_seconds": ("Age of the last block read", _BY_CHAIN),
     "checkout_blocks_doubtful": ("Blocks that may hold more than was said of them", _BY_CHAIN),
+    "checkout_bridge_events_unread": (
+        "Transactions at whose events a bridge's code fails; nothing of them counts",
+        (*_BY_CHAIN, "bridge", "tx_hash"),
+    ),
     "checkout_chain_traces": ("Whether an endpoint traces transactions", _BY_CHAIN),
     "checkout_duty_lapsed_seconds": ("Since when nobody does a duty; 0 if a worker does", ("duty",)),
     "checkout_chain_unread_seconds": ("Since when a chain was not read", _BY_CHAIN),
@@ -117,8 +121,11 @@ def _read_chains(resources: Resources) -> Iterator[Sample]:
     """Say how far behind each chain is, and what is in doubt on it."""
     now = resources.clock.now()
     with resources.database.read() as session:
-        doubts = count_doubts(session)
+        doubts, unread = count_doubts(session), list_unread(session)
         cursors = session.scalars(select(WatchCursor)).all()
+    for env_mode, chain_id, bridge, tx_hash in unread:
+        named = (env_mode, str(chain_id), bridge, tx_hash)
+        yield Sample(name="checkout_bridge_events_unread", labels=named, value=1)
     for cursor in cursors:
         labels = (cursor.env_mode, str(cursor.chain_id))
         age_s = max((now - cursor.mined_at).total_seconds(), 0)

@@ -73,7 +73,8 @@ class WatchCursor(Base):
 class DoubtfulBlock(Base):
     """A block that may hold more than an endpoint said; it is settled apart while the cursor goes on.
 
-    `reason` says what spoke against it.
+    `reason` says what spoke against it. Where a bridge's code could not read a transaction in it, `bridge` and
+    `tx_hash` name the two.
     """
 
     __tablename__ = "doubtful_blocks"
@@ -83,6 +84,8 @@ class DoubtfulBlock(Base):
     number: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     hash: Mapped[str] = mapped_column(String(66))
     reason: Mapped[str] = mapped_column(String(64))
+    bridge: Mapped[str] = mapped_column(String(128), default="")
+    tx_hash: Mapped[str] = mapped_column(String(66), default="")
     tries: Mapped[int] = mapped_column(default=0)
     noted_at: Mapped[datetime]
     next_try_at: Mapped[datetime] = mapped_column(index=True)

@@ -18,7 +18,8 @@ from adapters.feed.plan import Plan
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.testing import ReplayClient
 from adapters.transactions.base import PlannedHop, Terms
-from adapters.transactions.decoding import decode_payment
+from adapters.transactions.decoding import decode_payment, find_intermediaries
+from adapters.transactions.intermediaries import UNISWAP_V2
 from adapters.transactions.payment_builders import PaymentBuilders, append_reference
 from api.domain.transfers import TransferKind
 from api.services.checkout.payable_routes import find_payable
@@ -106,6 +107,14 @@ def test_the_exchange_is_read_by_the_adapter_of_chains() -> None:
     adapter = OnChainAdapter(rpc, found, ChainTokens(tokens))
     (market,) = adapter.parse(adapter.fetch()).markets
     assert (market.id, market.protocol) == (f"8453:{pair}", "pony_swap")
+
+
+def test_the_exchange_is_offered_and_its_factory_vouches_for_pools() -> None:
+    assert {"pony_swap"} in PaymentBuilders.load().list_families(8453, crosses_chains=False)
+    assert ("0x" + "ab" * 20, UNISWAP_V2) in [
+        (each.address, each.interface) for each in find_intermediaries(8453).factories
+    ]
+    assert "0x" + "cd" * 20 in ListedContracts(pool_of(Node())).among([])
 
 
 def topic_of(wallet: str) -> str:

@@ -1,39 +1,31 @@
-"""Contracts whose money is nobody's: routers, bridges, what wraps the coin, and markets that known factories made."""
+"""Contracts whose money is nobody's: routers, bridges, what wraps the coin, and pools that named factories made.
+
+Which they are, the installed builders of payments and readers of bridges' events say: what a customer is offered to
+pay with and what is credited have one source.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
-from eth_utils.crypto import keccak
-
 from adapters.bridges.events import find_event_readers
-from adapters.chain.deployments import read_deployments
-from adapters.rpc.abi import WORD, Call, Function, Log, read_hex
+from adapters.rpc.abi import WORD, Call, CallFailed, Log, Outcome, read_hex
 from adapters.rpc.endpoint import Answer, Question
 from adapters.rpc.single_endpoint import Asker
-from adapters.transactions.decoding import find_paying_contracts
+from adapters.transactions.decoding import find_intermediaries, find_paying_contracts
+from adapters.transactions.intermediaries import FACTORY, PoolInterface, Told
 from api.services.ledger.evidence.movements import find_wrapped_coin
-
-SWAP_OF_PAIR = "0x" + keccak(text="Swap(address,uint256,uint256,uint256,uint256,address)").hex()
-"""Of Uniswap v2 and its forks."""
-SWAP_OF_POOL = "0x" + keccak(text="Swap(address,address,int256,int256,uint160,uint128,int24)").hex()
-"""Of Uniswap v3 and its forks."""
-FACTORY, FACTORY_OF_PAIRS = Function("factory()", "address"), Function("factoryV2()", "address")
-TOKENS = Function("token0()", "address"), Function("token1()", "address")
-FEE = Function("fee()", "uint24")
-PAIR, POOL = Function("getPair(address,address)", "address"), Function("getPool(address,address,uint24)", "address")
-SWAP_PROXY = Function("swapProxy()", "address")
-"""Of Across's periphery: what it swaps through."""
+from routing_engine.model import ZERO_ADDRESS
 
 MOST_AT_ONCE = 64
-"""Markets of one transaction that are asked about; nobody's payment goes through more."""
+"""Pools of one transaction that are asked about; nobody's payment goes through more."""
 MOST_REMEMBERED = 10_000
 GAS = hex(1_000_000)
 """For each question: whoever wrote the contract that is asked should not keep a node busy."""
 
-FIELDS: Mapping[str, tuple[str, ...]] = {"uniswap_v4": ("manager", "permit2")}
-"""Contracts that money passes through beside those that payments call and bridges are made of."""
+Claim = tuple[str, PoolInterface]
+"""A contract, and what its event says that it is."""
 
 
 class ListedContracts:
@@ -47,57 +39,62 @@ class ListedContracts:
 
     def __init__(self, rpc: Asker) -> None:
         self._rpc = rpc
-        self._fixed = _deployed(rpc.chain_id)
-        self._factories: frozenset[str] | None = None
-        self._proxies: frozenset[str] = frozenset()
-        self._markets: dict[str, bool] = {}
+        self._fixed = _list_fixed(rpc.chain_id)
+        self._named = find_intermediaries(rpc.chain_id)
+        self._interfaces = tuple(dict.fromkeys(each.interface for each in self._named.factories))
+        self._asks_contracts = any(isinstance(each, Call) for each in self._named.contracts)
+        self._factories: frozenset[tuple[object, PoolInterface]] | None = None
+        self._told: frozenset[str] = frozenset()
+        self._pools: dict[Claim, bool] = {}
 
     def among(self, logs: Sequence[Log]) -> frozenset[str]:
-        """Return the listed contracts, with the markets that say they swapped in a transaction with these logs.
+        """Return the listed contracts, with the pools that say they swapped in a transaction with these logs.
 
-        A contract may claim to be anything. It is a market if a factory that we know says that it made it.
+        A contract may claim to be anything. It is a pool if a factory that a builder names says that it made it.
 
         Raises
         ------
         AdapterError
             If no endpoint answers.
         """
-        claims = [log.address for log in logs if log.topics[:1] in ((SWAP_OF_PAIR,), (SWAP_OF_POOL,))]
-        markets = [each for each in dict.fromkeys(claims) if each not in self._fixed][:MOST_AT_ONCE]
-        if not markets:
+        claims = list(dict.fromkeys(self._find_claims(logs)))[:MOST_AT_ONCE]
+        if not claims and not (self._asks_contracts and len(logs) > 1):
             return self._fixed
-        self._learn([each for each in markets if each not in self._markets])
-        return self._fixed | self._proxies | {each for each in markets if self._markets.get(each)}
+        factories = self._ask_factories()
+        self._learn([each for each in claims if each not in self._pools], factories)
+        return self._fixed | self._told | {claim[0] for claim in claims if self._pools.get(claim)}
 
-    def _learn(self, markets: Sequence[str]) -> None:
-        if not markets:
+    def _find_claims(self, logs: Sequence[Log]) -> Iterator[Claim]:
+        for log in logs:
+            for interface in self._interfaces:
+                if log.topics[:1] == (interface.swap_topic,) and log.address not in self._fixed:
+                    yield log.address, interface
+
+    def _learn(self, claims: Sequence[Claim], factories: Collection[tuple[object, PoolInterface]]) -> None:
+        if not claims:
             return
-        factories = self._known_factories()
-        getters = (FACTORY, *TOKENS, FEE)
-        answers = self._ask([getter(market) for market in markets for getter in getters])
-        said = {market: answers[place * len(getters) :][: len(getters)] for place, market in enumerate(markets)}
-        asked: dict[str, Call] = {}
-        for market, (factory, token0, token1, fee) in said.items():
-            if factory in factories and token0 is not None and token1 is not None:
-                pair = PAIR(str(factory), token0, token1)
-                asked[market] = pair if fee is None else POOL(str(factory), token0, token1, fee)
+        said = iter(self._ask([ask(pool) for pool, interface in claims for ask in (FACTORY, *interface.keys)]))
+        asked: dict[Claim, Call] = {}
+        for claim in claims:
+            interface = claim[1]
+            factory, *keys = (next(said) for _ in (FACTORY, *interface.keys))
+            if (factory, interface) in factories and None not in keys:
+                asked[claim] = interface.lookup(str(factory), *keys)
         made = dict(zip(asked, self._ask(list(asked.values())), strict=True)) if asked else {}
-        if len(self._markets) > MOST_REMEMBERED:
-            self._markets.clear()
-        self._markets |= {market: made.get(market) == market for market in markets}
+        if len(self._pools) > MOST_REMEMBERED:
+            self._pools.clear()
+        self._pools |= {claim: made.get(claim) == claim[0] for claim in claims}
 
-    def _known_factories(self) -> frozenset[str]:
-        """Return the factories that are listed, and those that listed routers use."""
+    def _ask_factories(self) -> frozenset[tuple[object, PoolInterface]]:
+        """Return the factories that are named, and those that contracts are asked for; learn such contracts as well."""
         if self._factories is None:
-            chain_id = self._rpc.chain_id
-            routers = list(_addresses(chain_id, {"uniswap_v2": ("router",), "uniswap_v3": ("router",)}))
-            peripheries = list(_addresses(chain_id, {"across": ("periphery",)}))
-            asked = [getter(router) for router in routers for getter in (FACTORY, FACTORY_OF_PAIRS)]
-            found = self._ask([*asked, *(SWAP_PROXY(each) for each in peripheries)])
-            told, proxies = found[: len(asked)], found[len(asked) :]
-            fixed = _addresses(chain_id, {"uniswap_v2": ("factory",), "uniswap_v3": ("factory",)})
-            self._proxies = frozenset(str(each) for each in proxies if each is not None)
-            self._factories = frozenset(fixed) | {str(each) for each in told if each is not None}
+            factories, contracts = self._named.factories, self._named.contracts
+            asked = (*(each.address for each in factories), *contracts)
+            calls = list(dict.fromkeys(each for each in asked if isinstance(each, Call)))
+            told: dict[Told, object | None] = dict(zip(calls, self._ask(calls), strict=True)) if calls else {}
+            known = ((told.get(each.address, each.address), each.interface) for each in factories)
+            self._told = frozenset(str(told[each]) for each in contracts if told.get(each) not in (None, ZERO_ADDRESS))
+            self._factories = frozenset(each for each in known if each[0] not in (None, ZERO_ADDRESS))
         return self._factories
 
     def _ask(self, calls: Sequence[Call]) -> list[object | None]:
@@ -107,31 +104,25 @@ class ListedContracts:
         ]
 
         def parse(answers: list[Answer]) -> list[object | None]:
-            return [_result(call, answer) for call, answer in zip(calls, answers, strict=True)]
+            return [_read_result(call, answer) for call, answer in zip(calls, answers, strict=True)]
 
         return self._rpc.ask(questions, parse)
 
 
-def _result(call: Call, answer: Answer) -> object | None:
+def _read_result(call: Call, answer: Answer) -> object | None:
     """Return a result of one word; whatever else was answered is none."""
     if not isinstance(answer, str) or len(answer) != 2 + 2 * WORD:
         return None
-    number = int.from_bytes(read_hex(answer, "a call's result"))
-    if call.function.outputs == ("address",):
-        return f"0x{number:040x}" if number < 2**160 else None
-    return number if number < 2**24 else None
+    word = read_hex(answer, "a call's result")
+    try:
+        result: object = call.decode_one(Outcome(word))
+    except CallFailed:
+        return None
+    return result
 
 
 @cache
-def _deployed(chain_id: int) -> frozenset[str]:
+def _list_fixed(chain_id: int) -> frozenset[str]:
     bridges = (contract for bridge in find_event_readers(chain_id) for contract in bridge.contracts)
-    found = frozenset(
-        (*_addresses(chain_id, FIELDS), *find_paying_contracts(chain_id), *bridges, find_wrapped_coin(chain_id))
-    )
-    return found - {""}
-
-
-def _addresses(chain_id: int, fields: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    for protocol, names in fields.items():
-        for facts in read_deployments(protocol, chain_id):
-            yield from (facts.get_address(name) for name in names if name in facts.record)
+    named = (each for each in find_intermediaries(chain_id).contracts if isinstance(each, str))
+    return frozenset((*named, *find_paying_contracts(chain_id), *bridges, find_wrapped_coin(chain_id))) - {""}

@@ -145,6 +145,8 @@ def _compare(opinion: Opinion, witness: Witness, asked: Sequence[Transfer], read
     moved = {get_key(each): each for each in read}
     for each in asked:
         key, found = get_key(each), moved.get(get_key(each))
+        if each.tx_hash in witness.reader.unread:
+            continue  # not read is not denied
         if each.tx_hash in witness.reader.untraced:
             opinion.untraced.add(key)
         if found is not None and _is_same(found, each):

@@ -17,7 +17,9 @@ SETTLE_AFTER = timedelta(seconds=10)
 """How long a doubt waits for others, to be settled with them in one go."""
 LONGEST_PAUSE = timedelta(minutes=5)
 MOST_AT_ONCE = 40
+MOST_NAMED = 100
 LONGEST_HOST = 64
+LONGEST_BRIDGE = 128
 
 
 def note_doubts(
@@ -38,6 +40,8 @@ def note_doubts(
             number=each.block.number,
             hash=each.block.hash,
             reason=each.told_by[:LONGEST_HOST],
+            bridge=each.bridge[-LONGEST_BRIDGE:],
+            tx_hash=each.tx_hash,
             noted_at=each.block.mined_at,
             next_try_at=now + wait,
         )
@@ -56,7 +60,12 @@ def list_due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: dat
     )
     rows = session.scalars(query)
     return [
-        Doubt(block=CanonicalBlock(number=row.number, hash=row.hash, mined_at=row.noted_at), told_by=row.reason)
+        Doubt(
+            block=CanonicalBlock(number=row.number, hash=row.hash, mined_at=row.noted_at),
+            told_by=row.reason,
+            bridge=row.bridge,
+            tx_hash=row.tx_hash,
+        )
         for row in rows
     ]
 
@@ -93,6 +102,13 @@ def count_doubts(session: Session) -> dict[tuple[str, int], int]:
     query = select(DoubtfulBlock.env_mode, DoubtfulBlock.chain_id, func.count())
     rows = session.execute(query.group_by(DoubtfulBlock.env_mode, DoubtfulBlock.chain_id))
     return {(row[0], row[1]): row[2] for row in rows}
+
+
+def list_unread(session: Session) -> list[tuple[str, int, str, str]]:
+    """Return environment, chain, bridge and hash of transactions at whose events a bridge's code fails; the newest."""
+    columns = DoubtfulBlock.env_mode, DoubtfulBlock.chain_id, DoubtfulBlock.bridge, DoubtfulBlock.tx_hash
+    query = select(*columns).where(DoubtfulBlock.tx_hash != "").order_by(DoubtfulBlock.noted_at.desc())
+    return [(row[0], row[1], row[2], row[3]) for row in session.execute(query.limit(MOST_NAMED))]
 
 
 def _select_chain(env_mode: EnvMode, chain_id: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

@@ -21,6 +21,8 @@ def upgrade() -> None:
     sa.Column('number', sa.BigInteger(), autoincrement=False, nullable=False),
     sa.Column('hash', sa.String(length=66), nullable=False),
     sa.Column('reason', sa.String(length=64), nullable=False),
+    sa.Column('bridge', sa.String(length=128), nullable=False),
+    sa.Column('tx_hash', sa.String(length=66), nullable=False),
     sa.Column('tries', sa.Integer(), nullable=False),
     sa.Column('noted_at', types.UtcDateTime(), nullable=False),
     sa.Column('next_try_at', types.UtcDateTime(), nullable=False),
