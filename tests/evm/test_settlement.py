@@ -272,6 +272,7 @@ def test_a_replaced_transaction_is_found_under_its_new_hash(shop: ChainShop) -> 
 def test_a_reorganisation_before_confirmation_takes_the_payment_back(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     customer = shop.customer(BASE)
+    shop.pass_time(2, 6)  # what the customer has is older than what is taken back
     customer.pay(shop.token(BASE), shop.address, PRICE, reference)
     shop.look(1)
     assert shop.outcome(order_id) == "processing/"
@@ -287,6 +288,7 @@ def test_a_reorganisation_before_confirmation_takes_the_payment_back(shop: Chain
 def test_a_reorganisation_after_success_is_told_until_the_payment_is_back(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     customer = shop.customer(BASE)
+    shop.pass_time(2, 6)  # what the customer has is older than what is taken back
     customer.pay(shop.token(BASE), shop.address, PRICE, reference)
     shop.look()
     assert shop.outcome(order_id) == "success/"

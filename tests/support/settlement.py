@@ -150,15 +150,14 @@ class ChainShop:
 
     def pass_time(self, seconds: float, blocks: int = 1) -> None:
         """Let time pass on the chains and on the clock."""
-        newest = max(net.chain.now() for net in self.nets.values())
-        now = max(self.clock.now().timestamp(), newest) + seconds
+        now = max(self.clock.now(), _now(self.nets)).timestamp() + seconds
         self.clock.set(datetime.fromtimestamp(now, UTC))
         for net in self.nets.values():
             net.chain.rpc("evm_setNextBlockTimestamp", int(now))
             net.chain.mine()
             if blocks > 1:
                 net.chain.mine(blocks - 1)
-        self.clock.set(datetime.fromtimestamp(max(net.chain.now() for net in self.nets.values()), UTC))
+        self.clock.set(_now(self.nets))
 
     def finalise(self) -> None:
         """Let everything become final, and the worker see it."""
@@ -198,7 +197,7 @@ def chain_shop(
     pays over them, and `firm` confirms those that are bridges. The worker reads the chains through `endpoints` where
     those are given, for each of `env_modes`.
     """
-    clock = SettableClock(datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC))
+    clock = SettableClock(_now(nets))
     urls = {chain_id: (net.chain.url,) for chain_id, net in nets.items()} | dict(endpoints or {})
     config = Config(
         data_dir=folder,
@@ -221,6 +220,7 @@ def chain_shop(
         stack.callback(resources.database.close)
         for net in nets.values():
             stack.enter_context(net.chain.undone())
+        clock.set(_now(nets))
         yield open_account(resources, nets, build_app(resources).test_client(), clock, f"merchant of {name}")
 
 
@@ -253,6 +253,11 @@ def open_account(
             set_account(session, vendor.vendor_id, env_mode, account, clock.now())
     shop = Shop(client=client, resources=resources, clock=clock, merchant=Merchant(vendor))
     return ChainShop(shop=shop, nets=nets, address=address, env_mode=env_mode)
+
+
+def _now(nets: Mapping[int, MainNet]) -> datetime:
+    """Return when the newest of all blocks was mined."""
+    return datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC)
 
 
 def _market_file(folder: Path, markets: Iterable[Market]) -> Path | None:
