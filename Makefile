@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 DATA_DIR ?= .data
 
+# Where byte code may not be written, each process compiles every module anew: tests start dozens.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: serve test coverage soak lint bench clean constraints
 
 serve: $(VENV)/.serve-ready

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support.databases import make_database_url, postgres_server, sqlite_folder
+from tests.support.databases import databases, make_database_url, postgres_server, sqlite_folder
 from tests.support.logs import log_plainly
 
-__all__ = ["make_database_url", "postgres_server", "sqlite_folder"]
+__all__ = ["databases", "make_database_url", "postgres_server", "sqlite_folder"]
 
 # A machine may be slow, and a test that fails now and then is worth less than none.
 settings.register_profile("anywhere", deadline=None)

@@ -6,14 +6,17 @@ import contextlib
 import time
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import cvxpy as cp
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from routing_engine import Router, RouteRequest
 from routing_engine.markets import ConstantProductPool
+
+if TYPE_CHECKING:
+    import cvxpy as cp  # loading it takes longer than most tests of which it is no part
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -60,6 +63,8 @@ def optimum(router: Router, request: RouteRequest, *, layered: bool = False) -> 
         Bound routes of the request's `max_hops` only, instead of flows of any length: pools are shared by the first
         hops of all paths, their second hops and so on. Loops that have nothing to do with the trade give nothing then.
     """
+    import cvxpy as cp
+
     graph = router.graph
     source, target = graph.index[request.token_in], graph.index[request.token_out]
     unit = graph.prices / (request.amount * graph.prices[source])
@@ -107,6 +112,8 @@ class _Network:
 
     def layers(self, sent: cp.Expression, given: cp.Expression, hops: int) -> tuple[cp.Expression, list[cp.Constraint]]:
         """Return the same for paths of so many hops, none of which comes back to the source or leaves the target."""
+        import cvxpy as cp
+
         open_ = np.flatnonzero((self.ends[0] != self.target) & (self.ends[1] != self.source))
         leaves, arrives = (self._at(side, open_) for side in (0, 1))
         into = [cp.Variable(open_.size, nonneg=True) for _ in range(hops)]

@@ -27,10 +27,8 @@ from api.services.resources import Resources
 from api.services.simulator.ledger import SimulatedLedger
 from api.services.vendors.vendors import NewVendor, create_vendor
 from api.storage.db import Database
-from api.storage.migrations import upgrade
-from api.storage.tables import Base
 from tests.support.clock import SettableClock
-from tests.support.databases import DIALECTS
+from tests.support.databases import DIALECTS, Databases, empty
 from tests.support.logs import log_plainly
 from tests.support.receiver import StaticResolver
 from tests.support.shop import Shop
@@ -56,12 +54,10 @@ class Merchant:
 
 
 @pytest.fixture(scope="session", params=DIALECTS)
-def database(request: pytest.FixtureRequest, make_database_url: Callable[[str], str]) -> Iterator[Database]:
+def database(request: pytest.FixtureRequest, databases: Databases) -> Iterator[Database]:
     """A migrated database, shared by the session's tests; `resources` empties it."""
-    shared = Database(make_database_url(request.param))
-    upgrade(shared.engine)
-    yield shared
-    shared.close()
+    with databases.lend(request.param) as shared:
+        yield shared
 
 
 @pytest.fixture
@@ -96,9 +92,7 @@ def resources(config: Config, clock: SettableClock, database: Database, market: 
     """What services and jobs take; the database is empty at first."""
     ledgers = {EnvMode.TEST: SimulatedLedger(database, clock)}
     yield Resources(config=config, clock=clock, database=database, market=market, ledgers=ledgers)
-    with database.engine.begin() as connection:
-        for table in reversed(Base.metadata.sorted_tables):
-            connection.execute(table.delete())
+    empty(database)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import cache
 
 from tests.architecture.rooms import join_modules
 from tests.architecture.source import read_modules
@@ -28,14 +29,19 @@ def allowed_rooms(header: str) -> set[str] | None:
     return set() if IMPORTS_NOTHING in header else None
 
 
+def name_packages() -> list[str]:
+    """Return the names of all packages, the three themselves among them."""
+    return [name for name, module in read_modules().items() if module.path.name == "__init__.py"]
+
+
+@cache
 def imported_rooms() -> Mapping[str, set[str]]:
     """Return for each package the rooms outside it that its modules import from.
 
     A room is named as far as needed: another of the three packages, or the first part in which its path differs from
     the package's own, without the name of the three that both are in.
     """
-    modules = read_modules()
-    packages = [name for name, module in modules.items() if module.path.name == "__init__.py"]
+    packages = name_packages()
     rooms: dict[str, set[str]] = defaultdict(set)
     for one, other in join_modules().edges:
         for package in packages:

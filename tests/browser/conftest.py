@@ -34,8 +34,9 @@ expect.set_options(timeout=10_000)
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of this folder in one process, so that they share one browser."""
+    folder = Path(__file__).parent
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if item.path.is_relative_to(folder):
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 
 from api.domain.env import EnvMode
 from api.services.settlement.crediting.crediting import credit
+from tests.support.databases import Databases
 from tests.support.histories import History, find_wrongs
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import chain_shop, open_another
@@ -43,7 +44,7 @@ def nets() -> Iterator[Mapping[int, MainNet]]:
 def test_whatever_happens_each_transfer_counts_once_and_for_its_payers_order(
     dialect: str,
     nets: Mapping[int, MainNet],
-    make_database_url: Callable[[str], str],
+    databases: Databases,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -60,8 +61,7 @@ def test_whatever_happens_each_transfer_counts_once_and_for_its_payers_order(
     for first in range(0, HISTORIES, A_DATABASE):
         folder = tmp_path / str(first)
         folder.mkdir()
-        url = make_database_url(dialect)
-        with chain_shop(nets, folder, dialect, database_url=url, env_modes=tuple(EnvMode)) as service:
+        with chain_shop(nets, folder, dialect, databases.lend(dialect), env_modes=tuple(EnvMode)) as service:
             for number in range(first, min(first + A_DATABASE, HISTORIES)):
                 name = f"{SEED} {dialect} {number}"
                 shops = [

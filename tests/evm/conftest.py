@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.databases import Databases
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import ChainShop, chain_shop
 
@@ -20,6 +21,8 @@ def nets() -> Iterator[Mapping[int, MainNet]]:
 
 
 @pytest.fixture
-def shop(nets: Mapping[int, MainNet], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ChainShop]:
-    with chain_shop(nets, tmp_path, request.node.name) as opened:
+def shop(
+    nets: Mapping[int, MainNet], tmp_path: Path, request: pytest.FixtureRequest, databases: Databases
+) -> Iterator[ChainShop]:
+    with chain_shop(nets, tmp_path, request.node.name, databases.lend("sqlite")) as opened:
         yield opened

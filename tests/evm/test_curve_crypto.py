@@ -14,6 +14,8 @@ from routing_engine.fixed_point import WAD
 from tests.support.curve import TwoCoins, deploy_three_coin_mathematics
 from tests.support.evm import Evm, Reverted
 
+# One process compiles the contract.
+pytestmark = pytest.mark.xdist_group("curve crypto")
 DECIMALS = ((18, 18), (6, 18))
 POOLS, SWAPS_PER_POOL = 8, 60
 STATES = 300

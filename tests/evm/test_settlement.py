@@ -18,6 +18,7 @@ from api.services.ledger import reading
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.settlement.watching.watcher import watch
+from tests.support.databases import Databases
 from tests.support.main_net import MainNet, _mock_token
 from tests.support.npm import ACROSS, artifact
 from tests.support.settlement import PRICE, ChainShop, chain_shop, transfer_data
@@ -156,12 +157,12 @@ def test_what_arrived_before_the_first_look_and_before_any_order_is_seen(shop: C
 
 
 def test_a_clock_ahead_of_a_chain_does_not_hide_what_arrived_before_the_first_look(
-    nets: Mapping[int, MainNet], tmp_path: Path
+    nets: Mapping[int, MainNet], tmp_path: Path, databases: Databases
 ) -> None:
     ethereum = nets[ETHEREUM].chain
     ethereum.rpc("evm_setNextBlockTimestamp", int(max(net.chain.now() for net in nets.values())) + 300)
     ethereum.mine()
-    with chain_shop(nets, tmp_path, "a clock ahead") as shop:
+    with chain_shop(nets, tmp_path, "a clock ahead", databases.lend("sqlite")) as shop:
         shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE)
         assert nets[BASE].chain.now() + 200 < shop.clock.now().timestamp(), "its block is older than the merchant"
         for _ in range(3):
@@ -272,6 +273,7 @@ def test_a_replaced_transaction_is_found_under_its_new_hash(shop: ChainShop) -> 
 def test_a_reorganisation_before_confirmation_takes_the_payment_back(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     customer = shop.customer(BASE)
+    shop.pass_time(2, 6)  # what the customer has is older than what is taken back
     customer.pay(shop.token(BASE), shop.address, PRICE, reference)
     shop.look(1)
     assert shop.outcome(order_id) == "processing/"
@@ -287,6 +289,7 @@ def test_a_reorganisation_before_confirmation_takes_the_payment_back(shop: Chain
 def test_a_reorganisation_after_success_is_told_until_the_payment_is_back(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     customer = shop.customer(BASE)
+    shop.pass_time(2, 6)  # what the customer has is older than what is taken back
     customer.pay(shop.token(BASE), shop.address, PRICE, reference)
     shop.look()
     assert shop.outcome(order_id) == "success/"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.databases import DIALECTS
+from tests.support.databases import DIALECTS, Databases
 from tests.support.lying_rpc import Invention, Lie, LyingRpc, hide_calls, hide_first_log, hide_logs, lying_rpc, relabel
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
@@ -30,7 +30,7 @@ def opened(
     nets: Mapping[int, MainNet],
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    make_database_url: Callable[[str], str],
+    databases: Databases,
 ) -> Iterator[Callable[[int], tuple[ChainShop, list[LyingRpc]]]]:
     """Open a shop whose worker has so many endpoints."""
     with ExitStack() as stack:
@@ -41,8 +41,8 @@ def opened(
                 nets,
                 tmp_path,
                 request.node.name,
+                databases.lend(request.param),
                 endpoints={BASE: tuple(each.url for each in rpcs)},
-                database_url=make_database_url(request.param),
             )
             entered = stack.enter_context(shop)
             entered.look()

@@ -15,7 +15,7 @@ from api.services.settlement.watching.reported_payments import report_payment
 from api.services.settlement.watching.rescans import rescan, rescan_transaction
 from api.storage.tables import DoubtfulBlock, PaymentHint, WatchCursor
 from tests.support.across import LIFE_S, Crossing
-from tests.support.databases import DIALECTS
+from tests.support.databases import DIALECTS, Databases
 from tests.support.lying_rpc import LyingRpc, hide_calls, hide_logs, lying_rpc
 from tests.support.main_net import MainNet
 from tests.support.settlement import PRICE, ChainShop, chain_shop
@@ -35,10 +35,10 @@ def shop(
     liar: LyingRpc,
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    make_database_url: Callable[[str], str],
+    databases: Databases,
 ) -> Iterator[ChainShop]:
-    urls, name = {BASE: (liar.url,)}, request.node.name
-    with chain_shop(nets, tmp_path, name, endpoints=urls, database_url=make_database_url(request.param)) as opened:
+    urls, lent = {BASE: (liar.url,)}, databases.lend(request.param)
+    with chain_shop(nets, tmp_path, request.node.name, lent, endpoints=urls) as opened:
         opened.look()
         yield opened
 

@@ -21,6 +21,7 @@ from routing_engine import Market
 from routing_engine.amm.stargate_fee import FeeTerms
 from routing_engine.reference import token_registry
 from tests.support.circle import burn_of, deploy_circle, forward
+from tests.support.databases import Databases
 from tests.support.layer_zero import MESSAGE_FEE, StargateEnd
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop
@@ -76,11 +77,13 @@ def circle() -> CctpAdapter:
 
 
 @pytest.fixture
-def shop(lanes: Lanes, circle: CctpAdapter, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ChainShop]:
+def shop(
+    lanes: Lanes, circle: CctpAdapter, tmp_path: Path, request: pytest.FixtureRequest, databases: Databases
+) -> Iterator[ChainShop]:
     """A merchant on Base who may be paid over the one bridge that a test names."""
     offered = circle.parse(circle.fetch()).markets if request.param == "cctp" else (lanes.stargate(),)
     firm = FirmQuoter([circle, StargateQuotes(lanes.newest)])
-    with chain_shop(lanes.nets, tmp_path, request.node.name, offered, firm) as opened:
+    with chain_shop(lanes.nets, tmp_path, request.node.name, databases.lend("sqlite"), offered, firm) as opened:
         yield opened
 
 

@@ -13,7 +13,7 @@ from api.services.settlement.watching.reported_payments import report_payment
 from api.storage.tables import Payment
 from tests.support.across import Crossing
 from tests.support.circle import deploy_circle, forward
-from tests.support.databases import DIALECTS
+from tests.support.databases import DIALECTS, Databases
 from tests.support.evidence import data_of
 from tests.support.forged_deposits import ForgedDeposit
 from tests.support.lying_rpc import LyingRpc, lying_rpc, relabel
@@ -43,7 +43,7 @@ def opened(
     nets: Mapping[int, MainNet],
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    make_database_url: Callable[[str], str],
+    databases: Databases,
 ) -> Iterator[Callable[[int], tuple[ChainShop, LyingRpc]]]:
     """Open a shop whose worker has so many endpoints of Ethereum; the first may lie."""
     with ExitStack() as stack:
@@ -51,8 +51,8 @@ def opened(
         def build(count: int) -> tuple[ChainShop, LyingRpc]:
             rpcs = [stack.enter_context(lying_rpc(nets[ETHEREUM].chain.url)) for _ in range(count)]
             urls = {ETHEREUM: tuple(each.url for each in rpcs)}
-            url = make_database_url(request.param)
-            shop = chain_shop(nets, tmp_path, request.node.name, endpoints=urls, database_url=url)
+            lent = databases.lend(request.param)
+            shop = chain_shop(nets, tmp_path, request.node.name, lent, endpoints=urls)
             entered = stack.enter_context(shop)
             entered.look()
             return entered, rpcs[0]

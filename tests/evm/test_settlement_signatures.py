@@ -16,6 +16,7 @@ from eth_account.signers.local import LocalAccount
 from api.domain.errors import NotFound
 from api.services.settlement.claims.claim_digest import compute_digest
 from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_claims, submit_claim
+from tests.support.databases import Databases
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, Wallet, chain_shop, transfer_data
@@ -33,8 +34,10 @@ def nets() -> Iterator[Mapping[int, MainNet]]:
 
 
 @pytest.fixture
-def shop(nets: Mapping[int, MainNet], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ChainShop]:
-    with chain_shop(nets, tmp_path, request.node.name) as opened:
+def shop(
+    nets: Mapping[int, MainNet], tmp_path: Path, request: pytest.FixtureRequest, databases: Databases
+) -> Iterator[ChainShop]:
+    with chain_shop(nets, tmp_path, request.node.name, databases.lend("sqlite")) as opened:
         opened.look()
         yield opened
 

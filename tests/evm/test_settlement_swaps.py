@@ -13,6 +13,7 @@ from routing_engine.markets.bridges import across_lane
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 from tests.support.across import Relayers, fill
+from tests.support.databases import Databases
 from tests.support.main_net import MainNet, fact, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop
 from tests.support.universal import deploy_periphery, deploy_router
@@ -43,12 +44,17 @@ def relayers(nets: Mapping[int, MainNet]) -> Relayers:
 
 @pytest.fixture
 def shop(
-    nets: Mapping[int, MainNet], relayers: Relayers, tmp_path: Path, request: pytest.FixtureRequest
+    nets: Mapping[int, MainNet],
+    relayers: Relayers,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    databases: Databases,
 ) -> Iterator[ChainShop]:
     """A merchant on Base; the customer's tokens are swapped over the one exchange that a test names."""
     wanted = getattr(request, "param", "uniswap_v3")
     pools = [pool for pool in nets[ETHEREUM].markets() if pool.protocol in (wanted, "wrap")]
-    with chain_shop(nets, tmp_path, request.node.name, [*pools, LANE], relayers) as opened:
+    lent = databases.lend("sqlite")
+    with chain_shop(nets, tmp_path, request.node.name, lent, [*pools, LANE], relayers) as opened:
         yield opened
 
 

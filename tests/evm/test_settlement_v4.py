@@ -18,6 +18,7 @@ from routing_engine.markets import NativeWrap
 from routing_engine.model import ZERO_ADDRESS, Market
 from routing_engine.reference.chains import CHAINS
 from tests.support.across import Relayers
+from tests.support.databases import Databases
 from tests.support.evm import ACTOR
 from tests.support.main_net import MainNet, constructed, fact, isqrt_x96, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop
@@ -77,12 +78,12 @@ def exchange() -> Iterator[Exchange]:
 
 
 @pytest.fixture
-def shop(exchange: Exchange, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[ChainShop]:
-    before = exchange.net.chain.rpc("evm_snapshot")
-    nets = {BASE: exchange.net}
-    with chain_shop(nets, tmp_path, request.node.name, exchange.markets(), Relayers(None, exchange.net)) as opened:
+def shop(
+    exchange: Exchange, tmp_path: Path, request: pytest.FixtureRequest, databases: Databases
+) -> Iterator[ChainShop]:
+    nets, lent, relayers = {BASE: exchange.net}, databases.lend("sqlite"), Relayers(None, exchange.net)
+    with chain_shop(nets, tmp_path, request.node.name, lent, exchange.markets(), relayers) as opened:
         yield opened
-    exchange.net.chain.rpc("evm_revert", before)
 
 
 def approved(transaction: dict[str, Any], *types: str) -> tuple[Any, ...]:

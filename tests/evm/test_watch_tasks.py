@@ -22,6 +22,7 @@ from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.watch_tasks import REQUESTS_A_MINUTE, ChainTasks, Look
 from api.services.settlement.watching.watcher import look
 from api.storage.tables import WatchCursor
+from tests.support.databases import Databases
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop
 from tests.support.silence import never_answering
@@ -39,8 +40,8 @@ def net() -> Iterator[MainNet]:
 
 
 @pytest.fixture
-def shop(net: MainNet, tmp_path: Path) -> Iterator[ChainShop]:
-    with chain_shop({BASE: net}, tmp_path, "tasks") as opened:
+def shop(net: MainNet, tmp_path: Path, databases: Databases) -> Iterator[ChainShop]:
+    with chain_shop({BASE: net}, tmp_path, "tasks", databases.lend("sqlite")) as opened:
         yield opened
 
 

@@ -7,12 +7,12 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from decimal import localcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests.support.npm import CACHE
+from tests.support.vyper_source import compile_source
 
 VERSION = "0.4.3"
 SHA256 = "22a7573657401d8a3bc690d65d6b7741680007180978c3a05f9892db31d5dcf5"
@@ -28,16 +28,12 @@ def compile_curve(name: str, *changes: tuple[str, str]) -> dict[str, Any]:
     RuntimeError
         If pip cannot bring the distribution, or it is not the pinned one.
     """
-    import vyper  # here, since it takes half a second
-
     source = _read(f"{name}.vy")
     for old, new in changes:
         if source.count(old) != 1:
             raise RuntimeError(f"{name} has {old!r} not once, but {source.count(old)} times")
         source = source.replace(old, new)
-    with localcontext(prec=78):  # what vyper sets when it is imported, and others may have changed since
-        made = vyper.compile_code(source, output_formats=["abi", "bytecode"])
-    return {"abi": made["abi"], "bytecode": made["bytecode"]}
+    return compile_source(source)
 
 
 def _read(file: str) -> str:

@@ -9,10 +9,16 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from api.storage.db import Database
 
 DIALECTS = ("sqlite", "postgresql")
 MEMORY = Path("/dev/shm")
@@ -80,3 +86,51 @@ def make_database_url(request: pytest.FixtureRequest) -> Callable[[str], str]:
         return engine.url.set(database=f"checkout_{made}").render_as_string(hide_password=False)
 
     return make
+
+
+class Databases:
+    """Migrated databases, each lent to one test at a time: making and migrating one takes longer than most tests."""
+
+    def __init__(self, make_url: Callable[[str], str]) -> None:
+        self._make_url = make_url
+        self._idle: defaultdict[str, list[Database]] = defaultdict(list)
+
+    @contextmanager
+    def lend(self, dialect: str) -> Iterator[Database]:
+        """Lend an empty database of a dialect; it is emptied afterwards."""
+        database = self._idle[dialect].pop() if self._idle[dialect] else self._make(dialect)
+        try:
+            yield database
+        finally:
+            empty(database)
+            self._idle[dialect].append(database)
+
+    def close(self) -> None:
+        """Close all that are not lent."""
+        for database in (each for idle in self._idle.values() for each in idle):
+            database.close()
+
+    def _make(self, dialect: str) -> Database:
+        from api.storage.db import Database
+        from api.storage.migrations import upgrade
+
+        database = Database(self._make_url(dialect))
+        upgrade(database.engine)
+        return database
+
+
+def empty(database: Database) -> None:
+    """Delete every row."""
+    from api.storage.tables import Base
+
+    with database.engine.begin() as connection:
+        for table in reversed(Base.metadata.sorted_tables):
+            connection.execute(table.delete())
+
+
+@pytest.fixture(scope="session")
+def databases(make_database_url: Callable[[str], str]) -> Iterator[Databases]:
+    """Lends databases."""
+    lent = Databases(make_database_url)
+    yield lent
+    lent.close()

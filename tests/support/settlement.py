@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,7 +28,6 @@ from api.services.settlement.crediting.unmatched_transfers import list_unmatched
 from api.services.settlement.watching.watcher import watch
 from api.services.vendors.vendors import Account, create_vendor, set_account
 from api.storage.db import Database
-from api.storage.migrations import upgrade
 from api.storage.tables import PaymentOrder
 from routing_engine import Market, Snapshot
 from routing_engine.model import NATIVE_ADDRESS
@@ -150,15 +149,14 @@ class ChainShop:
 
     def pass_time(self, seconds: float, blocks: int = 1) -> None:
         """Let time pass on the chains and on the clock."""
-        newest = max(net.chain.now() for net in self.nets.values())
-        now = max(self.clock.now().timestamp(), newest) + seconds
+        now = max(self.clock.now(), _now(self.nets)).timestamp() + seconds
         self.clock.set(datetime.fromtimestamp(now, UTC))
         for net in self.nets.values():
             net.chain.rpc("evm_setNextBlockTimestamp", int(now))
             net.chain.mine()
             if blocks > 1:
                 net.chain.mine(blocks - 1)
-        self.clock.set(datetime.fromtimestamp(max(net.chain.now() for net in self.nets.values()), UTC))
+        self.clock.set(_now(self.nets))
 
     def finalise(self) -> None:
         """Let everything become final, and the worker see it."""
@@ -185,42 +183,41 @@ def chain_shop(
     nets: Mapping[int, MainNet],
     folder: Path,
     name: str,
+    lent: AbstractContextManager[Database],
     markets: Iterable[Market] = (),
     firm: Firm | None = None,
     *,
     endpoints: Mapping[int, tuple[str, ...]] | None = None,
-    database_url: str | None = None,
     env_modes: Sequence[EnvMode] = (EnvMode.TEST,),
 ) -> Iterator[ChainShop]:
-    """Open a shop of a new merchant, with a database of its own, on chains that run already.
+    """Open a shop of a new merchant, with the database that is lent to it, on chains that run already.
 
     Afterwards the chains are put back: the longer one is, the longer each of its blocks takes. With markets the page
     pays over them, and `firm` confirms those that are bridges. The worker reads the chains through `endpoints` where
     those are given, for each of `env_modes`.
     """
-    clock = SettableClock(datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC))
-    urls = {chain_id: (net.chain.url,) for chain_id, net in nets.items()} | dict(endpoints or {})
-    config = Config(
-        data_dir=folder,
-        database_url=database_url or f"sqlite:///{folder / 'checkout.db'}",
-        base_url="https://pay.example",
-        rate_limit_key=100_000,
-        test_rpc_urls=urls,
-        confirmations=Confirmations.parse("*:100=1,1000=6;1:100=2,1000=6"),
-    )
-    resources = Resources(
-        config=config,
-        clock=clock,
-        database=Database(config.database_url),
-        market=MarketService(load_offline(_market_file(folder, markets)), clock),
-        chain_access=_access(nets, firm),
-        ledgers={each: connect_ledger(urls, EnvMode.TEST, clock) for each in env_modes},
-    )
-    upgrade(resources.database.engine)
     with ExitStack() as stack:
-        stack.callback(resources.database.close)
+        database = stack.enter_context(lent)
         for net in nets.values():
             stack.enter_context(net.chain.undone())
+        clock = SettableClock(_now(nets))
+        urls = {chain_id: (net.chain.url,) for chain_id, net in nets.items()} | dict(endpoints or {})
+        config = Config(
+            data_dir=folder,
+            database_url=database.engine.url.render_as_string(hide_password=False),
+            base_url="https://pay.example",
+            rate_limit_key=100_000,
+            test_rpc_urls=urls,
+            confirmations=Confirmations.parse("*:100=1,1000=6;1:100=2,1000=6"),
+        )
+        resources = Resources(
+            config=config,
+            clock=clock,
+            database=database,
+            market=MarketService(load_offline(_market_file(folder, markets)), clock),
+            chain_access=_access(nets, firm),
+            ledgers={each: connect_ledger(urls, EnvMode.TEST, clock) for each in env_modes},
+        )
         yield open_account(resources, nets, build_app(resources).test_client(), clock, f"merchant of {name}")
 
 
@@ -253,6 +250,11 @@ def open_account(
             set_account(session, vendor.vendor_id, env_mode, account, clock.now())
     shop = Shop(client=client, resources=resources, clock=clock, merchant=Merchant(vendor))
     return ChainShop(shop=shop, nets=nets, address=address, env_mode=env_mode)
+
+
+def _now(nets: Mapping[int, MainNet]) -> datetime:
+    """Return when the newest of all blocks was mined."""
+    return datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC)
 
 
 def _market_file(folder: Path, markets: Iterable[Market]) -> Path | None:

@@ -1,17 +1,44 @@
-"""Contracts of our own, for what no package has: written in Vyper, compiled when a test needs them."""
+"""Contracts of our own, for what no package has: written in Vyper, compiled when a test first needs them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+from decimal import localcontext
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from tests.support.npm import CACHE
+
+COMPILED = CACHE.parent / "vyper"
+"""What was compiled before, by any process: the compiler is loaded in half a second, and busy for up to eight."""
 
 
 @cache
 def compiled(name: str) -> dict[str, Any]:
     """Return ``abi`` and ``bytecode`` of a contract in this folder."""
+    return compile_source(Path(__file__).with_name(f"{name}.vy").read_text())
+
+
+def compile_source(source: str) -> dict[str, Any]:
+    """Return ``abi`` and ``bytecode`` of a contract."""
+    digest = hashlib.sha256(f"{version('vyper')}\n{source}".encode()).hexdigest()
+    file = COMPILED / f"{digest}.json"
+    if not file.is_file():
+        COMPILED.mkdir(parents=True, exist_ok=True)
+        mine = file.with_suffix(f".{os.getpid()}")
+        mine.write_text(json.dumps(_compile(source)))
+        mine.replace(file)  # whole at once: another process may be reading
+    found: dict[str, Any] = json.loads(file.read_text())
+    return found
+
+
+def _compile(source: str) -> dict[str, Any]:
     import vyper  # here, since it takes half a second
 
-    source = Path(__file__).with_name(f"{name}.vy").read_text()
-    made = vyper.compile_code(source, output_formats=["abi", "bytecode"])
+    with localcontext(prec=78):  # what vyper sets when it is imported, and others may have changed since
+        made = vyper.compile_code(source, output_formats=["abi", "bytecode"])
     return {"abi": made["abi"], "bytecode": made["bytecode"]}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from api.domain.env import EnvMode
 from tests.support.attacks import BASE
-from tests.support.databases import DIALECTS
+from tests.support.databases import DIALECTS, Databases
 from tests.support.evm import Contract
 from tests.support.main_net import MainNet
 from tests.support.settlement import ChainShop, chain_shop
@@ -21,10 +21,10 @@ def shop(
     nets: Mapping[int, MainNet],
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    make_database_url: Callable[[str], str],
+    databases: Databases,
 ) -> Iterator[ChainShop]:
-    url = make_database_url(request.param)
-    with chain_shop(nets, tmp_path, request.node.name, database_url=url, env_modes=tuple(EnvMode)) as opened:
+    lent = databases.lend(request.param)
+    with chain_shop(nets, tmp_path, request.node.name, lent, env_modes=tuple(EnvMode)) as opened:
         opened.look(1)
         yield opened
 
