@@ -63,7 +63,7 @@ class Router:
     def __repr__(self) -> str:
         return f"Router({self.snapshot!r})"
 
-    def updated(self, snapshot: Snapshot) -> Router:
+    def follow(self, snapshot: Snapshot) -> Router:
         """Return a router on a later snapshot, at the cost of the markets that changed.
 
         This router and its searches go on undisturbed. What the first search would wait for (reference prices, the
@@ -71,7 +71,7 @@ class Router:
         have other edges than before, everything is compiled anew.
         """
         changed = require_snapshot(snapshot).changed_since(self.snapshot)
-        graph = None if changed is None else self.graph.updated(changed, snapshot.gas_prices)
+        graph = None if changed is None else self.graph.apply(changed, snapshot.gas_prices)
         graph = graph or Graph.compile(snapshot.markets.values(), snapshot.gas_prices)
         following = object.__new__(type(self))
         following._fill(snapshot, Search(graph, memory_of=self._search), self.clock)
@@ -89,7 +89,7 @@ class Router:
         single = query.find_single(query.allowed, request.max_hops)
         return self._finish(query, single) if single else self._split_or_explain(query)
 
-    def pareto(self, request: RouteRequest) -> RouteResult:
+    def find_pareto_set(self, request: RouteRequest) -> RouteResult:
         """Return the best route for every fill time: no other is both cheaper and faster.
 
         They come in the request's order; how much time there is to save is for the caller to see. Bridges are what

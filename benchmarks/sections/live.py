@@ -61,7 +61,7 @@ def updates(router: Router) -> tuple[float, float]:
         started = time.perf_counter()
         snapshot = router.snapshot.apply(changes)
         applied.append(time.perf_counter() - started)
-        router = router.updated(snapshot)
+        router = router.follow(snapshot)
         ready.append(time.perf_counter() - started)
     return min(applied), min(ready)
 
@@ -80,7 +80,7 @@ def _beside_updates(router: Router, changes: list[Market]) -> Row:
 
     def update() -> None:
         while not stop.is_set():
-            router.updated(router.snapshot.apply(changes))
+            router.follow(router.snapshot.apply(changes))
 
     thread = threading.Thread(target=update)
     thread.start()

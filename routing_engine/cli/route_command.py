@@ -94,7 +94,7 @@ def _route(options: Options) -> None:
     router = ready_router(market)
     loaded = time.perf_counter()
     with working("Searching …"):
-        result = (router.pareto if options.pareto else router.find_routes)(request)
+        result = (router.find_pareto_set if options.pareto else router.find_routes)(request)
     finished = time.perf_counter()
     try:
         best = result.best()

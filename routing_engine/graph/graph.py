@@ -106,7 +106,7 @@ class Graph:
             layout=layout,
         )
 
-    def updated(self, changed: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph | None:
+    def apply(self, changed: Iterable[Market], gas_prices: Mapping[int, int] | None = None) -> Graph | None:
         """Return the graph with new states of some of its markets; this one stays as it is.
 
         The arrays are those that `compile` would make. They are copies, written to where markets changed: searches go

@@ -117,7 +117,7 @@ def test_every_trade_off_of_small_markets_is_found(side: str) -> None:
         )  # fmt: skip
         every = every_route(markets, request, Valuation(router.graph, router.snapshot.gas_prices))
         expected = [one for one in every if not any(dominates(other, one) for other in every)]
-        found = router.pareto(request)
+        found = router.find_pareto_set(request)
         assert points(list(found.routes)) == points(expected), seed
         check_certificates(found, every)
         proven += sum(each.gap_bps is not None for each in found.certificates)
@@ -136,14 +136,14 @@ def test_divisions_stand_beside_single_paths() -> None:
     text = "ab1: A B 1000 1000 30bps\nab2: A B 1000 1000 30bps\nslow: B@1 > B@10 900s\nfast: B@1 > B@10 100bps 5s"
     router = Router(Snapshot(market_of(f"{text}\nyz: Y Z 1000 1000 30bps")))
     request = RouteRequest(token_in=token("A"), token_out=token("B@10"), amount=300 * 10**18)
-    by_money, by_time = router.pareto(request), router.pareto(replace(request, order="fastest"))
+    by_money, by_time = router.find_pareto_set(request), router.find_pareto_set(replace(request, order="fastest"))
     assert [[hop.market_id for hop in each.hops] for each in by_money.routes] == [
         ["ab1", "ab2", "slow"], ["ab1", "ab2", "fast"],
     ]  # fmt: skip
     assert by_time.routes == by_money.routes[::-1]
     assert by_money.best() == router.find_routes(request).best()
     with pytest.raises(NoRoute):
-        router.pareto(replace(request, token_out=token("Z"))).best()
+        router.find_pareto_set(replace(request, token_out=token("Z"))).best()
 
 
 @pytest.mark.parametrize("side", ["exact_in", "exact_out"])
@@ -169,7 +169,7 @@ def test_any_value_of_time_chooses_a_trade_off(side: str) -> None:
             continue
         compared += 1
         assert (found[0].net_amount, found[0].fill_time_s) == (expected.net_amount, expected.fill_time_s), seed
-        front = router.pareto(request).routes
+        front = router.find_pareto_set(request).routes
         assert (found[0].net_amount, found[0].fill_time_s) in points(list(front))
     assert compared > 25
 
@@ -198,7 +198,7 @@ def test_a_spent_budget_is_the_reason_why_a_pareto_set_is_not_judged() -> None:
     text = "slow: A@1 > A@10 900s\nfast: A@1 > A@10 100bps 5s"
     clock = iter([0.0, *[86_400.0] * 100])
     router = Router(Snapshot(market_of(text)), clock=lambda: next(clock))
-    found = router.pareto(RouteRequest(token_in=HERE, token_out=THERE, amount=10**18))
+    found = router.find_pareto_set(RouteRequest(token_in=HERE, token_out=THERE, amount=10**18))
     assert not found.is_complete
     assert [each.gap_bps for each in found.certificates] == [None] * len(found.routes)
     assert all("budget of time" in each.reason for each in found.certificates)

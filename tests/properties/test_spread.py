@@ -84,7 +84,7 @@ def test_streams_and_pareto_sets_divide_too() -> None:
     request = RouteRequest(token_in=token("A"), token_out=token("A@10"), amount=8 * UNIT)
     (streamed,) = router.stream(request)
     assert streamed == router.find_routes(request)
-    front = router.pareto(request).routes
+    front = router.find_pareto_set(request).routes
     assert [sorted(hop.market_id for hop in route.hops) for route in front[-1:]] == [["fast", "mid"]]
     assert [route.fill_time_s for route in front] == sorted((route.fill_time_s for route in front), reverse=True)
 

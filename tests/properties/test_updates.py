@@ -87,7 +87,7 @@ def test_every_kind_of_market_is_written_as_it_would_be_compiled(drawn: Any, see
         following = snapshot.apply([traded(rng, market) for market in chosen])
         states = following.changed_since(snapshot)
         assert states is not None
-        graph = graph.updated(states)
+        graph = graph.apply(states)
         expected = Graph.compile(following.markets.values())
         keeps_edges = edges_of(snapshot.markets.values()) == edges_of(following.markets.values())
         assert (graph is not None) == keeps_edges
@@ -105,8 +105,8 @@ def test_a_whole_market_is_updated_again_and_again() -> None:
         snapshot = snapshot.apply([traded(rng, market) for market in chosen])
         states = snapshot.changed_since(router.snapshot)
         assert states is not None
-        updates += router.graph.updated(states, snapshot.gas_prices) is not None
-        router = router.updated(snapshot)
+        updates += router.graph.apply(states, snapshot.gas_prices) is not None
+        router = router.follow(snapshot)
         assert_same(router.graph, Graph.compile(snapshot.markets.values(), snapshot.gas_prices))
     assert updates > 1
 
@@ -124,7 +124,7 @@ def test_routes_after_updates_are_those_of_a_new_router() -> None:
         for _ in range(3):
             news = [traded(rng, market) for market in rng.sample(markets, rng.randint(0, len(markets)))]
             snapshot = snapshot.apply(news, gas_prices={1: rng.randrange(10**11)})
-            router = router.updated(snapshot)
+            router = router.follow(snapshot)
             token_in, token_out = rng.sample(tokens, 2)
             request = RouteRequest(
                 token_in=token_in, token_out=token_out, amount=int(10 ** rng.uniform(0, 3) * 10**token_in.decimals),
@@ -142,11 +142,11 @@ def test_gas_prices_change_what_lanes_charge_in_coin() -> None:
     cheap, dear = {1: 10**9}, {1: 5 * 10**9}
     graph = Graph.compile(markets, cheap)
     assert graph.charging == {1}
-    updated = graph.updated([], dear)
+    updated = graph.apply([], dear)
     assert updated is not None
     assert_same(updated, Graph.compile(markets, dear))
     assert not np.array_equal(updated.forward.edges["gas"], graph.forward.edges["gas"])
-    waived = updated.updated([lanes_out[0]], dear)
+    waived = updated.follow([lanes_out[0]], dear)
     assert waived is not None
     assert waived.charging == frozenset()
     assert_same(waived, Graph.compile([markets[0], lanes_out[0], markets[2]], dear))
@@ -171,9 +171,9 @@ def pool(name: str, reserve0: int, **changes: object) -> ConstantProductPool:
 def test_what_changes_the_edges_is_compiled_anew(news: list[Market]) -> None:
     snapshot = Snapshot([pool("x", 10**20), pool("y", 10**21)])
     router = Router(snapshot)
-    assert router.graph.updated(news, snapshot.gas_prices) is None
+    assert router.graph.apply(news, snapshot.gas_prices) is None
     following = snapshot.apply(news)
-    assert_same(router.updated(following).graph, Graph.compile(following.markets.values()))
+    assert_same(router.follow(following).graph, Graph.compile(following.markets.values()))
 
 
 def test_markets_may_come_go_and_return() -> None:
@@ -182,7 +182,7 @@ def test_markets_may_come_go_and_return() -> None:
     back = removed.apply([pool("x", 10**20)])
     router = Router(first)
     for snapshot in (removed, back, first):
-        router = router.updated(snapshot)
+        router = router.follow(snapshot)
         assert router.snapshot is snapshot
         assert_same(router.graph, Graph.compile(snapshot.markets.values()))
     assert first.id == back.id
@@ -269,7 +269,7 @@ def test_searches_go_on_while_updates_come_in() -> None:
     for thread in threads:
         thread.start()
     for snapshot in blocks(SANDBOX, 8):
-        shared.append(shared[-1].updated(snapshot))
+        shared.append(shared[-1].follow(snapshot))
         del shared[:-2]
         with finished:  # when so many have ended, at least one of them has begun since
             enough = len(results) + SEARCHERS + 1

@@ -198,7 +198,7 @@ class MarketService:
         if last and last.router.snapshot.id == state.snapshot.id:
             loaded = replace(last, sources=state.sources)
         else:
-            router = last.router.updated(state.snapshot) if last else Router(state.snapshot)
+            router = last.router.follow(state.snapshot) if last else Router(state.snapshot)
             loaded = _Loaded(router=router, sources=state.sources, at=self._clock.now())
         self._loaded, self._complaint = loaded, ""
         return loaded

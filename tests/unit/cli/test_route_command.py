@@ -99,7 +99,7 @@ def test_json_is_what_the_library_answers(run: Run) -> None:
 def test_the_pareto_set_is_shown_as_alternatives(run: Run) -> None:
     snapshot = Snapshot.sandbox()
     weth, usdc = snapshot.token("WETH@1"), snapshot.token("USDC@8453")
-    result = Router(snapshot).pareto(RouteRequest(token_in=weth, token_out=usdc, amount=3 * 10**18))
+    result = Router(snapshot).find_pareto_set(RouteRequest(token_in=weth, token_out=usdc, amount=3 * 10**18))
     assert len(result.routes) > 1
     arguments = ["--from", "WETH@1", "--to", "USDC@8453", "--amount", "3", "--pareto", "--format", "json"]
     found = _json(run("route", *arguments))

@@ -31,7 +31,7 @@ def test_tokens_go_by_name_and_by_address(router: Router) -> None:
         named = router.find_routes(RouteRequest(token_in=token_in, token_out=token_out, amount=UNIT))
         assert named == meant
         assert named.request.token_in == A
-    assert router.pareto(RouteRequest(token_in="A@1", token_out="B@1", amount=UNIT)).routes == meant.routes
+    assert router.find_pareto_set(RouteRequest(token_in="A@1", token_out="B@1", amount=UNIT)).routes == meant.routes
     assert [*router.stream(RouteRequest(token_in="A@1", token_out="B@1", amount=UNIT))][-1] == meant
     assert router.quote_many(["A@1", A], "B@1", UNIT).results == (meant, meant)
 
@@ -53,7 +53,7 @@ def test_what_the_market_does_not_have_is_said(
     router: Router, changes: dict[str, Any], error: type[InvalidRequest], message: str
 ) -> None:
     wrong = replace(REQUEST, **changes)
-    for ask in (router.find_routes, router.pareto, lambda request: next(router.stream(request))):
+    for ask in (router.find_routes, router.find_pareto_set, lambda request: next(router.stream(request))):
         with pytest.raises(error, match=message):
             ask(wrong)
 
@@ -121,10 +121,10 @@ def test_gas_prices_that_change_later_leave_the_request_as_it_is() -> None:
     [
         (lambda router: router.find_routes({"amount": 1}), "request: must be a RouteRequest, not {'amount': 1}; make"),
         (lambda router: router.find_routes(None), "request: must be a RouteRequest, not None; make one"),
-        (lambda router: router.pareto(5), "request: must be a RouteRequest, not 5; make one"),
+        (lambda router: router.find_pareto_set(5), "request: must be a RouteRequest, not 5; make one"),
         (lambda router: next(router.stream("x" * 200)), "request: must be a RouteRequest, not 'x{79}…; make one"),
         (lambda _: Router("market.json"), "snapshot: must be a Snapshot, not 'market.json'; read one: Snapshot.load"),
-        (lambda router: router.updated(None), "snapshot: must be a Snapshot, not None; read one"),
+        (lambda router: router.follow(None), "snapshot: must be a Snapshot, not None; read one"),
         (lambda router: router.snapshot.token(5), "token: must be a name such as 'WETH@1', not 5"),
     ],
 )

@@ -78,11 +78,11 @@ def test_whatever_is_asked_calls_each_kernel_with_one_signature(monkeypatch):
         market = router.graph.markets[0]
         edge = market.edges()[0]
         _, after = market.swap_exact_in(*edge, 2 * market.limits(*edge).min_amount_in)
-        later = router.updated(snapshot.apply([after], gas_prices={1: 10**9}))
+        later = router.follow(snapshot.apply([after], gas_prices={1: 10**9}))
         for request in asked(router, rng):
             for each in (router, later):
                 each.find_routes(request)
-            router.pareto(request)
+            router.find_pareto_set(request)
             list(router.stream(request))
     kernels = compiled_kernels()
     assert len(kernels) == 7

@@ -86,7 +86,7 @@ def test_pareto_sets_end_with_the_budget() -> None:
     lanes = "\n".join(f"lane{n}: A@1 > A@10 {n}bps {1000 // n}s" for n in range(1, 9))
     snapshot = Snapshot(market_of(lanes))
     request = RouteRequest(token_in=token("A"), token_out=token("A@10"), amount=UNIT)
-    whole, cut = (Router(snapshot, clock=stopping_after(n)).pareto(request) for n in (10**9, 6))
+    whole, cut = (Router(snapshot, clock=stopping_after(n)).find_pareto_set(request) for n in (10**9, 6))
     assert (len(whole.routes), whole.is_complete) == (8, True)
     assert 1 <= len(cut.routes) < 8
     assert not cut.is_complete
