@@ -1,6 +1,6 @@
 """What whoever writes a market or an adapter can test it with; shipped for that.
 
-May import `base`, `bridges`, `routing_engine`, `rpc` and `transactions`. Begin with `adapters.py`.
+May import `base`, `bridges`, `chain`, `routing_engine`, `rpc` and `transactions`. Begin with `adapters.py`.
 
 A new kind of market::
 
@@ -17,6 +17,7 @@ from adapters.testing.adapters import check_adapter, check_parsing
 from adapters.testing.markets import check_market
 from adapters.testing.payments import check_events, check_payments
 from adapters.testing.probe import NotConforming
+from adapters.testing.protocols import check_protocol
 from adapters.testing.replay import ReplayClient
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "check_market",
     "check_parsing",
     "check_payments",
+    "check_protocol",
 ]

@@ -15,7 +15,7 @@ from adapters.feed.connect import connect
 from adapters.feed.feed import Feed
 from adapters.feed.plan import Plan
 from adapters.rpc.abi import Log
-from adapters.testing import NotConforming, ReplayClient, check_events, check_payments
+from adapters.testing import NotConforming, ReplayClient, check_events, check_payments, check_protocol
 from adapters.transactions.base import PlannedHop, Terms
 from adapters.transactions.intermediaries import Intermediaries
 from routing_engine.model import Hop
@@ -23,7 +23,7 @@ from routing_engine.reference import token_registry
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "adding-a-protocol.md").read_text()
-ADAPTER, TESTS, PAYABLE, FORK = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+ADAPTER, TESTS, PAYABLE, FORK, FORK_TEST = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,15 @@ def test_the_fork_is_a_protocol() -> None:
     (protocol,) = found["find_deployments"](8453)
     assert protocol.name == "pony_swap"
     assert list(found["find_deployments"](1)) == []
+
+
+def test_the_test_of_the_fork_passes() -> None:
+    found: dict[str, Any] = {}
+    exec(compile(FORK + FORK_TEST, "adding-a-protocol.md", "exec"), found)
+    found["test_it_conforms"]()
+    (protocol,) = found["find_deployments"](8453)
+    with pytest.raises(NotConforming, match="pony_swap: finds no pool"):
+        check_protocol(protocol, {}, (found["WETH"], found["USDC"]))
 
 
 def test_what_it_points_to_is_there() -> None:
