@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 CHECKS = Path(__file__).with_name("outside") / "checks.py"
 TEXT = (ROOT / "docs" / "adding-a-protocol.md").read_text()
-ADAPTER, _, PAYABLE, FORK = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+ADAPTER, _, PAYABLE, FORK, _ = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 BRIDGE_LINE = ("routing_engine.bridges", "pony = pony:BRIDGE")
 EXCHANGE_LINES = (
     ("routing_engine.protocols", "pony_swap = pony_swap:find_deployments"),
