@@ -18,8 +18,6 @@ from tests.support.node_connection import NodeConnection
 from tests.support.npm import ACROSS, artifact
 
 GAS = 900_000_000
-DEEPEST = 8
-"""So many blocks a reorganisation within a test may take back, whenever it happens."""
 
 
 class Chain:
@@ -69,9 +67,8 @@ class Chain:
 
     @contextmanager
     def undone(self) -> Iterator[None]:
-        """Take back whatever happens within."""
+        """Take back whatever happens within, unless a reorganisation has taken back the block before it."""
         before = self.rpc("evm_snapshot")
-        self.mine(DEEPEST)  # a snapshot whose own block is taken back can't be returned to
         try:
             yield
         finally:

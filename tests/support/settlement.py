@@ -10,12 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from flask import Flask
 from flask.testing import FlaskClient
 
 from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
 from api.config import Config
+from api.context import attach_resources
 from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
 from api.services.chains.chain_access import ChainAccess, Firm
@@ -42,6 +44,9 @@ PRICE = 1_000_000
 """One dollar of USDC."""
 FINAL_BLOCKS = 70
 """Anvil calls final what is 64 blocks deep."""
+
+_STANDING: list[Flask] = []
+"""The application, once it was built."""
 
 
 def somebody(name: str) -> str:
@@ -207,6 +212,8 @@ def chain_shop(
             database_url=database.engine.url.render_as_string(hide_password=False),
             base_url="https://pay.example",
             rate_limit_key=100_000,
+            rate_limit_routing=100_000,
+            rate_limit_keyless=100_000,
             test_rpc_urls=urls,
             confirmations=Confirmations.parse("*:100=1,1000=6;1:100=2,1000=6"),
         )
@@ -218,7 +225,7 @@ def chain_shop(
             chain_access=_access(nets, firm),
             ledgers={each: connect_ledger(urls, EnvMode.TEST, clock) for each in env_modes},
         )
-        yield open_account(resources, nets, build_app(resources).test_client(), clock, f"merchant of {name}")
+        yield open_account(resources, nets, _serve(resources), clock, f"merchant of {name}")
 
 
 def open_another(shop: ChainShop, name: str, env_mode: EnvMode = EnvMode.TEST) -> ChainShop:
@@ -250,6 +257,14 @@ def open_account(
             set_account(session, vendor.vendor_id, env_mode, account, clock.now())
     shop = Shop(client=client, resources=resources, clock=clock, merchant=Merchant(vendor))
     return ChainShop(shop=shop, nets=nets, address=address, env_mode=env_mode)
+
+
+def _serve(resources: Resources) -> FlaskClient:
+    """Return a client of the application that goes from shop to shop: building one takes longer than a look."""
+    if not _STANDING:
+        _STANDING.append(build_app(resources))
+    attach_resources(_STANDING[0], resources)
+    return _STANDING[0].test_client()
 
 
 def _now(nets: Mapping[int, MainNet]) -> datetime:
