@@ -82,7 +82,11 @@ def load_adapters() -> dict[str, Connectable]:
     return dict(sorted((broken | found).items()))
 
 
-def load_installed(part: str, group: str = "") -> dict[str, Any]:
+class CannotLoad(Exception):
+    """An entry point is broken without which nothing may go on."""
+
+
+def load_installed(part: str, group: str = "", *, all_or_none: bool = False) -> dict[str, Any]:
     """Return a part of every installed bridge that has it, and all that a group of entry points names; sorted by name.
 
     What cannot be loaded is left out, logged with the package that it is of, and in `list_broken`.
@@ -93,11 +97,15 @@ def load_installed(part: str, group: str = "") -> dict[str, Any]:
         A field of `adapters.bridges.base.Bridge`, which the group ``routing_engine.bridges`` names; not known here.
     group : str
         For what is no bridge, and offers the same.
+    all_or_none : bool
+        Whether to raise where something cannot be loaded.
 
     Raises
     ------
     ValueError
         Naming the entry point that two packages have.
+    CannotLoad
+        Naming the entry point that is broken, if nothing may be left out.
     """
     found: dict[str, Any] = {}
     for entry in (*entry_points(group=BRIDGES), *entry_points(group=group)):
@@ -106,7 +114,9 @@ def load_installed(part: str, group: str = "") -> dict[str, Any]:
             if entry.group == BRIDGES:
                 offered = _get_part(offered, part)
         except Exception as fault:  # whatever the package of somebody else does when it is imported
-            _note_broken(entry, fault)
+            broken = _note_broken(entry, fault)
+            if all_or_none:
+                raise CannotLoad(f"{broken.describe()}: {broken.reason}; mend or remove the package") from fault
             continue
         if entry.name in found:
             raise ValueError(f"there are two entry points {entry.name!r} that offer the same: {part}")
@@ -121,10 +131,11 @@ def _get_part(offered: Any, part: str) -> Any:
     return getattr(offered, part)
 
 
-def _note_broken(entry: EntryPoint, fault: Exception) -> None:
+def _note_broken(entry: EntryPoint, fault: Exception) -> BrokenEntry:
     package = "unknown" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
     reason = f"{type(fault).__name__}: {fault}"
     broken = BrokenEntry(name=entry.name, group=entry.group, package=package, reason=reason)
     if _broken.get((entry.group, entry.name)) != broken:
         _broken[entry.group, entry.name] = broken
         logger.error("%s: %s", broken.describe(), reason, exc_info=fault)
+    return broken

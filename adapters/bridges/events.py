@@ -130,8 +130,17 @@ class FindReaders(Protocol):
 
 
 def find_event_readers(chain_id: int) -> tuple[EventReader, ...]:
-    """Return the readers of all installed bridges that are deployed on a chain."""
-    found: Iterable[FindReaders] = load_installed("events").values()
+    """Return the readers of all installed bridges that are deployed on a chain.
+
+    A delivery that nothing recognises looks like a payment by whoever relays it, for the order that he names. So all
+    bridges are read, or none.
+
+    Raises
+    ------
+    CannotLoad
+        If an installed bridge cannot be loaded.
+    """
+    found: Iterable[FindReaders] = load_installed("events", all_or_none=True).values()
     return tuple(reader for find_readers in found for reader in find_readers(chain_id))
 
 

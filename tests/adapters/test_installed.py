@@ -10,6 +10,7 @@ import pytest
 from adapters import installed
 from adapters.bridges import across, stargate
 from adapters.bridges.base import Bridge
+from adapters.bridges.events import find_event_readers
 from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.protocol import find_protocols
 from adapters.chain.tokens import ChainTokens
@@ -76,6 +77,17 @@ def test_what_is_broken_is_named_and_takes_nothing_else_down(
         (broken,) = installed.list_broken()
         assert broken.describe() in missing.reason
         assert f"entry point {name!r} in {group}, of the package unknown" in broken.describe()
+
+
+def test_a_chain_is_not_read_while_an_installed_bridge_cannot_be(install: Install) -> None:
+    install(
+        ("routing_engine.bridges", "across", "adapters.bridges.across:BRIDGE"),
+        ("routing_engine.bridges", "pony", "nowhere.pony:BRIDGE"),
+    )
+    with pytest.raises(installed.CannotLoad, match=r"'pony' in routing_engine\.bridges.*mend or remove the package"):
+        find_event_readers(1)
+    install(("routing_engine.bridges", "across", "adapters.bridges.across:BRIDGE"))
+    assert len(find_event_readers(1)) == 1
 
 
 def find_none(chain_id: int) -> None:
