@@ -146,7 +146,7 @@ def test_gas_prices_change_what_lanes_charge_in_coin() -> None:
     assert updated is not None
     assert_same(updated, Graph.compile(markets, dear))
     assert not np.array_equal(updated.forward.edges["gas"], graph.forward.edges["gas"])
-    waived = updated.follow([lanes_out[0]], dear)
+    waived = updated.apply([lanes_out[0]], dear)
     assert waived is not None
     assert waived.charging == frozenset()
     assert_same(waived, Graph.compile([markets[0], lanes_out[0], markets[2]], dear))
