@@ -130,12 +130,13 @@ class Purchase:
                 return found
             if allocation is None:
                 too_much, amount = amount, amount / FARTHEST
-            elif allocation.net < given * (1.0 + EXHAUSTED):
+            elif given and allocation.net < given * (1.0 + EXHAUSTED):
                 return None
             else:
-                # An output grows by less than its input, so this part of the input is enough of a too large one.
-                given, share = allocation.net, self._wanted / allocation.net
-                amount *= share if share < 1.0 else FARTHEST
+                # An output grows by less than its input, so this part of the input is enough of a too large one. Gas
+                # may take all that a small one gives.
+                given = max(0.0, allocation.net)
+                amount *= self._wanted / given if given > self._wanted else FARTHEST
             if amount >= too_much * (1.0 - ALIKE) or self._splitter.is_over:
                 return None
         return None
