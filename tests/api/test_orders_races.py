@@ -169,7 +169,8 @@ def test_payments_go_in_while_blocks_are_closed(shop: Shop, action: str) -> None
             retried(watch, shop)()
 
     at_once(act(0), act(1), keep_watching)
-    shop.wait(20)
+    shop.wait(20)  # until the bridge has delivered
+    shop.wait(8)  # until what the last of these looks saw has its confirmations
     assert {row.tx_hash for row in shop.transfers()} == {
         row.tx_hash for row in shop.payments() if row.state != "reorged"
     }
