@@ -87,7 +87,7 @@ def _compile_allocations() -> None:
 def _pose_problem(graph: Graph) -> SplitProblem:
     return SplitProblem(
         graph=graph.arrays, allowed=graph.every_market, wraps=graph.wraps, gas=np.zeros(1), units=graph.units, start=0,
-        end=1, max_hops=MAX_HOPS, amount=1e7,
+        end=1, max_hops=MAX_HOPS, amount=1e7, least_price=0.0,
     )  # fmt: skip
 
 

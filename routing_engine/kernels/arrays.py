@@ -102,7 +102,8 @@ class SplitProblem(NamedTuple):
 
     `allowed` are the markets that may be used, `wraps` those that change a native coin for its wrapped token. `gas` is
     the value of a gas unit by chain, in units of the target. `units` is the number of each token's smallest units that
-    the root's smallest unit is worth, 0 where unknown. The whole `amount` is at `start`.
+    the root's smallest unit is worth, 0 where unknown. The whole `amount` is at `start`. In bounds, what a route leaves
+    of it is worth `least_price` a unit: 0 where nothing may be left.
     """
 
     graph: GraphArrays
@@ -114,6 +115,7 @@ class SplitProblem(NamedTuple):
     end: int
     max_hops: int
     amount: float
+    least_price: float
 
 
 class Scratch(NamedTuple):

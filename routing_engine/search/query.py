@@ -113,7 +113,8 @@ class Query:
         if route.side is Side.EXACT_OUT:
             least = splitter.bound_input(allocation, float(route.amount_in_gross))
             return Certificate.of_input(float(route.amount_in_gross), least, max_hops, gas_aware=gas_aware)
-        return Certificate.of_output(float(route.amount_out_net), allocation.bound, max_hops, gas_aware=gas_aware)
+        most = splitter.bound_output(allocation)
+        return Certificate.of_output(float(route.amount_out_net), most, max_hops, gas_aware=gas_aware)
 
     def certify(self, route: Route, allowed: Mask) -> Certificate:
         """Judge a route by a bound over allowed markets, among which are its own."""

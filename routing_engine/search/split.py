@@ -32,9 +32,8 @@ DOUBTFUL, DOUBTFUL_OF_FEW, FEW = 1e-4, 3e-5, 4
 OVERSIZED_IMPACT, SMALLER_PARTS = 0.99, (1e-2, 1e-4, 1e-6)
 """Price impact at which a trade exceeds what there is to buy, and the parts of it whose paths are found instead."""
 
-TURNS, CLOSE, BELOW = 4, 1e-6, 1.0 - 1e-4
-"""How often the value of gas is corrected in the bound of an exact-out split, what part of the input it may cost, and
-what part of the slope it is."""
+PROVEN, PROVEN_OF_FEW = 1e-4, 1e-6
+"""Relative gaps of bounds that are not looked at more closely: of any allocation, and of one over few paths."""
 
 
 class Splitter:
@@ -85,6 +84,7 @@ class Splitter:
             end=end,
             max_hops=usual_hops,
             amount=float(request.amount),
+            least_price=0.0,
         )
 
     @property
@@ -179,6 +179,14 @@ class Splitter:
         """Return an allocation to just these paths, with its bound."""
         return self._improve(starts, self._problem, grow=False)
 
+    def bound_output(self, allocation: Allocation) -> float:
+        """Return what no route nets more than, by a closer look than while paths were looked for."""
+        proven = PROVEN_OF_FEW if allocation.count <= FEW else PROVEN
+        if allocation.bound <= allocation.net * (1.0 + proven):
+            return allocation.bound
+        problem = self._problem._replace(max_hops=allocation.max_hops)
+        return min(allocation.bound, self._improve(allocation.list_parts(), problem, grow=False).bound)
+
     def bound_input(self, allocation: Allocation, gross: float) -> float:
         """Return what no route that gives the request's output costs less than, gas valued in the input.
 
@@ -189,40 +197,29 @@ class Splitter:
         gross : float
             Its input and gas.
 
-        With gas valued at `rate` units of output for one of input, a bound ``out - rate * gas <= slope * in + rest``
-        says that ``in + gas >= (out - rest) / max(slope, rate)``. A rate above the slope costs as much of the whole
-        input, one below it only of the gas. So gas is valued a little below the slope that is expected.
+        Value the input that a route leaves of `gross`, and gas, at any rate. A route that costs less than `gross` and
+        gives the same is then worth more by the rate for each unit; so a bound of that worth bounds the cost. It is
+        tightest at the rate at which a little more is sold.
         """
-        starts = allocation.list_parts(gross / allocation.amount)
-        free = not self._gas_cost.any()  # then its value does not matter, and the input bounds itself
-        rate, most, gas_share = allocation.slope * BELOW, 0.0, max(0.0, 1.0 - allocation.amount / gross)
-        for _ in range(1 if free else TURNS):
-            if rate <= 0.0:
-                break
-            gas = self._gas_cost * self.graph.units[self._problem.start] * rate
-            problem = self._problem._replace(gas=gas, max_hops=allocation.max_hops)
-            judged = self._improve(starts, problem, grow=False, linear=True)
-            slope, rest = judged.slope, judged.bound - judged.slope * gross
-            price = slope if free and slope > 0.0 else max(slope, rate)
-            most = max(most, (self.request.amount - rest) / price)
-            if rate <= slope and (slope - rate) * gas_share <= CLOSE * slope:
-                break
-            rate = slope * BELOW
-        return most
+        starts, rate = allocation.list_parts(gross / allocation.amount), allocation.slope
+        if rate <= 0.0:
+            return 0.0
+        gas, is_free = self._gas_cost * self.graph.units[self._problem.start] * rate, not self._gas_cost.any()
+        least_price = 0.0 if is_free else rate
+        problem = self._problem._replace(gas=gas, max_hops=allocation.max_hops, least_price=least_price)
+        judged = self._improve(starts, problem, grow=False)
+        price = judged.slope if is_free else rate  # without gas, the bound is linear in the amount
+        return max(0.0, gross - (judged.bound - self.request.amount) / price) if price > 0.0 else 0.0
 
-    def _improve(
-        self, starts: Sequence[Part], problem: SplitProblem, *, grow: bool = True, linear: bool = False
-    ) -> Allocation:
-        """Improve an allocation by further paths, unless it is only to be judged; with a linear bound if asked for."""
+    def _improve(self, starts: Sequence[Part], problem: SplitProblem, *, grow: bool = True) -> Allocation:
+        """Improve an allocation by further paths, unless it is only to be judged."""
         state, workspace = self._memory
         capacity, rounds = (self.request.max_splits, ROUNDS) if grow else (len(starts), 0)
         max_hops = max(problem.max_hops, *[len(edges) for edges, _ in starts])
         problem = problem._replace(amount=sum([float(part) for _, part in starts]), max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
         reached = _fill_limits(problem, state, workspace.scratch.is_adjacent, False)
-        net, count, bound, slope = _generate_columns(
-            paths, len(starts), problem, state, workspace, rounds, reached, linear
-        )
+        net, count, bound, slope = _generate_columns(paths, len(starts), problem, state, workspace, rounds, reached)
         _clear_limits(state, reached)
         return Allocation(paths, count, net, bound, slope, problem.max_hops)
 

@@ -83,6 +83,7 @@ def exclude(router: Router, request: RouteRequest, known: Route) -> Exclusion:
     problem = SplitProblem(
         graph=graph.arrays, allowed=graph.every_market, wraps=graph.wraps, gas=gas * graph.units[end],
         units=graph.settled_units(gas), start=start, end=end, max_hops=request.max_hops, amount=float(request.amount),
+        least_price=0.0,
     )  # fmt: skip
     path = [edge_of(router, hop) for hop in known.hops]
     paths = Allocation.from_parts([(path, float(request.amount))], 1, request.max_hops).paths

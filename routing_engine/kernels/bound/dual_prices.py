@@ -135,8 +135,8 @@ def compute_dual_prices(problem, state, workspace, rule):
     Returns
     -------
     float
-        The price of a unit at the start. Where nothing makes the amount worth more than `rule.enough`, there are no
-        prices, and this is what makes it worth just that.
+        The price of a unit at the start, at least the problem's least one. Where nothing makes the amount worth more
+        than `rule.enough`, there are no prices, and this is what makes it worth just that.
     """
     start, max_hops, duals = problem.start, problem.max_hops, workspace.duals
     forward, reverse = problem.graph.forward, problem.graph.reverse
@@ -151,7 +151,7 @@ def compute_dual_prices(problem, state, workspace, rule):
         else:
             duals.sizes[k + 1] = _extend_from_tokens(k, last_but_one, problem, state, workspace, rule)
     duals.sizes[max_hops] = _extend_to_token(max_hops - 1, 0, start, problem, state, duals, rule)
-    price = max(0.0, rule.enough / problem.amount)
+    price = max(problem.least_price, rule.enough / problem.amount)
     for k in range(1, max_hops + 1):
         price = max(price, duals.best[k, start])
     return price

@@ -137,7 +137,7 @@ def _lower_limits(problem, state, reached, ceiling):
 
 
 @inner
-def _limit_again(problem, state, is_adjacent, reached):
+def limit_again(problem, state, is_adjacent, reached):
     """Find limits anew without the edges that are closed, no higher than they are; return the number of tokens."""
     most = state.losses.most
     for i in range(reached):
@@ -177,10 +177,13 @@ def exclude_edges(problem, state, workspace, merged, reached, floor):
             _set_own_prices(problem, state, merged, reached)
         ceiling = np.inf
         for turn in range(PASSES):
+            losses.price[problem.start] = max(losses.price[problem.start], problem.least_price)
             value = losses.price[problem.start] * problem.amount
             earned = weigh_edges(problem, state, reached)
             slack = max(0.0, value + earned - floor) + ROUNDING * value
-            mark_minor_edges(problem, state, reached, slack, floor - (ceiling - value), memory)
+            # A route that leaves part of the amount gives less than the floor, so minor edges may carry all of it.
+            budget = floor - (ceiling - value) if problem.least_price == 0.0 else 0.0
+            mark_minor_edges(problem, state, reached, slack, budget, memory)
             spread_losses(problem, state, reached, losses.lost, losses.to_lose, ALL)
             spread_losses(problem, state, reached, losses.main_lost, losses.main_to_lose, MAIN)
             bound = min(bound, value + earned - losses.main_lost[problem.end])
@@ -191,4 +194,4 @@ def exclude_edges(problem, state, workspace, merged, reached, floor):
         if bound <= floor:
             break
     losses.price[:] = 0.0
-    return bound, _limit_again(problem, state, workspace.scratch.is_adjacent, reached)
+    return bound, limit_again(problem, state, workspace.scratch.is_adjacent, reached)

@@ -1,4 +1,4 @@
-"""A small linear program that grows: the simplex method on a dense tableau, for `cutting_planes`.
+"""A small linear program that grows: the simplex method on a dense tableau, for `relaxation`.
 
 Maximise ``sum(gain * share)`` over shares of at least 0, so that ``sum(use[i] * share) <= 1`` in each row i. A column
 may be added at any time, and a row that no column so far takes part in: the shares found before stay feasible, and a
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from routing_engine.jit.decorators import inner, kernel
 
-ROWS, COLUMNS = 64, 48
+ROWS, COLUMNS = 64, 80
 """Capacity of a program. Its first `ROWS` columns belong to what rows leave over, the last is the right-hand side."""
 
 PIVOTS = 200

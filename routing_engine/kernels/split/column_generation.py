@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import inner, kernel
-from routing_engine.kernels.bound.cutting_planes import refine_bound
+from routing_engine.kernels.bound.branching import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
-from routing_engine.kernels.bound.fixed_cost_bound import bound_by_fixed_costs
 from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns
@@ -62,7 +61,7 @@ def _is_nearly_free(net, merged, gas):
 
 
 @kernel
-def _judge(problem, state, workspace, merged, net, reached, is_linear):
+def _judge(problem, state, workspace, merged, net, reached, is_thorough):
     """Bound what any allocation nets; where that proves too little and gas counts, with a closer look.
 
     Returns
@@ -76,17 +75,17 @@ def _judge(problem, state, workspace, merged, net, reached, is_linear):
     if bound <= net * (1.0 + CLOSE) or not problem.gas.any():
         return bound, slope, reached
     is_open = bound > net * (1.0 + (OPEN if merged.path_count > FEW else OPEN_OF_FEW))
-    if is_open and not is_linear:
+    if is_open:
         most, reached = exclude_edges(problem, state, workspace, merged, reached, net)
         bound = max(net, min(bound, most))
-    closer, its_slope = refine_bound(problem, state, workspace, merged, net, bound)
+    closer, its_slope, reached = refine_bound(problem, state, workspace, merged, (net, bound), reached, is_thorough and is_open)
     if closer < bound:
         return closer, its_slope, reached
     return bound, slope, reached
 
 
 @kernel
-def generate_columns(paths, count, problem, state, workspace, rounds, reached, is_linear):
+def generate_columns(paths, count, problem, state, workspace, rounds, reached):
     """Improve an allocation by further paths, beginning with the `count` paths given, and judge it.
 
     Parameters
@@ -96,9 +95,9 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached, i
     state : FlowState
         With `inflow` filled for the amount.
     rounds : int
-        How often columns may be tried; 0 judges the paths as they are.
+        How often columns may be tried; 0 judges the paths as they are, and thoroughly.
     reached : int
-        From `fill_limits`; 0 for a bound that is linear in the amount: one that `slope` tells for less of it.
+        From `fill_limits`.
 
     Returns
     -------
@@ -121,7 +120,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached, i
         return net, count, bound, 0.0
     merged = MergedPaths(graph, network, count, total)
     stage = 0 if _is_nearly_free(net, merged, problem.gas) else len(MIN_GAINS) - 1
-    slope = 0.0
+    slope, is_thorough = 0.0, rounds == 0
     for _ in range(rounds):
         used = network.edge[:total].copy()
         size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)
@@ -139,7 +138,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached, i
         if size == 0:
             break
         if bound == np.inf:
-            bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_linear)
+            bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
         fresh = _find_new_edge(columns.found[0], used, state)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
@@ -151,8 +150,6 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached, i
     net, count, total = optimise(paths, count, problem, network, FINE)
     merged = MergedPaths(graph, network, count, total)
     if bound == np.inf or not problem.gas.any():
-        bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_linear)
-    if not is_linear and count == 1 and bound > net * (1.0 + CLOSE) and problem.gas.any():
-        bound = min(bound, bound_by_fixed_costs(problem, state, workspace, reached, merged, net))
+        bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
     state.closed[:] = False
     return net, count, bound, slope
