@@ -96,7 +96,7 @@ class Query:
             if replayed:
                 priced = [(self.build_route(hops), candidate) for candidate, hops in replayed]
                 route, best = min(priced, key=lambda each: self.rank_key(each[0])) if len(priced) > 1 else priced[0]
-                return Single(route, best.numbers, tuple(each for each in candidates if each is not best))
+                return Single(route, best.numbers, tuple([each for each in candidates if each is not best]))
             if not refused:
                 break
             allowed = self.exclude(allowed, refused)

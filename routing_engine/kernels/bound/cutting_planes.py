@@ -33,9 +33,9 @@ from routing_engine.kernels.bound.dual_prices import (
     trace_dearest_path,
 )
 from routing_engine.kernels.bound.initial_prices import price_rounds
+from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.bound.simplex import COLUMNS, ROWS, add_row, create_program, solve_with
 from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
-from routing_engine.kernels.search.frontier import mark_adjacent
 
 KEPT_PART = 0.8
 """Part of what an allocation's markets earn that they are allowed in any case; what else they need is found. Of one
@@ -128,7 +128,6 @@ def refine_bound(problem, state, workspace, merged, floor, bound):
     path, dual_price = np.zeros(max_hops, np.int64), np.zeros(max_hops)
     cuts = Cuts(np.full(ROWS, -1), np.zeros(ROWS), np.zeros(ROWS))
     program, added, rows, least, slope = create_program(), np.zeros(ROWS), 1, bound, 0.0
-    mark_adjacent(problem.graph.forward, problem.start, workspace.scratch.is_adjacent, True)
     price_rounds(merged, problem, duals, floor)
     set_multipliers(merged, problem, state, duals)
     clear_targets(merged, problem, duals)
@@ -160,5 +159,5 @@ def refine_bound(problem, state, workspace, merged, floor, bound):
     clear_multipliers(merged, state)
     for row in range(1, rows):
         state.multiplier[cuts.markets[row]] = 0.0
-    mark_adjacent(problem.graph.forward, problem.start, workspace.scratch.is_adjacent, False)
+    forget_open_edges(state)
     return (least, slope) if least < bound else (np.inf, 0.0)

@@ -16,9 +16,9 @@ from routing_engine.kernels.bound.cutting_planes import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE
 from routing_engine.kernels.bound.dual_prices import PricingRule, clear_dual_prices, compute_dual_prices
 from routing_engine.kernels.bound.flow_limits import clear_limits, fill_limits
+from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.bound.single_path_search import find_best_single_path
 from routing_engine.kernels.marginal_price import value_base_gas
-from routing_engine.kernels.search.frontier import mark_adjacent
 
 SINGLE_PATH = np.bool_(True)
 """Routes of one path are judged."""
@@ -84,11 +84,10 @@ def bound_by_fixed_costs(problem, state, workspace, reached, merged, net):
             break
     clear_limits(state, reached)
     reached = fill_limits(problem, state, scratch.is_adjacent, SINGLE_PATH)
-    mark_adjacent(problem.graph.forward, problem.start, scratch.is_adjacent, True)
     single = compute_dual_prices(problem, state, workspace, PricingRule(net, SINGLE_PATH)) * problem.amount
     if single > max(several, net * (1.0 + CLOSE)):
         single = min(single, find_best_single_path(problem, state, duals, net))
     clear_dual_prices(duals)
-    mark_adjacent(problem.graph.forward, problem.start, scratch.is_adjacent, False)
+    forget_open_edges(state)
     clear_limits(state, reached)
     return max(single, several)

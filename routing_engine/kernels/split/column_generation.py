@@ -14,6 +14,7 @@ from routing_engine.kernels.bound.cutting_planes import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
 from routing_engine.kernels.bound.fixed_cost_bound import bound_by_fixed_costs
+from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_limits, fill_limits
 from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns
@@ -86,19 +87,17 @@ def _judge(problem, state, workspace, merged, net, reached, is_linear):
 
 
 @kernel
-def generate_columns(paths, count, problem, state, workspace, rounds, reached, is_linear):
+def generate_columns(paths, count, problem, state, workspace, rounds, is_linear):
     """Improve an allocation by further paths, beginning with the `count` paths given, and judge it.
 
     Parameters
     ----------
     paths : Paths
         With capacity for all that may be used; changed in place.
-    state : FlowState
-        With `inflow` filled for the amount.
     rounds : int
         How often columns may be tried; 0 judges the paths as they are.
-    reached : int
-        From `fill_limits`; 0 for a bound that is linear in the amount: one that `slope` tells for less of it.
+    is_linear : bool
+        Whether the bound is to be linear in the amount, so that `slope` tells it for less of it.
 
     Returns
     -------
@@ -111,6 +110,15 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached, i
     slope : float
         What less of the amount takes off the bound, for each unit.
     """
+    reached = fill_limits(problem, state, workspace.scratch.is_adjacent, MANY_WAYS)
+    found = _generate_within_limits(paths, count, problem, state, workspace, rounds, reached, is_linear)
+    clear_limits(state, reached)
+    return found
+
+
+@kernel
+def _generate_within_limits(paths, count, problem, state, workspace, rounds, reached, is_linear):
+    """Do what `generate_columns` does, with `inflow` filled for the amount: `reached` tokens."""
     network, graph = create_network(paths.rows.shape[0], problem.max_hops), problem.graph
     most = problem.max_hops * LABELS
     columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most))
