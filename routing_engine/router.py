@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from routing_engine.batch.executor import Progress
-from routing_engine.batch.quotes import Quotes, make_requests, quote_requests
 from routing_engine.certificate import Certificate
 from routing_engine.deadline import Budget, Clock
 from routing_engine.errors import InvalidRequest, Refusal
@@ -29,6 +26,12 @@ from routing_engine.search.pareto import certify_pareto_set, find_pareto_set
 from routing_engine.search.path_search import Search
 from routing_engine.search.query import Query, Single
 from routing_engine.snapshot.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from routing_engine.batch.executor import Progress
+    from routing_engine.batch.quotes import Quotes
 
 TOO_MUCH = Refusal.AMOUNT_TOO_HIGH, Refusal.INSUFFICIENT_LIQUIDITY
 """Reasons of markets that might serve a part of the amount."""
@@ -136,6 +139,8 @@ class Router:
         InvalidRequest
             Naming the field and the position; nothing is searched then.
         """
+        from routing_engine.batch.quotes import make_requests, quote_requests
+
         requests = make_requests(self._find_token, token_in, token_out, amount, side, **options)
         return quote_requests(self, requests, executor=executor, workers=workers, progress=progress)
 

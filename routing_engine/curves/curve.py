@@ -11,6 +11,7 @@ formula of `routing_engine.curves.kernels.shapes` and its parameters.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,13 +113,16 @@ class Curve:
         if self.shape is not Shape.PIECES:
             x = _amount(shape_in(int(self.shape), self.params, 0, y))
             return max(x, self.x_min) if x <= self.x_max else float("nan")
-        row = self.pieces[max(0, int(np.searchsorted(self.pieces[:, Y0], y, side="right")) - 1)]
-        dy = y - row[Y0]
-        rest = row[A] - row[C] * dy
-        if rest <= 0:
-            return float("nan")
-        x = max(self.x_min, float(row[X0] + row[B] * dy / rest))
-        return x if x <= self.x_max else float("nan")
+        return invert_pieces(self.pieces, y, self.x_min, self.x_max)
+
+
+def invert_pieces(pieces: npt.NDArray[np.float64], y: float, x_min: float, x_max: float) -> float:
+    """Return the least input within limits whose output by the pieces is at least `y`, or NaN where none is."""
+    x0, y0, a, b, c = pieces[max(0, int(pieces[:, Y0].searchsorted(y, side="right")) - 1)].tolist()
+    dy = y - y0
+    rest = a - c * dy
+    x = max(x_min, x0 + b * dy / rest) if rest > 0.0 else math.inf
+    return x if x <= x_max else math.nan
 
 
 def _amount(value: float) -> float:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from routing_engine.curves.curve import A, B, Curve
 from routing_engine.curves.kernels import mobius_pieces
+from routing_engine.curves.kernels.mobius_pieces import ABOVE
 from routing_engine.curves.shape import Shape
 from routing_engine.jit.direct_call import Compiled
 
@@ -38,7 +39,9 @@ def fit_curve(curve: Curve) -> FittedPieces:
     """Return a curve's own pieces, or those that stand for its formula."""
     most = curve.max_average_price
     if curve.shape is Shape.PIECES:
-        return FittedPieces(np.hstack((curve.pieces, np.zeros((len(curve.pieces), 1)))), curve.concave, most)
+        pieces = np.zeros((len(curve.pieces), ABOVE + 1))
+        pieces[:, :ABOVE] = curve.pieces
+        return FittedPieces(pieces, curve.concave, most)
     slope, depth = curve.pieces[0, A] / curve.pieces[0, B], curve.pieces[0, B]
     if not curve.x_min < curve.x_max:  # closed: nothing is ever asked of it
         return FittedPieces(np.array([[*curve.pieces[0], 0.0]]), True, most)

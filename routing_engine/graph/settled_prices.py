@@ -37,14 +37,15 @@ class SettledPrices:
         gas_cost : float64 array, shape (chains,)
             Worth of one gas unit by chain, in the root's smallest units.
         """
-        if prices.size > MOST_TOKENS or not gas_cost.any():
-            return np.zeros(prices.size)
         key = gas_cost.tobytes()
         known = self._units.get(key)
         if known is not None:
             return known
         settled = prices.copy()
-        _settle_prices(graph, settled, gas_cost)
+        if prices.size > MOST_TOKENS or not gas_cost.any():
+            settled.fill(0.0)
+        else:
+            _settle_prices(graph, settled, gas_cost)
         units = np.divide(1.0, settled, out=np.zeros(settled.size), where=settled > 0)
         if len(self._units) >= KEPT:
             self._units.clear()

@@ -156,6 +156,19 @@ class Losses(NamedTuple):
     most: npt.NDArray[np.float64]
 
 
+class OpenEdges(NamedTuple):
+    """Edges that a request's routes can use: see `routing_engine.kernels.bound.open_edges`.
+
+    `rows` holds the lists end to end, from place 1 on. That of a token begins at ``span[way, token, 0]``, 0 where there
+    is none, and ends before ``span[way, token, 1]``. `listed` are the lists that there are, as ways and tokens.
+    """
+
+    span: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+    listed: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+
+
 class FlowState(NamedTuple):
     """Present flows and what limits new ones; memory of one thread, all zero (`owner` -1) between requests.
 
@@ -163,7 +176,7 @@ class FlowState(NamedTuple):
     each market, or -1. `shut` marks the edges that are left out for a while. `multiplier` is what each market may earn
     beside its gas. `inflow` says what can be at each token after so many hops, `room` what can be there at all, and
     `limit` what can in a route that is better than the one known. `closed` marks the edges that no such route
-    uses; `losses` is the memory of the search for them.
+    uses; `losses` is the memory of the search for them. `open_edges` are those that a certificate's prices go through.
     """
 
     flow: npt.NDArray[np.float64]
@@ -176,6 +189,7 @@ class FlowState(NamedTuple):
     limit: npt.NDArray[np.float64]
     closed: npt.NDArray[np.bool_]
     losses: Losses
+    open_edges: OpenEdges
 
 
 class DualPrices(NamedTuple):

@@ -39,11 +39,16 @@ def find_widest_prices(first, edges, mid_rate, root):
     width = np.zeros(n)
     price[root] = 1.0
     width[root] = np.inf
+    has_news = np.zeros(
+        n, np.bool_
+    )  # what a token's markets say was heard, unless the token itself has news since then
+    has_news[root] = True
     for _ in range(MAX_ROUNDS):
         changed = False
         for u in range(n):
-            if width[u] <= 0.0:
+            if not has_news[u]:
                 continue
+            has_news[u] = False
             for e in range(first[u], first[u + 1]):
                 edge = edges[e]
                 v = edge["other"]
@@ -54,7 +59,7 @@ def find_widest_prices(first, edges, mid_rate, root):
                 if depth > width[v] * (1.0 + 1e-9):
                     width[v] = depth
                     price[v] = price[u] / mid_rate[e]
-                    changed = True
+                    changed = has_news[v] = True
         if not changed:
             break
     return price, width

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.kernels.arrays import DualPrices, FlowState, Inflow, Losses, Workspace
+from routing_engine.kernels.arrays import DualPrices, FlowState, Inflow, Losses, OpenEdges, Workspace
 from routing_engine.kernels.search.labels import create_scratch
 
 
@@ -48,5 +48,11 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
             main_lost=np.zeros(tokens),
             main_to_lose=np.zeros(tokens),
             most=np.zeros(tokens),
+        ),
+        open_edges=OpenEdges(
+            span=np.zeros((2, tokens, 2), np.int64),
+            rows=np.zeros(2 * edges + 1, np.int32),
+            listed=np.zeros((2 * tokens, 2), np.int64),
+            sizes=np.zeros(3, np.int64),
         ),
     )

@@ -2,35 +2,64 @@
 
 May import `amm`, `curves`, `errors`, `extensions`, `fixed_point`, `model`, `reference` and `token_fields`.
 Begin with `constant_product.py`.
+
+Names are imported on first use: a snapshot loads the kinds that it has.
 """
 
 from __future__ import annotations
 
-from routing_engine.markets.balancer.linear import BalancerLinearPool
-from routing_engine.markets.balancer.stable import BalancerStablePool
-from routing_engine.markets.balancer.v1 import BalancerV1Pool
-from routing_engine.markets.balancer.weighted import WeightedPool
-from routing_engine.markets.bancor import BancorPool
-from routing_engine.markets.bridges.lane import BridgeLane, LaneFee
-from routing_engine.markets.bridges.stargate import StargateLane
-from routing_engine.markets.concentrated.pool import ConcentratedPool
-from routing_engine.markets.constant_product import ConstantProductPool
-from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
-from routing_engine.markets.ekubo.pool import EkuboPool
-from routing_engine.markets.fluid.pool import FluidPool
-from routing_engine.markets.kinds import (
-    describe_kind,
-    installed_kinds,
-    kinds_by_type,
-    market_from_record,
-    pool_readers,
-)
-from routing_engine.markets.ladder import LadderMarket, Level
-from routing_engine.markets.solidly.direction import Fork
-from routing_engine.markets.solidly.pool import SolidlyPool
-from routing_engine.markets.stableswap.pool import StableSwapPool
-from routing_engine.markets.vault import Vault
-from routing_engine.markets.wrap import NativeWrap
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from routing_engine.markets.balancer.linear import BalancerLinearPool
+    from routing_engine.markets.balancer.stable import BalancerStablePool
+    from routing_engine.markets.balancer.v1 import BalancerV1Pool
+    from routing_engine.markets.balancer.weighted import WeightedPool
+    from routing_engine.markets.bancor import BancorPool
+    from routing_engine.markets.bridges.lane import BridgeLane, LaneFee
+    from routing_engine.markets.bridges.stargate import StargateLane
+    from routing_engine.markets.concentrated.pool import ConcentratedPool
+    from routing_engine.markets.constant_product import ConstantProductPool
+    from routing_engine.markets.cryptoswap.pool import CryptoSwapPool
+    from routing_engine.markets.ekubo.pool import EkuboPool
+    from routing_engine.markets.fluid.pool import FluidPool
+    from routing_engine.markets.kinds import (
+        describe_kind,
+        installed_kinds,
+        kinds_by_type,
+        market_from_record,
+        pool_readers,
+    )
+    from routing_engine.markets.ladder import LadderMarket, Level
+    from routing_engine.markets.solidly.direction import Fork
+    from routing_engine.markets.solidly.pool import SolidlyPool
+    from routing_engine.markets.stableswap.pool import StableSwapPool
+    from routing_engine.markets.vault import Vault
+    from routing_engine.markets.wrap import NativeWrap
+
+_HOMES = {
+    "balancer.linear": ("BalancerLinearPool",),
+    "balancer.stable": ("BalancerStablePool",),
+    "balancer.v1": ("BalancerV1Pool",),
+    "balancer.weighted": ("WeightedPool",),
+    "bancor": ("BancorPool",),
+    "bridges.lane": ("BridgeLane", "LaneFee"),
+    "bridges.stargate": ("StargateLane",),
+    "concentrated.pool": ("ConcentratedPool",),
+    "constant_product": ("ConstantProductPool",),
+    "cryptoswap.pool": ("CryptoSwapPool",),
+    "ekubo.pool": ("EkuboPool",),
+    "fluid.pool": ("FluidPool",),
+    "kinds": ("describe_kind", "installed_kinds", "kinds_by_type", "market_from_record", "pool_readers"),
+    "ladder": ("LadderMarket", "Level"),
+    "solidly.direction": ("Fork",),
+    "solidly.pool": ("SolidlyPool",),
+    "stableswap.pool": ("StableSwapPool",),
+    "vault": ("Vault",),
+    "wrap": ("NativeWrap",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "BalancerLinearPool",
@@ -59,3 +88,9 @@ __all__ = [
     "market_from_record",
     "pool_readers",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -70,7 +70,13 @@ class TokenInfo:
             known = ", ".join(map(str, self.chain_ids))
             raise UnknownToken("chain_id", f"{self.symbol} is not known on chain {chain_id}; use one of {known}")
         decimals = self.decimals_on.get(chain_id, self.decimals)
-        return Token(chain_id=chain_id, address=address, symbol=self.symbol, decimals=decimals)
+        return _share_token(chain_id, address, self.symbol, decimals)
+
+
+@cache
+def _share_token(chain_id: int, address: str, symbol: str, decimals: int) -> Token:
+    """Return one token for all who ask: it is checked once, and compared by identity."""
+    return Token(chain_id=chain_id, address=address, symbol=symbol, decimals=decimals)
 
 
 @cache

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 from routing_engine.model import Token, Transfers
 from routing_engine.reference.chains import Chain
@@ -76,7 +77,7 @@ _L1 = 1
 _DEEP_FROM, _MID_FROM, _OTHERS = 9000, 2500, 1200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PoolPlan:
     """One pool to build.
 
@@ -104,7 +105,7 @@ class PoolPlan:
     dollars: int
     pegged: bool
 
-    @property
+    @cached_property
     def label(self) -> str:
         """Unique name, for draws."""
         return f"{self.protocol}/{self.token0.key}/{self.token1.key}/{self.fee_pips}"
@@ -168,12 +169,16 @@ def _pair(chain: Chain, base: TokenInfo, quote: TokenInfo, venues: list[str], de
 
 
 def _depth_percent(chain_id: int, info: TokenInfo) -> int:
-    homes = [
-        chain.chain_id for chain in sandbox_chains() if info.symbol in sandbox_facts(chain.chain_id).get("home_of", ())
-    ]
-    home = homes[0] if homes else _L1
+    home = _find_home(info.symbol)
     is_deepest = chain_id == home or home not in info.addresses
     return 100 if is_deepest else int(sandbox_facts(chain_id)["depth_percent"])
+
+
+@cache
+def _find_home(symbol: str) -> int:
+    """Return the chain on which a token's pools are deepest, where it is there."""
+    chains = (chain.chain_id for chain in sandbox_chains())
+    return next((chain_id for chain_id in chains if symbol in sandbox_facts(chain_id).get("home_of", ())), _L1)
 
 
 def _family(info: TokenInfo) -> str:

@@ -44,7 +44,8 @@ class Allocation:
     @classmethod
     def from_parts(cls, parts: Sequence[Part], capacity: int, max_hops: int) -> Self:
         """Lay parts out, with room for `capacity` paths of at most `max_hops` hops."""
-        rows, x = np.full((capacity, max_hops), -1, np.int32), np.zeros(capacity)
+        rows, x = np.empty((capacity, max_hops), np.int32), np.zeros(capacity)
+        rows.fill(-1)
         for place, (edges, part) in enumerate(parts):
             rows[place, : len(edges)] = edges
             x[place] = part

@@ -20,8 +20,9 @@ def find_alternatives(query: Query, single: Single, count: int) -> list[Route]:
     for candidate in single.others:
         if len(routes) > count or query.budget.is_spent():
             break
-        if not best.issubset(map(market_of, candidate.numbers)):
-            routes += query.replay_candidate(candidate)
+        edges = candidate.numbers
+        if not best.issubset(map(market_of, edges)):
+            routes += query.replay_path(edges)
     if len(routes) == 1:
         routes += _find_detours(query, single)
     return query.rank(routes[: 1 + count])

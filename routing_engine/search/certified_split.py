@@ -62,8 +62,9 @@ def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
 def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Iterator[Attempt]:
     """Yield allocations that are not just the single path, with their hops unless a market declines; the best first."""
     request, is_exact_out = query.request, query.request.side == Side.EXACT_OUT
-    is_hopeless = not is_exact_out and single.route.price_impact > HOPELESS_IMPACT
-    if request.max_splits == 1 or request.objective.time_first or query.budget.is_spent() or is_hopeless:
+    if request.max_splits == 1 or request.objective.time_first or query.budget.is_spent():
+        return
+    if not is_exact_out and single.route.price_impact > HOPELESS_IMPACT:
         return
     if is_exact_out:
         for bought in Purchase(query, splitter, allowed).run(single):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from operator import attrgetter
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -35,14 +35,19 @@ class Candidate(NamedTuple):
 
     Parameters
     ----------
-    numbers : tuple of int
-        Forward edges of the graph, from source to target.
     rank : tuple of float
         Sort key, smaller is better: the float64 twin of `Objective.rank`.
+    row : list of int
+        Forward edges of the graph, from source to target, and -1 past the end.
     """
 
-    numbers: tuple[int, ...]
     rank: tuple[float, float]
+    row: list[int]
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Its forward edges."""
+        return tuple(self.row[: self.row.index(-1)] if self.row[-1] < 0 else self.row)
 
     def is_rivalled_by(self, other: Candidate) -> bool:
         """Whether rounding might hide that `other` is as good."""
@@ -112,13 +117,8 @@ class Search:
             max_hops=max_hops,
         )
         total = _find_best_paths(problem, scratch, found, scores)
-        rows = zip(found[:total].tolist(), scores[:total].tolist(), strict=True)
-        candidates = [
-            Candidate(_trim_row(row), (time, -score) if weights.time_first else (-score, time))
-            for row, (time, score) in rows
-        ]
-        candidates.sort(key=attrgetter("rank"))
-        return candidates
+        ranks = [(time, -score) if weights.time_first else (-score, time) for time, score in scores[:total].tolist()]
+        return sorted(map(Candidate, ranks, found[:total].tolist()), key=itemgetter(0))
 
     def _weigh(self, request: RouteRequest, gas_cost: npt.NDArray[np.float64]) -> Weights:
         objective = request.objective
@@ -145,11 +145,6 @@ class Search:
     def _sizes(self) -> tuple[int, int, int]:
         graph = self.graph
         return len(graph.tokens), len(graph.markets), graph.source.size
-
-
-def _trim_row(row: list[int]) -> tuple[int, ...]:
-    """Return a row of edges without the -1 past its end."""
-    return tuple(row[: row.index(-1)] if -1 in row else row)
 
 
 def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:

@@ -96,7 +96,7 @@ class Query:
             if replayed:
                 priced = [(self.build_route(hops), candidate) for candidate, hops in replayed]
                 route, best = min(priced, key=lambda each: self.rank_key(each[0])) if len(priced) > 1 else priced[0]
-                return Single(route, best.numbers, tuple(each for each in candidates if each is not best))
+                return Single(route, best.numbers, tuple([each for each in candidates if each is not best]))
             if not refused:
                 break
             allowed = self.exclude(allowed, refused)
@@ -133,10 +133,10 @@ class Query:
         edges = graph.find_edges(hop.market_id)
         return int(next(edge for edge in edges if (graph.source[edge], graph.forward.edges["other"][edge]) == ends))
 
-    def replay_candidate(self, candidate: Candidate) -> list[Route]:
-        """Return a candidate as an exact route; nothing where a market declines."""
+    def replay_path(self, edges: Iterable[int]) -> list[Route]:
+        """Return a path of forward edges as an exact route; nothing where a market declines."""
         try:
-            hops = replay(self.graph.edges_ends(candidate.numbers), self.request.side, self.request.amount)
+            hops = replay(self.graph.edges_ends(edges), self.request.side, self.request.amount)
         except QuoteRefused:
             return []
         return [self.build_route(hops)]

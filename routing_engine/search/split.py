@@ -218,9 +218,7 @@ class Splitter:
         max_hops = max(problem.max_hops, *[len(edges) for edges, _ in starts])
         problem = problem._replace(amount=sum([float(part) for _, part in starts]), max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
-        reached = _fill_limits(problem, state, workspace.scratch.is_adjacent, False)
-        net, count, bound, slope = _generate_columns(paths, len(starts), problem, state, workspace, rounds, reached)
-        _clear_limits(state, reached)
+        net, count, bound, slope = _generate_columns(paths, len(starts), problem, state, workspace, rounds)
         return Allocation(paths, count, net, bound, slope, problem.max_hops)
 
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:

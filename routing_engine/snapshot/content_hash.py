@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from functools import cached_property
 
+from routing_engine.markets.common.canonical_text import write_canonical_text
 from routing_engine.model import Market
 
 DIGEST_BYTES = 32
 DIGESTS: int = 256**DIGEST_BYTES
-_TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 class Digests:
@@ -88,6 +87,5 @@ class MarketsHash:
 
 def digest(market: Market) -> int:
     """Hash a market's whole state, decimals included."""
-    record = market.to_record() | {"decimals": [token.decimals for token in market.tokens]}
-    text = _TEXT.encode(record).encode()
+    text = write_canonical_text(market).encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest(), "big")

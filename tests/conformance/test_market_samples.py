@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.market_kinds import Sample, amount_across, laddered_pool, samples
-from routing_engine.markets import installed_kinds
+from routing_engine.markets import ConstantProductPool, installed_kinds
+from routing_engine.markets.common.canonical_text import write_canonical_text
+from routing_engine.model import Market
 
 
 def test_every_kind_is_measured() -> None:
@@ -21,6 +26,22 @@ def test_samples_are_ordinary_trades(sample: Sample) -> None:
     least, _ = sample.market.swap_exact_out(*way, hop.amount_out)
     assert least.amount_in <= sample.amount
     assert sample.market.curve(*way)(float(sample.amount)) == pytest.approx(hop.amount_out, rel=1e-9)
+
+
+@pytest.mark.parametrize("sample", tuple(samples()), ids=lambda sample: sample.name)
+def test_the_text_of_a_state_is_its_record_and_decimals(sample: Sample) -> None:
+    assert write_canonical_text(sample.market) == _encode(sample.market)
+
+
+def test_names_of_all_letters_are_written_as_json_has_them() -> None:
+    pool = next(sample.market for sample in samples() if isinstance(sample.market, ConstantProductPool))
+    odd = replace(pool, id='1:"%s\\ ü', protocol="100 %")
+    assert write_canonical_text(odd) == _encode(odd)
+
+
+def _encode(market: Market) -> str:
+    record = market.to_record() | {"decimals": [token.decimals for token in market.tokens]}
+    return json.dumps(record, sort_keys=True, separators=(",", ":"))
 
 
 @pytest.mark.parametrize("ticks", [1, 5, 50])

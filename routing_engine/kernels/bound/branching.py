@@ -17,6 +17,7 @@ from routing_engine.kernels.bound.dual_bound import clear_multipliers, clear_tar
 from routing_engine.kernels.bound.exclusion import limit_again
 from routing_engine.kernels.bound.fixing import close_losing_edges
 from routing_engine.kernels.bound.initial_prices import price_rounds
+from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.bound.relaxation import (
     CLOSED,
     PAID,
@@ -27,7 +28,6 @@ from routing_engine.kernels.bound.relaxation import (
     solve_relaxation,
 )
 from routing_engine.kernels.marginal_price import value_base_gas
-from routing_engine.kernels.search.frontier import mark_adjacent
 
 KEPT_PART = 0.8
 """Part of what an allocation's markets earn that they are allowed in any case; what else they need is found. Of one
@@ -143,11 +143,9 @@ def _close_edges(problem, state, workspace, relaxation, nodes, floor, reached):
         if not close_losing_edges(problem, state, workspace, relaxation.total[0], floor, reached):
             break
         reached = limit_again(problem, state, workspace.scratch.is_adjacent, reached)
-        mark_adjacent(problem.graph.forward, problem.start, workspace.scratch.is_adjacent, True)
+        forget_open_edges(state)
         drop_closed_planes(relaxation, state)
-        nodes.bound[0], _, nodes.row[0] = solve_relaxation(
-            problem, state, workspace, relaxation, floor, nodes.bound[0]
-        )
+        nodes.bound[0], _, nodes.row[0] = solve_relaxation(problem, state, workspace, relaxation, floor, nodes.bound[0])
     return reached
 
 
@@ -172,8 +170,7 @@ def refine_bound(problem, state, workspace, merged, bounds, reached, is_thorough
     reached : int
         As of `fill_limits`.
     """
-    duals, is_adjacent, floor = workspace.duals, workspace.scratch.is_adjacent, bounds[0]
-    mark_adjacent(problem.graph.forward, problem.start, is_adjacent, True)
+    duals, floor = workspace.duals, bounds[0]
     price_rounds(merged, problem, duals, floor)
     set_multipliers(merged, problem, state, duals)
     clear_targets(merged, problem, duals)
@@ -185,5 +182,5 @@ def refine_bound(problem, state, workspace, merged, bounds, reached, is_thorough
         least = _branch(problem, state, workspace, relaxation, nodes, floor)
     clear_multipliers(merged, state)
     clear_row_multipliers(relaxation, state)
-    mark_adjacent(problem.graph.forward, problem.start, is_adjacent, False)
+    forget_open_edges(state)
     return (least, slope, reached) if least < bounds[1] else (np.inf, 0.0, reached)

@@ -26,8 +26,8 @@ from routing_engine.kernels.bound.dual_prices import (
     trace_dearest_path,
 )
 from routing_engine.kernels.bound.initial_prices import count_hops, price_rounds, price_tokens
+from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
-from routing_engine.kernels.search.frontier import mark_adjacent
 
 REFINEMENTS = 48
 
@@ -159,9 +159,7 @@ def certify(problem, state, workspace, merged, floor):
     price : float
         What less of the amount takes off the bound, for each unit.
     """
-    forward, is_adjacent, duals = problem.graph.forward, workspace.scratch.is_adjacent, workspace.duals
-    mark_adjacent(forward, problem.start, is_adjacent, True)
-    least, slope = np.inf, 0.0
+    duals, least, slope = workspace.duals, np.inf, 0.0
     for rule in range(2):
         if rule == 0:
             price_rounds(merged, problem, duals, floor)
@@ -175,5 +173,5 @@ def certify(problem, state, workspace, merged, floor):
         clear_multipliers(merged, state)
         if least <= floor * (1.0 + CLOSE):
             break
-    mark_adjacent(forward, problem.start, is_adjacent, False)
+    forget_open_edges(state)
     return least, slope

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from routing_engine.jit.decorators import inlined, inner
+from routing_engine.kernels.bound.open_edges import count_edges_near_start, list_edges_from, list_edges_to
 from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, value_base_gas, value_piece_gas
-from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
+from routing_engine.kernels.search.frontier import count_edges
 
 
 class PricingRule(NamedTuple):
@@ -30,7 +31,7 @@ class Step(NamedTuple):
     v: int
 
 
-@inner
+@inlined
 def look_up_price(duals, edges, k, v, u):
     """Dual price of v with k hops left, for a route that came from u."""
     if k > 0 and edges[duals.via[k, v]]["other"] == u:
@@ -38,7 +39,7 @@ def look_up_price(duals, edges, k, v, u):
     return duals.best[k, v]
 
 
-@inner
+@inlined
 def _record_price(duals, edges, step, rate):
     """Keep the price that a step gives its token u; whether it is the first one."""
     k, e, u, v = step.k + 1, step.e, step.u, step.v
@@ -58,12 +59,12 @@ def _record_price(duals, edges, step, rate):
 
 @inlined
 def _raise_price(step, edge, problem, state, duals, rule):
-    """Let a step raise the price of its token u; return whether it is the first one."""
+    """Let a step over an open edge raise the price of its token u; return whether it is the first one."""
     k, u = step.k, step.u
     # A route that goes on over k + 1 hops has no more than that at u.
     here = state.inflow.most[problem.max_hops - k - 1, u]
     most = here if rule.is_single_path else state.limit[u]
-    if most <= 0.0 or most < edge["x_min"] or state.closed[step.e] or not problem.allowed[edge["market"]]:
+    if most <= 0.0 or most < edge["x_min"]:
         return False
     edges = problem.graph.forward.edges
     dual_price = look_up_price(duals, edges, k, step.v, u)
@@ -77,6 +78,14 @@ def _raise_price(step, edge, problem, state, duals, rule):
     return rate > floor and rate * here > rule.enough and _record_price(duals, edges, step, rate)
 
 
+@inlined
+def _mark_start(problem, state, is_adjacent, value):
+    """Set the marks of all tokens that the start's open edges lead to."""
+    first, last = list_edges_from(problem.start, problem, state)
+    for place in range(first, last):
+        is_adjacent[problem.graph.forward.edges[state.open_edges.rows[place]]["other"]] = value
+
+
 @inner
 def _extend_from_tokens(k, last_but_one, problem, state, workspace, rule):
     """Fill round k + 1 by the edges that lead to the tokens of round k; return its size."""
@@ -86,10 +95,11 @@ def _extend_from_tokens(k, last_but_one, problem, state, workspace, rule):
         v = duals.touched[k, i]
         if v == problem.start:
             continue
-        for row in range(reverse.first[v], reverse.first[v + 1]):
-            edge = reverse.edges[row]
+        first, last = list_edges_to(v, problem, state)
+        for place in range(first, last):
+            edge = reverse.edges[state.open_edges.rows[place]]
             u = edge["other"]
-            if u == problem.end or (last_but_one and u != problem.start and not is_adjacent[u]):
+            if last_but_one and u != problem.start and not is_adjacent[u]:
                 continue
             if _raise_price(Step(k, edge["twin"], u, v), edge, problem, state, duals, rule):
                 duals.touched[k + 1, size] = u
@@ -101,10 +111,12 @@ def _extend_from_tokens(k, last_but_one, problem, state, workspace, rule):
 def _extend_to_token(k, size, u, problem, state, duals, rule):
     """Add token u to round k + 1 by its edges to tokens of round k; return the round's size."""
     forward, found = problem.graph.forward, False
-    for e in range(forward.first[u], forward.first[u + 1]):
+    first, last = list_edges_from(u, problem, state)
+    for place in range(first, last):
+        e = state.open_edges.rows[place]
         edge = forward.edges[e]
         v = edge["other"]
-        if duals.best[k, v] > 0.0 and v != problem.start:
+        if duals.best[k, v] > 0.0:
             found |= _raise_price(Step(k, e, u, v), edge, problem, state, duals, rule)
     if found:
         duals.touched[k + 1, size] = u
@@ -117,12 +129,12 @@ def _extend_near_start(k, problem, state, workspace, rule):
     forward, start, duals = problem.graph.forward, problem.start, workspace.duals
     is_adjacent = workspace.scratch.is_adjacent
     size = _extend_to_token(k, 0, start, problem, state, duals, rule)
-    for e in range(forward.first[start], forward.first[start + 1]):
-        u = forward.edges[e]["other"]
+    first, last = list_edges_from(start, problem, state)
+    for place in range(first, last):
+        u = forward.edges[state.open_edges.rows[place]]["other"]
         if is_adjacent[u] and u != problem.end:
             is_adjacent[u] = False  # once, however many edges lead there
             size = _extend_to_token(k, size, u, problem, state, duals, rule)
-    mark_adjacent(forward, start, is_adjacent, True)
     return size
 
 
@@ -130,27 +142,26 @@ def _extend_near_start(k, problem, state, workspace, rule):
 def compute_dual_prices(problem, state, workspace, rule):
     """Fill the dual prices for the present multipliers, as far as the rule asks for them.
 
-    `is_adjacent` marks the tokens adjacent to the start.
-
     Returns
     -------
     float
         The price of a unit at the start, at least the problem's least one. Where nothing makes the amount worth more
         than `rule.enough`, there are no prices, and this is what makes it worth just that.
     """
-    start, max_hops, duals = problem.start, problem.max_hops, workspace.duals
-    forward, reverse = problem.graph.forward, problem.graph.reverse
+    start, max_hops, duals, reverse = problem.start, problem.max_hops, workspace.duals, problem.graph.reverse
     duals.touched[0, 0] = problem.end
     duals.sizes[0] = 1
     duals.best[0, problem.end] = 1.0
-    adjacent_edges = count_adjacent_edges(forward, start)
+    _mark_start(problem, state, workspace.scratch.is_adjacent, True)
+    edges_near_start = count_edges_near_start(problem, state)
     for k in range(max_hops - 1):
         last_but_one = k == max_hops - 2
-        if last_but_one and adjacent_edges < count_edges(reverse.first, duals.touched[k], duals.sizes[k]):
+        if last_but_one and edges_near_start < count_edges(reverse.first, duals.touched[k], duals.sizes[k]):
             duals.sizes[k + 1] = _extend_near_start(k, problem, state, workspace, rule)
         else:
             duals.sizes[k + 1] = _extend_from_tokens(k, last_but_one, problem, state, workspace, rule)
     duals.sizes[max_hops] = _extend_to_token(max_hops - 1, 0, start, problem, state, duals, rule)
+    _mark_start(problem, state, workspace.scratch.is_adjacent, False)
     price = max(problem.least_price, rule.enough / problem.amount)
     for k in range(1, max_hops + 1):
         price = max(price, duals.best[k, start])

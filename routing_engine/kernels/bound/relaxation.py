@@ -51,8 +51,8 @@ UNSURE = 1e-6
 class Planes(NamedTuple):
     """Planes below the bound: `use[c, i]` is how the value of plane c falls with the multiplier of `row[c, i]`.
 
-    `edge` is the path that it belongs to; `value` is that without any multipliers, -inf if the path is closed. Edges and
-    rows are -1 past the end of a path.
+    `edge` is the path that it belongs to; `value` is that without any multipliers, -inf if the path is closed. Edges
+    and rows are -1 past the end of a path.
     """
 
     edge: npt.NDArray[np.int64]

@@ -13,6 +13,7 @@ from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.bound.branching import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
+from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_limits, fill_limits
 from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns
@@ -78,26 +79,24 @@ def _judge(problem, state, workspace, merged, net, reached, is_thorough):
     if is_open:
         most, reached = exclude_edges(problem, state, workspace, merged, reached, net)
         bound = max(net, min(bound, most))
-    closer, its_slope, reached = refine_bound(problem, state, workspace, merged, (net, bound), reached, is_thorough and is_open)
+    closer, its_slope, reached = refine_bound(
+        problem, state, workspace, merged, (net, bound), reached, is_thorough and is_open
+    )
     if closer < bound:
         return closer, its_slope, reached
     return bound, slope, reached
 
 
 @kernel
-def generate_columns(paths, count, problem, state, workspace, rounds, reached):
+def generate_columns(paths, count, problem, state, workspace, rounds):
     """Improve an allocation by further paths, beginning with the `count` paths given, and judge it.
 
     Parameters
     ----------
     paths : Paths
         With capacity for all that may be used; changed in place.
-    state : FlowState
-        With `inflow` filled for the amount.
     rounds : int
         How often columns may be tried; 0 judges the paths as they are, and thoroughly.
-    reached : int
-        From `fill_limits`.
 
     Returns
     -------
@@ -110,6 +109,15 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached):
     slope : float
         What less of the amount takes off the bound, for each unit.
     """
+    reached = fill_limits(problem, state, workspace.scratch.is_adjacent, MANY_WAYS)
+    found = _generate_within_limits(paths, count, problem, state, workspace, rounds, reached)
+    clear_limits(state, reached)
+    return found
+
+
+@kernel
+def _generate_within_limits(paths, count, problem, state, workspace, rounds, reached):
+    """Do what `generate_columns` does, with `inflow` filled for the amount: `reached` tokens."""
     network, graph = create_network(paths.rows.shape[0], problem.max_hops), problem.graph
     most = problem.max_hops * LABELS
     columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most))

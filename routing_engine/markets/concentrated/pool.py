@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Self
 
 from routing_engine.amm.concentrated.swap_loop import MAX_AMOUNT, Swapped, Tick, least_input, swap
@@ -14,7 +14,7 @@ from routing_engine.amm.concentrated.tick_math import (
     MIN_TICK,
     sqrt_ratio_at_tick,
 )
-from routing_engine.curves.curve import A, B, Curve
+from routing_engine.curves.curve import A, B, Curve, invert_pieces
 from routing_engine.errors import InvalidMarket, Refusal
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets.common.base import CLOSED
@@ -161,13 +161,14 @@ class ConcentratedPool(PairMarket):
     def curve(self, token_in: Token, token_out: Token) -> Curve:
         """One Möbius piece per interval between initialised ticks and the next edges of the bitmap's words."""
         pieces, x_max = build_pieces(self, self.is_zero_for_one(token_in, token_out))
-        curve = Curve(
+        x_max = min(x_max, float(self.largest_amount))
+        return Curve(
             pieces=pieces,
-            x_max=min(x_max, float(self.largest_amount)),
+            x_min=invert_pieces(pieces, 1.0, 0.0, x_max),
+            x_max=x_max,
             gas=float(self.gas + self.gas_per_step),
             gas_per_piece=float(self.gas_per_step),
         )
-        return replace(curve, x_min=curve.inverse(1.0))
 
     def _swap_out(self, token_in: Token, token_out: Token, amount_out: int) -> Swapped | None:
         zero_for_one = self.is_zero_for_one(token_in, token_out)
