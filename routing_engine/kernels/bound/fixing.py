@@ -33,7 +33,7 @@ def _price_output(k, v, u, problem, state, duals, enough):
 
 @inner
 def _price_input(k, u, v, problem, state, duals, enough):
-    """Return what a unit of u is worth at least with k hops left, to a route that goes on to v; wherever it came from."""
+    """Return what a unit of u is worth at least with k hops left, to a route that goes on to v, from anywhere."""
     best, edges = duals.best[k, u], problem.graph.forward.edges
     if best > 0.0 and edges[duals.via[k, u]]["other"] != v:
         best = duals.other[k, u]
