@@ -10,6 +10,7 @@ from typing import Any
 import numba
 
 from routing_engine.jit import compilation  # noqa: F401 (it gives notice of the first compilation)
+from routing_engine.jit.link_once import LinkOnce
 
 _ENGINE = Path(__file__).parents[1]
 _SOURCES = ("jit", "kernels", "curves")
@@ -35,18 +36,28 @@ def _use_cache_of_these_sources() -> None:
 
 _use_cache_of_these_sources()
 
-_EVERY: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+_EVERY: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": LinkOnce
+}  # fmt: skip
 
-kernel = numba.njit(**_EVERY)
-"""Compile what Python calls, or what allocates arrays. A division by zero gives an infinity, as in numpy."""
+kernel = numba.njit(**_EVERY, cache=True)
+"""Compile what Python calls, with all that it calls. A division by zero gives an infinity, as in numpy."""
 
-_INNER: dict[str, Any] = {**_EVERY, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_CALLED_BY_KERNELS: dict[str, Any] = {**_EVERY, "no_cpython_wrapper": True}
+
+allocating = numba.njit(**_CALLED_BY_KERNELS)
+"""Compile what only kernels call, and what allocates arrays."""
+
+part = numba.njit(**_CALLED_BY_KERNELS, cache=True)
+"""Compile a large part of a kernel, and keep it, so that one process can compile it for another."""
+
+_INNER: dict[str, Any] = {**_CALLED_BY_KERNELS, "_nrt": False}
 
 inner = numba.njit(**_INNER)
 """Compile what only kernels call and what allocates nothing.
 
 Without numba's runtime no references are counted: with it, each array handed to an inner function costs two atomic
-additions, a third of all time. Without wrappers, a quarter less is compiled.
+additions, a third of all time.
 """
 
 inlined = numba.njit(**_INNER, forceinline=True)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.bound.dual_bound import (
     CLOSE,
     MANY_PATHS,
@@ -109,7 +109,7 @@ def _keep_multipliers(merged, state):
     return kept
 
 
-@kernel
+@allocating
 def refine_bound(problem, state, workspace, merged, floor, bound):
     """Lower a bound that `certify` has found for the net output of every allocation of at most the amount.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner, part
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound.cutting_planes import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE
@@ -44,7 +44,7 @@ def _relax_gas(problem, state, reached, least_gas):
     return least
 
 
-@kernel
+@allocating
 def find_least_gas_of_two_paths(problem, state, reached):
     """Return what the gas of two paths together is at least worth: that of the cheapest, and of one market more.
 
@@ -59,7 +59,7 @@ def find_least_gas_of_two_paths(problem, state, reached):
     return least_gas[problem.end] + least
 
 
-@kernel
+@part
 def bound_by_fixed_costs(problem, state, workspace, reached, merged, net):
     """Bound the net output of every allocation of at most the amount, knowing that one path gives `net`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.curves.kernels.edge_curve import bound_above, compute_amount_out
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.bound.dual_prices import look_up_price
 from routing_engine.kernels.marginal_price import value_gas
 
@@ -32,7 +32,7 @@ def _look_up_best_price(duals, edges, v, u, left):
     return most
 
 
-@kernel
+@allocating
 def find_best_single_path(problem, state, duals, net):
     """Return the largest net output of a single path that takes the whole amount.
 

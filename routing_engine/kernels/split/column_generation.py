@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import inner, kernel, part
 from routing_engine.kernels.bound.cutting_planes import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
@@ -61,8 +61,8 @@ def _is_nearly_free(net, merged, gas):
     return least < NEARLY_FREE * net
 
 
-@kernel
-def _judge(problem, state, workspace, merged, net, reached, is_linear):
+@part
+def judge(problem, state, workspace, merged, net, reached, is_linear):
     """Bound what any allocation nets; where that proves too little and gas counts, with a closer look.
 
     Returns
@@ -139,7 +139,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached, i
         if size == 0:
             break
         if bound == np.inf:
-            bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_linear)
+            bound, slope, reached = judge(problem, state, workspace, merged, net, reached, is_linear)
         fresh = _find_new_edge(columns.found[0], used, state)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
@@ -151,7 +151,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds, reached, i
     net, count, total = optimise(paths, count, problem, network, FINE)
     merged = MergedPaths(graph, network, count, total)
     if bound == np.inf or not problem.gas.any():
-        bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_linear)
+        bound, slope, reached = judge(problem, state, workspace, merged, net, reached, is_linear)
     if not is_linear and count == 1 and bound > net * (1.0 + CLOSE) and problem.gas.any():
         bound = min(bound, bound_by_fixed_costs(problem, state, workspace, reached, merged, net))
     state.closed[:] = False
