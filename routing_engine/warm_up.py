@@ -14,7 +14,7 @@ import numpy as np
 
 from routing_engine.batch.rehearsal import build_tiny_market, rehearse
 from routing_engine.graph.graph import Graph
-from routing_engine.jit.ahead import compile_for
+from routing_engine.jit.ahead import begin_to_compile, compile_for, note_that_all_is_compiled
 from routing_engine.jit.compilation import report_progress
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound.fixed_cost_bound import bound_by_fixed_costs
@@ -42,6 +42,7 @@ def warm_up() -> None:
 def main() -> None:
     """Warm up on two cores, and show on stderr what is compiled and how long it took."""
     started = time.perf_counter()
+    begin_to_compile()
     report_progress(_show)
     # Most of the time goes into `generate_columns`. The other process compiles the part of it that judges an
     # allocation; meanwhile this one compiles the rest, and then all of it together.
@@ -52,6 +53,7 @@ def main() -> None:
     _compile_division(helper, is_judge_ready)
     helper.join()
     warm_up()
+    note_that_all_is_compiled()
     print(f"routing kernels are ready ({time.perf_counter() - started:.1f} s)", file=sys.stderr)
 
 

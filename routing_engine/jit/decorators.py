@@ -12,9 +12,20 @@ import numba
 from routing_engine.jit import compilation  # noqa: F401 (it gives notice of the first compilation)
 from routing_engine.jit.link_once import LinkOnce
 
-_ENGINE = Path(__file__).parents[1]
+ENGINE = Path(__file__).parents[1]
 _SOURCES = ("jit", "kernels", "curves")
 """Packages whose sources decide what is compiled."""
+
+
+def _hash_sources() -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sorted(source for package in _SOURCES for source in (ENGINE / package).rglob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+SOURCES = _hash_sources()
+"""Tells one state of the kernels' sources from another."""
 
 
 def _use_cache_of_these_sources() -> None:
@@ -25,13 +36,10 @@ def _use_cache_of_these_sources() -> None:
     """
     if os.environ.get("NUMBA_CACHE_DIR"):
         return
-    digest = hashlib.blake2b(digest_size=8)
-    for source in sorted(source for package in _SOURCES for source in (_ENGINE / package).rglob("*.py")):
-        digest.update(source.read_bytes())
-    home = _ENGINE / "kernels" / "__pycache__"
+    home = ENGINE / "kernels" / "__pycache__"
     if not os.access(home.parent, os.W_OK):
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "routing-engine"
-    vars(numba.config)["CACHE_DIR"] = str(home / f"kernels-{digest.hexdigest()}")
+    vars(numba.config)["CACHE_DIR"] = str(home / f"kernels-{SOURCES}")
 
 
 _use_cache_of_these_sources()
