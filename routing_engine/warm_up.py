@@ -14,7 +14,7 @@ import numpy as np
 
 from routing_engine.batch.rehearsal import build_tiny_market, rehearse
 from routing_engine.graph.graph import Graph
-from routing_engine.jit.ahead import begin_to_compile, compile_for, note_that_all_is_compiled
+from routing_engine.jit.ahead import begin_to_compile, compile_for, is_all_compiled, note_that_all_is_compiled
 from routing_engine.jit.compilation import report_progress
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound.fixed_cost_bound import bound_by_fixed_costs
@@ -44,6 +44,14 @@ def main() -> None:
     started = time.perf_counter()
     begin_to_compile()
     report_progress(_show)
+    if not is_all_compiled():
+        _compile_on_two_cores()
+    warm_up()
+    note_that_all_is_compiled()
+    print(f"routing kernels are ready ({time.perf_counter() - started:.1f} s)", file=sys.stderr)
+
+
+def _compile_on_two_cores() -> None:
     # Most of the time goes into `generate_columns`. The other process compiles the part of it that judges an
     # allocation; meanwhile this one compiles the rest, and then all of it together.
     context = get_context("spawn")
@@ -52,9 +60,6 @@ def main() -> None:
     helper.start()
     _compile_division(helper, is_judge_ready)
     helper.join()
-    warm_up()
-    note_that_all_is_compiled()
-    print(f"routing kernels are ready ({time.perf_counter() - started:.1f} s)", file=sys.stderr)
 
 
 def _show(kernel: str, seconds: float) -> None:

@@ -33,6 +33,11 @@ def begin_to_compile() -> None:
     os.environ[_UNDER_WAY] = "1"
 
 
+def is_all_compiled() -> bool:
+    """Whether there is a mark beside the kernels that all are compiled."""
+    return _find_mark().exists()
+
+
 def note_that_all_is_compiled() -> None:
     """Leave a mark beside the kernels."""
     mark = _find_mark()
@@ -46,7 +51,7 @@ def compile_all_once() -> None:
     Where that is not possible, or fails, this process compiles each kernel when it is called.
     """
     with _lock:
-        if _is_needless() or _find_mark().exists() or not _can_start_python():
+        if _is_needless() or is_all_compiled() or not _can_start_python():
             return
         announce()
         output = subprocess.DEVNULL if os.environ.get(QUIET) else None
