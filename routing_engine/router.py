@@ -15,6 +15,7 @@ from routing_engine.errors import InvalidRequest, Refusal
 from routing_engine.fixed_point import BPS
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.graph.graph import Graph
+from routing_engine.jit.ahead import compile_all_once
 from routing_engine.model import Token
 from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, Status
 from routing_engine.resolution import find_token, require_snapshot, resolve
@@ -51,7 +52,9 @@ class Router:
     """
 
     def __init__(self, snapshot: Snapshot, *, clock: Clock = time.perf_counter) -> None:
-        graph = Graph.compile(require_snapshot(snapshot).markets.values(), snapshot.gas_prices)
+        require_snapshot(snapshot)
+        compile_all_once()
+        graph = Graph.compile(snapshot.markets.values(), snapshot.gas_prices)
         self._fill(snapshot, Search(graph), clock)
 
     def _fill(self, snapshot: Snapshot, search: Search, clock: Clock) -> None:

@@ -8,21 +8,22 @@ from __future__ import annotations
 import sys
 import time
 from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 
 from routing_engine.batch.rehearsal import build_tiny_market, rehearse
 from routing_engine.graph.graph import Graph
+from routing_engine.jit.ahead import begin_to_compile, compile_for, is_all_compiled, note_that_all_is_compiled
 from routing_engine.jit.compilation import report_progress
 from routing_engine.kernels.arrays import SplitProblem
-from routing_engine.kernels.bound.dual_bound import certify
 from routing_engine.kernels.bound.flow_limits import clear_limits, fill_limits
 from routing_engine.kernels.search.labels import LABELS
-from routing_engine.kernels.split.column_pricing import Columns, Threshold
-from routing_engine.kernels.split.flow_network import MAX_EDGES, MergedPaths, create_network
-from routing_engine.kernels.split.newton_allocation import FINE
-from routing_engine.kernels.split.pruning import optimise, prune, reallocate
-from routing_engine.kernels.split.try_columns import rank_columns
+from routing_engine.kernels.split.column_generation import generate_columns, judge
+from routing_engine.kernels.split.column_pricing import Columns
+from routing_engine.kernels.split.flow_network import MAX_EDGES, MergedPaths, Paths, create_network
+from routing_engine.kernels.split.pruning import optimise, reallocate
+from routing_engine.kernels.split.try_columns import append_open_paths, find_columns, try_columns
 from routing_engine.request import MAX_HOPS, RouteRequest
 from routing_engine.router import Router
 from routing_engine.search.allocation import Allocation
@@ -40,15 +41,24 @@ def warm_up() -> None:
 def main() -> None:
     """Warm up on two cores, and show on stderr what is compiled and how long it took."""
     started = time.perf_counter()
+    begin_to_compile()
     report_progress(_show)
-    # Searches and allocations do not call each other, so either's kernels can be compiled without the other's. What
-    # calls both comes last, and finds them in the cache.
-    searches = get_context("spawn").Process(target=_compile_searches)
-    searches.start()
-    _compile_allocations()
-    searches.join()
+    if not is_all_compiled():
+        _compile_on_two_cores()
     warm_up()
+    note_that_all_is_compiled()
     print(f"routing kernels are ready ({time.perf_counter() - started:.1f} s)", file=sys.stderr)
+
+
+def _compile_on_two_cores() -> None:
+    # Most of the time goes into `generate_columns`. The other process compiles the part of it that judges an
+    # allocation; meanwhile this one compiles the rest, and then all of it together.
+    context = get_context("spawn")
+    is_judge_ready = context.Event()
+    helper = context.Process(target=_compile_judge_and_small_kernels, args=(is_judge_ready,))
+    helper.start()
+    _compile_division(helper, is_judge_ready)
+    helper.join()
 
 
 def _show(kernel: str, seconds: float) -> None:
@@ -56,32 +66,43 @@ def _show(kernel: str, seconds: float) -> None:
         print(f"compiled {kernel} ({seconds:.1f} s)", file=sys.stderr, flush=True)
 
 
-def _compile_searches() -> None:
-    """Compile the search for paths, for columns, and the certificate, in a process of its own."""
+def _compile_judge_and_small_kernels(is_judge_ready: Any) -> None:
+    """Compile what judges an allocation, tell so, and compile what else Python calls."""
     report_progress(_show)
     graph = Router(build_tiny_market()).graph
-    first, second = graph.tokens[:2]
     search, problem = Search(graph), _pose_problem(graph)
+    state, workspace = search.get_memory()
+    merged = MergedPaths(problem.graph, create_network(1, MAX_HOPS), 0, 0)
+    compile_for(judge, problem, state, workspace, merged, 0.0, 0, False)
+    is_judge_ready.set()
+    first, second = graph.tokens[:2]
     request = RouteRequest(token_in=first, token_out=second, amount=10**7)
     search.find_candidates(request, problem.gas, graph.every_market, MAX_HOPS)
-    state, workspace = search.get_memory()
-    reached = fill_limits(problem, state, workspace.scratch.is_adjacent, False)
-    columns = Columns(np.full((MAX_HOPS * LABELS, MAX_HOPS), -1, np.int32), np.zeros(MAX_HOPS * LABELS))
-    rank_columns(problem, state, Threshold(0.0, 0.0), workspace.scratch, columns)
-    nothing = MergedPaths(problem.graph, create_network(1, MAX_HOPS), 0, 0)
-    certify(problem, state, workspace, nothing, 0.0)
-    clear_limits(state, reached)
+    paths = _begin_paths(graph)
+    compile_for(fill_limits, problem, state, workspace.scratch.is_adjacent, False)
+    compile_for(clear_limits, state, 0)
+    compile_for(reallocate, paths, 1, 1.0, problem.graph, np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES))
+    compile_for(append_open_paths, paths, 1, problem, state, workspace.scratch)
 
 
-def _compile_allocations() -> None:
-    """Compile the allocation of an amount to given paths."""
+def _compile_division(helper: Any, is_judge_ready: Any) -> None:
+    """Compile the division of an amount, the judge last: once it is ready, or its process has ended without it."""
     graph = Router(build_tiny_market()).graph
-    problem, parts = _pose_problem(graph), [([edge], 5e6) for edge in np.flatnonzero(graph.source == 0).tolist()]
-    paths = Allocation.from_parts(parts, 2, MAX_HOPS).paths
-    reallocate(paths, 2, problem.amount, problem.graph, np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES))
-    network = create_network(2, MAX_HOPS)
-    net, count, total = optimise(paths, 2, problem, network, FINE)
-    prune(paths, count, net, total, problem, network)
+    problem, (state, workspace) = _pose_problem(graph), Search(graph).get_memory()
+    paths, network = _begin_paths(graph), create_network(1, MAX_HOPS)
+    merged = MergedPaths(problem.graph, network, 0, 0)
+    columns = Columns(np.full((MAX_HOPS * LABELS, MAX_HOPS), -1, np.int32), np.zeros(MAX_HOPS * LABELS))
+    compile_for(optimise, paths, 1, problem, network, 0.0)
+    compile_for(try_columns, paths, 1, 0.0, columns, 1, 0.0, problem, network)
+    compile_for(find_columns, merged, 0.0, 0.0, problem, state, workspace.scratch, columns)
+    while helper.is_alive() and not is_judge_ready.wait(0.1):
+        pass
+    compile_for(generate_columns, paths, 1, problem, state, workspace, 1)
+
+
+def _begin_paths(graph: Graph) -> Paths:
+    parts = [([edge], 5e6) for edge in np.flatnonzero(graph.source == 0).tolist()]
+    return Allocation.from_parts(parts, 2, MAX_HOPS).paths
 
 
 def _pose_problem(graph: Graph) -> SplitProblem:

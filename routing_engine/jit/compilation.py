@@ -14,8 +14,8 @@ QUIET = "ROUTING_ENGINE_QUIET"
 """Environment variable; with any value but an empty one, the notice is not given."""
 
 NOTICE = f"""\
-routing_engine: compiling the routing kernels, which happens once and takes some minutes.
-`routing-engine warm` does it beforehand, on two cores; {QUIET}=1 silences this notice and what follows."""
+routing_engine: compiling the routing kernels, which happens once and takes about half a minute on two cores.
+`routing-engine warm` does it beforehand; {QUIET}=1 silences this notice and what follows."""
 
 SHOWN_EVERY_S = 10.0
 """How often it is said how many kernels are compiled."""
@@ -43,6 +43,7 @@ class Watch(event.Listener):
         self._began = self._last_shown = 0.0
         self._done: set[object] = set()
         self._most = 0
+        self._is_announced = False
 
     def on_start(self, event: event.Event) -> None:
         """Give the notice, if it is the first kernel and nobody is told of progress."""
@@ -53,7 +54,7 @@ class Watch(event.Listener):
         if not self._most:
             self._began = self._last_shown = now
             self._most = count_kernels()
-            self._say(NOTICE)
+            self.announce()
 
     def on_end(self, event: event.Event) -> None:
         """Tell of the kernel, or now and then of how many there are."""
@@ -69,6 +70,12 @@ class Watch(event.Listener):
             passed = now - self._began
             self._say(f"routing_engine: {len(self._done)} of at most {most} kernels are compiled ({passed:.0f} s)")
 
+    def announce(self) -> None:
+        """Give the notice, if it was not given yet."""
+        if not self._is_announced:
+            self._is_announced = True
+            self._say(NOTICE)
+
     def _say(self, text: str) -> None:
         if not self.tell and not os.environ.get(QUIET) and sys.stderr:
             print(text, file=sys.stderr, flush=True)
@@ -82,6 +89,11 @@ def count_kernels() -> int:
 
 _watch = Watch()
 event.register(_COMPILING, _watch)  # type: ignore[no-untyped-call]
+
+
+def announce() -> None:
+    """Give the notice, if this process did not yet."""
+    _watch.announce()
 
 
 def report_progress(tell: Tell) -> None:

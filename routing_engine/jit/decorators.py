@@ -10,10 +10,22 @@ from typing import Any
 import numba
 
 from routing_engine.jit import compilation  # noqa: F401 (it gives notice of the first compilation)
+from routing_engine.jit.link_once import LinkOnce
 
-_ENGINE = Path(__file__).parents[1]
+ENGINE = Path(__file__).parents[1]
 _SOURCES = ("jit", "kernels", "curves")
 """Packages whose sources decide what is compiled."""
+
+
+def _hash_sources() -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for source in sorted(source for package in _SOURCES for source in (ENGINE / package).rglob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+SOURCES = _hash_sources()
+"""Tells one state of the kernels' sources from another."""
 
 
 def _use_cache_of_these_sources() -> None:
@@ -24,29 +36,36 @@ def _use_cache_of_these_sources() -> None:
     """
     if os.environ.get("NUMBA_CACHE_DIR"):
         return
-    digest = hashlib.blake2b(digest_size=8)
-    for source in sorted(source for package in _SOURCES for source in (_ENGINE / package).rglob("*.py")):
-        digest.update(source.read_bytes())
-    home = _ENGINE / "kernels" / "__pycache__"
+    home = ENGINE / "kernels" / "__pycache__"
     if not os.access(home.parent, os.W_OK):
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "routing-engine"
-    vars(numba.config)["CACHE_DIR"] = str(home / f"kernels-{digest.hexdigest()}")
+    vars(numba.config)["CACHE_DIR"] = str(home / f"kernels-{SOURCES}")
 
 
 _use_cache_of_these_sources()
 
-_EVERY: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+_EVERY: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": LinkOnce
+}  # fmt: skip
 
-kernel = numba.njit(**_EVERY)
-"""Compile what Python calls, or what allocates arrays. A division by zero gives an infinity, as in numpy."""
+kernel = numba.njit(**_EVERY, cache=True)
+"""Compile what Python calls, with all that it calls. A division by zero gives an infinity, as in numpy."""
 
-_INNER: dict[str, Any] = {**_EVERY, "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_CALLED_BY_KERNELS: dict[str, Any] = {**_EVERY, "no_cpython_wrapper": True}
+
+allocating = numba.njit(**_CALLED_BY_KERNELS)
+"""Compile what only kernels call, and what allocates arrays."""
+
+part = numba.njit(**_CALLED_BY_KERNELS, cache=True)
+"""Compile a large part of a kernel, and keep it, so that one process can compile it for another."""
+
+_INNER: dict[str, Any] = {**_CALLED_BY_KERNELS, "_nrt": False}
 
 inner = numba.njit(**_INNER)
 """Compile what only kernels call and what allocates nothing.
 
 Without numba's runtime no references are counted: with it, each array handed to an inner function costs two atomic
-additions, a third of all time. Without wrappers, a quarter less is compiled.
+additions, a third of all time.
 """
 
 inlined = numba.njit(**_INNER, forceinline=True)

@@ -9,9 +9,32 @@ from routing_engine.jit.decorators import inner
 
 @inner
 def copy_first(source, target, count):
-    """Copy the first entries; a slice's assignment would allocate."""
+    """Copy the first entries; a slice's assignment would allocate, and compile code for errors in shapes."""
     for i in range(count):
         target[i] = source[i]
+
+
+@inner
+def copy_rows(source, target, count):
+    """Copy the first rows."""
+    for row in range(count):
+        copy_first(source[row], target[row], source.shape[1])
+
+
+@inner
+def add_up(values, count):
+    """Return the sum of the first entries."""
+    total = 0.0
+    for i in range(count):
+        total += values[i]
+    return total
+
+
+@inner
+def scale_first(values, factor, count):
+    """Multiply the first entries."""
+    for i in range(count):
+        values[i] *= factor
 
 
 @inner

@@ -22,6 +22,7 @@ from routing_engine.markets import ConstantProductPool
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.path_search import Search
 from tests.differential.test_certificate import PATIENT_MS, excluded, own_rivals
+from tests.support.kernels import expose
 
 UNIT, POOL_GAS = 10**18, 120_000
 AMOUNT = 100 * UNIT
@@ -88,11 +89,11 @@ def exclude(router: Router, request: RouteRequest, known: Route) -> Exclusion:
     path = [edge_of(router, hop) for hop in known.hops]
     paths = Allocation.from_parts([(path, float(request.amount))], 1, request.max_hops).paths
     network = create_network(1, request.max_hops)
-    net, count, total = optimise(paths, 1, problem, network, FINE)
+    net, count, total = expose(optimise)(paths, 1, problem, network, FINE)
     reached = fill_limits(problem, state, workspace.scratch.is_adjacent, False)
     loose = state.limit.copy()
     merged = MergedPaths(graph.arrays, network, count, total)
-    bound, again = exclude_edges(problem, state, workspace, merged, reached, net)
+    bound, again = expose(exclude_edges)(problem, state, workspace, merged, reached, net)
     found = Exclusion(net, bound, state.closed.copy(), loose, state.limit.copy())
     clear_limits(state, again)
     state.closed[:] = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.curves.kernels.shapes import shape_out
-from routing_engine.jit.decorators import kernel
+from routing_engine.jit.decorators import allocating, inner, kernel
 
 X0, Y0, A, B, C, ABOVE = range(6)
 
@@ -49,7 +49,7 @@ CONVEX = 1e-9
 """Relative rise of the marginal price from one piece to the next that is taken for rounding."""
 
 
-@kernel
+@inner
 def differentiate(shape, params, x, x_max):
     """Marginal price of a formula at an input within its limits; at the largest, by what is before it."""
     h = STEP * x
@@ -60,7 +60,7 @@ def differentiate(shape, params, x, x_max):
     return (shape_out(shape, params, 0, x + h) - low) / (2.0 * h)
 
 
-@kernel
+@inner
 def _is_close(x0, y0, slope_0, x1, y1, slope_1, slope_at_zero):
     """Whether a Möbius piece over an interval is as good as the formula."""
     rise = y1 - y0
@@ -74,7 +74,7 @@ def _is_close(x0, y0, slope_0, x1, y1, slope_1, slope_at_zero):
     return error * error * elasticity <= LOSS * drop * lenient and error * rise <= ERROR * y1 * lenient
 
 
-@kernel
+@allocating
 def find_knots(shape, params, x_min, x_max, slope, depth):
     """Find where pieces meet, and the formula's values and marginal prices there.
 
@@ -116,7 +116,7 @@ def find_knots(shape, params, x_min, x_max, slope, depth):
     return knots[:size]
 
 
-@kernel
+@inner
 def _fit_piece(knots, i, piece):
     """Fill a row with the piece from knot i to the next: it meets both, and is nowhere steeper there."""
     x0, y0, width = knots[i, 0], knots[i, 1], knots[i + 1, 0] - knots[i, 0]
@@ -134,7 +134,7 @@ def _fit_piece(knots, i, piece):
         piece[A], piece[B], piece[C] = slope / abs(curvature), 1.0 / abs(curvature), 1.0 if curvature > 0.0 else -1.0
 
 
-@kernel
+@inner
 def _measure_above(shape, params, piece, end):
     """Return by how much the formula lies above a piece at most, as a part of the output."""
     most, width = 0.0, end - piece[X0]

@@ -8,7 +8,7 @@ is concave, and from above for the input.
 from __future__ import annotations
 
 from routing_engine.curves.shape import REFUSED
-from routing_engine.jit.decorators import kernel
+from routing_engine.jit.decorators import inner
 
 BALANCE_IN, BALANCE_OUT, SCALE_IN, SCALE_OUT = range(4)
 """Parameters: both balances in whole tokens; whole tokens that one smallest unit of input adds, after the fee; smallest
@@ -18,7 +18,7 @@ MOST_STEPS = 100
 TINY_STEP = 1e-15
 
 
-@kernel
+@inner
 def removed(x, y, added):
     """Return what leaves balance `y` when `added` comes to balance `x`."""
     grown = x + added
@@ -35,7 +35,7 @@ def removed(x, y, added):
     return out
 
 
-@kernel
+@inner
 def added_for(x, y, out):
     """Return what balance `x` must gain for `out`, less than `y`, to leave the other."""
     rest = y - out
@@ -51,14 +51,14 @@ def added_for(x, y, out):
     return gain
 
 
-@kernel
+@inner
 def solidly_out(params, start, x):
     """Output for input `x`."""
     out = removed(params[start + BALANCE_IN], params[start + BALANCE_OUT], params[start + SCALE_IN] * x)
     return out * params[start + SCALE_OUT]
 
 
-@kernel
+@inner
 def solidly_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     out = y / params[start + SCALE_OUT]

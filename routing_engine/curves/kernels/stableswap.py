@@ -11,10 +11,10 @@ import math
 
 from routing_engine.curves.shape import REFUSED
 from routing_engine.curves.stableswap import BALANCE_IN, BALANCE_OUT, EXCESS, PRODUCT, SCALE_IN, SCALE_OUT
-from routing_engine.jit.decorators import kernel
+from routing_engine.jit.decorators import inner, kernel
 
 
-@kernel
+@inner
 def invariant_out(params, start, added):
     """Return what leaves the balance of the coin bought when `added` comes to that of the coin sold."""
     x, y, excess = params[start + BALANCE_IN], params[start + BALANCE_OUT], params[start + EXCESS]
@@ -41,13 +41,13 @@ def invariant_in(params, start, removed):
     return 2.0 * constant / (linear + root) if linear > 0.0 else 0.5 * (root - linear)
 
 
-@kernel
+@inner
 def stable_out(params, start, x):
     """Output for input `x`."""
     return params[start + SCALE_OUT] * invariant_out(params, start, params[start + SCALE_IN] * x)
 
 
-@kernel
+@inner
 def stable_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     removed = y / params[start + SCALE_OUT]

@@ -23,7 +23,7 @@ from routing_engine.curves.stableswap import (
     SCALE_IN,
     SCALE_OUT,
 )
-from routing_engine.jit.decorators import kernel
+from routing_engine.jit.decorators import inner, kernel
 
 HALVINGS = 60
 GRID = 64
@@ -38,7 +38,7 @@ def kept_share(params, start, added, removed):
     return 1.0 - m * params[start + FEE] / ((m - 1.0) * balance + 1.0)
 
 
-@kernel
+@inner
 def stable_fee_out(params, start, x):
     """Output for input `x`."""
     added = params[start + SCALE_IN] * x
@@ -65,7 +65,7 @@ def stable_fee_in(params, start, y):
     return invariant_in(params, start, high) / params[start + SCALE_IN]
 
 
-@kernel
+@inner
 def _sold(params, start, removed):
     """Return what is paid out when `removed` leaves the balance; endless where that is all of it."""
     if removed >= params[start + BALANCE_OUT]:

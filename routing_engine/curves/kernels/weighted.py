@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from routing_engine.curves.shape import REFUSED
-from routing_engine.jit.decorators import kernel
+from routing_engine.jit.decorators import inner
 
 BALANCE_IN, BALANCE_OUT, EXPONENT, KEPT, MARGIN = range(5)
 """Parameters: balances in smallest units, w_in / w_out, 1 - fee, and what a contract adds to its power, as a share."""
@@ -14,7 +14,7 @@ RESOLUTION = 1e-18
 """A payout is at least this share of the balance, where the contract counts powers with 18 decimals."""
 
 
-@kernel
+@inner
 def weighted_out(params, start, x):
     """Output for input `x`; log1p and expm1 keep small amounts exact."""
     balance_out, margin = params[start + BALANCE_OUT], params[start + MARGIN]
@@ -23,7 +23,7 @@ def weighted_out(params, start, x):
     return balance_out * max(paid, RESOLUTION)
 
 
-@kernel
+@inner
 def weighted_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     if y >= params[start + BALANCE_OUT]:

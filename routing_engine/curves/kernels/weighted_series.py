@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from routing_engine.curves.shape import REFUSED
-from routing_engine.jit.decorators import kernel
+from routing_engine.jit.decorators import inner
 
 BALANCE_IN, BALANCE_OUT, EXPONENT, KEPT = range(4)
 """Parameters: balances in smallest units, w_in / w_out, 1 - fee."""
@@ -14,7 +14,7 @@ LAST = 1e-10
 """The last term of a series is the first one below it."""
 
 
-@kernel
+@inner
 def series_out(params, start, x):
     """Output for input `x`, with the contract's number of terms."""
     charged = params[start + KEPT] * x
@@ -30,7 +30,7 @@ def series_out(params, start, x):
     return -params[start + BALANCE_OUT] * (fallen + total + fallen * total)
 
 
-@kernel
+@inner
 def series_in(params, start, y):
     """Least input for output `y`, or `REFUSED`."""
     balance_in, balance_out, exponent = (

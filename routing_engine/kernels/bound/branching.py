@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.bound.dual_bound import clear_multipliers, clear_targets, set_multipliers
 from routing_engine.kernels.bound.exclusion import limit_again
 from routing_engine.kernels.bound.fixing import close_losing_edges
@@ -60,7 +60,7 @@ class Nodes(NamedTuple):
     is_open: npt.NDArray[np.bool_]
 
 
-@kernel
+@allocating
 def _create_nodes():
     return Nodes(
         np.full(NODES, -1),
@@ -111,7 +111,7 @@ def _find_worst_node(nodes, count):
     return worst
 
 
-@kernel
+@allocating
 def _branch(problem, state, workspace, relaxation, nodes, floor):
     """Decide on one market after the other; return the bound that all kinds of routes share."""
     rows, count = relaxation.rows, 1
@@ -134,7 +134,7 @@ def _branch(problem, state, workspace, relaxation, nodes, floor):
             count += 1
 
 
-@kernel
+@allocating
 def _close_edges(problem, state, workspace, relaxation, nodes, floor, reached):
     """Close edges as long as that lowers the bound of the first node; return the number of tokens reached."""
     for _ in range(PASSES):
@@ -149,7 +149,7 @@ def _close_edges(problem, state, workspace, relaxation, nodes, floor, reached):
     return reached
 
 
-@kernel
+@allocating
 def refine_bound(problem, state, workspace, merged, bounds, reached, is_thorough):
     """Lower a bound that `certify` has found for the net output of every allocation of at most the amount.
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.bound.dual_prices import (
     PricingRule,
     clear_dual_prices,
@@ -107,7 +107,7 @@ def _find_cheapest_multiplier(length, path, dual_price, problem, state, duals):
     return least * (1.0 + 1e-9), where
 
 
-@kernel
+@allocating
 def _lower_bound(problem, state, workspace, total, floor):
     """Raise one multiplier after the other while the bound falls; they are 0 again afterwards.
 
@@ -139,7 +139,7 @@ def _lower_bound(problem, state, workspace, total, floor):
     return least, slope
 
 
-@kernel
+@allocating
 def certify(problem, state, workspace, merged, floor):
     """Bound the net output of every allocation of at most the problem's amount.
 

@@ -7,7 +7,7 @@ reduced costs.
 
 from __future__ import annotations
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import inner
 from routing_engine.kernels.bound.dual_bound import MANY_PATHS
 from routing_engine.kernels.bound.dual_prices import (
     PricingRule,
@@ -55,7 +55,7 @@ def _measure_earnings(e, u, price, problem, state, duals, enough):
     return most
 
 
-@kernel
+@inner
 def close_losing_edges(problem, state, workspace, total, floor, reached):
     """Close the edges that no route uses that nets more than `floor`, by the prices at the present multipliers.
 

@@ -142,7 +142,7 @@ def fill_limits(problem, state, is_adjacent, is_single_path):
     return count
 
 
-@kernel
+@inner
 def limit_flows(problem, state, is_adjacent, is_single_path):
     """Fill `state.inflow` and `state.limit` as `fill_limits` does, and leave `room` as it is."""
     size, inflow = _fill_inflow(state, problem, is_adjacent, is_single_path), state.inflow
@@ -156,7 +156,7 @@ def limit_flows(problem, state, is_adjacent, is_single_path):
     return count
 
 
-@kernel
+@inner
 def clear_flow_limits(state, size):
     """Undo `limit_flows`."""
     for i in range(size):

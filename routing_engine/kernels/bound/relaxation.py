@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.bound.dual_bound import CLOSE, MANY_PATHS
 from routing_engine.kernels.bound.dual_prices import (
     PricingRule,
@@ -94,7 +94,7 @@ class Relaxation(NamedTuple):
     total: npt.NDArray[np.float64]
 
 
-@kernel
+@allocating
 def create_relaxation(max_hops, kept):
     """Allocate; `kept` is what all markets together are allowed in any case."""
     none = np.full((PLANES, max_hops), -1)
@@ -244,7 +244,7 @@ def _find_doubtful_row(program, entered, relaxation, use):
     return found
 
 
-@kernel
+@allocating
 def solve_relaxation(problem, state, workspace, relaxation, floor, bound):
     """Lower a bound of the net output of every allocation for which the decisions hold.
 
@@ -308,7 +308,7 @@ def drop_closed_planes(relaxation, state):
                 planes.value[c] = -np.inf
 
 
-@kernel
+@inner
 def clear_row_multipliers(relaxation, state):
     """Allow the rows' markets nothing again."""
     for row in range(1, relaxation.size[0]):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner
 
 ROWS, COLUMNS = 64, 80
 """Capacity of a program. Its first `ROWS` columns belong to what rows leave over, the last is the right-hand side."""
@@ -32,7 +32,7 @@ class LinearProgram(NamedTuple):
     basis: npt.NDArray[np.int64]
 
 
-@kernel
+@allocating
 def create_program():
     """Allocate a program of one row: the shares add up to 1 at most."""
     program = LinearProgram(np.zeros((ROWS + 1, ROWS + COLUMNS + 1)), np.zeros(ROWS, np.int64))
@@ -40,7 +40,7 @@ def create_program():
     return program
 
 
-@kernel
+@inner
 def add_row(program, row):
     """Add a row, the next after those there are."""
     program.tableau[row, row] = 1.0
@@ -65,7 +65,7 @@ def _pivot(tableau, basis, rows, columns, row, column):
     basis[row] = column
 
 
-@kernel
+@inner
 def solve_with(program, rows, column, use, gain):
     """Add column number `column` and find the new optimum.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner, kernel, part
 from routing_engine.kernels.bound.branching import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
@@ -61,8 +61,8 @@ def _is_nearly_free(net, merged, gas):
     return least < NEARLY_FREE * net
 
 
-@kernel
-def _judge(problem, state, workspace, merged, net, reached, is_thorough):
+@part
+def judge(problem, state, workspace, merged, net, reached, is_thorough):
     """Bound what any allocation nets; where that proves too little and gas counts, with a closer look.
 
     Returns
@@ -115,7 +115,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds):
     return found
 
 
-@kernel
+@allocating
 def _generate_within_limits(paths, count, problem, state, workspace, rounds, reached):
     """Do what `generate_columns` does, with `inflow` filled for the amount: `reached` tokens."""
     network, graph = create_network(paths.rows.shape[0], problem.max_hops), problem.graph
@@ -146,7 +146,7 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
         if size == 0:
             break
         if bound == np.inf:
-            bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
+            bound, slope, reached = judge(problem, state, workspace, merged, net, reached, is_thorough)
         fresh = _find_new_edge(columns.found[0], used, state)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
@@ -158,6 +158,6 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
     net, count, total = optimise(paths, count, problem, network, FINE)
     merged = MergedPaths(graph, network, count, total)
     if bound == np.inf or not problem.gas.any():
-        bound, slope, reached = _judge(problem, state, workspace, merged, net, reached, is_thorough)
+        bound, slope, reached = judge(problem, state, workspace, merged, net, reached, is_thorough)
     state.closed[:] = False
     return net, count, bound, slope

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.jit.decorators import inlined, inner, kernel
+from routing_engine.jit.decorators import allocating, inlined, inner
 from routing_engine.kernels.marginal_price import bound_net_rate, value_base_gas
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
 from routing_engine.kernels.search.labels import LABELS, Extension, insert
@@ -136,7 +136,7 @@ def _collect(problem, scratch, columns):
     return total
 
 
-@kernel
+@allocating
 def price_columns(problem, state, threshold, scratch, columns):
     """Find the paths along which one more unit at the start is worth most.
 

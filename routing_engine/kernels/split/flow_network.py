@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner, kernel
 from routing_engine.kernels.arrays import FULL, GraphArrays
 from routing_engine.kernels.marginal_price import compute_derivatives
 from routing_engine.kernels.vectors import copy_first, sort_by
@@ -75,7 +75,7 @@ def create_network(capacity, max_hops):
     )
 
 
-@kernel
+@allocating
 def _gather(paths, count, edges, network):
     """List the different edges; return their number, -1 if a market is used in two ways or they are too many."""
     market = np.empty(MAX_EDGES, np.int64)
@@ -119,7 +119,7 @@ def _rank_tokens(total, edges, source, network, rank):
     return not changed
 
 
-@kernel
+@allocating
 def merge(paths, count, graph, network):
     """Merge the first `count` paths into a network.
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.arrays import FULL
 
 
@@ -57,7 +57,7 @@ def _fill_hessian(merged, place, scale, matrix):
                     matrix[place[p], place[q]] += network.price[p] * steep * network.before[q, at[m]]
 
 
-@kernel
+@allocating
 def compute_kkt_step(free, size, amount, merged, full, fulls, step):
     """Fill `step` with the Newton direction on the free paths; False if there is none.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner, kernel
 from routing_engine.kernels.marginal_price import value_base_gas, value_gas
 from routing_engine.kernels.split.flow_network import (
     INFEASIBLE,
@@ -16,13 +16,20 @@ from routing_engine.kernels.split.flow_network import (
     merge,
 )
 from routing_engine.kernels.split.newton_allocation import FINE, ROUGH, allocate
-from routing_engine.kernels.vectors import find_least
+from routing_engine.kernels.vectors import add_up, copy_first, copy_rows, find_least, scale_first
 
 NEGLIGIBLE = 1e-9
 """Share of the amount below which a path is dropped."""
 
 CANDIDATES = 3
 """Paths or edges that are tried for dropping, of which the best is dropped."""
+
+
+@inner
+def copy_paths(source, target, count):
+    """Copy the first paths and their inputs."""
+    copy_rows(source.rows, target.rows, count)
+    copy_first(source.x, target.x, count)
 
 
 @inner
@@ -35,7 +42,7 @@ def compute_net_output(value, merged, gas):
     return value
 
 
-@kernel
+@allocating
 def optimise(paths, count, problem, network, progress):
     """Allocate the amount to paths, dropping those that get nothing; the paths are changed in place.
 
@@ -60,13 +67,13 @@ def optimise(paths, count, problem, network, progress):
         kept, share = np.int64(0), 0.0
         for p in range(count):
             if x[p] > NEGLIGIBLE * amount:
-                rows[kept] = rows[p]
+                copy_first(rows[p], rows[kept], rows.shape[1])
                 x[kept] = x[p]
                 share += x[p]
                 kept += 1
         if kept == count:
             return compute_net_output(value, merged, problem.gas), count, total
-        x[:kept] *= amount / share
+        scale_first(x, amount / share, kept)
         count = kept
 
 
@@ -128,7 +135,7 @@ def _find_path(path, rows, count):
     return count
 
 
-@kernel
+@inner
 def _leave_out(m, paths, merged, trial):
     """Write to `trial` the paths without path m, or without edge m - count.
 
@@ -146,7 +153,7 @@ def _leave_out(m, paths, merged, trial):
         crossed = m >= count and crosses(network, p, m - count)
         if p == m or (crossed and parallel < 0):
             continue
-        trial.rows[kept] = paths.rows[p]
+        copy_first(paths.rows[p], trial.rows[kept], paths.rows.shape[1])
         if crossed:
             for s in range(paths.rows.shape[1]):
                 if paths.rows[p, s] == network.edge[m - count]:
@@ -157,7 +164,7 @@ def _leave_out(m, paths, merged, trial):
     return kept
 
 
-@kernel
+@allocating
 def prune(paths, count, net, total, problem, network):
     """Drop paths and edges while the net output grows by it: each time, of the most doubtful, what brings most.
 
@@ -183,15 +190,15 @@ def prune(paths, count, net, total, problem, network):
             kept = _leave_out(m, paths, merged, trial)
             if kept == 0:
                 continue
-            trial.x[:kept] *= amount / trial.x[:kept].sum()
+            scale_first(trial.x, amount / add_up(trial.x, kept), kept)
             trial_net, left, _ = optimise(trial, kept, problem, network, ROUGH)
             if trial_net > net:
                 net, best_count = trial_net, left
-                best.rows[:left], best.x[:left] = trial.rows[:left], trial.x[:left]
+                copy_paths(trial, best, left)
         if net <= before:
             break
         count = best_count
-        paths.rows[:count], paths.x[:count] = best.rows[:count], best.x[:count]
+        copy_paths(best, paths, count)
         net, count, total = optimise(paths, count, problem, network, ROUGH)
     return net, count
 
@@ -217,12 +224,12 @@ def reallocate(paths, count, amount, graph, order, flow):
     total = merge(rows, count, graph, network)
     if total < 0:
         return 0, 0.0, 0.0
-    x[:count] *= amount / x[:count].sum()
+    scale_first(x, amount / add_up(x, count), count)
     value = allocate(amount, x[:count], MergedPaths(graph, network, count, total), FINE)
     if value == INFEASIBLE:
         return 0, 0.0, 0.0
-    order[:total] = network.edge[:total]
-    flow[:total] = network.flow[:total]
+    copy_first(network.edge, order, total)
+    copy_first(network.flow, flow, total)
     price = 0.0
     for p in range(count):
         price += network.price[p] * x[p] / amount

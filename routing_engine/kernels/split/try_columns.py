@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import inner, kernel
+from routing_engine.jit.decorators import allocating, inner, kernel
 from routing_engine.kernels.arrays import FULL
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns, Threshold, price_columns
 from routing_engine.kernels.split.flow_network import MergedPaths, Paths, create_network, crosses, merge, send_flows
 from routing_engine.kernels.split.newton_allocation import ROUGH
-from routing_engine.kernels.split.pruning import optimise, prune
-from routing_engine.kernels.vectors import find_least, sort_by
+from routing_engine.kernels.split.pruning import copy_paths, optimise, prune
+from routing_engine.kernels.vectors import copy_first, find_least, scale_first, sort_by
 
 GAIN = 1e-10
 """Relative growth of the net output that counts as one."""
@@ -67,16 +67,16 @@ def _clear_flows(edges, used, state):
         state.owner[edges[e]["market"]] = -1
 
 
-@kernel
+@inner
 def _append(paths, count, amount, path, share):
     """Add a path with a share of the amount, taken from all others alike."""
-    paths.x[:count] *= 1.0 - share
-    paths.rows[count] = path
+    scale_first(paths.x, 1.0 - share, count)
+    copy_first(path, paths.rows[count], paths.rows.shape[1])
     paths.x[count] = amount * share
     return count + 1
 
 
-@kernel
+@allocating
 def _extend_paths(paths, count, columns, size, level, attempt, problem, network):
     """Add columns that promise more than `level`: all that go together, or one of them; return the new count."""
     new_count, passed = count, 0
@@ -97,24 +97,27 @@ def _extend_paths(paths, count, columns, size, level, attempt, problem, network)
     return new_count
 
 
-@kernel
+@allocating
 def rank_columns(problem, state, threshold, scratch, columns):
     """Find columns for what `_write_flows` has written, the best first; return their number."""
     fresh = Columns(np.full(columns.found.shape, -1, np.int32), np.zeros(columns.price.size))
     size = price_columns(problem, state, threshold, scratch, fresh)
-    order = np.arange(size)
-    sort_by(-fresh.price[:size], order, size)
+    order, falling = np.zeros(size, np.int64), np.zeros(size)
     for row in range(size):
-        columns.found[row], columns.price[row] = fresh.found[order[row]], fresh.price[order[row]]
+        order[row], falling[row] = row, -fresh.price[row]
+    sort_by(falling, order, size)
+    for row in range(size):
+        copy_first(fresh.found[order[row]], columns.found[row], columns.found.shape[1])
+        columns.price[row] = fresh.price[order[row]]
     return size
 
 
-@kernel
+@allocating
 def try_columns(paths, count, net, columns, size, level, problem, network):
     """Add columns in several ways until the net output grows; return it and the number of paths."""
     trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
     for attempt in range(ATTEMPTS):
-        trial.rows[:count], trial.x[:count] = paths.rows[:count], paths.x[:count]
+        copy_paths(paths, trial, count)
         new_count = _extend_paths(trial, count, columns, size, level, attempt, problem, network)
         if new_count == count:
             continue
@@ -122,12 +125,12 @@ def try_columns(paths, count, net, columns, size, level, problem, network):
         if trial_net > -np.inf:
             trial_net, left = prune(trial, left, trial_net, total, problem, network)
         if trial_net > net + GAIN * abs(net):
-            paths.rows[:left], paths.x[:left] = trial.rows[:left], trial.x[:left]
+            copy_paths(trial, paths, left)
             return trial_net, left
     return net, count
 
 
-@kernel
+@allocating
 def find_columns(merged, net, min_gain, problem, state, scratch, columns):
     """Find columns for the network; return their number, and what a unit at the start is worth without them.
 
@@ -171,11 +174,13 @@ def append_open_paths(paths, count, problem, state, scratch):
     columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most))
     size = rank_columns(problem, state, Threshold(0.0, 0.0), scratch, columns)
     _clear_flows(edges, used, state)
-    state.shut[used] = False
+    for i in range(total):
+        state.shut[used[i]] = False
     for row in range(size):
         if count == paths.rows.shape[0] or _contains(paths.rows, count, columns.found[row]):
             continue
-        paths.rows[count], paths.x[count] = columns.found[row], 0.0
+        copy_first(columns.found[row], paths.rows[count], problem.max_hops)
+        paths.x[count] = 0.0
         if merge(paths.rows, count + 1, problem.graph, network) >= 0:
             count += 1
     return count

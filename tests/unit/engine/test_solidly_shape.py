@@ -8,8 +8,11 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from routing_engine.curves.kernels.solidly import added_for, removed, solidly_in
+from routing_engine.curves.kernels import solidly
 from routing_engine.curves.shape import REFUSED
+from tests.support.kernels import expose
+
+removed, added_for, solidly_in = expose(solidly.removed), expose(solidly.added_for), expose(solidly.solidly_in)
 
 
 def exact(x: float, y: float, added: float) -> float:

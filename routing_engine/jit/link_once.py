@@ -1,0 +1,82 @@
+"""Kernels that only kernels call are not made into machine code of their own: it is done once, in what Python calls.
+
+numba optimises each function with everything that it calls, and translates all of that to machine code; then the next
+caller does so again, with that in it. The deeper the calls, the more often. Here an inner kernel ends as LLVM's code,
+simplified by itself. A kernel that Python calls links all that it needs, and is optimised as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core.codegen import CodeLibrary, JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.typed_passes import AnnotateTypes
+
+_ENVIRONMENT = "_ZN08NumbaEnv"
+"""How the names of variables begin in which numba keeps what a function refers to in Python."""
+
+
+class _Library(JITCodeLibrary):
+    """Code of one kernel, that knows of all kernels that it calls, at any depth: callees stand before callers."""
+
+    def add_linking_library(self, library: CodeLibrary) -> None:
+        """Link another kernel, or a function of numba's, and what it calls itself."""
+        library._ensure_finalized()
+        if isinstance(library, _InnerLibrary):
+            self._linking_libraries.extend(library._linking_libraries)
+        self._linking_libraries.append(library)
+
+
+class _EntryLibrary(_Library):
+    def finalize(self) -> None:
+        """Link everything, callers first, as LLVM leaves out what is not called yet; then optimise and translate."""
+        self._linking_libraries = list(dict.fromkeys(self._linking_libraries))[::-1]
+        super().finalize()
+
+
+class _InnerLibrary(_Library):
+    def finalize(self) -> None:
+        """Keep the code for linking. What is translated is the variable alone that numba fills for each function."""
+        self._linking_libraries = list(dict.fromkeys(self._linking_libraries))
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.linkage = "linkonce_odr"
+        self._shared_module, variables = self._final_module, self._final_module.global_variables
+        names = [each.name for each in variables if each.name.startswith(_ENVIRONMENT)]
+        self._final_module = llvm.parse_assembly("\n".join(f'@"{name}" = common global ptr null' for name in names))
+        self._finalize_final_module()
+
+    def serialize_using_object_code(self) -> tuple[str, str, tuple[bytes, bytes]]:
+        """Return what the cache keeps: the kernel with all that it calls, as nothing else is loaded with it."""
+        whole = self._get_module_for_linking().clone()
+        for library in reversed(self._linking_libraries):
+            whole.link_in(library._get_module_for_linking(), preserve=True)
+        return self.name, "object", (self._get_compiled_object(), whole.as_bitcode())
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _ChooseLibrary(LoweringPass):
+    _name = "choose_library"
+
+    def __init__(self) -> None:
+        LoweringPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        library = _InnerLibrary if state.flags.no_cpython_wrapper else _EntryLibrary
+        state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return True
+
+
+class LinkOnce(CompilerBase):
+    """numba's compiler, but for where the code of a kernel goes; given to `numba.njit` as `pipeline_class`."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return numba's passes, with one more before code is generated."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_ChooseLibrary, AnnotateTypes)
+        passes.finalize()
+        return [passes]

@@ -1,0 +1,13 @@
+"""Kernels that only kernels call, for tests that call them from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from routing_engine.jit.decorators import kernel
+
+
+def expose(inner: Any) -> Callable[..., Any]:
+    """Compile a kernel once more, so that Python can call it."""
+    return kernel(inner.py_func)
