@@ -18,22 +18,22 @@ from routing_engine.kernels.bound.exclusion import limit_again
 from routing_engine.kernels.bound.fixing import close_losing_edges
 from routing_engine.kernels.bound.initial_prices import price_rounds
 from routing_engine.kernels.bound.open_edges import forget_open_edges
-from routing_engine.kernels.bound.relaxation import (
+from routing_engine.kernels.bound.planes import (
     CLOSED,
     PAID,
     UNDECIDED,
     clear_row_multipliers,
     create_relaxation,
     drop_closed_planes,
-    solve_relaxation,
 )
+from routing_engine.kernels.bound.relaxation import solve_relaxation
 from routing_engine.kernels.marginal_price import value_base_gas
 
 KEPT_PART = 0.8
 """Part of what an allocation's markets earn that they are allowed in any case; what else they need is found. Of one
 path none is: then few turns find all."""
 
-NODES = 64
+NODES = 192
 """Sets of decisions that are looked at, at most."""
 
 ENOUGH = 1e-6
@@ -41,7 +41,8 @@ ENOUGH = 1e-6
 
 
 TRIAL, CLOSED_PART = 12, 0.5
-"""After so many sets it is looked whether all of them would close such a part of the gap, at the pace so far."""
+"""After so many sets it is looked whether all of them would close such a part of the gap, at the pace so far. Not for a
+single path: its sets take little time, and gaps often close at the very end."""
 
 PASSES = 3
 """How often edges are closed before anything is decided."""
@@ -112,14 +113,17 @@ def _find_worst_node(nodes, count):
 
 
 @allocating
-def _branch(problem, state, workspace, relaxation, nodes, floor):
-    """Decide on one market after the other; return the bound that all kinds of routes share."""
+def _branch(problem, state, workspace, relaxation, nodes, floor, trial):
+    """Decide on one market after the other; return the bound that all kinds of routes share.
+
+    After `trial` sets of decisions it is looked whether to go on.
+    """
     rows, count = relaxation.rows, 1
     while True:
         worst = _find_worst_node(nodes, count)
         row = nodes.row[worst]
         gap, lowered = nodes.bound[0] - floor, nodes.bound[0] - nodes.bound[worst]
-        is_hopeless = count >= TRIAL and lowered * NODES < CLOSED_PART * gap * count
+        is_hopeless = count >= trial and lowered * NODES < CLOSED_PART * gap * count
         if nodes.bound[worst] <= floor * (1.0 + ENOUGH) or row < 0 or count + 2 > NODES or is_hopeless:
             return nodes.bound[worst]
         rows.gas[row] = _find_least_gas(rows.market[row], problem)
@@ -179,7 +183,8 @@ def refine_bound(problem, state, workspace, merged, bounds, reached, is_thorough
     nodes.bound[0] = least
     if is_thorough:
         reached = _close_edges(problem, state, workspace, relaxation, nodes, floor, reached)
-        least = _branch(problem, state, workspace, relaxation, nodes, floor)
+        trial = TRIAL if merged.path_count > 1 else NODES
+        least = _branch(problem, state, workspace, relaxation, nodes, floor, trial)
     clear_multipliers(merged, state)
     clear_row_multipliers(relaxation, state)
     forget_open_edges(state)
