@@ -13,10 +13,10 @@ unexport PYTHONDONTWRITEBYTECODE
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
 
-# Three workers for two cores: browsers, chains and killed processes are waited for half of the time.
+# Four workers for two cores: browsers, chains and killed processes are waited for more than half of the time.
 test: $(VENV)/.test-ready lint
 	$(BIN)/python -m tests.support.chromium
-	$(BIN)/pytest -n 3 --dist loadgroup
+	$(BIN)/pytest -n 4 --dist loadgroup
 
 # Tracing makes the exact arithmetic several times slower, so it has a run of its own.
 coverage: $(VENV)/.test-ready

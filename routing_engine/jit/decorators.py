@@ -10,7 +10,7 @@ from typing import Any
 import numba
 
 from routing_engine.jit import compilation  # noqa: F401 (it gives notice of the first compilation)
-from routing_engine.jit.link_once import LinkOnce
+from routing_engine.jit.link_once import LinkOnce, fits_numba
 
 ENGINE = Path(__file__).parents[1]
 _SOURCES = ("jit", "kernels", "curves")
@@ -44,9 +44,9 @@ def _use_cache_of_these_sources() -> None:
 
 _use_cache_of_these_sources()
 
-_EVERY: dict[str, Any] = {
-    "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "pipeline_class": LinkOnce
-}  # fmt: skip
+_EVERY: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+if fits_numba():
+    _EVERY["pipeline_class"] = LinkOnce
 
 kernel = numba.njit(**_EVERY, cache=True)
 """Compile what Python calls, with all that it calls. A division by zero gives an infinity, as in numpy."""

@@ -10,13 +10,22 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
+import numba
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.typed_passes import AnnotateTypes
 
+TESTED = ("0.68.",)
+"""How the versions of numba begin of which this is known to work: it takes the place of parts that are not public."""
+
 _ENVIRONMENT = "_ZN08NumbaEnv"
 """How the names of variables begin in which numba keeps what a function refers to in Python."""
+
+
+def fits_numba() -> bool:
+    """Whether kernels can be linked once; by other versions of numba they are compiled its own way, which is slower."""
+    return numba.__version__.startswith(TESTED)
 
 
 class _Library(JITCodeLibrary):

@@ -32,6 +32,8 @@ class Allocation:
         What a unit less of input takes off the bound.
     max_hops : int
         Of the paths that were looked for, and of those that the bound speaks of.
+    is_judged : bool
+        Whether the bound is the closest that there is; while paths are looked for, a looser one does.
     """
 
     paths: Paths
@@ -40,6 +42,7 @@ class Allocation:
     bound: float = inf
     slope: float = 0.0
     max_hops: int = 0
+    is_judged: bool = False
 
     @classmethod
     def from_parts(cls, parts: Sequence[Part], capacity: int, max_hops: int) -> Self:

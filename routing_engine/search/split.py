@@ -182,7 +182,7 @@ class Splitter:
     def bound_output(self, allocation: Allocation) -> float:
         """Return what no route nets more than, by a closer look than while paths were looked for."""
         proven = PROVEN_OF_FEW if allocation.count <= FEW else PROVEN
-        if allocation.bound <= allocation.net * (1.0 + proven):
+        if allocation.is_judged or allocation.bound <= allocation.net * (1.0 + proven) or self.is_over:
             return allocation.bound
         problem = self._problem._replace(max_hops=allocation.max_hops)
         return min(allocation.bound, self._improve(allocation.list_parts(), problem, grow=False).bound)
@@ -219,7 +219,7 @@ class Splitter:
         problem = problem._replace(amount=sum([float(part) for _, part in starts]), max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
         net, count, bound, slope = _generate_columns(paths, len(starts), problem, state, workspace, rounds)
-        return Allocation(paths, count, net, bound, slope, problem.max_hops)
+        return Allocation(paths, count, net, bound, slope, problem.max_hops, is_judged=not grow)
 
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:
         """Allocate another amount to the same paths, beginning with the present proportions; both are changed."""

@@ -32,17 +32,18 @@ document.addEventListener("securitypolicyviolation", (event) => {
 expect.set_options(timeout=10_000)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of this folder in one process, so that they share one browser."""
+    """Keep the tests of this folder in one process, so that they share one browser; before pytest-xdist reads it."""
     folder = Path(__file__).parent
     for item in items:
         if item.path.is_relative_to(folder):
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium."""
+    """A headless Chromium, which goes with the last test that needs it: an idle one takes a third of a core."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=str(chromium.executable()), args=[*chromium.ARGUMENTS], headless=True
@@ -51,7 +52,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """The service, and a merchant."""
     with open_shop(tmp_path_factory.mktemp("shop")) as shop:

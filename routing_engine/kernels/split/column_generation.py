@@ -73,7 +73,7 @@ def judge(problem, state, workspace, merged, net, reached, is_thorough):
         As of `fill_limits`.
     """
     bound, slope = certify(problem, state, workspace, merged, net)
-    if bound <= net * (1.0 + CLOSE) or not problem.gas.any():
+    if bound <= net * (1.0 + CLOSE) or not problem.gas.any() or net <= 0.0:
         return bound, slope, reached
     is_open = bound > net * (1.0 + (OPEN if merged.path_count > FEW else OPEN_OF_FEW))
     if is_open:

@@ -45,6 +45,14 @@ def test_the_notice_can_be_silenced(tmp_path: Path) -> None:
     assert run(COMPILE_ONE, tmp_path, ROUTING_ENGINE_QUIET="1") == ("", "")
 
 
+def test_another_numba_compiles_its_own_way(tmp_path: Path) -> None:
+    another = "import numba; numba.__version__ = '9.9.9'"
+    out, _ = run(
+        f"{another}\n{COMPILE_ONE}\nfrom routing_engine.jit.link_once import fits_numba; print(fits_numba())", tmp_path
+    )
+    assert out.split() == ["False"]
+
+
 def test_progress_takes_the_place_of_the_notice(tmp_path: Path) -> None:
     out, told = run(TELL_OF_IT, tmp_path)
     assert "create_network True" in out.splitlines()
