@@ -10,19 +10,20 @@ from routing_engine.request import RouteRequest
 from routing_engine.snapshot.snapshot import Snapshot
 
 FIRST, SECOND = (
-    Token(chain_id=1, address=f"0x{number:040x}", symbol=f"T{number}", decimals=18) for number in (1, 2)
+    Token(chain_id=1, address=address, symbol=symbol, decimals=18)
+    for address, symbol in (("0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2", "WETH"), (f"0x{1:040x}", "T"))
 )  # fmt: skip
 
 
 def build_tiny_market() -> Snapshot:
-    """Return two pools of one pair."""
+    """Return two pools of one pair, of which one token gives gas a price."""
     pools = [
         ConstantProductPool(
             id=str(number), protocol="warm", token0=FIRST, token1=SECOND, reserve0=10**9, reserve1=10**9, fee_pips=3000
         )
         for number in range(2)
     ]  # fmt: skip
-    return Snapshot(pools)
+    return Snapshot(pools, gas_prices={1: 1})
 
 
 def rehearse(build: BuildSearcher) -> None:
