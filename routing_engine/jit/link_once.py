@@ -25,7 +25,7 @@ _ENVIRONMENT = "_ZN08NumbaEnv"
 
 def fits_numba() -> bool:
     """Whether kernels can be linked once; by other versions of numba they are compiled its own way, which is slower."""
-    return numba.__version__.startswith(TESTED)
+    return bool(numba.__version__.startswith(TESTED))
 
 
 class _Library(JITCodeLibrary):
