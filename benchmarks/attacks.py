@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from benchmarks.dirty_markets import make_market, units, value
 from benchmarks.peers.fynd.board import Board, Division, Way
 from routing_engine import Market, Route, Router, RouteRequest, RouteResult, Side, Snapshot, Token
+from routing_engine.certificate import ALL_FLOWS
 
 PARTS = 24
 HALVINGS = 5
@@ -71,10 +72,23 @@ def attack(seed: int) -> Iterator[Attack]:
         return
     allowed = ROUNDING + value_units(rival)
     yield judge(seed, result, rival, allowed)
+    longest = rival if hops == LONGEST else find_rival(router, request, LONGEST) or rival
+    yield from _judge_all_flows(seed, result, longest)
     inverse = replace(request, side="exact_out", amount=rival.amount_out)
     bought = router.find_routes(inverse)
     if count_hops(bought) >= hops:
         yield judge(seed, bought, replace(rival, side=Side.EXACT_OUT), allowed)
+    if longest is rival:
+        yield from _judge_all_flows(seed, bought, replace(rival, side=Side.EXACT_OUT))
+
+
+def _judge_all_flows(seed: int, result: RouteResult, rival: Route) -> Iterator[Attack]:
+    """Hold a rival of any number of hops against what is claimed of all flows, if anything is."""
+    certificate = result.certificate
+    if certificate is None or certificate.all_flows_gap_bps is None or certificate.scope == ALL_FLOWS:
+        return
+    wider = replace(certificate, gap_bps=certificate.all_flows_gap_bps, scope=ALL_FLOWS)
+    yield judge(seed, replace(result, certificates=(wider,)), rival, ROUNDING + value_units(rival))
 
 
 def count_hops(result: RouteResult) -> int:

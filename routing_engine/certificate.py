@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, floor, inf
+from typing import NamedTuple
 
 from routing_engine.fixed_point import BPS
 from routing_engine.values import seal
@@ -16,6 +17,16 @@ SHOWN_BPS = 0.01
 
 PRECISION = 1e-9
 """More than the relative error of a bound: a unit that it misses by less is not rounded away."""
+
+
+class Bounds(NamedTuple):
+    """What no route nets more than, or costs less than: routes of so many hops, and of any number of them.
+
+    Infinite, or 0 where it is a cost, if nothing is known. What holds for any number holds for few.
+    """
+
+    of_hops: float
+    of_flows: float
 
 
 @seal
@@ -40,19 +51,26 @@ class Certificate:
         Whether the gas of every market counts in the comparison, as in the answer's net amount.
     reason : str
         Empty, or why there is no gap.
+    all_flows_gap_bps : float or None
+        The gap over paths of any number of markets; None where there is no proof. It is looked for where the gas of a
+        market is a small part of the amount, on snapshots of up to 2,000 tokens.
     """
 
     gap_bps: float | None
     scope: str
     gas_aware: bool
     reason: str = ""
+    all_flows_gap_bps: float | None = None
 
     @property
     def shown_gap(self) -> str:
         """The gap for people, such as ``0.14 bps``."""
-        if self.gap_bps is None:
-            return "unknown"
-        return f"<{SHOWN_BPS} bps" if self.gap_bps < SHOWN_BPS else f"{self.gap_bps:,.2f} bps"
+        return _write_gap(self.gap_bps)
+
+    @property
+    def shown_all_flows_gap(self) -> str:
+        """The gap over any number of markets for people."""
+        return _write_gap(self.all_flows_gap_bps)
 
     @property
     def shown_scope(self) -> str:
@@ -68,7 +86,10 @@ class Certificate:
         gap = f"No other route is better by {shown}: {max(self.gap_bps, SHOWN_BPS):,.2f} of 10,000 of the net amount."
         doubt = "" if least else " That much is not excluded; it need not exist."
         gas = "The gas of every market counts." if self.gas_aware else "Gas does not count."
-        longer = "" if self.scope.startswith(ALL_FLOWS) else "longer paths, "
+        longer = ""
+        if not self.scope.startswith(ALL_FLOWS):
+            known = f" (against these it is {self.shown_all_flows_gap} at most)"
+            longer = f"longer paths{known if self.all_flows_gap_bps is not None else ''}, "
         return (
             f"{gap}{doubt} Compared are all {self.shown_scope}, over the markets of the snapshot that the request "
             f"allows, divided over any number of paths, each market used once and in one direction. {gas} Not covered "
@@ -80,25 +101,45 @@ class Certificate:
         return replace(self, scope=f"{self.scope}_within_{fill_time_s}_s")
 
     @classmethod
-    def of_output(cls, net: float, bound: float, max_hops: int, *, gas_aware: bool) -> Certificate:
-        """Judge a net output by an upper bound of it."""
+    def of_output(cls, net: float, bounds: Bounds, max_hops: int, *, gas_aware: bool) -> Certificate:
+        """Judge a net output by upper bounds of it."""
+        of_flows, bound = bounds.of_flows, min(bounds)
         if not 0.0 < net <= bound * (1.0 + 1e-6) or bound == inf:
             return cls.missing("the gas is worth more than the output", max_hops, gas_aware=gas_aware)
-        whole = min(bound, floor(bound * (1.0 + PRECISION)))  # net outputs are whole units
-        return cls(gap_bps=max(0.0, 1.0 - net / whole) * BPS, scope=_describe_scope(max_hops), gas_aware=gas_aware)
+        # Net outputs are whole units.
+        gaps = [max(0.0, 1.0 - net / min(each, floor(each * (1.0 + PRECISION)))) for each in bounds if each < inf]
+        return cls._of_gaps(min(gaps), gaps[-1] if of_flows < inf else None, max_hops, gas_aware=gas_aware)
 
     @classmethod
-    def of_input(cls, gross: float, bound: float, max_hops: int, *, gas_aware: bool) -> Certificate:
-        """Judge an input and its gas by a lower bound of both together."""
-        if not bound > 0.0:
+    def of_input(cls, gross: float, bounds: Bounds, max_hops: int, *, gas_aware: bool) -> Certificate:
+        """Judge an input and its gas by lower bounds of both together."""
+        of_flows = bounds.of_flows
+        if not max(bounds) > 0.0:
             return cls.missing("no input is too small for the bound", max_hops, gas_aware=gas_aware)
-        whole = max(bound, ceil(bound * (1.0 - PRECISION)))
-        return cls(gap_bps=max(0.0, gross / whole - 1.0) * BPS, scope=_describe_scope(max_hops), gas_aware=gas_aware)
+        gaps = [max(0.0, gross / max(each, ceil(each * (1.0 - PRECISION))) - 1.0) for each in bounds if each > 0.0]
+        return cls._of_gaps(min(gaps), gaps[-1] if of_flows > 0.0 else None, max_hops, gas_aware=gas_aware)
+
+    @classmethod
+    def _of_gaps(cls, gap: float, of_flows: float | None, max_hops: int, *, gas_aware: bool) -> Certificate:
+        """Claim a gap, and that over all flows where it is known."""
+        is_of_all = of_flows is not None and of_flows <= gap
+        return cls(
+            gap_bps=gap * BPS,
+            scope=ALL_FLOWS if is_of_all else _describe_scope(max_hops),
+            gas_aware=gas_aware,
+            all_flows_gap_bps=None if of_flows is None else of_flows * BPS,
+        )
 
     @classmethod
     def missing(cls, reason: str, max_hops: int, *, gas_aware: bool = False) -> Certificate:
         """Say that nothing is proven."""
         return cls(gap_bps=None, scope=_describe_scope(max_hops), gas_aware=gas_aware, reason=reason)
+
+
+def _write_gap(gap_bps: float | None) -> str:
+    if gap_bps is None:
+        return "unknown"
+    return f"<{SHOWN_BPS} bps" if gap_bps < SHOWN_BPS else f"{gap_bps:,.2f} bps"
 
 
 def _describe_scope(max_hops: int) -> str:

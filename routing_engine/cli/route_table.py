@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from routing_engine.amounts import write_duration, write_exact, write_short
-from routing_engine.certificate import Certificate
+from routing_engine.certificate import ALL_FLOWS, Certificate
 from routing_engine.cli.terminal import fact_table, plain_table, printable
 from routing_engine.fixed_point import BPS
 from routing_engine.model import Fee, Hop, Token
@@ -89,7 +89,9 @@ def _gap(certificate: Certificate | None) -> str:
     if certificate.gap_bps is None:
         return f"unknown: {certificate.reason}"
     gas = "gas counted" if certificate.gas_aware else "without gas"
-    return f"{certificate.shown_gap} at most, against all {certificate.shown_scope}, {gas}"
+    known = certificate.scope != ALL_FLOWS and certificate.all_flows_gap_bps is not None
+    wider = f" ({certificate.shown_all_flows_gap} against all flows)" if known else ""
+    return f"{certificate.shown_gap} at most, against all {certificate.shown_scope}{wider}, {gas}"
 
 
 def _price(route: Route) -> str:

@@ -30,6 +30,8 @@ class Allocation:
         Net output, and what that of no allocation of the same input exceeds, in units of the target; unknown at first.
     slope : float
         What a unit less of input takes off the bound.
+    flow_bound : float
+        A bound over paths of any number of markets; infinite where it is not known.
     max_hops : int
         Of the paths that were looked for, and of those that the bound speaks of.
     is_judged : bool
@@ -41,6 +43,7 @@ class Allocation:
     net: float = -inf
     bound: float = inf
     slope: float = 0.0
+    flow_bound: float = inf
     max_hops: int = 0
     is_judged: bool = False
 
@@ -78,7 +81,8 @@ class Allocation:
 
 
 def choose_better(one: Allocation, other: Allocation) -> Allocation:
-    """Return the better of two allocations of one amount, with the tighter of their bounds: both hold for both."""
+    """Return the better of two allocations of one amount, with the tighter of their bounds: all hold for both."""
     better = max(one, other, key=attrgetter("net"))
     tighter = min(one, other, key=attrgetter("bound"))
-    return replace(better, bound=tighter.bound, slope=tighter.slope)
+    flow_bound = min(one.flow_bound, other.flow_bound)
+    return replace(better, bound=tighter.bound, slope=tighter.slope, flow_bound=flow_bound)

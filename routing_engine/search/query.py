@@ -111,8 +111,9 @@ class Query:
         """Judge a route by the bound that its allocation came with."""
         max_hops, gas_aware = allocation.max_hops, route.gas_priced
         if route.side is Side.EXACT_OUT:
-            least = splitter.bound_input(allocation, float(route.amount_in_gross))
-            return Certificate.of_input(float(route.amount_in_gross), least, max_hops, gas_aware=gas_aware)
+            gross = float(route.amount_in_gross)
+            least = splitter.bound_input(allocation, gross)
+            return Certificate.of_input(gross, least, max_hops, gas_aware=gas_aware)
         most = splitter.bound_output(allocation)
         return Certificate.of_output(float(route.amount_out_net), most, max_hops, gas_aware=gas_aware)
 

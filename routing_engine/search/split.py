@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.certificate import Bounds
 from routing_engine.deadline import Budget
 from routing_engine.graph.graph import Graph
 from routing_engine.jit.direct_call import Compiled
@@ -179,15 +180,15 @@ class Splitter:
         """Return an allocation to just these paths, with its bound."""
         return self._improve(starts, self._problem, grow=False)
 
-    def bound_output(self, allocation: Allocation) -> float:
+    def bound_output(self, allocation: Allocation) -> Bounds:
         """Return what no route nets more than, by a closer look than while paths were looked for."""
         proven = PROVEN_OF_FEW if allocation.count <= FEW else PROVEN
-        if allocation.is_judged or allocation.bound <= allocation.net * (1.0 + proven) or self.is_over:
-            return allocation.bound
-        problem = self._problem._replace(max_hops=allocation.max_hops)
-        return min(allocation.bound, self._improve(allocation.list_parts(), problem, grow=False).bound)
+        if not (allocation.is_judged or allocation.bound <= allocation.net * (1.0 + proven) or self.is_over):
+            problem = self._problem._replace(max_hops=allocation.max_hops)
+            allocation = choose_better(allocation, self._improve(allocation.list_parts(), problem, grow=False))
+        return Bounds(allocation.bound, allocation.flow_bound)
 
-    def bound_input(self, allocation: Allocation, gross: float) -> float:
+    def bound_input(self, allocation: Allocation, gross: float) -> Bounds:
         """Return what no route that gives the request's output costs less than, gas valued in the input.
 
         Parameters
@@ -203,13 +204,16 @@ class Splitter:
         """
         starts, rate = allocation.list_parts(gross / allocation.amount), allocation.slope
         if rate <= 0.0:
-            return 0.0
+            return Bounds(0.0, 0.0)
         gas, is_free = self._gas_cost * self.graph.units[self._problem.start] * rate, not self._gas_cost.any()
         least_price = 0.0 if is_free else rate
         problem = self._problem._replace(gas=gas, max_hops=allocation.max_hops, least_price=least_price)
         judged = self._improve(starts, problem, grow=False)
         price = judged.slope if is_free else rate  # without gas, the bound is linear in the amount
-        return max(0.0, gross - (judged.bound - self.request.amount) / price) if price > 0.0 else 0.0
+        if price <= 0.0:
+            return Bounds(0.0, 0.0)
+        bounds = (judged.bound, judged.flow_bound)
+        return Bounds(*[max(0.0, gross - (bound - self.request.amount) / price) for bound in bounds])
 
     def _improve(self, starts: Sequence[Part], problem: SplitProblem, *, grow: bool = True) -> Allocation:
         """Improve an allocation by further paths, unless it is only to be judged."""
@@ -218,8 +222,8 @@ class Splitter:
         max_hops = max(problem.max_hops, *[len(edges) for edges, _ in starts])
         problem = problem._replace(amount=sum([float(part) for _, part in starts]), max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
-        net, count, bound, slope = _generate_columns(paths, len(starts), problem, state, workspace, rounds)
-        return Allocation(paths, count, net, bound, slope, problem.max_hops, is_judged=not grow)
+        net, count, bound, slope, flow_bound = _generate_columns(paths, len(starts), problem, state, workspace, rounds)
+        return Allocation(paths, count, net, bound, slope, flow_bound, problem.max_hops, is_judged=not grow)
 
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:
         """Allocate another amount to the same paths, beginning with the present proportions; both are changed."""

@@ -13,6 +13,7 @@ from routing_engine.jit.decorators import allocating, inner, kernel, part
 from routing_engine.kernels.bound.branching import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
+from routing_engine.kernels.bound.flow_bound import bound_all_flows
 from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_limits, fill_limits
 from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
@@ -32,6 +33,10 @@ NEARLY_FREE = 1e-7
 OPEN, OPEN_OF_FEW, FEW = 1e-4, 1e-6, 4
 """Relative gaps from which on edges are left out of a bound, and of that of few paths: of many, to refine a small gap
 takes less time."""
+
+LITTLE_GAS, MAX_TOKENS = 5e-5, 2000
+"""Part of the net output that a market's gas may be, and tokens of a market, for a bound over all flows: it knows no
+limits of flows, without which dear gas counts for little, and prices every token."""
 
 FAILURES = 8
 """Columns in a row that may fail before the search ends."""
@@ -53,12 +58,21 @@ def _find_new_edge(path, used, state):
 
 
 @inner
-def _is_nearly_free(net, merged, gas):
-    """Whether some market in use costs next to no gas."""
+def _find_least_gas(merged, gas):
+    """Return what the gas of the cheapest market in use is worth."""
     least = np.inf
     for i in range(merged.edge_count):
         least = min(least, value_base_gas(merged.graph.forward.edges[merged.network.edge[i]], gas))
-    return least < NEARLY_FREE * net
+    return least
+
+
+@allocating
+def _judge_against_all_flows(problem, state, workspace, merged, net):
+    """Bound what any allocation nets over any number of markets; infinite where that is not worth a try."""
+    tokens = problem.graph.forward.first.size - 1
+    if tokens > MAX_TOKENS or _find_least_gas(merged, problem.gas) > LITTLE_GAS * net:
+        return np.inf, 0.0
+    return bound_all_flows(problem, state, workspace, merged, net)
 
 
 @part
@@ -69,13 +83,23 @@ def judge(problem, state, workspace, merged, net, reached, is_thorough):
     -------
     bound, price : float, float
         As of `certify`.
+    flow_bound : float
+        Of what any allocation nets over any number of markets; infinite where it is not known.
     reached : int
         As of `fill_limits`.
     """
+    flow_bound, flow_slope = np.inf, 0.0
+    proven = net * (1.0 + (OPEN if merged.path_count > FEW else OPEN_OF_FEW))
+    if problem.gas.any() and net > 0.0:
+        flow_bound, flow_slope = _judge_against_all_flows(problem, state, workspace, merged, net)
+        if flow_bound <= proven:
+            return flow_bound, flow_slope, flow_bound, reached
     bound, slope = certify(problem, state, workspace, merged, net)
+    if flow_bound < bound:
+        bound, slope = flow_bound, flow_slope
     if bound <= net * (1.0 + CLOSE) or not problem.gas.any() or net <= 0.0:
-        return bound, slope, reached
-    is_open = bound > net * (1.0 + (OPEN if merged.path_count > FEW else OPEN_OF_FEW))
+        return bound, slope, flow_bound, reached
+    is_open = bound > proven
     if is_open:
         most, reached = exclude_edges(problem, state, workspace, merged, reached, net)
         bound = max(net, min(bound, most))
@@ -83,8 +107,8 @@ def judge(problem, state, workspace, merged, net, reached, is_thorough):
         problem, state, workspace, merged, (net, bound), reached, is_thorough and is_open
     )
     if closer < bound:
-        return closer, its_slope, reached
-    return bound, slope, reached
+        bound, slope = closer, its_slope
+    return bound, slope, flow_bound, reached
 
 
 @kernel
@@ -108,6 +132,8 @@ def generate_columns(paths, count, problem, state, workspace, rounds):
         What no allocation of the amount over routes of at most `problem.max_hops` hops exceeds.
     slope : float
         What less of the amount takes off the bound, for each unit.
+    flow_bound : float
+        What no allocation exceeds over any number of hops; infinite where that is not known.
     """
     reached = fill_limits(problem, state, workspace.scratch.is_adjacent, MANY_WAYS)
     found = _generate_within_limits(paths, count, problem, state, workspace, rounds, reached)
@@ -125,10 +151,10 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
     enough = ENOUGH if problem.gas.any() else ENOUGH_WITHOUT_GAS
     net, count, total = optimise(paths, count, problem, network, ROUGH)
     if net == -np.inf:
-        return net, count, bound, 0.0
+        return net, count, bound, 0.0, np.inf
     merged = MergedPaths(graph, network, count, total)
-    stage = 0 if _is_nearly_free(net, merged, problem.gas) else len(MIN_GAINS) - 1
-    slope, is_thorough = 0.0, rounds == 0
+    stage = 0 if _find_least_gas(merged, problem.gas) < NEARLY_FREE * net else len(MIN_GAINS) - 1
+    slope, flow_bound, is_thorough = 0.0, np.inf, rounds == 0
     for _ in range(rounds):
         used = network.edge[:total].copy()
         size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)
@@ -146,7 +172,7 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
         if size == 0:
             break
         if bound == np.inf:
-            bound, slope, reached = judge(problem, state, workspace, merged, net, reached, is_thorough)
+            bound, slope, flow_bound, reached = judge(problem, state, workspace, merged, net, reached, is_thorough)
         fresh = _find_new_edge(columns.found[0], used, state)
         if bound <= net * (1.0 + enough) or failures == FAILURES or fresh < 0:
             break
@@ -158,6 +184,6 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
     net, count, total = optimise(paths, count, problem, network, FINE)
     merged = MergedPaths(graph, network, count, total)
     if bound == np.inf or not problem.gas.any():
-        bound, slope, reached = judge(problem, state, workspace, merged, net, reached, is_thorough)
+        bound, slope, flow_bound, reached = judge(problem, state, workspace, merged, net, reached, is_thorough)
     state.closed[:] = False
-    return net, count, bound, slope
+    return net, count, bound, slope, flow_bound

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 from routing_engine import Certificate
+from routing_engine.certificate import Bounds
 
 
 def of_output(net: float, bound: float) -> float | None:
-    return Certificate.of_output(net, bound, 4, gas_aware=True).gap_bps
+    return Certificate.of_output(net, Bounds(bound, inf), 4, gas_aware=True).gap_bps
 
 
 def of_input(gross: float, bound: float) -> float | None:
-    return Certificate.of_input(gross, bound, 4, gas_aware=True).gap_bps
+    return Certificate.of_input(gross, Bounds(bound, 0.0), 4, gas_aware=True).gap_bps
 
 
 def test_part_of_a_unit_is_nothing_to_gain() -> None:
@@ -59,3 +62,15 @@ def test_a_gap_that_is_missing_is_explained_by_its_reason() -> None:
     text = Certificate.missing("the gas is worth more than the output", 4).explain()
     assert text.startswith("No gap is proven: the gas is worth more than the output.")
     assert "bps" not in text
+
+
+def test_the_closer_bound_is_claimed_with_its_scope() -> None:
+    flows_closer = Certificate.of_output(1e24, Bounds(1.0002e24, 1.0001e24), 4, gas_aware=True)
+    assert flows_closer.scope == "all_flows"
+    assert flows_closer.gap_bps == flows_closer.all_flows_gap_bps == pytest.approx(1, rel=1e-3)
+    hops_closer = Certificate.of_input(1.0002e24, Bounds(1.0001e24, 1e24), 4, gas_aware=True)
+    assert hops_closer.scope == "routes_up_to_4_hops"
+    assert hops_closer.gap_bps == pytest.approx(1, rel=1e-3)
+    assert hops_closer.all_flows_gap_bps == pytest.approx(2, rel=1e-3)
+    assert "longer paths (against these it is 2.00 bps at most)" in hops_closer.explain()
+    assert Certificate.of_output(1e24, Bounds(1.0002e24, inf), 4, gas_aware=True).all_flows_gap_bps is None

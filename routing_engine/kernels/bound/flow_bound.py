@@ -1,0 +1,111 @@
+"""Certificates over paths of any number of markets: an upper bound by one price for each token."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routing_engine.jit.decorators import allocating, inner
+from routing_engine.kernels.bound.dual_bound import clear_multipliers, clear_targets, set_multipliers
+from routing_engine.kernels.bound.flow_prices import (
+    NO_LOOP,
+    UNLIMITED,
+    compute_flow_prices,
+    create_flow_prices,
+    trace_dearest_flow,
+)
+from routing_engine.kernels.bound.initial_prices import price_rounds, price_tokens
+from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
+
+TURNS = 24
+"""How often a multiplier is raised, at most."""
+
+LONGEST = 32
+"""Edges of a path that are looked at; one that is longer, or runs into a loop, has others to raise."""
+
+CLOSE, HOPELESS = 1e-6, 1e-3
+"""Relative gaps at which the bound is good enough, and from which on other prices to begin with won't help."""
+
+
+@inner
+def _find_cheapest_multiplier(length, path, dual_price, problem, state, price):
+    """Return what to allow more, and to which market, so that a path's price falls to the allocation's."""
+    edges, source, pieces = problem.graph.forward.edges, problem.graph.source, problem.graph.pieces
+    least, where, here = np.inf, -1, 0.0
+    for i in range(length):
+        edge = edges[path[i]]
+        known = price[source[path[i]]]
+        here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["max_average_price"]
+        if here <= 0.0 or edge["concave"] == 0:
+            continue
+        earned, flow = find_arbitrage(edge, pieces, dual_price[i], here, UNLIMITED)
+        more = earned - value_gas(edge, pieces, problem.gas, flow) - state.multiplier[edge["market"]]
+        if 0.0 < more < least:
+            least, where = more, edge["market"]
+    return least * (1.0 + 1e-9), where
+
+
+@allocating
+def _lower_bound(prices, problem, state, price, total, floor):
+    """Raise one multiplier after the other while the bound may fall; they are 0 again afterwards.
+
+    `price` holds the allocation's prices by token, `total` the sum of the multipliers so far. Returns the bound and the
+    start's price, as `certify`.
+    """
+    path, dual_price, raised = np.zeros(LONGEST, np.int64), np.zeros(LONGEST), np.full(TURNS, -1)
+    least, slope = np.inf, 0.0
+    for turn in range(TURNS):
+        token = compute_flow_prices(prices, problem, state)
+        if token == NO_LOOP:
+            token = problem.start
+            start_price = max(prices.best[token], problem.least_price)
+            if start_price * problem.amount + total < least:
+                least, slope = start_price * problem.amount + total, start_price
+        if least <= floor * (1.0 + CLOSE):
+            break
+        length = trace_dearest_flow(prices, problem, token, path, dual_price)
+        more, where = _find_cheapest_multiplier(length, path, dual_price, problem, state, price)
+        if where < 0 or total + more >= least:
+            break
+        state.multiplier[where] += more
+        total += more
+        raised[turn] = where
+    for turn in range(TURNS):
+        if raised[turn] >= 0:
+            state.multiplier[raised[turn]] = 0.0
+    return least, slope
+
+
+@allocating
+def bound_all_flows(problem, state, workspace, merged, floor):
+    """Bound the net output of every allocation of at most the amount, over paths of any number of markets.
+
+    First prices by token suggest the multipliers, then those by hops.
+
+    Parameters
+    ----------
+    As of `certify`; limits of flows are not looked at.
+
+    Returns
+    -------
+    bound, price : float, float
+        As of `certify`; infinite and 0 where loops of markets earn more than all that is looked at.
+    """
+    duals, least, slope = workspace.duals, np.inf, 0.0
+    prices = create_flow_prices(problem.graph.forward.first.size - 1)
+    for rule in range(2):
+        if rule == 0:
+            price_tokens(merged, problem, duals, floor)
+        else:
+            price_rounds(merged, problem, duals, floor)
+        price = np.zeros(prices.best.size)
+        for k in range(problem.max_hops + 1):
+            price = np.maximum(price, duals.target[k])
+        total = set_multipliers(merged, problem, state, duals)
+        bound, start_price = _lower_bound(prices, problem, state, price, total, floor)
+        if bound < least:
+            least, slope = bound, start_price
+        clear_targets(merged, problem, duals)
+        clear_multipliers(merged, state)
+        if not floor * (1.0 + CLOSE) < least < floor * (1.0 + HOPELESS):
+            break
+    return least, slope
