@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import ceil, floor, inf
 
 from routing_engine.fixed_point import BPS
@@ -101,5 +102,6 @@ class Certificate:
         return cls(gap_bps=None, scope=_describe_scope(max_hops), gas_aware=gas_aware, reason=reason)
 
 
+@cache
 def _describe_scope(max_hops: int) -> str:
     return f"routes_up_to_{max_hops}_hop" + ("s" if max_hops > 1 else "")

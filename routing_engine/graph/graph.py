@@ -213,12 +213,12 @@ class Graph:
 
     def edge_ends(self, edge: int) -> tuple[Market, Token, Token]:
         """Market, token_in and token_out of a forward edge."""
-        market, source, target = self._columns
-        return self.markets[market(edge)], self.tokens[source(edge)], self.tokens[target(edge)]
+        return self.edges_ends((edge,))[0]
 
     def edges_ends(self, edges: Iterable[int]) -> tuple[tuple[Market, Token, Token], ...]:
         """Return `edge_ends` of each."""
-        return tuple(map(self.edge_ends, edges))
+        (market, source, target), markets, tokens = self._columns, self.markets, self.tokens
+        return tuple([(markets[market(edge)], tokens[source(edge)], tokens[target(edge)]) for edge in edges])
 
     def find_edges(self, market_id: str) -> list[int]:
         """Return the forward edges of a market."""
