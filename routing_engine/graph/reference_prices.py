@@ -11,10 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.graph.structured_rows import Places
+from routing_engine.jit.direct_call import Compiled
+from routing_engine.kernels import reference_prices
 from routing_engine.kernels.arrays import Adjacency
-from routing_engine.kernels.reference_prices import find_widest_prices
 from routing_engine.model import NATIVE_ADDRESS, Token
 from routing_engine.reference.chains import CHAINS
+
+_find_widest_prices = Compiled(reference_prices.find_widest_prices)
 
 
 def find_native_tokens(index: Mapping[Token, int], chains: tuple[int, ...]) -> npt.NDArray[np.int32]:
@@ -75,7 +78,7 @@ def compute_reference_prices(
         return np.empty(0)
     coins = native[native >= 0]
     root = int(coins[np.argmax(degree[coins])]) if coins.size else int(np.argmax(degree))
-    prices, _ = find_widest_prices(forward.first, forward.edges, mid_rate, root)
+    prices, _ = _find_widest_prices(forward.first, forward.edges, mid_rate, root)
     return np.asarray(prices, np.float64)
 
 
