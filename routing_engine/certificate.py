@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import ceil, floor, inf
 from typing import NamedTuple
 
@@ -142,5 +143,6 @@ def _write_gap(gap_bps: float | None) -> str:
     return f"<{SHOWN_BPS} bps" if gap_bps < SHOWN_BPS else f"{gap_bps:,.2f} bps"
 
 
+@cache
 def _describe_scope(max_hops: int) -> str:
     return f"routes_up_to_{max_hops}_hop" + ("s" if max_hops > 1 else "")

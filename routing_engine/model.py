@@ -107,12 +107,10 @@ class Token:
         return f"{self.symbol}@{self.chain_id}"
 
 
+@seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fee:
-    """One named part of what a hop costs.
-
-    `included` is true where `Hop.amount_out` is already what remains after this fee.
-    """
+    """One named part of what a hop costs; where `included`, `Hop.amount_out` is what remains after it."""
 
     amount: int
     token: Token
@@ -192,10 +190,7 @@ class Market(Protocol):
     """Whether it only turns a chain's coin into its wrapped token and back, one for one."""
 
     is_constant_product: ClassVar[bool]
-    """Whether `reserve0`, `reserve1`, `fee_pips` and `gas` give its whole curve, by the rules of a Uniswap v2 pair.
-
-    The curves of many such markets are computed at once.
-    """
+    """Whether its whole curve is that of a Uniswap v2 pair, by `reserve0`, `reserve1`, `fee_pips` and `gas`."""
 
     @property
     def id(self) -> str:
@@ -220,6 +215,9 @@ class Market(Protocol):
         QuoteRefused
             If it declines this amount or pair.
         """
+
+    def quote_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> Hop:
+        """Return the hop of `swap_exact_in` alone: routes need no market after it."""
 
     def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
         """Buy at least `amount_out` for the least input that suffices.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
 from dataclasses import replace
 
@@ -35,8 +34,9 @@ def resolve(request: RouteRequest | object, snapshot: Snapshot, graph: Graph) ->
         raise InvalidRequest("request", f"must be a RouteRequest, not {show(request)}; {remedy}")
     token_in = find_token(request.token_in, snapshot, graph, "token_in")
     token_out = find_token(request.token_out, snapshot, graph, "token_out")
-    check_protocols(request.allow_protocols or (), graph.protocols, "allow_protocols")
-    check_protocols(request.deny_protocols, graph.protocols, "deny_protocols")
+    if request.allow_protocols or request.deny_protocols:
+        check_protocols(request.allow_protocols or (), graph.protocols, "allow_protocols")
+        check_protocols(request.deny_protocols, graph.protocols, "deny_protocols")
     for chain_id in request.gas_prices or ():
         if chain_id not in graph.chains:
             known = ", ".join(map(str, graph.chains)) or "none"
@@ -81,7 +81,7 @@ def find_token(token: Token | str, snapshot: Snapshot, graph: Graph, field: str)
     if known is None:
         remedy = _say_empty(snapshot) or f"; look tokens up with snapshot.token({str(token)!r})"
         raise UnknownToken(field, f"{token} ({token.key}) is not in this market{remedy}")
-    if known.decimals != token.decimals:
+    if known is not token and known.decimals != token.decimals:
         message = f"{token} has {known.decimals} decimals in this market, not {token.decimals}; take its token"
         raise InvalidRequest(field, f"{message}: snapshot.token({token.key!r})")
     return known
@@ -97,6 +97,8 @@ def check_protocols(names: Collection[str], known: Collection[str], field: str) 
     """
     for name in names:
         if name not in known:
+            import difflib
+
             near = difflib.get_close_matches(name, known) or sorted(known)
             raise InvalidRequest(field, f"no market here is of protocol {name!r}; choose from {', '.join(near)}")
 

@@ -214,7 +214,7 @@ class Router:
             routes=tuple(accepted[:most]),
             refused=() if accepted else tuple(routes),
             is_complete=not query.budget.was_spent,
-            certificates=tuple(each for route, each in zip(routes, certificates, strict=False) if route in accepted),
+            certificates=tuple([each for route, each in zip(routes, certificates, strict=False) if route in accepted]),
         )
 
     def _split_or_explain(self, query: Query) -> RouteResult:
@@ -235,4 +235,6 @@ class Router:
 
 def _accept(request: RouteRequest, routes: Sequence[Route]) -> list[Route]:
     most = request.max_price_impact_bps
-    return [route for route in routes if most is None or route.price_impact * BPS <= most]
+    if most is None:
+        return [*routes]
+    return [route for route in routes if route.price_impact * BPS <= most]

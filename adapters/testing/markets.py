@@ -57,6 +57,13 @@ def check_market(market: Market, *, seed: int = 0, samples: int = 16, **toleranc
         raise NotConforming(f"{market.id}: quoting changed the market")
 
 
+def check_quotes(probe: Probe) -> None:
+    """Quoting gives the hop of the swap."""
+    for amount in probe.amounts:
+        quoted = probe.market.quote_exact_in(probe.token_in, probe.token_out, amount)
+        probe.require(quoted == probe.sell(amount), f"input {amount} is quoted otherwise than it is swapped")
+
+
 def check_limits(probe: Probe) -> None:
     """Both limits are served; the amounts just outside are refused, and those that are no integers."""
     swap, limits = probe.market.swap_exact_in, probe.limits
@@ -171,6 +178,7 @@ def check_curve(probe: Probe) -> None:
 
 PROPERTIES: tuple[Callable[[Probe], None], ...] = (
     check_limits,
+    check_quotes,
     check_hops,
     check_monotone,
     check_one_trade_beats_two,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from routing_engine.graph.graph import Graph
-from routing_engine.model import Fee, Hop, Token
+from routing_engine.model import Hop
 from routing_engine.route import Route, Side
 
 
@@ -36,12 +36,17 @@ class Valuation:
         token_in, token_out = hops[0].token_in, hops[-1].token_out
         cost, coin_fees, priced = 0.0, 0.0, True
         for hop in hops:
-            chain_id = hop.token_in.chain_id
+            chain_id, in_coin = hop.token_in.chain_id, 0
+            for fee in hop.fees:
+                if not fee.included:
+                    in_coin += fee.amount
+            if in_coin:
+                coin_fees += in_coin * self._find_coin_price(chain_id)
             cost += hop.gas * self._gas_cost[chain_id]
-            coin_fees += self._value_coin_fees(hop.fees, chain_id)
             priced = priced and chain_id in self._known
         cost += coin_fees
-        price_in, price_out = self._find_price(token_in), self._find_price(token_out)
+        index, prices = self._graph.index, self._graph.prices
+        price_in, price_out = prices.item(index[token_in]), prices.item(index[token_out])
         return Route(
             token_in=token_in,
             token_out=token_out,
@@ -52,13 +57,7 @@ class Valuation:
             gas_priced=priced and price_in > 0 and price_out > 0,
         )
 
-    def _value_coin_fees(self, fees: tuple[Fee, ...], chain_id: int) -> float:
-        """Value of what is paid in the chain's coin on top of the input."""
-        paid = sum([fee.amount for fee in fees if not fee.included])
-        if not paid:
-            return 0.0
+    def _find_coin_price(self, chain_id: int) -> float:
+        """Worth of the smallest unit of a chain's coin, in which bridges charge on top of the input."""
         coin = self._graph.native[self._graph.chain_number[chain_id]]
-        return paid * float(self._graph.prices[coin]) if coin >= 0 else 0.0
-
-    def _find_price(self, token: Token) -> float:
-        return self._graph.prices.item(self._graph.index[token])
+        return float(self._graph.prices[coin]) if coin >= 0 else 0.0

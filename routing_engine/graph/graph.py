@@ -13,7 +13,12 @@ import numpy.typing as npt
 from routing_engine.graph.copy_on_write import Buffers
 from routing_engine.graph.csr import Layout, Memory, lay_out, write_states
 from routing_engine.graph.edge_rows import EdgeRows, describe_edges, number_tokens
-from routing_engine.graph.reference_prices import compute_mid_rates, compute_reference_prices, find_native_tokens
+from routing_engine.graph.reference_prices import (
+    compute_depths,
+    compute_mid_rates,
+    compute_reference_prices,
+    find_native_tokens,
+)
 from routing_engine.graph.settled_prices import SettledPrices
 from routing_engine.kernels.arrays import Adjacency, GraphArrays
 from routing_engine.model import Market, Token
@@ -44,10 +49,12 @@ class Graph:
         Edges by token_in, and by token_out.
     pieces : float64 array, shape (rows, 6)
         What curves need beyond their edge.
-    source : int32 array
-        Number of the token_in of each forward edge.
+    source, target : int32 array
+        Numbers of the token_in and the token_out of each forward edge.
     mid_rate : float64 array
         Units of token_out per unit of token_in of each forward edge, without fees; 0 where unknown.
+    depth : float64 array
+        What each forward edge takes before its price is another one, in units of token_in.
     wraps : bool array
         Markets that wrap a native coin.
     native : int32 array
@@ -70,7 +77,9 @@ class Graph:
     reverse: Adjacency
     pieces: npt.NDArray[np.float64]
     source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
     mid_rate: npt.NDArray[np.float64]
+    depth: npt.NDArray[np.float64]
     wraps: npt.NDArray[np.bool_]
     native: npt.NDArray[np.int32]
     layout: Layout
@@ -87,6 +96,7 @@ class Graph:
         chain_of = np.array([chains.index(token.chain_id) for token in index], np.int32)
         rows.records["chain"] = chain_of[source]
         layout, forward, reverse, pieces = lay_out(rows, source, target, len(index))
+        everywhere = np.arange(forward.edges.size)
         return cls(
             tokens=tuple(index),
             markets=markets,
@@ -100,7 +110,9 @@ class Graph:
             reverse=reverse,
             pieces=pieces,
             source=reverse.edges["other"][forward.edges["twin"]],
-            mid_rate=compute_mid_rates(forward.edges, layout.opposite, np.arange(forward.edges.size)),
+            target=forward.edges["other"].copy(),
+            mid_rate=compute_mid_rates(forward.edges, layout.opposite, everywhere),
+            depth=compute_depths(forward.edges, everywhere),
             wraps=np.array([market.is_wrap for market in markets], np.bool_),
             native=find_native_tokens(index, chains),
             layout=layout,
@@ -138,8 +150,9 @@ class Graph:
         forward, reverse, pieces = write_states(
             rows, at, self.layout, self.forward.edges, self.reverse.edges, self.pieces, self.buffers
         )
-        mid_rate, places = self.mid_rate.copy(), self.layout.forward[at]
+        mid_rate, depth, places = self.mid_rate.copy(), self.depth.copy(), self.layout.forward[at]
         mid_rate[places] = compute_mid_rates(forward, self.layout.opposite, places)
+        depth[places] = compute_depths(forward, places)
         markets = list(self.markets)
         for number, market in news.items():
             markets[number] = market
@@ -153,6 +166,7 @@ class Graph:
             reverse=Adjacency(self.reverse.first, reverse),
             pieces=pieces,
             mid_rate=mid_rate,
+            depth=depth,
         )
 
     def _has_edges_of(self, news: Mapping[int, Market], numbers: npt.NDArray[np.int64], rows: EdgeRows) -> bool:
@@ -181,7 +195,7 @@ class Graph:
     @cached_property
     def prices(self) -> npt.NDArray[np.float64]:
         """Worth of each token's smallest unit in the root's, 0 where unknown."""
-        return compute_reference_prices(self.forward, self.mid_rate, self.native)
+        return compute_reference_prices(self.forward.first, self.target, self.depth, self.mid_rate, self.native)
 
     @cached_property
     def units(self) -> npt.NDArray[np.float64]:
@@ -213,12 +227,12 @@ class Graph:
 
     def edge_ends(self, edge: int) -> tuple[Market, Token, Token]:
         """Market, token_in and token_out of a forward edge."""
-        market, source, target = self._columns
-        return self.markets[market(edge)], self.tokens[source(edge)], self.tokens[target(edge)]
+        return self.edges_ends((edge,))[0]
 
     def edges_ends(self, edges: Iterable[int]) -> tuple[tuple[Market, Token, Token], ...]:
         """Return `edge_ends` of each."""
-        return tuple(map(self.edge_ends, edges))
+        (market, source, target), markets, tokens = self._columns, self.markets, self.tokens
+        return tuple([(markets[market(edge)], tokens[source(edge)], tokens[target(edge)]) for edge in edges])
 
     def find_edges(self, market_id: str) -> list[int]:
         """Return the forward edges of a market."""
@@ -229,4 +243,4 @@ class Graph:
     @cached_property
     def _columns(self) -> tuple[Callable[[int], int], Callable[[int], int], Callable[[int], int]]:
         """What reads market, source and target of a forward edge: far cheaper than to read its record."""
-        return self.forward.edges["market"].item, self.source.item, self.forward.edges["other"].item
+        return self.forward.edges["market"].item, self.source.item, self.target.item

@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.graph.structured_rows import Places
-from routing_engine.kernels.arrays import Adjacency
-from routing_engine.kernels.reference_prices import find_widest_prices
+from routing_engine.jit.direct_call import Compiled
+from routing_engine.kernels import reference_prices
 from routing_engine.model import NATIVE_ADDRESS, Token
 from routing_engine.reference.chains import CHAINS
+
+_find_widest_prices = Compiled(reference_prices.find_widest_prices)
 
 
 def find_native_tokens(index: Mapping[Token, int], chains: tuple[int, ...]) -> npt.NDArray[np.int32]:
@@ -51,15 +53,30 @@ def compute_mid_rates(edges: npt.NDArray[np.void], opposite: Places, places: Pla
     return np.asarray(mid, np.float64)
 
 
+def compute_depths(edges: npt.NDArray[np.void], places: Places) -> npt.NDArray[np.float64]:
+    """Return how much some edges take before their prices are others, in units of token_in; places as above."""
+    b, c, x_max = edges["b"][places], edges["c"][places], edges["x_max"][places]
+    depths: npt.NDArray[np.float64] = np.minimum(np.divide(b, c, out=x_max.copy(), where=c > 0.0), x_max)
+    return depths
+
+
 def compute_reference_prices(
-    forward: Adjacency, mid_rate: npt.NDArray[np.float64], native: npt.NDArray[np.int32]
+    first: Places,
+    target: npt.NDArray[np.int32],
+    depth: npt.NDArray[np.float64],
+    mid_rate: npt.NDArray[np.float64],
+    native: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.float64]:
     """Price all tokens along their deepest markets.
 
     Parameters
     ----------
-    forward : Adjacency
-        Edges by token_in.
+    first : int64 array
+        Where the edges of each token_in begin.
+    target : int32 array
+        The token_out of each edge.
+    depth : float64 array
+        From `compute_depths`, of all edges.
     mid_rate : float64 array
         From `compute_mid_rates`, of all edges.
     native : int32 array
@@ -70,12 +87,12 @@ def compute_reference_prices(
     float64 array
         Worth of each token's smallest unit in the root's; 0 where no market says.
     """
-    degree = np.diff(forward.first)
+    degree = np.diff(first)
     if not degree.size:
         return np.empty(0)
     coins = native[native >= 0]
     root = int(coins[np.argmax(degree[coins])]) if coins.size else int(np.argmax(degree))
-    prices, _ = find_widest_prices(forward.first, forward.edges, mid_rate, root)
+    prices, _ = _find_widest_prices(first, target, depth, mid_rate, root)
     return np.asarray(prices, np.float64)
 
 

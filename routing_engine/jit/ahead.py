@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
@@ -23,9 +23,11 @@ _UNDER_WAY = "ROUTING_ENGINE_COMPILING"
 _lock, _tried = Lock(), Event()
 
 
-def compile_for(kernel: Any, *arguments: Any) -> None:
-    """Compile a kernel for arguments of these types, or load it from the cache, without running it."""
-    kernel.compile(tuple(numba.typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
+def compile_for(kernel: Any, *arguments: Any) -> Callable[..., Any]:
+    """Compile a kernel for arguments of these types, or load it from the cache, without running it; return its code."""
+    types = [numba.typeof(argument) for argument in arguments]  # type: ignore[no-untyped-call]
+    code: Callable[..., Any] = kernel.compile(tuple(types))
+    return code
 
 
 def begin_to_compile() -> None:
@@ -53,6 +55,8 @@ def compile_all_once() -> None:
     with _lock:
         if _is_needless() or is_all_compiled() or not _can_start_python():
             return
+        import subprocess  # takes a tenth of the time of all imports of the engine, and is rarely used
+
         announce()
         output = subprocess.DEVNULL if os.environ.get(QUIET) else None
         path = os.pathsep.join([str(ENGINE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numba
 
 from routing_engine.jit import compilation  # noqa: F401 (it gives notice of the first compilation)
+from routing_engine.jit.kernel_cache import KernelCache
 from routing_engine.jit.link_once import LinkOnce, fits_numba
 
 ENGINE = Path(__file__).parents[1]
@@ -19,9 +21,16 @@ _SOURCES = ("jit", "kernels", "curves")
 
 def _hash_sources() -> str:
     digest = hashlib.blake2b(digest_size=8)
-    for source in sorted(source for package in _SOURCES for source in (ENGINE / package).rglob("*.py")):
+    for source in sorted(source for package in _SOURCES for source in _list_sources(ENGINE / package)):
         digest.update(source.read_bytes())
     return digest.hexdigest()
+
+
+def _list_sources(package: Path) -> Iterator[Path]:
+    """List the sources of a package, without a look at the many files of caches."""
+    for folder, folders, names in os.walk(package):
+        folders[:] = [each for each in folders if each != "__pycache__"]
+        yield from (Path(folder, name) for name in names if name.endswith(".py"))
 
 
 SOURCES = _hash_sources()
@@ -48,8 +57,18 @@ _EVERY: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapp
 if fits_numba():
     _EVERY["pipeline_class"] = LinkOnce
 
-kernel = numba.njit(**_EVERY, cache=True)
-"""Compile what Python calls, with all that it calls. A division by zero gives an infinity, as in numpy."""
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile what Python calls, with all that it calls. A division by zero gives an infinity, as in numpy."""
+    dispatcher: Any = numba.njit(**_EVERY)(function)
+    if dispatcher is function:  # where ``NUMBA_DISABLE_JIT`` is set
+        return function
+    if fits_numba():
+        dispatcher._cache = KernelCache(function)
+    else:
+        dispatcher.enable_caching()
+    return dispatcher
+
 
 _CALLED_BY_KERNELS: dict[str, Any] = {**_EVERY, "no_cpython_wrapper": True}
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
+
+from routing_engine.jit.ahead import compile_for
 
 
 class Compiled:
     """A kernel that Python calls often, with arguments of the same types each time.
 
-    The first call goes through the dispatcher, which compiles the kernel or loads it from the cache; later ones go
-    straight to the machine code. That saves the 5 to 20 us in which the dispatcher types nested tuples of arrays. The
+    The first call has the kernel compiled for its arguments, or loaded from the cache; all go straight to the machine
+    code. That saves the 5 to 20 us in which the dispatcher types nested tuples of arrays. The
     machine code checks the arguments much less, so there must be no second signature that it could be called with:
     ``tests/unit/engine/test_kernels_compiled_once.py`` sees to that. Safe to use from many threads.
 
@@ -31,7 +34,6 @@ class Compiled:
         return self._call(*arguments)
 
     def _first_call(self, *arguments: Any) -> Any:
-        result = self.kernel(*arguments)
-        signatures = getattr(self.kernel, "signatures", None)
-        self._call = self.kernel.get_overload(signatures[0]) if signatures else self.kernel
-        return result
+        is_plain = isinstance(self.kernel, FunctionType)
+        self._call = self.kernel if is_plain else compile_for(self.kernel, *arguments)
+        return self._call(*arguments)

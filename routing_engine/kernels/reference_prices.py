@@ -10,7 +10,7 @@ MAX_ROUNDS = 12
 
 
 @kernel
-def find_widest_prices(first, edges, mid_rate, root):
+def find_widest_prices(first, target, depth, mid_rate, root):
     """Price every token along its deepest chain of markets from `root`.
 
     The depth of a chain is that of its shallowest market, measured in the root's units by the prices found on the way,
@@ -20,8 +20,10 @@ def find_widest_prices(first, edges, mid_rate, root):
     ----------
     first : int64 array, shape (n + 1,)
         CSR offsets by token_in.
-    edges : EDGE array
-        In forward order.
+    target : int32 array
+        The token_out of each edge.
+    depth : float64 array
+        How much each edge takes before its price is another one, in units of its token_in.
     mid_rate : float64 array
         Units of token_out per unit of token_in, without fees, for each edge.
     root : int
@@ -50,14 +52,12 @@ def find_widest_prices(first, edges, mid_rate, root):
                 continue
             has_news[u] = False
             for e in range(first[u], first[u + 1]):
-                edge = edges[e]
-                v = edge["other"]
+                v = target[e]
                 if v == root or mid_rate[e] <= 0.0:
                     continue
-                reserve = edge["b"] / edge["c"] if edge["c"] > 0.0 else edge["x_max"]
-                depth = min(width[u], min(reserve, edge["x_max"]) * price[u])
-                if depth > width[v] * (1.0 + 1e-9):
-                    width[v] = depth
+                wide = min(width[u], depth[e] * price[u])
+                if wide > width[v] * (1.0 + 1e-9):
+                    width[v] = wide
                     price[v] = price[u] / mid_rate[e]
                     changed = has_news[v] = True
         if not changed:

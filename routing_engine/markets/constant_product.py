@@ -71,23 +71,38 @@ class ConstantProductPool(PairMarket):
 
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`; see `Market`."""
-        if type(amount_in) is not int:
-            self.refuse_inexact(amount_in)
+        hop = self.quote_exact_in(token_in, token_out, amount_in)
         zero_for_one = self.is_zero_for_one(token_in, token_out)
         reserve_in, reserve_out = self._reserves(zero_for_one)
-        if amount_in + reserve_in > MAX_RESERVE:
-            detail = f"at most {MAX_RESERVE - reserve_in}, as the reserve is a uint112"
-            self.refuse(Refusal.AMOUNT_TOO_HIGH, detail)
-        amount_out = get_amount_out(amount_in, reserve_in, reserve_out, self.fee_pips) if amount_in > 0 else 0
-        if amount_out == 0:
-            self.refuse_low(amount_in)
-        fees = (Fee(amount=mul_div_up(amount_in, self.fee_pips, PIPS), token=token_in, name="lp_fee"),)
-        price = _spot_price(reserve_in, reserve_out, self.fee_pips)
-        hop = self.make_hop(token_in, token_out, amount_in, amount_out, gas=self.gas, spot_price=price, fees=fees)
-        reserve_in, reserve_out = reserve_in + amount_in, reserve_out - amount_out
+        reserve_in, reserve_out = reserve_in + amount_in, reserve_out - hop.amount_out
         if zero_for_one:
             return hop, advance(self, reserve0=reserve_in, reserve1=reserve_out)
         return hop, advance(self, reserve0=reserve_out, reserve1=reserve_in)
+
+    def quote_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> Hop:
+        """Return the hop of `swap_exact_in`; see `Market`."""
+        if type(amount_in) is not int:
+            self.refuse_inexact(amount_in)
+        fee_pips, reserve_in, reserve_out = self.fee_pips, self.reserve0, self.reserve1
+        if not self.is_zero_for_one(token_in, token_out):
+            reserve_in, reserve_out = reserve_out, reserve_in
+        if amount_in + reserve_in > MAX_RESERVE:
+            detail = f"at most {MAX_RESERVE - reserve_in}, as the reserve is a uint112"
+            self.refuse(Refusal.AMOUNT_TOO_HIGH, detail)
+        amount_out = get_amount_out(amount_in, reserve_in, reserve_out, fee_pips) if amount_in > 0 else 0
+        if amount_out == 0:
+            self.refuse_low(amount_in)
+        return Hop(
+            market_id=self.id,
+            protocol=self.protocol,
+            token_in=token_in,
+            token_out=token_out,
+            amount_in=amount_in,
+            amount_out=amount_out,
+            fees=(Fee(amount=mul_div_up(amount_in, fee_pips, PIPS), token=token_in, name="lp_fee"),),
+            gas=self.gas,
+            spot_price=_spot_price(reserve_in, reserve_out, fee_pips),
+        )
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Invert exactly; see `BaseMarket`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator
 
 from routing_engine.errors import AmbiguousToken, InvalidRequest, UnknownToken
@@ -75,6 +74,8 @@ class TokenTable:
         return [token for token in found if token]
 
     def _suggestions(self, label: str) -> str:
+        import difflib
+
         near = difflib.get_close_matches(label.upper(), self._by_symbol, n=SHOWN)
         return f"; did you mean {', '.join(str(self._by_symbol[symbol][0]) for symbol in near)}?" if near else ""
 

@@ -11,11 +11,13 @@ from typing import Self
 import numpy as np
 
 from routing_engine.kernels.split.flow_network import Paths
+from routing_engine.values import seal
 
 Part = tuple[Sequence[int], float]
 """The forward edges of one path, and its input."""
 
 
+@seal
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """Paths, and the input of each.
@@ -50,6 +52,10 @@ class Allocation:
     @classmethod
     def from_parts(cls, parts: Sequence[Part], capacity: int, max_hops: int) -> Self:
         """Lay parts out, with room for `capacity` paths of at most `max_hops` hops."""
+        if capacity == len(parts) == 1:  # a single path, of which only a bound is asked
+            edges, part = parts[0]
+            row = [*edges, *[-1] * (max_hops - len(edges))]
+            return cls(Paths(np.array([row], np.int32), np.array([float(part)])), 1)
         rows, x = np.empty((capacity, max_hops), np.int32), np.zeros(capacity)
         rows.fill(-1)
         for place, (edges, part) in enumerate(parts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from routing_engine.route import Route
+from routing_engine.search.path_search import list_edges
 from routing_engine.search.query import Query, Single
 
 
@@ -20,7 +21,7 @@ def find_alternatives(query: Query, single: Single, count: int) -> list[Route]:
     for candidate in single.others:
         if len(routes) > count or query.budget.is_spent():
             break
-        edges = candidate.numbers
+        edges = list_edges(candidate)
         if not best.issubset(map(market_of, edges)):
             routes += query.replay_path(edges)
     if len(routes) == 1:

@@ -18,6 +18,7 @@ from routing_engine.search.full_paths import bound_amount
 from routing_engine.search.query import Query, Single
 from routing_engine.search.selling import allocate_beyond_paths
 from routing_engine.search.split import Splitter
+from routing_engine.values import seal
 
 HOPELESS_IMPACT = 0.9999
 """Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
@@ -28,6 +29,7 @@ Attempt = tuple[Allocation, tuple[Hop, ...] | None]
 """An allocation, and its exact hops unless a market declines."""
 
 
+@seal
 @dataclass(frozen=True, slots=True)
 class CertifiedRoutes:
     """Routes of a request, best first, and how far the first can be from the best there is."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -30,29 +29,20 @@ TIE = 1e-6
 """Candidates whose float64 scores differ by less are compared in exact integers."""
 
 
-class Candidate(NamedTuple):
-    """A path that the kernel likes.
+Candidate = tuple[list[float], list[int]]
+"""A path that the kernel likes: its time and score, and its forward edges from source to target, -1 past the end."""
 
-    Parameters
-    ----------
-    rank : tuple of float
-        Sort key, smaller is better: the float64 twin of `Objective.rank`.
-    row : list of int
-        Forward edges of the graph, from source to target, and -1 past the end.
-    """
 
-    rank: tuple[float, float]
-    row: list[int]
+def list_edges(candidate: Candidate) -> tuple[int, ...]:
+    """Return a candidate's forward edges."""
+    row = candidate[1]
+    return tuple(row[: row.index(-1)] if row[-1] < 0 else row)
 
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """Its forward edges."""
-        return tuple(self.row[: self.row.index(-1)] if self.row[-1] < 0 else self.row)
 
-    def is_rivalled_by(self, other: Candidate) -> bool:
-        """Whether rounding might hide that `other` is as good."""
-        (first, second), (its_first, its_second) = self.rank, other.rank
-        return abs(first - its_first) <= TIE * abs(first) and abs(second - its_second) <= TIE * abs(second)
+def _may_tie(one: Candidate, other: Candidate) -> bool:
+    """Whether rounding might hide that the second is as good as the first."""
+    (time, score), (its_time, its_score) = one[0], other[0]
+    return abs(time - its_time) <= TIE * abs(time) and abs(score - its_score) <= TIE * abs(score)
 
 
 class ThreadMemory(NamedTuple):
@@ -77,6 +67,7 @@ class Search:
         self.graph = graph
         fits = memory_of is not None and memory_of._sizes == self._sizes
         self._threads: threading.local = memory_of._threads if memory_of and fits else threading.local()
+        self._last_block_s = {chain_id: float(block_time_s(chain_id)) for chain_id in graph.chains}
 
     def find_candidates(
         self,
@@ -98,37 +89,19 @@ class Search:
         max_hops : int
             At most the request's.
         """
-        graph = self.graph
+        graph, objective = self.graph, request.objective
         source, target = graph.index[request.token_in], graph.index[request.token_out]
-        weights = self._weigh(request, gas_cost)
         scratch, (found, scores) = self.get_memory().workspace.scratch, self._threads.results
-        found.fill(-1)
-        is_forward = request.side == Side.EXACT_IN
-        problem = PathProblem(
-            onward=graph.forward if is_forward else graph.reverse,
-            backward=graph.reverse if is_forward else graph.forward,
-            pieces=graph.pieces,
-            allowed=allowed,
-            weights=weights,
-            start=source if is_forward else target,
-            end=target if is_forward else source,
-            amount=float(request.amount),
-            direction=FORWARD if is_forward else REVERSE,
-            max_hops=max_hops,
-        )
+        last_block_s = self._last_block_s[request.token_out.chain_id]
+        weights = Weights(gas_cost, graph.units, last_block_s, objective.time_cost_per_s, objective.time_first)
+        amount = float(request.amount)
+        if request.side == Side.EXACT_IN:
+            ways, ends, direction = (graph.forward, graph.reverse), (source, target), FORWARD
+        else:
+            ways, ends, direction = (graph.reverse, graph.forward), (target, source), REVERSE
+        problem = PathProblem(*ways, graph.pieces, allowed, weights, *ends, amount, direction, max_hops)
         total = _find_best_paths(problem, scratch, found, scores)
-        ranks = [(time, -score) if weights.time_first else (-score, time) for time, score in scores[:total].tolist()]
-        return sorted(map(Candidate, ranks, found[:total].tolist()), key=itemgetter(0))
-
-    def _weigh(self, request: RouteRequest, gas_cost: npt.NDArray[np.float64]) -> Weights:
-        objective = request.objective
-        return Weights(
-            gas_cost=gas_cost,
-            units=self.graph.units,
-            last_block_s=float(block_time_s(request.token_out.chain_id)),
-            time_rate=objective.time_cost_per_s,
-            time_first=objective.time_first,
-        )
+        return [*zip(scores[:total].tolist(), found[:total].tolist(), strict=True)]
 
     def get_memory(self) -> ThreadMemory:
         """Return this thread's memory for kernels."""
@@ -168,9 +141,9 @@ def replay(edges: tuple[Edge, ...], side: str, amount: int) -> tuple[Hop, ...]:
         amount = hops[0].amount_in
     for place, (market, token_in, token_out) in enumerate(edges):
         if place == len(hops):
-            hops.append(market.swap_exact_in(token_in, token_out, amount)[0])
+            hops.append(market.quote_exact_in(token_in, token_out, amount))
         elif hops[place].amount_in != amount:  # the hop before gives more than was needed, by rounding
-            hops[place], _ = market.swap_exact_in(token_in, token_out, amount)
+            hops[place] = market.quote_exact_in(token_in, token_out, amount)
         amount = hops[place].amount_out
     return tuple(hops)
 
@@ -185,13 +158,14 @@ def replay_best(
     replayed: list[tuple[Candidate, tuple[Hop, ...]]] = []
     first: Candidate | None = None
     for candidate in candidates:
-        if first and not first.is_rivalled_by(candidate):
+        if first and not _may_tie(first, candidate):
             break
         try:
-            replayed.append((candidate, replay(graph.edges_ends(candidate.numbers), request.side, request.amount)))
+            hops = replay(graph.edges_ends(list_edges(candidate)), request.side, request.amount)
         except QuoteRefused as refusal:
             refused[refusal.market_id] = refusal
             continue
+        replayed.append((candidate, hops))
         first = first or candidate
     return replayed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,8 +17,9 @@ from routing_engine.model import Hop
 from routing_engine.request import USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation, Part
-from routing_engine.search.path_search import Candidate, Search, mask_allowed_markets, replay, replay_best
+from routing_engine.search.path_search import Candidate, Search, list_edges, mask_allowed_markets, replay, replay_best
 from routing_engine.search.split import Splitter
+from routing_engine.values import seal
 
 REPEATS = 4
 """How often a search starts again without the markets that refused its candidates' exact amounts."""
@@ -26,6 +27,7 @@ REPEATS = 4
 Mask = npt.NDArray[np.bool_]
 
 
+@seal
 @dataclass(frozen=True, slots=True)
 class Single:
     """The best single path, exact, and what the same search liked besides.
@@ -36,13 +38,13 @@ class Single:
         The path.
     edges : tuple of int
         Its forward edges.
-    others : tuple of Candidate
-        Paths that were not replayed, best first.
+    others : sequence of Candidate
+        The paths that are not the best, best first.
     """
 
     route: Route
     edges: tuple[int, ...]
-    others: tuple[Candidate, ...]
+    others: Sequence[Candidate]
 
     def get_part(self) -> Part:
         """Return the path and its input: where a split begins."""
@@ -54,7 +56,7 @@ class Single:
 
     def list_paths(self) -> list[tuple[int, ...]]:
         """List its edges and those of the others, best first."""
-        return [self.edges, *(candidate.numbers for candidate in self.others)]
+        return [self.edges, *map(list_edges, self.others)]
 
 
 class Query:
@@ -94,9 +96,13 @@ class Query:
             candidates = self._search.find_candidates(request, self._valuation.gas_cost, allowed, max_hops)
             replayed = replay_best(self.graph, candidates, request, refused)
             if replayed:
-                priced = [(self.build_route(hops), candidate) for candidate, hops in replayed]
-                route, best = min(priced, key=lambda each: self.rank_key(each[0])) if len(priced) > 1 else priced[0]
-                return Single(route, best.numbers, tuple([each for each in candidates if each is not best]))
+                best, hops = replayed[0]
+                route = self.build_route(hops)
+                if len(replayed) > 1:
+                    priced = [(self.build_route(hops), candidate) for candidate, hops in replayed]
+                    route, best = min(priced, key=lambda each: self.rank_key(each[0]))
+                candidates.remove(best)
+                return Single(route, list_edges(best), candidates)
             if not refused:
                 break
             allowed = self.exclude(allowed, refused)

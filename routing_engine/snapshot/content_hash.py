@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from hashlib import blake2b
 
-from routing_engine.markets.common.canonical_text import write_canonical_text
+from routing_engine.markets.common.canonical_text import TextWriter, write_canonical_text
 from routing_engine.model import Market
 
 DIGEST_BYTES = 32
@@ -22,20 +22,23 @@ class Digests:
 
     def __init__(self) -> None:
         self._latest: dict[str, tuple[Market, int]] = {}
+        self._write = TextWriter().write
 
-    def shift(self, old: Market | None, new: Market | None) -> int:
-        """Return by how much the sum grows when one state of a market takes another's place."""
-        before = self._digest(old) if old else 0
-        after = self._digest(new) if new else 0
-        if new:
-            self._latest[new.id] = new, after
-        elif old:
-            self._latest.pop(old.id, None)
-        return after - before
-
-    def _digest(self, market: Market) -> int:
-        known, value = self._latest.get(market.id, (None, 0))
-        return value if known is market else digest(market)
+    def shift(self, olds: Mapping[str, Market | None], news: Mapping[str, Market]) -> int:
+        """Return by how much the sum grows when states of markets, by id, take the places of others or of none."""
+        latest, growth = self._latest, 0
+        for market_id, old in olds.items():
+            known, value = latest.get(market_id, (None, 0))
+            if old:
+                growth -= value if known is old else digest(old, self._write)
+            new = news.get(market_id)
+            if new:
+                value = value if known is new else digest(new, self._write)
+                latest[market_id] = new, value
+                growth += value
+            elif old:
+                latest.pop(market_id, None)
+        return growth
 
 
 class MarketsHash:
@@ -70,8 +73,7 @@ class MarketsHash:
         """The sum, modulo `DIGESTS`."""
         if self._known is None:
             return sum(map(digest, self._markets.values())) % DIGESTS
-        pairs = ((old, self._markets.get(market_id)) for market_id, old in self._since.items())
-        return (self._known + sum(self._digests.shift(old, new) for old, new in pairs)) % DIGESTS
+        return (self._known + self._digests.shift(self._since, self._markets)) % DIGESTS
 
     def follow(self, markets: Mapping[str, Market], replaced: Mapping[str, Market | None]) -> MarketsHash:
         """Return the hash of the next state, in which `replaced` holds what was there before."""
@@ -85,7 +87,7 @@ class MarketsHash:
         return self.__dict__.get("value")
 
 
-def digest(market: Market) -> int:
-    """Hash a market's whole state, decimals included."""
-    text = write_canonical_text(market).encode()
-    return int.from_bytes(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest(), "big")
+def digest(market: Market, write: Callable[[Market], str] = write_canonical_text) -> int:
+    """Hash a market's whole state, decimals included, as text that `write` gives."""
+    text = write(market).encode()
+    return int.from_bytes(blake2b(text, digest_size=DIGEST_BYTES).digest(), "big")

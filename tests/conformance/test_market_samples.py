@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.market_kinds import Sample, amount_across, laddered_pool, samples
-from routing_engine.markets import ConstantProductPool, installed_kinds
-from routing_engine.markets.common.canonical_text import write_canonical_text
+from routing_engine.markets import ConstantProductPool, NativeWrap, installed_kinds
+from routing_engine.markets.common.canonical_text import TextWriter, write_canonical_text
 from routing_engine.model import Market
 
 
@@ -37,6 +37,23 @@ def test_names_of_all_letters_are_written_as_json_has_them() -> None:
     pool = next(sample.market for sample in samples() if isinstance(sample.market, ConstantProductPool))
     odd = replace(pool, id='1:"%s\\ ü', protocol="100 %")
     assert write_canonical_text(odd) == _encode(odd)
+
+
+@pytest.mark.parametrize("sample", tuple(samples()), ids=lambda sample: sample.name)
+def test_later_states_are_written_as_they_are_by_themselves(sample: Sample) -> None:
+    write = TextWriter().write
+    way, market = (sample.token_in, sample.token_out), sample.market
+    for state in (market, market.swap_exact_in(*way, sample.amount)[1], market):
+        assert write(state) == _encode(state)
+
+
+def test_other_decimals_or_another_kind_under_an_id_are_written_anew() -> None:
+    pool = next(sample.market for sample in samples() if isinstance(sample.market, ConstantProductPool))
+    write = TextWriter().write
+    relabelled = replace(pool, token1=replace(pool.token1, decimals=pool.token1.decimals + 1))
+    wrap = replace(next(sample.market for sample in samples() if isinstance(sample.market, NativeWrap)), id=pool.id)
+    for state in (pool, relabelled, replace(pool, fee_pips=pool.fee_pips + 1), wrap, pool):
+        assert write(state) == _encode(state)
 
 
 def _encode(market: Market) -> str:

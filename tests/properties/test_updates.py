@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -217,9 +217,9 @@ def test_ids_do_not_depend_on_when_they_are_asked_for() -> None:
 def test_a_state_that_was_hashed_is_not_hashed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[Market] = []
 
-    def counted(market: Market) -> int:
+    def counted(market: Market, *write: Callable[[Market], str]) -> int:
         hashed.append(market)
-        return digest(market)
+        return digest(market, *write)
 
     snapshot = Snapshot([pool("x", 10**20), pool("y", 10**21)])
     assert snapshot.id

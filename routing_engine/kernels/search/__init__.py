@@ -1,4 +1,4 @@
 """Layered searches for the best single paths.
 
-May import `curves`, `jit` and `kernels.arrays`. Begin with `best_paths.py`.
+May import `curves`, `jit`, `kernels.arrays` and `kernels.vectors`. Begin with `best_paths.py`.
 """

@@ -16,6 +16,7 @@ from routing_engine.jit.decorators import inlined, inner, kernel
 from routing_engine.kernels.arrays import FORWARD
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
 from routing_engine.kernels.search.labels import LABELS, Extension, insert
+from routing_engine.kernels.vectors import copy_first
 
 
 @inlined
@@ -95,21 +96,43 @@ def _extend_round(k, size, last_but_one, problem, scratch):
 
 
 @inner
+def _comes_before(time, score, other, time_first):
+    """Whether a path comes before another one, by time and score."""
+    if time_first:
+        return time < other[0] or (time == other[0] and score > other[1])
+    return score > other[1] or (score == other[1] and time < other[0])
+
+
+@inner
+def _make_place(total, time, score, time_first, found, scores):
+    """Move the paths that come after a new one; return its place."""
+    place = total
+    while place > 0 and _comes_before(time, score, scores[place - 1], time_first):
+        copy_first(scores[place - 1], scores[place], scores.shape[1])
+        copy_first(found[place - 1], found[place], found.shape[1])
+        place -= 1
+    scores[place, 0], scores[place, 1] = time, score
+    return place
+
+
+@inner
 def _collect(problem, scratch, found, scores):
     """Write the labels of the end as paths, forward edge numbers from the source on; return their number."""
     total = 0
     for k in range(1, problem.max_hops + 1):
         for s in range(scratch.counts[k, problem.end]):
             slot = problem.end * LABELS + s
-            scores[total, 0] = scratch.labels[k, slot]["time"]
-            scores[total, 1] = scratch.labels[k, slot]["score"]
+            time, score = scratch.labels[k, slot]["time"], scratch.labels[k, slot]["score"]
+            row = found[_make_place(total, time, score, problem.weights.time_first, found, scores)]
             for layer in range(k, 0, -1):
                 label = scratch.labels[layer, slot]
                 if problem.direction == FORWARD:
-                    found[total, layer - 1] = label["edge"]
+                    row[layer - 1] = label["edge"]
                 else:
-                    found[total, k - layer] = problem.onward.edges[label["edge"]]["twin"]
+                    row[k - layer] = problem.onward.edges[label["edge"]]["twin"]
                 slot = label["parent"]
+            for empty in range(k, row.size):
+                row[empty] = -1
             total += 1
     return total
 
@@ -125,7 +148,7 @@ def find_best_paths(problem, scratch, found, scores):
     scratch : Scratch
         For at least as many tokens and rounds.
     found : int32 array, shape (max_hops * LABELS, max_hops)
-        All -1 before; filled with forward edge numbers from source to target, one row per path.
+        Filled with forward edge numbers from source to target and -1 past the end, one row per path, the best first.
     scores : float64 array, shape (max_hops * LABELS, 2)
         Filled with each path's fill time, and its score: larger is better.
 

@@ -48,6 +48,10 @@ class BaseMarket(ABC):
         @property
         def tokens(self) -> tuple[Token, ...]: ...  # noqa: D102
 
+    def quote_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> Hop:
+        """Return the hop of `swap_exact_in` alone; a kind may spare what the market after it takes to build."""
+        return self.swap_exact_in(token_in, token_out, amount_in)[0]
+
     @abstractmethod
     def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
         """Sell exactly `amount_in`, to the unit as the contract does; give the hop and the market after it.

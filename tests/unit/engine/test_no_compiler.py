@@ -9,6 +9,22 @@ import pytest
 
 from routing_engine.curves.formulas import Formula
 
+ROUTE = """
+from routing_engine import Router, RouteRequest, Snapshot
+request = RouteRequest(token_in="WETH@1", token_out="USDC@1", amount=10**18)
+Router(Snapshot.sandbox()).find_routes(request).best()
+"""
+REGISTRIES = "import sys; print([name for name in ('numba.np.linalg', 'numba.np.npyimpl') if name in sys.modules])"
+LINK = """
+import numba
+from numba.core import event
+from routing_engine.kernels.split.flow_network import create_network
+with event.install_recorder("numba:compile") as compiled:
+    network = create_network(2, 3)
+was_compiled = len(compiled.buffer)
+linked = numba.njit(lambda: create_network(2, 3))()
+print(was_compiled, all((a == b).all() for a, b in zip(network, linked, strict=True)))
+"""
 IS_LOADED = "; import sys; print('numba' in sys.modules)"
 SANDBOX = "from routing_engine import Snapshot; snapshot = Snapshot.sandbox(); snapshot.id"
 
@@ -32,6 +48,14 @@ def test_markets_are_read_and_compared_without_the_compiler(code: str) -> None:
 
 def test_a_router_loads_it() -> None:
     assert printed_by("import routing_engine.router" + IS_LOADED) == "True"
+
+
+def test_a_route_over_kernels_of_the_cache_does_not_prepare_the_compiler() -> None:
+    assert printed_by(ROUTE + REGISTRIES) == "[]"
+
+
+def test_a_kernel_of_the_cache_can_be_linked_with_another() -> None:
+    assert printed_by(ROUTE + LINK) == "0 True"
 
 
 def test_a_formula_is_found_when_it_is_first_computed() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+import copy
+import inspect
+import pickle
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
+from typing import get_type_hints
 
 import pytest
 
-from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine import Fee, Router, RouteRequest, Snapshot, Token
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +34,24 @@ def test_no_value_lets_itself_be_changed(values: list[object]) -> None:
                 setattr(value, name, 1)
             with pytest.raises(FrozenInstanceError, match=f"cannot delete field {name!r}"):
                 delattr(value, name)
+
+
+def test_values_are_made_copied_and_sent_as_those_of_dataclasses_are(values: list[object]) -> None:
+    for value in values:
+        assert is_dataclass(value)
+        given = {field.name: getattr(value, field.name) for field in fields(value)}
+        kind = type(value)
+        assert list(inspect.signature(kind).parameters) == list(given)
+        assert {*get_type_hints(kind.__init__)} == {*given, "return"}
+        for same in (kind(**given), replace(value), copy.copy(value), pickle.loads(pickle.dumps(value))):
+            assert type(same) is kind
+            assert repr(same) == repr(value)
+
+
+def test_a_value_wants_its_fields_by_name_and_takes_defaults() -> None:
+    token = Token(chain_id=1, address="0x" + "1" * 40, symbol="ONE", decimals=18)
+    assert Fee(amount=1, token=token, name="fee").included is True
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'name'"):
+        Fee(amount=1, token=token)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2"):
+        Fee(1, token=token, name="fee")  # type: ignore[call-arg,misc]
