@@ -182,7 +182,8 @@ class Splitter:
     def bound_output(self, allocation: Allocation) -> float:
         """Return what no route nets more than, by a closer look than while paths were looked for."""
         proven = PROVEN_OF_FEW if allocation.count <= FEW else PROVEN
-        if allocation.is_judged or allocation.bound <= allocation.net * (1.0 + proven) or self.is_over:
+        is_closest = allocation.is_judged or not self._gas_cost.any()
+        if is_closest or allocation.bound <= allocation.net * (1.0 + proven) or self.is_over:
             return allocation.bound
         problem = self._problem._replace(max_hops=allocation.max_hops)
         return min(allocation.bound, self._improve(allocation.list_parts(), problem, grow=False).bound)

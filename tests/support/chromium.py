@@ -76,9 +76,7 @@ def main() -> int:
 def _run(command: Sequence[str]) -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=INSTALL_S, check=False
-        )
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=INSTALL_S, check=False)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"`{' '.join(command)}` took longer than {INSTALL_S} s") from None
     if done.returncode:

@@ -14,6 +14,7 @@ from routing_engine.kernels.bound.branching import refine_bound
 from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
 from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_limits, fill_limits
+from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns
@@ -77,6 +78,7 @@ def judge(problem, state, workspace, merged, net, reached, is_thorough):
         return bound, slope, reached
     is_open = bound > net * (1.0 + (OPEN if merged.path_count > FEW else OPEN_OF_FEW))
     if is_open:
+        forget_open_edges(state)
         most, reached = exclude_edges(problem, state, workspace, merged, reached, net)
         bound = max(net, min(bound, most))
     closer, its_slope, reached = refine_bound(
@@ -130,6 +132,8 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
     stage = 0 if _is_nearly_free(net, merged, problem.gas) else len(MIN_GAINS) - 1
     slope, is_thorough = 0.0, rounds == 0
     for _ in range(rounds):
+        if count == paths.x.size:
+            break  # no path can be added
         used = network.edge[:total].copy()
         size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)
         before = net
