@@ -156,6 +156,19 @@ class Losses(NamedTuple):
     most: npt.NDArray[np.float64]
 
 
+class Outlook(NamedTuple):
+    """What a unit of each token is worth at most: see `routing_engine.kernels.bound.outlook`.
+
+    `most[k, v]` is that of token v over up to k hops. `reached` lists the tokens where it is positive, `size` is their
+    number. `scope` says which routes it speaks of.
+    """
+
+    most: npt.NDArray[np.float64]
+    reached: npt.NDArray[np.int32]
+    size: npt.NDArray[np.int64]
+    scope: npt.NDArray[np.float64]
+
+
 class OpenEdges(NamedTuple):
     """Edges that a request's routes can use: see `routing_engine.kernels.bound.open_edges`.
 
@@ -176,7 +189,8 @@ class FlowState(NamedTuple):
     each market, or -1. `shut` marks the edges that are left out for a while. `multiplier` is what each market may earn
     beside its gas. `inflow` says what can be at each token after so many hops, `room` what can be there at all, and
     `limit` what can in a route that is better than the one known. `closed` marks the edges that no such route
-    uses; `losses` is the memory of the search for them. `open_edges` are those that a certificate's prices go through.
+    uses; `losses` is the memory of the search for them. `open_edges` are those that prices go through, and `outlook`
+    tells which these are.
     """
 
     flow: npt.NDArray[np.float64]
@@ -190,6 +204,7 @@ class FlowState(NamedTuple):
     closed: npt.NDArray[np.bool_]
     losses: Losses
     open_edges: OpenEdges
+    outlook: Outlook
 
 
 class DualPrices(NamedTuple):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.kernels.arrays import DualPrices, FlowState, Inflow, Losses, OpenEdges, Workspace
+from routing_engine.kernels.arrays import DualPrices, FlowState, Inflow, Losses, OpenEdges, Outlook, Workspace
+from routing_engine.kernels.bound.outlook import UNKNOWN_SCOPE
 from routing_engine.kernels.search.labels import create_scratch
 
 
@@ -54,5 +55,11 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
             rows=np.zeros(2 * edges + 1, np.int32),
             listed=np.zeros((2 * tokens, 2), np.int64),
             sizes=np.zeros(3, np.int64),
+        ),
+        outlook=Outlook(
+            most=np.zeros((rounds, tokens)),
+            reached=np.zeros(rounds * tokens, np.int32),
+            size=np.zeros(1, np.int64),
+            scope=np.array(UNKNOWN_SCOPE),
         ),
     )

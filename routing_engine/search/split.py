@@ -183,7 +183,8 @@ class Splitter:
     def bound_output(self, allocation: Allocation) -> Bounds:
         """Return what no route nets more than, by a closer look than while paths were looked for."""
         proven = PROVEN_OF_FEW if allocation.count <= FEW else PROVEN
-        if not (allocation.is_judged or allocation.bound <= allocation.net * (1.0 + proven) or self.is_over):
+        is_closest = allocation.is_judged or not self._gas_cost.any()
+        if not (is_closest or allocation.bound <= allocation.net * (1.0 + proven) or self.is_over):
             problem = self._problem._replace(max_hops=allocation.max_hops)
             allocation = choose_better(allocation, self._improve(allocation.list_parts(), problem, grow=False))
         return Bounds(allocation.bound, allocation.flow_bound)

@@ -26,7 +26,6 @@ from routing_engine.kernels.bound.dual_prices import (
     trace_dearest_path,
 )
 from routing_engine.kernels.bound.initial_prices import count_hops, price_rounds, price_tokens
-from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
 
 REFINEMENTS = 48
@@ -173,5 +172,4 @@ def certify(problem, state, workspace, merged, floor):
         clear_multipliers(merged, state)
         if least <= floor * (1.0 + CLOSE):
             break
-    forget_open_edges(state)
     return least, slope

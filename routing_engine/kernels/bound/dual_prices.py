@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from routing_engine.jit.decorators import inlined, inner
-from routing_engine.kernels.bound.open_edges import count_edges_near_start, list_edges_from, list_edges_to
+from routing_engine.kernels.bound.open_edges import (
+    count_edges_near_start,
+    list_edges_from,
+    list_edges_to,
+    open_edges_above,
+)
 from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, value_base_gas, value_piece_gas
 from routing_engine.kernels.search.frontier import count_edges
 
@@ -149,6 +154,7 @@ def compute_dual_prices(problem, state, workspace, rule):
         than `rule.enough`, there are no prices, and this is what makes it worth just that.
     """
     start, max_hops, duals, reverse = problem.start, problem.max_hops, workspace.duals, problem.graph.reverse
+    open_edges_above(rule.enough, problem, state)
     duals.touched[0, 0] = problem.end
     duals.sizes[0] = 1
     duals.best[0, problem.end] = 1.0

@@ -11,6 +11,7 @@ import numpy as np
 
 from routing_engine.curves.kernels.edge_curve import bound_above, compute_amount_out
 from routing_engine.jit.decorators import inner, kernel
+from routing_engine.kernels.bound.open_edges import forget_all
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
 
 MANY_WAYS, ONE_WAY = np.bool_(False), np.bool_(True)
@@ -166,6 +167,7 @@ def clear_flow_limits(state, size):
 
 @kernel
 def clear_limits(state, size):
-    """Undo `fill_limits`."""
+    """Undo `fill_limits`, and forget what was found within its limits."""
+    forget_all(state)
     clear_flow_limits(state, size)
     state.room[:] = 0.0

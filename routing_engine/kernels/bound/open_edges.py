@@ -1,7 +1,7 @@
 """Edges that routes of one request can use, listed by token when prices first go through them.
 
-A certificate prices the same tokens again and again, with other multipliers each time. Of the thousands of edges of a
-hub few join tokens that the amount reaches, and these are the same each time.
+Columns and certificates price the same tokens again and again. Of the thousands of edges of a hub few join tokens that
+the amount reaches, and few of these are on a route that may be worth enough; they are the same each time.
 """
 
 from __future__ import annotations
@@ -9,10 +9,21 @@ from __future__ import annotations
 import numpy as np
 
 from routing_engine.jit.decorators import inlined, inner
+from routing_engine.kernels.bound.outlook import (
+    FIRST_MARGIN,
+    LEAST,
+    MARGIN,
+    clear_outlook,
+    fill_outlook,
+    may_count,
+)
 from routing_engine.kernels.search.frontier import count_adjacent_edges
 
 ARRIVING, LEAVING = 0, 1
 """Lists of rows of reverse edges, and of forward edges."""
+
+NARROWER = 1e-3
+"""Relative growth of what routes must be worth at which lists are gone through for edges that no longer count."""
 
 LISTS, ROWS, NEAR_START = 0, 1, 2
 """What `OpenEdges.sizes` counts: lists, rows in all of them, and edges of the start and the tokens adjacent to it."""
@@ -24,7 +35,9 @@ def _is_open(e, u, v, edge, problem, state):
     limit = state.limit[u]
     if limit <= 0.0 or limit < edge["x_min"] or u == problem.end or v == problem.start:
         return False
-    return (v == problem.end or state.limit[v] > 0.0) and problem.allowed[edge["market"]] and not state.closed[e]
+    if (v != problem.end and state.limit[v] <= 0.0) or not may_count(u, v, edge, problem, state):
+        return False
+    return problem.allowed[edge["market"]] and not state.closed[e]
 
 
 @inner
@@ -62,11 +75,43 @@ def _make_list_from(u, problem, state):
     _keep_list(LEAVING, u, first, last, lists)
 
 
+@inner
+def _narrow_lists(problem, state):
+    """Take the edges that no longer count off all lists."""
+    graph, lists = problem.graph, state.open_edges
+    for i in range(lists.sizes[LISTS]):
+        way, token = lists.listed[i, 0], lists.listed[i, 1]
+        first, kept = lists.span[way, token, 0], lists.span[way, token, 0]
+        for place in range(first, lists.span[way, token, 1]):
+            row = lists.rows[place]
+            edge = graph.reverse.edges[row] if way == ARRIVING else graph.forward.edges[row]
+            other = np.int64(edge["other"])
+            u, v = (other, token) if way == ARRIVING else (token, other)
+            if may_count(u, v, edge, problem, state):
+                lists.rows[kept] = row
+                kept += 1
+        lists.span[way, token, 1] = kept
+
+
+@inner
+def open_edges_above(enough, problem, state):
+    """Make lists hold for all routes along which the whole amount may be worth more than `enough`."""
+    scope, enough = state.outlook.scope, max(0.0, enough)
+    if enough < scope[LEAST]:
+        forget_open_edges(state)
+        clear_outlook(state.outlook)
+        fill_outlook(problem, state, enough)
+    elif enough > scope[LEAST] * (1.0 + NARROWER):
+        scope[LEAST] = enough * (1.0 - FIRST_MARGIN)
+        _narrow_lists(problem, state)
+
+
 @inlined
 def list_edges_to(v, problem, state):
     """Return where `state.open_edges.rows` lists the open reverse edges of token v: the first place, and past the last.
 
-    Lists hold until `forget_open_edges`: limits, closed edges and allowed markets stay as they are until then.
+    Lists hold until `forget_open_edges`: limits, closed edges and allowed markets stay as they are until then. Before
+    comes `open_edges_above`.
     """
     span = state.open_edges.span
     if span[ARRIVING, v, 0] == 0:
@@ -100,3 +145,11 @@ def forget_open_edges(state):
         lists.span[lists.listed[i, 0], lists.listed[i, 1], 0] = 0
     for i in range(lists.sizes.size):
         lists.sizes[i] = 0
+
+
+@inner
+def forget_all(state):
+    """Undo all lists and what told which edges count."""
+    forget_open_edges(state)
+    clear_outlook(state.outlook)
+    state.outlook.scope[MARGIN] = FIRST_MARGIN

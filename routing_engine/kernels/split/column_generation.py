@@ -15,6 +15,7 @@ from routing_engine.kernels.bound.dual_bound import CLOSE, certify
 from routing_engine.kernels.bound.exclusion import exclude_edges
 from routing_engine.kernels.bound.flow_bound import bound_all_flows
 from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_limits, fill_limits
+from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns
@@ -101,6 +102,7 @@ def judge(problem, state, workspace, merged, net, reached, is_thorough):
         return bound, slope, flow_bound, reached
     is_open = bound > proven
     if is_open:
+        forget_open_edges(state)
         most, reached = exclude_edges(problem, state, workspace, merged, reached, net)
         bound = max(net, min(bound, most))
     closer, its_slope, reached = refine_bound(
@@ -156,6 +158,8 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
     stage = 0 if _find_least_gas(merged, problem.gas) < NEARLY_FREE * net else len(MIN_GAINS) - 1
     slope, flow_bound, is_thorough = 0.0, np.inf, rounds == 0
     for _ in range(rounds):
+        if count == paths.x.size:
+            break  # no path can be added
         used = network.edge[:total].copy()
         size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)
         before = net

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.jit.decorators import allocating, inlined, inner
+from routing_engine.kernels.bound.open_edges import list_edges_from, list_edges_to, open_edges_above
 from routing_engine.kernels.marginal_price import bound_net_rate, value_base_gas
-from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
 from routing_engine.kernels.search.labels import LABELS, Extension, insert
 
 BY_SCORE = np.bool_(False)
@@ -42,15 +42,13 @@ class Threshold(NamedTuple):
 
 @inlined
 def _extend(k, slot, row, problem, state, threshold, scratch):
-    """Extend label `slot` of round k over a reverse edge; whether the token reached has its first label by it."""
+    """Extend label `slot` of round k over an open reverse edge; whether the token reached has its first label by it."""
     edge = problem.graph.reverse.edges[row]
     e, u = edge["twin"], edge["other"]
     owner = state.owner[edge["market"]]
-    if not problem.allowed[edge["market"]] or state.shut[e] or (owner >= 0 and owner != e):
+    if state.shut[e] or (owner >= 0 and owner != e):
         return False
     most = state.room[u]
-    if most <= 0.0 or most < edge["x_min"]:
-        return False
     dual_price = scratch.labels[k, slot]["amount"]
     # A route that goes on over k + 1 hops has no more than that at u.
     here = state.inflow.most[problem.max_hops - k - 1, u]
@@ -72,52 +70,36 @@ def _extend(k, slot, row, problem, state, threshold, scratch):
 
 
 @inner
-def _extend_from_tokens(k, size, last_but_one, problem, state, threshold, scratch):
-    """Fill round k + 1 by the edges that lead to the `size` tokens of round k; return its size."""
+def _extend_from_tokens(k, size, problem, state, threshold, scratch):
+    """Fill round k + 1 by the open edges that lead to the `size` tokens of round k; return its size."""
     reverse, new_size = problem.graph.reverse, 0
     for i in range(size):
         v = scratch.touched[k, i]
         if v == problem.start:
             continue
+        first, last = list_edges_to(v, problem, state)
         for s in range(scratch.counts[k, v]):
-            for row in range(reverse.first[v], reverse.first[v + 1]):
-                u = reverse.edges[row]["other"]
-                if u == problem.end or (last_but_one and u != problem.start and not scratch.is_adjacent[u]):
-                    continue
+            for place in range(first, last):
+                row = np.int64(state.open_edges.rows[place])
                 if _extend(k, v * LABELS + s, row, problem, state, threshold, scratch):
-                    scratch.touched[k + 1, new_size] = u
+                    scratch.touched[k + 1, new_size] = reverse.edges[row]["other"]
                     new_size += 1
     return new_size
 
 
 @inner
-def _extend_to_token(k, size, u, problem, state, threshold, scratch):
-    """Add token u to round k + 1 by its edges to tokens of round k; return the round's size."""
-    forward, found = problem.graph.forward, False
-    for e in range(forward.first[u], forward.first[u + 1]):
-        v = forward.edges[e]["other"]
-        if v == problem.start:
-            continue
+def _extend_to_start(k, problem, state, threshold, scratch):
+    """Fill round k + 1, the last one, by the open edges that leave the start; return its size."""
+    forward, start, found = problem.graph.forward, problem.start, False
+    first, last = list_edges_from(start, problem, state)
+    for place in range(first, last):
+        edge = forward.edges[state.open_edges.rows[place]]
+        v, row = edge["other"], np.int64(edge["twin"])
         for s in range(scratch.counts[k, v]):
-            row = np.int64(forward.edges[e]["twin"])
             found |= _extend(k, v * LABELS + s, row, problem, state, threshold, scratch)
     if found:
-        scratch.touched[k + 1, size] = u
-    return size + found
-
-
-@inner
-def _extend_near_start(k, problem, state, threshold, scratch):
-    """Fill round k + 1 by the edges that leave the start and the tokens adjacent to it; return its size."""
-    forward, start, is_adjacent = problem.graph.forward, problem.start, scratch.is_adjacent
-    size = _extend_to_token(k, 0, start, problem, state, threshold, scratch)
-    for e in range(forward.first[start], forward.first[start + 1]):
-        u = forward.edges[e]["other"]
-        if is_adjacent[u] and u != problem.end:
-            is_adjacent[u] = False  # once, however many edges lead there
-            size = _extend_to_token(k, size, u, problem, state, threshold, scratch)
-    mark_adjacent(forward, start, is_adjacent, True)
-    return size
+        scratch.touched[k + 1, 0] = start
+    return np.int64(found)
 
 
 @inner
@@ -154,25 +136,18 @@ def price_columns(problem, state, threshold, scratch, columns):
     int
         Number of rows filled.
     """
-    forward, reverse = problem.graph.forward, problem.graph.reverse
-    start, end, max_hops = problem.start, problem.end, problem.max_hops
-    mark_adjacent(forward, start, scratch.is_adjacent, True)
+    end, max_hops = problem.end, problem.max_hops
+    open_edges_above(threshold.enough, problem, state)
     sizes = np.zeros(max_hops + 1, np.int64)
     scratch.touched[0, 0] = end
     sizes[0] = 1
     scratch.labels[0, end * LABELS]["amount"] = 1.0
     scratch.counts[0, end] = 1
-    adjacent_edges = count_adjacent_edges(forward, start)
     for k in range(max_hops - 1):
-        last_but_one = k == max_hops - 2
-        if last_but_one and adjacent_edges < count_edges(reverse.first, scratch.touched[k], sizes[k]):
-            sizes[k + 1] = _extend_near_start(k, problem, state, threshold, scratch)
-        else:
-            sizes[k + 1] = _extend_from_tokens(k, sizes[k], last_but_one, problem, state, threshold, scratch)
-    sizes[max_hops] = _extend_to_token(max_hops - 1, 0, start, problem, state, threshold, scratch)
+        sizes[k + 1] = _extend_from_tokens(k, sizes[k], problem, state, threshold, scratch)
+    sizes[max_hops] = _extend_to_start(max_hops - 1, problem, state, threshold, scratch)
     total = _collect(problem, scratch, columns)
     for k in range(max_hops + 1):
         for i in range(sizes[k]):
             scratch.counts[k, scratch.touched[k, i]] = 0
-    mark_adjacent(forward, start, scratch.is_adjacent, False)
     return total

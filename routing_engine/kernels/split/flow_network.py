@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from routing_engine.jit.decorators import allocating, inner, kernel
+from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.arrays import FULL, GraphArrays
 from routing_engine.kernels.marginal_price import compute_derivatives
-from routing_engine.kernels.vectors import copy_first, sort_by
+from routing_engine.kernels.vectors import copy_first
 
 INFEASIBLE = -1.0
 MAX_EDGES = 256
@@ -73,92 +73,6 @@ def create_network(capacity, max_hops):
         np.zeros(capacity),
         np.zeros(capacity),
     )
-
-
-@allocating
-def _gather(paths, count, edges, network):
-    """List the different edges; return their number, -1 if a market is used in two ways or they are too many."""
-    market = np.empty(MAX_EDGES, np.int64)
-    total = 0
-    for p in range(count):
-        for s in range(paths.shape[1]):
-            e = paths[p, s]
-            if e < 0:
-                break
-            known = False
-            own = edges[e]["market"]
-            for i in range(total):
-                if market[i] == own:
-                    if network.edge[i] != e:
-                        return -1
-                    known = True
-                    break
-            if not known:
-                if total == MAX_EDGES:
-                    return -1
-                network.edge[total] = e
-                market[total] = own
-                total += 1
-    return total
-
-
-@inner
-def _rank_tokens(total, edges, source, network, rank):
-    """Rank each edge by the longest way to its source over the edges; whether there is no circle."""
-    order = network.edge
-    changed = True
-    for _ in range(2 * network.step.shape[1] + 2):
-        changed = False
-        for i in range(total):
-            for j in range(total):
-                if edges[order[j]]["other"] == source[order[i]] and rank[i] < rank[j] + 1:
-                    rank[i] = rank[j] + 1
-                    changed = True
-        if not changed:
-            break
-    return not changed
-
-
-@allocating
-def merge(paths, count, graph, network):
-    """Merge the first `count` paths into a network.
-
-    Returns
-    -------
-    int
-        Number of different edges; -1 if the paths together run in a circle, use one market in two ways, or have too
-        many edges.
-    """
-    edges, source = graph.forward.edges, graph.source
-    total = _gather(paths, count, edges, network)
-    if total < 0:
-        return -1
-    rank = np.zeros(total, np.int64)
-    if not _rank_tokens(total, edges, source, network, rank):
-        return -1
-    order = network.edge
-    sort_by(rank, order, total)
-    network.first[: total + 1] = 0
-    for p in range(count):
-        network.step[p] = -1
-        for s in range(paths.shape[1]):
-            if paths[p, s] < 0:
-                break
-            for i in range(total):
-                if order[i] == paths[p, s]:
-                    network.step[p, s] = i
-                    network.first[i + 1] += 1
-                    break
-    for i in range(total):
-        network.first[i + 1] += network.first[i]
-    filled = network.first[:total].copy()
-    for p in range(count):
-        for s in range(paths.shape[1]):
-            i = network.step[p, s]
-            if i >= 0:
-                network.who[filled[i]], network.at[filled[i]] = p, s
-                filled[i] += 1
-    return total
 
 
 @inner

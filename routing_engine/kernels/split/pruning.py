@@ -13,8 +13,8 @@ from routing_engine.kernels.split.flow_network import (
     Paths,
     create_network,
     crosses,
-    merge,
 )
+from routing_engine.kernels.split.merging import merge
 from routing_engine.kernels.split.newton_allocation import FINE, ROUGH, allocate
 from routing_engine.kernels.vectors import add_up, copy_first, copy_rows, find_least, scale_first
 

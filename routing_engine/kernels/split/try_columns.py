@@ -8,7 +8,8 @@ from routing_engine.jit.decorators import allocating, inner, kernel
 from routing_engine.kernels.arrays import FULL
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.split.column_pricing import Columns, Threshold, price_columns
-from routing_engine.kernels.split.flow_network import MergedPaths, Paths, create_network, crosses, merge, send_flows
+from routing_engine.kernels.split.flow_network import MergedPaths, Paths, create_network, crosses, send_flows
+from routing_engine.kernels.split.merging import merge
 from routing_engine.kernels.split.newton_allocation import ROUGH
 from routing_engine.kernels.split.pruning import copy_paths, optimise, prune
 from routing_engine.kernels.vectors import copy_first, find_least, scale_first, sort_by

@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 
 from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine.kernels.bound.outlook import UNKNOWN_SCOPE
 from tests.support.mixed import GAS_PRICES, mixed_markets
 
 
 def test_nothing_is_listed_between_requests() -> None:
     rng = random.Random(4)
     router = Router(Snapshot(mixed_markets(rng), gas_prices=GAS_PRICES))
-    lists = router._search.get_memory().state.open_edges
+    state = router._search.get_memory().state
+    lists = state.open_edges
     for _ in range(6):
         token_in, token_out = rng.sample(router.graph.tokens, 2)
         for gas_prices in (None, dict.fromkeys(GAS_PRICES, 0)):
@@ -21,3 +23,5 @@ def test_nothing_is_listed_between_requests() -> None:
             assert lists.rows.any() == bool(certificates)
             assert not lists.sizes.any()
             assert not lists.span[:, :, 0].any()
+            assert not state.outlook.most.any()
+            assert state.outlook.scope.tolist() == [*UNKNOWN_SCOPE]
