@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from routing_engine.curves.kernels import edge_curve
 from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.jit.direct_call import Compiled
 from routing_engine.model import Hop
 from routing_engine.search.allocation import Allocation
+from routing_engine.search.exact_output import Flows
 from routing_engine.search.flow_replay import FlowPlan
 from routing_engine.search.split import Splitter
 
-REPLAYS = 8
-"""How often markets that decline so little are left out of an allocation."""
+_compute_amounts_out = Compiled(edge_curve.compute_amounts_out)
 
 
 def replay_allocation(splitter: Splitter, allocation: Allocation) -> tuple[Hop, ...] | None:
-    """Replay an allocation of an amount that is sold; None where a market declines its exact part.
+    """Replay an allocation of an amount that is sold; None where markets decline their exact parts.
 
-    Paths over a market that declines so little are left out, and the others take their part.
+    Paths over a market that declines so little, or that takes less than its curve says, are left out, and the others
+    take their part.
     """
-    request, graph = splitter.request, splitter.graph
-    for _ in range(REPLAYS):
-        found = splitter.reallocate(allocation, float(request.amount))
+    graph, amount = splitter.graph, splitter.request.amount
+    while allocation.count:
+        found = splitter.reallocate(allocation, float(amount))
         if not found.edges:
             return None
         try:
-            return FlowPlan.of(graph, found.edges, found.flows).replay(request.amount)
+            _, hops = FlowPlan.of(graph, found.edges, found.flows).replay_with_room(amount)
+            return hops
         except QuoteRefused as refusal:
-            if refusal.reason != Refusal.AMOUNT_TOO_LOW:
-                return None
-            allocation = allocation.without(graph.find_edges(refusal.market_id))
+            declining = graph.find_edges(refusal.market_id)
+            if refusal.reason == Refusal.AMOUNT_TOO_LOW:
+                declining += _find_tiny(splitter, found)
+            allocation = allocation.without(declining)
     return None
+
+
+def _find_tiny(splitter: Splitter, found: Flows) -> list[int]:
+    """Return the edges that give less than a unit."""
+    rows = splitter.graph.forward.edges[found.edges]
+    flows = np.minimum(found.flows, rows["x_max"])
+    outputs = _compute_amounts_out(rows, splitter.graph.pieces, flows)
+    return [edge for edge, output in zip(found.edges, outputs.tolist(), strict=True) if not output >= 1.0]

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from routing_engine.model import Hop
 from routing_engine.search.allocation import Allocation
-from routing_engine.search.allocation_replay import REPLAYS
 from routing_engine.search.exact_output import Flows, find_declining_market, find_matching_input, spend_least
 from routing_engine.search.query import Query, Single
 from routing_engine.search.selling import find_part, sell
@@ -182,9 +181,7 @@ def replay_purchase(splitter: Splitter, bought: Bought) -> tuple[Hop, ...] | Non
     """
     graph, wanted, allocation = splitter.graph, splitter.request.amount, bought.allocation
     flows: Flows | None = bought.flows
-    for _ in range(REPLAYS):
-        if flows is None:
-            break
+    while flows:
         hops = spend_least(graph, flows, wanted)
         declining = None if hops else find_declining_market(graph, flows)
         if declining is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import inf, sqrt
@@ -154,7 +155,11 @@ def spend_least(graph: Graph, matched: Flows, wanted: int) -> tuple[Hop, ...] | 
     rows, flows = graph.forward.edges[list(plan.edges)], np.array(plan.weights, np.float64)
     outputs = _compute_amounts_out(rows, graph.pieces, np.minimum(flows, rows["x_max"]))
     hops = _run_backwards(plan, outputs.tolist(), wanted) if outputs.min() > 0.0 else None  # or NaN
-    hops = hops or find_least(partial(_run, plan, wanted), int(matched.amount), max(1, int(matched.amount * NEAR)))
+    hops = hops or _run_forwards(plan, matched.amount, wanted)
+    if hops is None:
+        with suppress(QuoteRefused):
+            plan, _ = plan.replay_with_room(int(matched.amount))
+            hops = _run_forwards(plan, matched.amount, wanted)
     for _ in range(MAX_REPEATS if hops else 0):
         # Its own parts may round otherwise than those that led to it.
         own = replace(plan, weights=tuple([hop.amount_in for hop in hops or ()]), hops=hops or ())
@@ -180,6 +185,11 @@ def _run(plan: FlowPlan, wanted: int, amount_in: int) -> tuple[Hop, ...] | None:
     """Return the hops of a plan for an input; None where they give too little, or a market declines."""
     hops = plan.replay_or_none(amount_in)
     return hops if hops and plan.add_up_output(hops) >= wanted else None
+
+
+def _run_forwards(plan: FlowPlan, amount: float, wanted: int) -> tuple[Hop, ...] | None:
+    """Return the hops for the least input near an amount that gives what is asked; None where there is none."""
+    return find_least(partial(_run, plan, wanted), int(amount), max(1, int(amount * NEAR)))
 
 
 def _run_backwards(plan: FlowPlan, outputs: Sequence[float], wanted: int) -> tuple[Hop, ...] | None:

@@ -84,3 +84,16 @@ def test_real_requests_are_proven_net_of_gas(shared_data: Path) -> None:
     assert len(gaps) > 280
     assert sum(gap <= 0.01 for gap in gaps) >= 0.84 * len(gaps)
     assert sum(gap <= 1.0 for gap in gaps) >= 0.94 * len(gaps)
+
+
+@pytest.mark.shared_data
+def test_divisions_over_markets_that_are_full_are_replayed(shared_data: Path) -> None:
+    """Requests that once ended in one path, as a market declined what arrived beyond all that it takes."""
+    market = recorded.market(shared_data, recorded.RECORDINGS[0])
+    router = Router(market)
+    requests, _ = recorded.requests(shared_data, market, 0)
+    for number, least_gain in ((100, 5.8e-4), (300, 10.2e-4)):
+        alone, divided = (
+            router.find_routes(replace(requests[number], max_splits=splits)).best() for splits in (1, 100)
+        )
+        assert divided.amount_out >= alone.amount_out * (1.0 + least_gain)

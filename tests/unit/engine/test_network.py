@@ -64,6 +64,47 @@ def test_a_full_market_is_kept_full_and_others_give_the_rest() -> None:
         plan.plan_backwards([1, 1, 1], 10**6 * UNIT)
 
 
+CROWDED = """
+    ab: A B 100000 100000 30bps
+    bc: B C 100000 100000 30bps
+    full: C > D@10 max=100 1bps 60s
+    other: A > D@10 max=1000 100bps 60s
+"""
+
+
+def crowded_plan(text: str, too_much: int, *names: str) -> FlowPlan:
+    """Return a plan by which so much more arrives at the lane ``full`` than it takes; the rest goes over ``other``."""
+    graph = Router(Snapshot(market_of(text))).graph
+    markets = {market.id: market for market in graph.markets}
+    needed, edges, flows = 100 * UNIT + too_much, list[int](), list[float]()
+    for name in reversed(names):
+        edge = next(edge for edge in graph.find_edges(name) if graph.edge_ends(edge)[2] in (token("B"), token("C")))
+        _, token_in, token_out = graph.edge_ends(edge)
+        needed = markets[name].swap_exact_out(token_in, token_out, needed)[0].amount_in
+        edges, flows = [edge, *edges], [needed, *flows]
+    edges += [graph.find_edges(name)[0] for name in ("full", "other") if name in markets]
+    return FlowPlan.of(graph, edges, [*flows, 100.0 * UNIT, 50.0 * UNIT][: len(edges)])
+
+
+@pytest.mark.parametrize("too_much", [UNIT // 10**10, UNIT // 10**5])
+def test_less_arrives_at_a_market_that_is_full_and_others_take_it(too_much: int) -> None:
+    plan = crowded_plan(CROWDED, too_much, "ab", "bc")
+    with pytest.raises(QuoteRefused):
+        plan.replay(plan.amount_in)
+    eased, hops = plan.replay_with_room(plan.amount_in)
+    spent = {hop.market_id: hop.amount_in for hop in hops}
+    assert spent["ab"] + spent["other"] == plan.amount_in
+    assert 100 * UNIT * (1 - 2e-6) < spent["full"] <= 100 * UNIT
+    assert hops == eased.replay(plan.amount_in)
+
+
+def test_where_nothing_takes_what_a_full_market_declines_the_plan_is_refused() -> None:
+    alone = "\n".join(line for line in CROWDED.splitlines() if "other" not in line)
+    plan = crowded_plan(alone, UNIT // 10**10, "ab", "bc")
+    with pytest.raises(QuoteRefused):
+        plan.replay_with_room(plan.amount_in)
+
+
 def test_of_an_exact_out_network_not_one_unit_of_input_can_be_spared() -> None:
     plans = 0
     for seed in range(120):
