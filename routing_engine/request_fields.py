@@ -37,6 +37,7 @@ class RequestOptions(TypedDict, total=False):
     deny_protocols: Collection[str]
     gas_prices: Mapping[int, int] | None
     time_budget_ms: int
+    certify: bool
 
 
 def show(value: object) -> str:
@@ -115,6 +116,13 @@ def read_optional_bps(field: str, value: Any) -> float | None:
     return value if isinstance(value, int | float) else float(value)
 
 
+def read_flag(field: str, value: object) -> bool:
+    """Return true or false, and nothing that merely counts as one."""
+    if not isinstance(value, bool):
+        raise InvalidRequest(field, f"must be True or False, not {show(value)}")
+    return value
+
+
 def read_count(field: str, value: object, low: int, high: int) -> int:
     """Return an integer within bounds, both included."""
     count = read_integer(value)
@@ -132,5 +140,6 @@ READERS: Mapping[str, FieldReader] = {
     "allow_protocols": read_optional_names,
     "deny_protocols": read_names,
     "gas_prices": read_gas_prices,
+    "certify": read_flag,
 }
 """What reads the fields of a request, but counts, whose bounds stand beside the request."""

@@ -103,12 +103,13 @@ class Router:
         routes, those of the others the routes that are as fast.
         """
         query = self._start_query(request)
-        by_money = replace(query.request, order="cheapest", value_of_time=None, alternatives=0)
+        by_money = replace(query.request, order="cheapest", value_of_time=None, alternatives=0, certify=False)
         priced = Query(self._search, by_money, self._value_gas(request), query.budget)
         routes = query.rank(find_pareto_set(priced))
         if not routes:
             return self._split_or_explain(query)
-        return self._make_result(query, routes, len(routes), certify_pareto_set(priced, routes))
+        certificates = certify_pareto_set(priced, routes) if request.certify else []
+        return self._make_result(query, routes, len(routes), certificates)
 
     def quote_many(
         self,
@@ -200,7 +201,7 @@ class Router:
         if count or not _accept(query.request, routes):
             others = find_alternatives(query, single, count or MAX_ALTERNATIVES)
             routes = [routes[0], *(route for route in others if route != routes[0])]
-        return self._make_result(query, routes, 1 + count, [answer.certificate])
+        return self._make_result(query, routes, 1 + count, answer.certificates)
 
     def _make_result(
         self, query: Query, routes: Sequence[Route], most: int, certificates: Sequence[Certificate] = ()
@@ -223,7 +224,7 @@ class Router:
         if query.request.max_splits > 1 and any(entry.reason in TOO_MUCH for entry in unavailable):
             answer = split_beyond_paths(query, query.allowed)
             if answer:
-                return self._make_result(query, answer.routes, 1, [answer.certificate])
+                return self._make_result(query, answer.routes, 1, answer.certificates)
         return RouteResult(
             request=query.request,
             snapshot_id=self._snapshot_id,

@@ -178,13 +178,13 @@ def check_curve(probe: Probe) -> None:
 
 PROPERTIES: tuple[Callable[[Probe], None], ...] = (
     check_limits,
-    check_quotes,
     check_hops,
     check_monotone,
     check_one_trade_beats_two,
     check_round_trip,
     check_exact_out,
     check_curve,
+    check_quotes,
 )
 """What `check_market` runs, in this order, on each direction."""
 

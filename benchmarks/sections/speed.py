@@ -25,6 +25,8 @@ def run(setting: Setting) -> Entries:
     ours = _seconds(router, single)
     yield at_most("best path, ≤ 3 hops, wall time of the first call, median", percentile(walls, 50), 60, "µs")
     yield at_most("best path, ≤ 3 hops, cpu time, fastest of three, median", 1e6 * percentile(ours, 50), 60, "µs")
+    bare = _seconds(router, [replace(request, certify=False) for request in single])
+    yield at_most("the same without a certificate", 1e6 * percentile(bare, 50), 60, "µs")
     compiled = RustworkxBellmanFord(router)
     theirs = [min(compiled.answer(request).seconds for _ in range(3)) for request in single]
     ratio = percentile(theirs, 50) / percentile(ours, 50)

@@ -32,22 +32,26 @@ Attempt = tuple[Allocation, tuple[Hop, ...] | None]
 @seal
 @dataclass(frozen=True, slots=True)
 class CertifiedRoutes:
-    """Routes of a request, best first, and how far the first can be from the best there is."""
+    """Routes of a request, best first, and how far the first can be from the best there is, if that was asked."""
 
     routes: list[Route]
-    certificate: Certificate
+    certificates: list[Certificate]
 
 
 def split_single(query: Query, single: Single, allowed: Mask) -> CertifiedRoutes:
     """Return the single path's route, and before it several paths where that is better."""
+    certify, may_divide = query.request.certify, _may_divide(query, single)
+    if not certify and not may_divide:
+        return CertifiedRoutes([single.route], [])
     splitter = query.create_splitter(allowed, len(single.edges))
     allocation: Allocation | None = None
-    for allocation, hops in _divide_single(query, splitter, single, allowed):
+    for allocation, hops in _divide_single(query, splitter, single, allowed) if may_divide else ():
         if hops:
             routes = query.rank([query.build_route(hops), single.route])
-            return CertifiedRoutes(routes, query.certify_allocation(splitter, allocation, routes[0]))
-    allocation = allocation or splitter.judge([single.get_part()])
-    return CertifiedRoutes([single.route], query.certify_allocation(splitter, allocation, single.route))
+            return CertifiedRoutes(routes, _certify(query, splitter, allocation, routes[0]))
+    if certify and not allocation:
+        allocation = splitter.judge([single.get_part()])
+    return CertifiedRoutes([single.route], _certify(query, splitter, allocation, single.route))
 
 
 def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
@@ -57,18 +61,26 @@ def split_beyond_paths(query: Query, allowed: Mask) -> CertifiedRoutes | None:
     for splitter, allocation, hops in _divide_beyond_paths(query, allowed):
         if hops:
             route = query.build_route(hops)
-            return CertifiedRoutes([route], query.certify_allocation(splitter, allocation, route))
+            return CertifiedRoutes([route], _certify(query, splitter, allocation, route))
     return None
+
+
+def _certify(query: Query, splitter: Splitter, allocation: Allocation | None, route: Route) -> list[Certificate]:
+    """Judge a route where the request wants it."""
+    return [query.certify_allocation(splitter, allocation, route)] if allocation and query.request.certify else []
+
+
+def _may_divide(query: Query, single: Single) -> bool:
+    """Whether several paths may be better than a single one, and there is time to look for them."""
+    request = query.request
+    if request.max_splits == 1 or request.objective.time_first or query.budget.is_spent():
+        return False
+    return request.side == Side.EXACT_OUT or single.route.price_impact <= HOPELESS_IMPACT
 
 
 def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Iterator[Attempt]:
     """Yield allocations that are not just the single path, with their hops unless a market declines; the best first."""
-    request, is_exact_out = query.request, query.request.side == Side.EXACT_OUT
-    if request.max_splits == 1 or request.objective.time_first or query.budget.is_spent():
-        return
-    if not is_exact_out and single.route.price_impact > HOPELESS_IMPACT:
-        return
-    if is_exact_out:
+    if query.request.side == Side.EXACT_OUT:
         for bought in Purchase(query, splitter, allowed).run(single):
             is_same = _is_just(single, bought.allocation)
             yield bought.allocation, None if is_same else replay_purchase(splitter, bought)

@@ -84,6 +84,15 @@ class HasAHole(ConstantProductPool):
         return hop, after
 
 
+class QuotesMore(ConstantProductPool):
+    def quote_exact_in(self, token_in, token_out, amount_in):
+        hop = ConstantProductPool.quote_exact_in(self, token_in, token_out, amount_in)
+        return replace(hop, amount_out=hop.amount_out + 1)
+
+    def swap_exact_in(self, token_in, token_out, amount_in):
+        return ConstantProductPool(**GOOD).swap_exact_in(token_in, token_out, amount_in)
+
+
 class EndlessCurve(ConstantProductPool):
     def curve(self, token_in, token_out):
         return replace(ConstantProductPool.curve(self, token_in, token_out), x_max=float("inf"))
@@ -135,6 +144,7 @@ def test_a_good_market_passes():
         (ForgetsItsFeeInRecords, "restores another market"),
         (SpotWithoutFee, "spot price"),
         (HasAHole, "gave"),
+        (QuotesMore, "quoted otherwise"),
         (EndlessCurve, "range"),
         (RefusesEverything, "which it should serve"),
     ],

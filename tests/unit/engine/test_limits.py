@@ -173,6 +173,8 @@ def test_a_stream_without_a_route_says_why_once() -> None:
         ("time_budget_ms", 0),
         ("time_budget_ms", 1.5),
         ("time_budget_ms", 600_001),
+        ("certify", 1),
+        ("certify", None),
     ],
 )
 def test_limits_out_of_bounds_name_the_field(field: str, value: Any) -> None:
