@@ -73,7 +73,8 @@ def judge(problem, state, workspace, merged, net, reached, is_thorough):
     reached : int
         As of `fill_limits`.
     """
-    bound, slope = certify(problem, state, workspace, merged, net)
+    is_full = merged.path_count == merged.network.step.shape[0]  # then better routes may need more paths
+    bound, slope = certify(problem, state, workspace, merged, net, is_full and not is_thorough)
     if bound <= net * (1.0 + CLOSE) or not problem.gas.any() or net <= 0.0:
         return bound, slope, reached
     is_open = bound > net * (1.0 + (OPEN if merged.path_count > FEW else OPEN_OF_FEW))
@@ -139,8 +140,8 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
         before = net
         if size > 0:
             net, count = try_columns(paths, count, net, columns, size, level, problem, network)
-        _, count, total = optimise(paths, count, problem, network, ROUGH)
-        merged = MergedPaths(graph, network, count, total)
+            _, count, total = optimise(paths, count, problem, network, ROUGH)
+            merged = MergedPaths(graph, network, count, total)
         if net > before:
             bound = np.inf
             continue
