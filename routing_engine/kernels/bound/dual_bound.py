@@ -30,6 +30,9 @@ from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
 
 REFINEMENTS = 48
 
+LOOK_AHEAD = 8
+"""Turns by whose progress the rest is foreseen, where a bound may be given up."""
+
 CLOSE = 1e-7
 """Relative gap at which a bound is good enough."""
 
@@ -107,7 +110,7 @@ def _find_cheapest_multiplier(length, path, dual_price, problem, state, duals):
 
 
 @allocating
-def _lower_bound(problem, state, workspace, total, floor):
+def _lower_bound(problem, state, workspace, total, floor, may_give_up):
     """Raise one multiplier after the other while the bound falls; they are 0 again afterwards.
 
     `total` is the sum of the multipliers so far. Returns the bound and the start's price, as `certify`.
@@ -115,7 +118,7 @@ def _lower_bound(problem, state, workspace, total, floor):
     max_hops, duals = problem.max_hops, workspace.duals
     path, dual_price = np.zeros(max_hops, np.int64), np.zeros(max_hops)
     raised = np.zeros(REFINEMENTS, np.int64)
-    least, slope = np.inf, 0.0
+    least, slope, before = np.inf, 0.0, np.inf
     for turn in range(REFINEMENTS):
         price = compute_dual_prices(problem, state, workspace, PricingRule(floor - total, MANY_PATHS))
         if price * problem.amount + total < least:
@@ -125,6 +128,10 @@ def _lower_bound(problem, state, workspace, total, floor):
         raised[turn] = -1
         if length == 0 or least <= floor * (1.0 + CLOSE):
             break
+        if may_give_up and turn % LOOK_AHEAD == 0:
+            if least - floor > (before - least) * (REFINEMENTS - turn) / LOOK_AHEAD:
+                break  # at this pace the gap stays open
+            before = least
         more, where = _find_cheapest_multiplier(length, path, dual_price, problem, state, duals)
         if where < 0 or more > price * problem.amount:
             break
@@ -139,7 +146,7 @@ def _lower_bound(problem, state, workspace, total, floor):
 
 
 @allocating
-def certify(problem, state, workspace, merged, floor):
+def certify(problem, state, workspace, merged, floor, may_give_up):
     """Bound the net output of every allocation of at most the problem's amount.
 
     Parameters
@@ -150,6 +157,8 @@ def certify(problem, state, workspace, merged, floor):
         The allocation that is to be judged, with its flows after `allocate`.
     floor : float
         Its net output; a bound that is as good as this is not improved further.
+    may_give_up : bool
+        Whether to end where the gap falls too slowly to be closed.
 
     Returns
     -------
@@ -165,7 +174,7 @@ def certify(problem, state, workspace, merged, floor):
         else:
             price_tokens(merged, problem, duals, floor)
         total = set_multipliers(merged, problem, state, duals)
-        bound, price = _lower_bound(problem, state, workspace, total, floor)
+        bound, price = _lower_bound(problem, state, workspace, total, floor, may_give_up)
         if bound < least:
             least, slope = bound, price
         clear_targets(merged, problem, duals)

@@ -95,7 +95,8 @@ def judge(problem, state, workspace, merged, net, reached, is_thorough):
         flow_bound, flow_slope = _judge_against_all_flows(problem, state, workspace, merged, net)
         if flow_bound <= proven:
             return flow_bound, flow_slope, flow_bound, reached
-    bound, slope = certify(problem, state, workspace, merged, net)
+    is_full = merged.path_count == merged.network.step.shape[0]  # then better routes may need more paths
+    bound, slope = certify(problem, state, workspace, merged, net, is_full and not is_thorough)
     if flow_bound < bound:
         bound, slope = flow_bound, flow_slope
     if bound <= net * (1.0 + CLOSE) or not problem.gas.any() or net <= 0.0:
@@ -165,8 +166,8 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
         before = net
         if size > 0:
             net, count = try_columns(paths, count, net, columns, size, level, problem, network)
-        _, count, total = optimise(paths, count, problem, network, ROUGH)
-        merged = MergedPaths(graph, network, count, total)
+            _, count, total = optimise(paths, count, problem, network, ROUGH)
+            merged = MergedPaths(graph, network, count, total)
         if net > before:
             bound = np.inf
             continue

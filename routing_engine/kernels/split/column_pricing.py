@@ -41,32 +41,36 @@ class Threshold(NamedTuple):
 
 
 @inlined
-def _extend(k, slot, row, problem, state, threshold, scratch):
-    """Extend label `slot` of round k over an open reverse edge; whether the token reached has its first label by it."""
+def _extend(k, v, row, problem, state, threshold, scratch):
+    """Extend the labels of round k at token v over an open reverse edge.
+
+    Whether the token reached has its first label by it.
+    """
     edge = problem.graph.reverse.edges[row]
     e, u = edge["twin"], edge["other"]
     owner = state.owner[edge["market"]]
     if state.shut[e] or (owner >= 0 and owner != e):
         return False
-    most = state.room[u]
-    dual_price = scratch.labels[k, slot]["amount"]
     # A route that goes on over k + 1 hops has no more than that at u.
     here = state.inflow.most[problem.max_hops - k - 1, u]
-    if state.flow[e] > 0.0:
-        value = state.slope[e] * dual_price
-    else:
-        value = edge["max_average_price"] * dual_price
-        if value * here <= threshold.enough:
-            return False
-        full = scratch.counts[k + 1, u] == LABELS
-        if full and value <= scratch.labels[k + 1, u * LABELS + LABELS - 1]["score"]:
-            return False
-        cost = max(value_base_gas(edge, problem.gas), threshold.min_gain)
-        value = bound_net_rate(edge, problem.graph.pieces, dual_price, cost, most)
-    if not value * here > threshold.enough:
-        return False
-    new = Extension(k, slot, row, value, 0.0, 0.0, value)
-    return insert(scratch, problem.graph.reverse.edges, new, BY_SCORE, problem.end)
+    in_use, is_first = state.flow[e] > 0.0, False
+    highest = state.slope[e] if in_use else edge["max_average_price"]
+    cost = max(value_base_gas(edge, problem.gas), threshold.min_gain)
+    for slot in range(v * LABELS, v * LABELS + np.int64(scratch.counts[k, v])):
+        dual_price = scratch.labels[k, slot]["amount"]
+        value = highest * dual_price
+        if not value * here > threshold.enough:
+            break  # nor are labels after this one, which are lower
+        if not in_use:
+            full = scratch.counts[k + 1, u] == LABELS
+            if full and value <= scratch.labels[k + 1, u * LABELS + LABELS - 1]["score"]:
+                break
+            value = bound_net_rate(edge, problem.graph.pieces, dual_price, cost, state.room[u])
+            if not value * here > threshold.enough:
+                continue
+        new = Extension(k, slot, row, value, 0.0, 0.0, value)
+        is_first |= insert(scratch, problem.graph.reverse.edges, new, BY_SCORE, problem.end)
+    return is_first
 
 
 @inner
@@ -74,16 +78,15 @@ def _extend_from_tokens(k, size, problem, state, threshold, scratch):
     """Fill round k + 1 by the open edges that lead to the `size` tokens of round k; return its size."""
     reverse, new_size = problem.graph.reverse, 0
     for i in range(size):
-        v = scratch.touched[k, i]
+        v = np.int64(scratch.touched[k, i])
         if v == problem.start:
             continue
         first, last = list_edges_to(v, problem, state)
-        for s in range(scratch.counts[k, v]):
-            for place in range(first, last):
-                row = np.int64(state.open_edges.rows[place])
-                if _extend(k, v * LABELS + s, row, problem, state, threshold, scratch):
-                    scratch.touched[k + 1, new_size] = reverse.edges[row]["other"]
-                    new_size += 1
+        for place in range(first, last):
+            row = np.int64(state.open_edges.rows[place])
+            if _extend(k, v, row, problem, state, threshold, scratch):
+                scratch.touched[k + 1, new_size] = reverse.edges[row]["other"]
+                new_size += 1
     return new_size
 
 
@@ -94,9 +97,7 @@ def _extend_to_start(k, problem, state, threshold, scratch):
     first, last = list_edges_from(start, problem, state)
     for place in range(first, last):
         edge = forward.edges[state.open_edges.rows[place]]
-        v, row = edge["other"], np.int64(edge["twin"])
-        for s in range(scratch.counts[k, v]):
-            found |= _extend(k, v * LABELS + s, row, problem, state, threshold, scratch)
+        found |= _extend(k, np.int64(edge["other"]), np.int64(edge["twin"]), problem, state, threshold, scratch)
     if found:
         scratch.touched[k + 1, 0] = start
     return np.int64(found)

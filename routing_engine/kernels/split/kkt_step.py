@@ -25,11 +25,13 @@ def _solve_system(matrix, vector):
             for j in range(n):
                 matrix[i, j], matrix[pivot, j] = matrix[pivot, j], matrix[i, j]
             vector[i], vector[pivot] = vector[pivot], vector[i]
+        upper = matrix[i, i:]
         for j in range(i + 1, n):
-            factor = matrix[j, i] / matrix[i, i]
+            lower = matrix[j, i:]  # rows of their own are subtracted several numbers at a time
+            factor = lower[0] / upper[0]
             if factor != 0.0:
-                for m in range(i, n):
-                    matrix[j, m] -= factor * matrix[i, m]
+                for m in range(lower.size):
+                    lower[m] -= factor * upper[m]
                 vector[j] -= factor * vector[i]
     for i in range(n - 1, -1, -1):
         for j in range(i + 1, n):
