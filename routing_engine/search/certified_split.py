@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
 
 from routing_engine.certificate import Certificate
 from routing_engine.model import Hop
+from routing_engine.request import USUAL_HOPS
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.allocation_replay import replay_allocation
-from routing_engine.search.buying import Purchase, replay_purchase
+from routing_engine.search.buying import Bought, Purchase, replay_purchase
 from routing_engine.search.full_paths import bound_amount
 from routing_engine.search.query import Query, Single
 from routing_engine.search.selling import allocate_beyond_paths
 from routing_engine.search.split import Splitter
 from routing_engine.values import seal
 
-HOPELESS_IMPACT = 0.9999
+HOPELESS_IMPACT, HOPELESS_HOPS, HOPELESS_SPLITS = 0.9999, 3, 8
 """Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
-that it is not divided: nearly all of it would be lost."""
+that nearly all of it is lost. So little time is spent: it is divided over a few short paths."""
+
+NO_CHEAPER = 1e-7
+"""Part of a cost by which an allocation must promise to be cheaper for it to be replayed."""
 
 Mask = npt.NDArray[np.bool_]
 Attempt = tuple[Allocation, tuple[Hop, ...] | None]
@@ -40,7 +45,7 @@ class CertifiedRoutes:
 
 def split_single(query: Query, single: Single, allowed: Mask) -> CertifiedRoutes:
     """Return the single path's route, and before it several paths where that is better."""
-    certify, may_divide = query.request.certify, _may_divide(query, single)
+    certify, may_divide = query.request.certify, _may_divide(query)
     if not certify and not may_divide:
         return CertifiedRoutes([single.route], [])
     splitter = query.create_splitter(allowed, len(single.edges))
@@ -70,26 +75,52 @@ def _certify(query: Query, splitter: Splitter, allocation: Allocation | None, ro
     return [query.certify_allocation(splitter, allocation, route)] if allocation and query.request.certify else []
 
 
-def _may_divide(query: Query, single: Single) -> bool:
+def _may_divide(query: Query) -> bool:
     """Whether several paths may be better than a single one, and there is time to look for them."""
     request = query.request
-    if request.max_splits == 1 or request.objective.time_first or query.budget.is_spent():
-        return False
-    return request.side == Side.EXACT_OUT or single.route.price_impact <= HOPELESS_IMPACT
+    return request.max_splits > 1 and not request.objective.time_first and not query.budget.is_spent()
 
 
 def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Iterator[Attempt]:
     """Yield allocations that are not just the single path, with their hops unless a market declines; the best first."""
-    if query.request.side == Side.EXACT_OUT:
-        for bought in Purchase(query, splitter, allowed).run(single):
-            is_same = _is_just(single, bought.allocation)
-            yield bought.allocation, None if is_same else replay_purchase(splitter, bought)
+    is_exact_out = query.request.side == Side.EXACT_OUT
+    if not is_exact_out and single.route.price_impact > HOPELESS_IMPACT:
+        allocation = _divide_hopeless(query, splitter, single, allowed)
+        if allocation and not _is_just(single, allocation):
+            yield allocation, replay_allocation(splitter, allocation)
+        return
+    if is_exact_out:
+        yield from _replay_cheapest(query, splitter, Purchase(query, splitter, allowed).run(single), single)
         return
     allocation = splitter.allocate(*single.list_starts())
     longer = splitter.extend(allocation)
+    if len(single.edges) > USUAL_HOPS and splitter.is_doubtful(allocation):
+        longer = _begin_with_fewer_hops(query, single, longer, allowed)
     # What rounding leaves of a full market may have no other way than over the shorter paths.
     for each in (longer, allocation) if longer is not allocation else (allocation,):
         yield each, None if _is_just(single, each) else replay_allocation(splitter, each)
+
+
+def _begin_with_fewer_hops(query: Query, single: Single, found: Allocation, allowed: Mask) -> Allocation:
+    """Return an allocation that began with usual hops, though the best single path has more, where it is better."""
+    short = [path for path in single.list_paths() if len(path) <= USUAL_HOPS]
+    if not short:
+        return found
+    splitter = query.create_splitter(allowed, len(short[0]))
+    starts = [(short[0], single.route.amount_in)]
+    other = splitter.extend(splitter.allocate(starts, single.route.price_impact, short))
+    return other if other.net > found.net else found
+
+
+def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Allocation | None:
+    """Return an allocation to a few short paths, with the single path's bound; None where there is no short path."""
+    short = [path for path in single.list_paths() if len(path) <= HOPELESS_HOPS]
+    if not short:
+        return None
+    briefly = query.shorten(HOPELESS_HOPS, HOPELESS_SPLITS).create_splitter(allowed, len(short[0]))
+    allocation = briefly.grow([(short[0], single.route.amount_in)], short)
+    judged = splitter.judge([single.get_part()])
+    return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)
 
 
 def _is_just(single: Single, allocation: Allocation) -> bool:
@@ -103,5 +134,40 @@ def _divide_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter
             yield splitter, allocation, replay_allocation(splitter, allocation)
     elif query.request.max_splits > 1:
         splitter = query.create_splitter(allowed, 0)
-        for bought in Purchase(query, splitter, allowed).run(None):
-            yield splitter, bought.allocation, replay_purchase(splitter, bought)
+        for attempt in _replay_cheapest(query, splitter, Purchase(query, splitter, allowed).run(None)):
+            yield splitter, *attempt
+
+
+def _replay_cheapest(
+    query: Query, splitter: Splitter, found: Sequence[Bought], single: Single | None = None
+) -> Iterator[Attempt]:
+    """Yield the cheapest allocation in exact integers, or else one without hops.
+
+    Where hardly anything more is to be had, the last digits of an output decide what it costs, and floats may err. So
+    an allocation is replayed if it might be cheaper than the cheapest so far.
+
+    Parameters
+    ----------
+    found : sequence of Bought
+        The cheapest in floats first.
+    single : Single, optional
+        What is to be better than.
+    """
+    cheapest, cost = None, float(single.route.amount_in_gross) if single else inf
+    seen = set[frozenset[int]]()
+    for bought in found:
+        edges = frozenset(bought.flows.edges)
+        if bought.cost * (1.0 + NO_CHEAPER) >= cost:
+            break
+        if edges in seen:
+            continue
+        seen.add(edges)
+        hops = replay_purchase(splitter, bought)
+        gross = float(query.build_route(hops).amount_in_gross) if hops else inf
+        if gross < cost:
+            cheapest, cost = (bought.allocation, hops), gross
+    if cheapest:
+        yield cheapest
+    elif found:
+        just = (each.allocation for each in found if single and _is_just(single, each.allocation))
+        yield next(just, found[0].allocation), None

@@ -41,7 +41,7 @@ STRIDE = 4.0
 LEAST_STEP = 0.5
 """Part of an input below which a straight line is not followed."""
 
-MAX_REPEATS = 16
+MAX_REPEATS = 4
 """How often the least input is looked for again in the proportions that the one before led to."""
 
 NEAR = 1e-12

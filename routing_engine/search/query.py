@@ -113,6 +113,12 @@ class Query:
         request = replace(self.request, side=Side.EXACT_IN, amount=amount)
         return Query(self._search, request, self._valuation, self.budget)
 
+    def shorten(self, max_hops: int, max_splits: int) -> Query:
+        """Return the same question with less to choose from."""
+        hops, splits = min(max_hops, self.request.max_hops), min(max_splits, self.request.max_splits)
+        request = replace(self.request, max_hops=hops, max_splits=splits)
+        return Query(self._search, request, self._valuation, self.budget)
+
     def certify_allocation(self, splitter: Splitter, allocation: Allocation, route: Route) -> Certificate:
         """Judge a route by the bound that its allocation came with."""
         max_hops, gas_aware = allocation.max_hops, route.gas_priced

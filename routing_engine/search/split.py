@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,9 @@ ROUNDS = 60
 
 DOUBTFUL, DOUBTFUL_OF_FEW, FEW = 1e-4, 3e-5, 4
 """Relative gaps from which on a second way to an allocation is tried: of any, and of one over few paths, soon done."""
+
+DOUBTFUL_WITHOUT_GAS, OTHER_PARTS, FEW_ENOUGH = 5e-6, (0.1, 10.0), 40
+"""The same where gas is free; the parts of a trade whose paths are tried then, and of how many paths at most."""
 
 OVERSIZED_IMPACT, SMALLER_PARTS = 0.99, (1e-2, 1e-4, 1e-6)
 """Price impact at which a trade exceeds what there is to buy, and the parts of it whose paths are found instead."""
@@ -74,7 +78,7 @@ class Splitter:
         self.request = request
         self.graph, self._memory, self._budget = graph, memory, budget
         start, end = graph.index[request.token_in], graph.index[request.token_out]
-        self._gas_cost = gas_cost
+        self._gas_cost, self._is_free = gas_cost, not gas_cost.any()
         self._problem = SplitProblem(
             graph=graph.arrays,
             allowed=allowed,
@@ -98,6 +102,10 @@ class Splitter:
         """Whether the budget of time is spent."""
         return self._budget.is_spent()
 
+    def is_doubtful(self, allocation: Allocation) -> bool:
+        """Whether so much is open that another way to an allocation is worth its time."""
+        return _is_open(allocation, DOUBTFUL_WITHOUT_GAS if self._is_free else DOUBTFUL)
+
     def allocate(
         self, starts: Sequence[Part], price_impact: float = 0.0, others: Sequence[Sequence[int]] = ()
     ) -> Allocation:
@@ -114,12 +122,14 @@ class Splitter:
             Good single paths, the best first: where to begin a second way to the allocation, with fewer hops.
         """
         allocation = self.grow(starts, others)
-        for part in SMALLER_PARTS if price_impact > OVERSIZED_IMPACT else ():
-            if self._budget.is_spent():
+        is_oversized = price_impact > OVERSIZED_IMPACT
+        for part in SMALLER_PARTS if is_oversized else OTHER_PARTS if self._is_free else ():
+            may_gain = is_oversized or (allocation.count <= FEW_ENOUGH and self.is_doubtful(allocation))
+            if not may_gain or self._budget.is_spent():
                 break
             smaller = self._improve([(edges, amount * part) for edges, amount in starts], self._problem)
-            grown = [(edges, amount / part) for edges, amount in smaller.list_parts()]
-            allocation = choose_better(allocation, self._improve(grown, self._problem))
+            if smaller.net > -inf:
+                allocation = choose_better(allocation, self._improve(smaller.list_parts(1.0 / part), self._problem))
         return allocation
 
     def extend(self, allocation: Allocation) -> Allocation:
@@ -148,8 +158,8 @@ class Splitter:
         problem = self._problem._replace(max_hops=max_hops)
         allocation = self._improve(starts, problem)
         shorter = next((path for path in others if len(path) < max_hops), ())
-        is_doubtful = allocation.bound > allocation.net * (1.0 + DOUBTFUL)
-        may_be = 1 < allocation.count <= FEW and allocation.bound > allocation.net * (1.0 + DOUBTFUL_OF_FEW)
+        is_doubtful = self.is_doubtful(allocation)
+        may_be = 1 < allocation.count <= FEW and _is_open(allocation, DOUBTFUL_OF_FEW)
         if not shorter or not (is_doubtful or may_be) or self._budget.is_spent():
             return allocation
         fewer = self.grow([(shorter, sum([amount for _, amount in starts]))], others, max_hops - 1)
@@ -183,7 +193,7 @@ class Splitter:
     def bound_output(self, allocation: Allocation) -> Bounds:
         """Return what no route nets more than, by a closer look than while paths were looked for."""
         proven = PROVEN_OF_FEW if allocation.count <= FEW else PROVEN
-        is_closest = allocation.is_judged or not self._gas_cost.any()
+        is_closest = allocation.is_judged or self._is_free
         if not (is_closest or allocation.bound <= allocation.net * (1.0 + proven) or self.is_over):
             problem = self._problem._replace(max_hops=allocation.max_hops)
             allocation = choose_better(allocation, self._improve(allocation.list_parts(), problem, grow=False))
@@ -206,11 +216,11 @@ class Splitter:
         starts, rate = allocation.list_parts(gross / allocation.amount), allocation.slope
         if rate <= 0.0:
             return Bounds(0.0, 0.0)
-        gas, is_free = self._gas_cost * self.graph.units[self._problem.start] * rate, not self._gas_cost.any()
-        least_price = 0.0 if is_free else rate
+        gas = self._gas_cost * self.graph.units[self._problem.start] * rate
+        least_price = 0.0 if self._is_free else rate
         problem = self._problem._replace(gas=gas, max_hops=allocation.max_hops, least_price=least_price)
         judged = self._improve(starts, problem, grow=False)
-        price = judged.slope if is_free else rate  # without gas, the bound is linear in the amount
+        price = judged.slope if self._is_free else rate  # without gas, the bound is linear in the amount
         if price <= 0.0:
             return Bounds(0.0, 0.0)
         bounds = (judged.bound, judged.flow_bound)
@@ -229,9 +239,8 @@ class Splitter:
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:
         """Allocate another amount to the same paths, beginning with the present proportions; both are changed."""
         order, flow = np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
-        total, value, price = _reallocate(
-            allocation.paths, allocation.count, amount, self.graph.arrays, order, flow
-        )  # fmt: skip
+        paths, arrays = allocation.paths, self.graph.arrays
+        total, value, price = _reallocate(paths, allocation.count, amount, arrays, order, flow)
         return Flows(order[:total].tolist(), flow[:total].tolist(), amount, value, price)
 
     def value_cost(self, flows: Flows) -> float:
@@ -239,3 +248,8 @@ class Splitter:
         rows, units = self.graph.forward.edges[flows.edges], self.graph.units
         gas = (rows["gas"] * self._gas_cost[rows["chain"]]).sum()
         return flows.amount + float(gas * units[self._problem.start])
+
+
+def _is_open(allocation: Allocation, gap: float) -> bool:
+    """Whether more than a relative gap is between an allocation and its bound."""
+    return allocation.bound > allocation.net * (1.0 + gap)

@@ -97,3 +97,17 @@ def test_divisions_over_markets_that_are_full_are_replayed(shared_data: Path) ->
             router.find_routes(replace(requests[number], max_splits=splits)).best() for splits in (1, 100)
         )
         assert divided.amount_out >= alone.amount_out * (1.0 + least_gain)
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("factor", [0.1, 1, 10])
+def test_what_was_sold_is_bought_for_no_more_where_hardly_more_is_to_be_had(shared_data: Path, factor: float) -> None:
+    """Paths over full pools have other prices than what one more unit brings; last digits of an output cost much."""
+    market = recorded.market(shared_data, recorded.RECORDINGS[2])
+    router = Router(market)
+    scenario = next(each for each in recorded.golden(shared_data, market, 10**10)[0] if each.name == "WETH_to_GNO_500")
+    request = replace(scenario.request, amount=int(scenario.request.amount * factor))
+    sold = router.find_routes(request).best()
+    bought = router.find_routes(replace(request, side="exact_out", amount=sold.amount_out))
+    assert bought.best().amount_in_gross <= sold.amount_in_gross * (1 + 1e-5)
+    assert gap_of(bought) <= 1.0  # 7,856 bps, 28,906 and 3,390,044 by the mean price of all paths

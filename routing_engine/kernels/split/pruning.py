@@ -217,7 +217,7 @@ def reallocate(paths, count, amount, graph, order, flow):
     total : int
         Number of edges; 0 if the paths do not go together.
     value, price : float
-        Output, and its growth by one more unit of input.
+        Output, and its growth by one more unit of input: the least marginal price, as paths over full edges have more.
     """
     rows, x = paths.rows, paths.x
     network = create_network(count, rows.shape[1])
@@ -230,7 +230,8 @@ def reallocate(paths, count, amount, graph, order, flow):
         return 0, 0.0, 0.0
     copy_first(network.edge, order, total)
     copy_first(network.flow, flow, total)
-    price = 0.0
+    price = np.inf
     for p in range(count):
-        price += network.price[p] * x[p] / amount
+        if x[p] > NEGLIGIBLE * amount:
+            price = min(price, network.price[p])
     return total, value, price

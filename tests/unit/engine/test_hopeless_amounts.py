@@ -1,0 +1,30 @@
+"""Amounts far beyond all that there is to buy: most is lost, yet several paths give several times what one gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from routing_engine import Router, RouteRequest, Snapshot
+from routing_engine.search.certified_split import HOPELESS_IMPACT
+from tests.support.markets import market_of, token
+
+UNIT = 10**18
+POOLS = "\n".join(f"ab{number}: A B 1000 1000 30bps" for number in range(4))
+OVER_C = "ac: A C 1000 1000 30bps\ncb: C B 1000 1000 30bps"
+
+
+def test_an_amount_that_empties_one_pool_is_divided_over_others() -> None:
+    router = Router(Snapshot(market_of(f"{POOLS}\n{OVER_C}")))
+    request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=10**8 * UNIT)
+    alone = router.find_routes(replace(request, max_splits=1)).best()
+    divided = router.find_routes(request)
+    assert alone.price_impact > HOPELESS_IMPACT
+    assert divided.best().amount_out > 4.4 * alone.amount_out
+    assert divided.certificate.gap_bps is not None
+    assert router.find_routes(replace(request, max_splits=2)).best().amount_out > 1.9 * alone.amount_out
+
+
+def test_one_path_stays_the_answer_where_there_is_no_other() -> None:
+    router = Router(Snapshot(market_of(OVER_C)))
+    request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=10**8 * UNIT)
+    assert len(router.find_routes(request).best().paths) == 1
