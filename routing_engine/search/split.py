@@ -192,9 +192,8 @@ class Splitter:
 
     def bound_output(self, allocation: Allocation) -> Bounds:
         """Return what no route nets more than, by a closer look than while paths were looked for."""
-        proven = PROVEN_OF_FEW if allocation.count <= FEW else PROVEN
-        is_closest = allocation.is_judged or self._is_free
-        if not (is_closest or allocation.bound <= allocation.net * (1.0 + proven) or self.is_over):
+        is_settled = allocation.is_judged or self._is_free or self.is_over
+        if not is_settled and _is_open(allocation, PROVEN_OF_FEW if allocation.count <= FEW else PROVEN):
             problem = self._problem._replace(max_hops=allocation.max_hops)
             allocation = choose_better(allocation, self._improve(allocation.list_parts(), problem, grow=False))
         return Bounds(allocation.bound, allocation.flow_bound)
@@ -202,12 +201,7 @@ class Splitter:
     def bound_input(self, allocation: Allocation, gross: float) -> Bounds:
         """Return what no route that gives the request's output costs less than, gas valued in the input.
 
-        Parameters
-        ----------
-        allocation : Allocation
-            That gives the output.
-        gross : float
-            Its input and gas.
+        `gross` is the input and gas of the allocation, which gives the output.
 
         Value the input that a route leaves of `gross`, and gas, at any rate. A route that costs less than `gross` and
         gives the same is then worth more by the rate for each unit; so a bound of that worth bounds the cost. It is
