@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.kernels.certificate_arrays import Contenders, Losses, Outlook
+
 FULL = 1.0 - 1e-8
 """Share of an edge's largest input from which on it is given no more."""
 
@@ -137,38 +139,6 @@ class Inflow(NamedTuple):
     reached: npt.NDArray[np.int32]
 
 
-class Losses(NamedTuple):
-    """What markets lose at fixed prices: see `routing_engine.kernels.bound.losses`.
-
-    By forward edge: the `loss`, what is `given` at most in a route that counts, whether it `is_minor`. By token: the
-    `price`, zero between requests, the least loss of a path from the start (`lost`) and on to the end (`to_lose`), the
-    same over edges that are not minor (`main_lost`, `main_to_lose`), and the `most` that can be there.
-    """
-
-    loss: npt.NDArray[np.float64]
-    given: npt.NDArray[np.float64]
-    is_minor: npt.NDArray[np.bool_]
-    price: npt.NDArray[np.float64]
-    lost: npt.NDArray[np.float64]
-    to_lose: npt.NDArray[np.float64]
-    main_lost: npt.NDArray[np.float64]
-    main_to_lose: npt.NDArray[np.float64]
-    most: npt.NDArray[np.float64]
-
-
-class Outlook(NamedTuple):
-    """What a unit of each token is worth at most: see `routing_engine.kernels.bound.outlook`.
-
-    `most[k, v]` is that of token v over up to k hops. `reached` lists the tokens where it is positive, `size` is their
-    number. `scope` says which routes it speaks of.
-    """
-
-    most: npt.NDArray[np.float64]
-    reached: npt.NDArray[np.int32]
-    size: npt.NDArray[np.int64]
-    scope: npt.NDArray[np.float64]
-
-
 class OpenEdges(NamedTuple):
     """Edges that a request's routes can use: see `routing_engine.kernels.bound.open_edges`.
 
@@ -189,8 +159,8 @@ class FlowState(NamedTuple):
     each market, or -1. `shut` marks the edges that are left out for a while. `multiplier` is what each market may earn
     beside its gas. `inflow` says what can be at each token after so many hops, `room` what can be there at all, and
     `limit` what can in a route that is better than the one known. `closed` marks the edges that no such route
-    uses; `losses` is the memory of the search for them. `open_edges` are those that prices go through, and `outlook`
-    tells which these are.
+    uses; `losses` is the memory of the search for them. `open_edges` are those that prices go through, `outlook` tells
+    which these are, and `contenders` are those that are left of them.
     """
 
     flow: npt.NDArray[np.float64]
@@ -205,6 +175,7 @@ class FlowState(NamedTuple):
     losses: Losses
     open_edges: OpenEdges
     outlook: Outlook
+    contenders: Contenders
 
 
 class DualPrices(NamedTuple):

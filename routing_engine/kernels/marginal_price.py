@@ -29,7 +29,8 @@ def value_base_gas(edge, gas):
 
 
 @inner
-def _read_piece(edge, row, pieces):
+def read_piece(edge, row, pieces):
+    """Return x0, y0, a, b and c of a piece."""
     if edge["n_pieces"] == 1:
         return edge["x0"], edge["y0"], edge["a"], edge["b"], edge["c"]
     p = pieces[row]
@@ -99,7 +100,7 @@ def _fit_tangent_to_pieces(edge, pieces, dual_price, cost, most, low):
             low = middle
         else:
             high = middle
-    x0, y0, a, b, c = _read_piece(edge, low, pieces)
+    x0, y0, a, b, c = read_piece(edge, low, pieces)
     end = most
     if low + 1 < end_row:
         end = min(most, pieces[low + 1, X0])
@@ -132,7 +133,7 @@ def find_arbitrage(edge, pieces, dual_price, price, most):
             low = middle
         else:
             high = middle
-    x0, y0, a, b, c = _read_piece(edge, low, pieces)
+    x0, y0, a, b, c = read_piece(edge, low, pieces)
     end = most
     if low + 1 < end_row:
         end = min(most, pieces[low + 1, X0])

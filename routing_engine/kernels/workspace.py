@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.kernels.arrays import DualPrices, FlowState, Inflow, Losses, OpenEdges, Outlook, Workspace
+from routing_engine.kernels.arrays import DualPrices, FlowState, Inflow, OpenEdges, Workspace
 from routing_engine.kernels.bound.outlook import UNKNOWN_SCOPE
+from routing_engine.kernels.certificate_arrays import Contenders, LossEdges, Losses, Outlook
 from routing_engine.kernels.search.labels import create_scratch
 
 
@@ -40,6 +41,15 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
         limit=np.zeros(tokens),
         closed=np.zeros(edges, np.bool_),
         losses=Losses(
+            edges=LossEdges(
+                edge=np.zeros(edges, np.int32),
+                source=np.zeros(edges, np.int32),
+                target=np.zeros(edges, np.int32),
+                arriving=np.zeros(edges, np.int32),
+                span=np.zeros((tokens, 4), np.int32),
+                size=np.zeros(1, np.int64),
+            ),
+            gain=np.zeros(edges),
             loss=np.zeros(edges),
             given=np.zeros(edges),
             is_minor=np.zeros(edges, np.bool_),
@@ -61,5 +71,15 @@ def create_flow_state(tokens: int, markets: int, edges: int, max_hops: int) -> F
             reached=np.zeros(rounds * tokens, np.int32),
             size=np.zeros(1, np.int64),
             scope=np.array(UNKNOWN_SCOPE),
+        ),
+        contenders=Contenders(
+            edge=np.zeros(max_hops * edges, np.int32),
+            price=np.zeros(max_hops * edges),
+            ratio=np.zeros(max_hops * edges),
+            token=np.zeros(rounds * tokens, np.int64),
+            hops=np.zeros(rounds * tokens, np.int64),
+            first=np.zeros(rounds * tokens + 1, np.int64),
+            sizes=np.zeros(2, np.int64),
+            reach=np.zeros((rounds, tokens)),
         ),
     )

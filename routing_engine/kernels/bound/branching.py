@@ -7,69 +7,60 @@ stake, where the bound is largest, and so on: branch and bound (Land and Doig, E
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.bound.dual_bound import clear_multipliers, clear_targets, set_multipliers
 from routing_engine.kernels.bound.exclusion import limit_again
 from routing_engine.kernels.bound.fixing import close_losing_edges
 from routing_engine.kernels.bound.initial_prices import price_rounds
+from routing_engine.kernels.bound.nodes import (
+    NODES,
+    choose_row,
+    create_experience,
+    create_nodes,
+    decide,
+    find_worst_node,
+    is_doubtful,
+    keep_optimum,
+    learn,
+)
 from routing_engine.kernels.bound.open_edges import forget_open_edges
 from routing_engine.kernels.bound.planes import (
     CLOSED,
     PAID,
-    UNDECIDED,
+    UNLISTED,
     clear_row_multipliers,
     create_relaxation,
     drop_closed_planes,
 )
-from routing_engine.kernels.bound.relaxation import solve_relaxation
+from routing_engine.kernels.bound.relaxation import EXACT, SETTLED, solve_relaxation
+from routing_engine.kernels.bound.simplex import ROWS
 from routing_engine.kernels.marginal_price import value_base_gas
+from routing_engine.kernels.vectors import copy_first
 
 KEPT_PART = 0.8
 """Part of what an allocation's markets earn that they are allowed in any case; what else they need is found. Of one
 path none is: then few turns find all."""
 
-NODES = 192
-"""Sets of decisions that are looked at, at most."""
-
 ENOUGH = 1e-6
 """Relative gap at which nothing more is decided."""
 
+PROVEN = 1e-4
+"""Relative gap that is small."""
 
-TRIAL, CLOSED_PART = 12, 0.5
-"""After so many sets it is looked whether all of them would close such a part of the gap, at the pace so far. Not for a
-single path: its sets take little time, and gaps often close at the very end."""
+FINE, TRIAL, MOST = 60_000, 100_000, 1_000_000
+"""Edges that prices have gone through (see `relaxation`), after which a small gap is not made smaller, after which it
+is looked whether to go on, and at most."""
+
+FEWEST = 16
+"""Sets of decisions that are looked at before that."""
+
+LEFT = 20.0
+"""Small gaps that would be left at most after as many edges as may be, if each closed the same part of what is left."""
 
 PASSES = 3
 """How often edges are closed before anything is decided."""
-
-
-class Nodes(NamedTuple):
-    """Sets of decisions: that of its parent, and one more. `row` is the market to decide upon next, or -1.
-
-    A node that has children is no longer open.
-    """
-
-    parent: npt.NDArray[np.int64]
-    decision: npt.NDArray[np.int64]
-    row: npt.NDArray[np.int64]
-    bound: npt.NDArray[np.float64]
-    is_open: npt.NDArray[np.bool_]
-
-
-@allocating
-def _create_nodes():
-    return Nodes(
-        np.full(NODES, -1),
-        np.zeros(NODES, np.int64),
-        np.zeros(NODES, np.int64),
-        np.zeros(NODES),
-        np.ones(NODES, np.bool_),
-    )
 
 
 @inner
@@ -94,47 +85,63 @@ def _find_least_gas(market, problem):
 
 
 @inner
-def _decide(node, nodes, rows):
-    """Put a node's decisions on the rows."""
-    rows.decision[:] = UNDECIDED
-    while nodes.parent[node] >= 0:
-        rows.decision[nodes.row[nodes.parent[node]]] = nodes.decision[node]
-        node = nodes.parent[node]
+def _is_over(count, work, gap, first_gap):
+    """Whether more sets of decisions than `count` are not worth their time; gaps are relative to the answer."""
+    if gap <= ENOUGH or work >= MOST or count + 2 > NODES:
+        return True
+    if gap <= PROVEN:
+        return work >= FINE
+    is_late = work >= TRIAL and count >= FEWEST
+    return is_late and gap * (gap / first_gap) ** (MOST / work - 1.0) > LEFT * PROVEN
 
 
 @inner
-def _find_worst_node(nodes, count):
-    """Return the open node of the largest bound."""
-    worst, bound = 0, -np.inf
-    for node in range(count):
-        if nodes.is_open[node] and nodes.bound[node] > bound:
-            worst, bound = node, nodes.bound[node]
-    return worst
+def _prepare_decisions(node, nodes, problem, relaxation):
+    """Make sure that contenders are listed for decisions about all markets that are doubtful in a node."""
+    rows = relaxation.rows
+    for row in range(1, relaxation.size[0]):
+        if is_doubtful(node, row, nodes, rows) and not rows.may_be_paid[row]:
+            rows.gas[row], rows.may_be_paid[row] = _find_least_gas(rows.market[row], problem), True
+            relaxation.level[0] = UNLISTED
 
 
 @allocating
-def _branch(problem, state, workspace, relaxation, nodes, floor, trial):
-    """Decide on one market after the other; return the bound that all kinds of routes share.
+def _solve_exactly(node, nodes, problem, state, workspace, relaxation, floor):
+    """Lower a node's bound as far as multipliers can, where only parts of paths are left to decide; whether it fell."""
+    copy_first(nodes.first[node], relaxation.first, ROWS)
+    bound = nodes.bound[node]
+    nodes.bound[node], _ = solve_relaxation(problem, state, workspace, relaxation, floor, bound, EXACT)
+    keep_optimum(node, nodes, relaxation)
+    return nodes.bound[node] < bound
 
-    After `trial` sets of decisions it is looked whether to go on.
-    """
-    rows, count = relaxation.rows, 1
+
+@allocating
+def _branch(problem, state, workspace, relaxation, nodes, floor):
+    """Decide on one market after the other; return the bound that all kinds of routes share."""
+    rows, count, experience = relaxation.rows, 1, create_experience()
+    first_gap, before = nodes.bound[0] / floor - 1.0, relaxation.work[0]
     while True:
-        worst = _find_worst_node(nodes, count)
-        row = nodes.row[worst]
-        gap, lowered = nodes.bound[0] - floor, nodes.bound[0] - nodes.bound[worst]
-        is_hopeless = count >= trial and lowered * NODES < CLOSED_PART * gap * count
-        if nodes.bound[worst] <= floor * (1.0 + ENOUGH) or row < 0 or count + 2 > NODES or is_hopeless:
-            return nodes.bound[worst]
-        rows.gas[row] = _find_least_gas(rows.market[row], problem)
+        worst = find_worst_node(nodes, count)
+        bound = nodes.bound[worst]
+        if _is_over(count, relaxation.work[0] - before, bound / floor - 1.0, first_gap):
+            return bound
+        decide(worst, nodes, rows)
+        row = nodes.row[worst] = choose_row(worst, nodes, experience, relaxation)
+        if row < 0:
+            if _solve_exactly(worst, nodes, problem, state, workspace, relaxation, floor):
+                continue
+            return bound
+        if not rows.may_be_paid[row]:
+            _prepare_decisions(worst, nodes, problem, relaxation)
         nodes.is_open[worst] = False
         for decision in (CLOSED, PAID):
             nodes.parent[count], nodes.decision[count] = worst, decision
-            _decide(count, nodes, rows)
-            nodes.bound[count], _, nodes.row[count] = solve_relaxation(
-                problem, state, workspace, relaxation, floor, nodes.bound[worst]
-            )
+            decide(count, nodes, rows)
+            copy_first(nodes.first[worst], relaxation.first, ROWS)
+            nodes.bound[count], _ = solve_relaxation(problem, state, workspace, relaxation, floor, bound, SETTLED)
             nodes.is_open[count] = True
+            keep_optimum(count, nodes, relaxation)
+            learn(count, nodes, experience, floor, relaxation)
             count += 1
 
 
@@ -149,7 +156,8 @@ def _close_edges(problem, state, workspace, relaxation, nodes, floor, reached):
         reached = limit_again(problem, state, workspace.scratch.is_adjacent, reached)
         forget_open_edges(state)
         drop_closed_planes(relaxation, state)
-        nodes.bound[0], _, nodes.row[0] = solve_relaxation(problem, state, workspace, relaxation, floor, nodes.bound[0])
+        relaxation.level[0] = UNLISTED
+        nodes.bound[0], _ = solve_relaxation(problem, state, workspace, relaxation, floor, nodes.bound[0], SETTLED)
     return reached
 
 
@@ -178,13 +186,14 @@ def refine_bound(problem, state, workspace, merged, bounds, reached, is_thorough
     price_rounds(merged, problem, duals, floor)
     set_multipliers(merged, problem, state, duals)
     clear_targets(merged, problem, duals)
-    relaxation, nodes = create_relaxation(problem.max_hops, _keep_multipliers(merged, state)), _create_nodes()
-    least, slope, nodes.row[0] = solve_relaxation(problem, state, workspace, relaxation, floor, bounds[1])
-    nodes.bound[0] = least
-    if is_thorough:
+    relaxation = create_relaxation(problem.max_hops, _keep_multipliers(merged, state))
+    least, slope = solve_relaxation(problem, state, workspace, relaxation, floor, bounds[1], SETTLED)
+    if is_thorough and least > floor * (1.0 + ENOUGH):
+        nodes = create_nodes()
+        nodes.bound[0] = least
         reached = _close_edges(problem, state, workspace, relaxation, nodes, floor, reached)
-        trial = TRIAL if merged.path_count > 1 else NODES
-        least = _branch(problem, state, workspace, relaxation, nodes, floor, trial)
+        keep_optimum(0, nodes, relaxation)
+        least = _branch(problem, state, workspace, relaxation, nodes, floor)
     clear_multipliers(merged, state)
     clear_row_multipliers(relaxation, state)
     forget_open_edges(state)

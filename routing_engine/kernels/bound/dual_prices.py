@@ -45,7 +45,7 @@ def look_up_price(duals, edges, k, v, u):
 
 
 @inlined
-def _record_price(duals, edges, step, rate):
+def record_price(duals, edges, step, rate):
     """Keep the price that a step gives its token u; whether it is the first one."""
     k, e, u, v = step.k + 1, step.e, step.u, step.v
     best = duals.best[k, u]
@@ -80,7 +80,7 @@ def _raise_price(step, edge, problem, state, duals, rule):
     cost = value_base_gas(edge, problem.gas) + state.multiplier[edge["market"]]
     piece_cost = value_piece_gas(edge, problem.gas)
     rate = bound_net_rate_with_steps(edge, problem.graph.pieces, dual_price, cost, piece_cost, most)
-    return rate > floor and rate * here > rule.enough and _record_price(duals, edges, step, rate)
+    return rate > floor and rate * here > rule.enough and record_price(duals, edges, step, rate)
 
 
 @inlined

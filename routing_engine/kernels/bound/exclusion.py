@@ -20,6 +20,7 @@ import numpy as np
 
 from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.bound.flow_limits import MANY_WAYS, clear_flow_limits, limit_flows
+from routing_engine.kernels.bound.loss_edges import list_loss_edges, shorten_list
 from routing_engine.kernels.bound.losses import ALL, MAIN, spread_losses, weigh_edges
 from routing_engine.kernels.bound.minor_edges import mark_minor_edges
 from routing_engine.kernels.marginal_price import value_base_gas
@@ -82,27 +83,22 @@ def _set_own_prices(problem, state, merged, reached):
 
 
 @inner
-def _bound_value(problem, state, reached, slack, value, at_rate):
+def _bound_value(problem, state, slack, value, at_rate):
     """Return what all that is anywhere on the way of a route is worth at most."""
-    graph, losses, gained = problem.graph, state.losses, 0.0
+    edges, losses, listed, gained = problem.graph.forward.edges, state.losses, state.losses.edges, 0.0
     at_rate[:] = 0.0
-    for i in range(reached):
-        u = state.inflow.reached[i]
-        for e in range(graph.forward.first[u], graph.forward.first[u + 1]):
-            edge = graph.forward.edges[e]
-            loss = losses.loss[e]
-            if loss == np.inf:
-                continue
-            gain = value_base_gas(edge, problem.gas) - loss
-            if loss <= 0.0:
-                gained += gain
-            elif gain > 0.0:
-                rate = LEAST_RATE
-                for r in range(RATES):
-                    if gain <= rate * loss:
-                        break
-                    at_rate[r] += gain - rate * loss
-                    rate *= 2.0
+    for place in range(listed.size[0]):
+        loss = losses.loss[place]
+        gain = value_base_gas(edges[listed.edge[place]], problem.gas) - loss
+        if loss <= 0.0:
+            gained += gain
+        elif gain > 0.0:
+            rate = LEAST_RATE
+            for r in range(RATES):
+                if gain <= rate * loss:
+                    break
+                at_rate[r] += gain - rate * loss
+                rate *= 2.0
     least, rate = np.inf, LEAST_RATE
     for r in range(RATES):
         least = min(least, at_rate[r] + rate * slack)
@@ -111,20 +107,16 @@ def _bound_value(problem, state, reached, slack, value, at_rate):
 
 
 @inner
-def _close_edges(problem, state, reached, slack):
+def _close_edges(problem, state, slack):
     """Close the edges over which every route loses more than the slack; return whether there were any."""
-    graph, losses, any_is = problem.graph, state.losses, False
-    for i in range(reached):
-        u = state.inflow.reached[i]
-        for e in range(graph.forward.first[u], graph.forward.first[u + 1]):
-            if state.closed[e]:
-                continue
-            v, loss = graph.forward.edges[e]["other"], max(0.0, losses.loss[e])
-            least = losses.main_lost[problem.end] + loss
-            if not losses.is_minor[e]:
-                least = min(least, losses.main_lost[u] + loss + losses.main_to_lose[v])
-            if not max(least, losses.lost[u] + loss + losses.to_lose[v]) <= slack:
-                state.closed[e] = any_is = True
+    losses, listed, any_is = state.losses, state.losses.edges, False
+    for place in range(listed.size[0]):
+        u, v, loss = listed.source[place], listed.target[place], max(0.0, losses.loss[place])
+        least = losses.main_lost[problem.end] + loss
+        if not losses.is_minor[place]:
+            least = min(least, losses.main_lost[u] + loss + losses.main_to_lose[v])
+        if not max(least, losses.lost[u] + loss + losses.to_lose[v]) <= slack:
+            state.closed[listed.edge[place]] = any_is = True
     return any_is
 
 
@@ -172,6 +164,8 @@ def exclude_edges(problem, state, workspace, merged, reached, floor):
     """
     losses, bound, memory = state.losses, np.inf, np.zeros(RATES)
     is_whole = _set_settled_prices(problem, state, reached)
+    if is_whole:
+        list_loss_edges(problem, state, reached)
     for prices in range(SETTLED, OWN + 1 if is_whole else SETTLED):
         if prices == OWN:
             _set_own_prices(problem, state, merged, reached)
@@ -183,13 +177,16 @@ def exclude_edges(problem, state, workspace, merged, reached, floor):
             slack = max(0.0, value + earned - floor) + ROUNDING * value
             # A route that leaves part of the amount gives less than the floor, so minor edges may carry all of it.
             budget = floor - (ceiling - value) if problem.least_price == 0.0 else 0.0
-            mark_minor_edges(problem, state, reached, slack, budget, memory)
+            mark_minor_edges(problem, state, slack, budget, memory)
             spread_losses(problem, state, reached, losses.lost, losses.to_lose, ALL)
             spread_losses(problem, state, reached, losses.main_lost, losses.main_to_lose, MAIN)
             bound = min(bound, value + earned - losses.main_lost[problem.end])
-            ceiling = _bound_value(problem, state, reached, slack, value, memory)
+            ceiling = _bound_value(problem, state, slack, value, memory)
             _lower_limits(problem, state, reached, ceiling)
-            if not _close_edges(problem, state, reached, slack) and turn > 0:
+            any_is = _close_edges(problem, state, slack)
+            if any_is:
+                shorten_list(problem, state, reached)
+            elif turn > 0:
                 break
         if bound <= floor:
             break

@@ -30,104 +30,97 @@ ALL, MAIN = np.bool_(False), np.bool_(True)
 
 
 @inner
-def _find_losses(problem, state, reached):
-    """Fill the loss of each edge that leaves a token that is reached; infinite where none can be used."""
-    graph, losses = problem.graph, state.losses
-    for i in range(reached):
-        u = state.inflow.reached[i]
-        for e in range(graph.forward.first[u], graph.forward.first[u + 1]):
-            edge = graph.forward.edges[e]
-            v = edge["other"]
-            losses.loss[e] = np.inf
-            is_open = not state.closed[e] and problem.allowed[edge["market"]]
-            if is_open and u != problem.end and v != problem.start and losses.price[v] > 0.0:
-                gain = find_gain(edge, graph.pieces, losses.price[u], losses.price[v], state.limit[u])
-                losses.loss[e] = value_base_gas(edge, problem.gas) - gain
+def _find_losses(problem, state):
+    """Fill the gain and the loss of each edge."""
+    graph, losses, listed = problem.graph, state.losses, state.losses.edges
+    for place in range(listed.size[0]):
+        edge, u = graph.forward.edges[listed.edge[place]], listed.source[place]
+        here, there = losses.price[u], losses.price[listed.target[place]]
+        losses.gain[place] = find_gain(edge, graph.pieces, here, there, state.limit[u])
+        losses.loss[place] = value_base_gas(edge, problem.gas) - losses.gain[place]
 
 
 @inner
-def _measure_departures(v, graph, losses):
+def _measure_departures(v, losses):
     """Return what edges out of a token earn together, and the least loss among them."""
     earned, least = 0.0, np.inf
-    for e in range(graph.forward.first[v], graph.forward.first[v + 1]):
-        earned += max(0.0, -losses.loss[e])
-        least = min(least, losses.loss[e])
+    for place in range(losses.edges.span[v, 0], losses.edges.span[v, 1]):
+        earned += max(0.0, -losses.loss[place])
+        least = min(least, losses.loss[place])
     return earned, least
 
 
 @inner
-def _measure_arrivals(v, graph, losses):
+def _measure_arrivals(v, losses):
     """Return what edges into a token earn together, and the least loss among them."""
     earned, least = 0.0, np.inf
-    for row in range(graph.reverse.first[v], graph.reverse.first[v + 1]):
-        edge = graph.reverse.edges[row]
-        if losses.price[edge["other"]] > 0.0:
-            earned += max(0.0, -losses.loss[edge["twin"]])
-            least = min(least, losses.loss[edge["twin"]])
+    for i in range(losses.edges.span[v, 2], losses.edges.span[v, 3]):
+        loss = losses.loss[losses.edges.arriving[i]]
+        earned += max(0.0, -loss)
+        least = min(least, loss)
     return earned, least
 
 
 @inner
-def _charge_departures(v, lost, kept, graph, losses):
-    """Take `lost` off the losses of edges out of a token, or leave them the part `kept` of what they earn."""
-    for e in range(graph.forward.first[v], graph.forward.first[v + 1]):
-        if losses.loss[e] < 0.0:
-            losses.loss[e] *= kept
-        else:
-            losses.loss[e] -= lost
+def _charge(place, lost, kept, losses):
+    """Take `lost` off an edge's loss, or leave it the part `kept` of what it earns."""
+    if losses.loss[place] < 0.0:
+        losses.loss[place] *= kept
+    else:
+        losses.loss[place] -= lost
 
 
 @inner
-def _charge_arrivals(v, lost, kept, graph, losses):
-    """Take `lost` off the losses of edges into a token, or leave them the part `kept` of what they earn."""
-    for row in range(graph.reverse.first[v], graph.reverse.first[v + 1]):
-        edge = graph.reverse.edges[row]
-        if losses.price[edge["other"]] > 0.0:
-            if losses.loss[edge["twin"]] < 0.0:
-                losses.loss[edge["twin"]] *= kept
-            else:
-                losses.loss[edge["twin"]] -= lost
+def _charge_departures(v, lost, kept, losses):
+    """Charge edges out of a token."""
+    for place in range(losses.edges.span[v, 0], losses.edges.span[v, 1]):
+        _charge(place, lost, kept, losses)
+
+
+@inner
+def _charge_arrivals(v, lost, kept, losses):
+    """Charge edges into a token."""
+    for i in range(losses.edges.span[v, 2], losses.edges.span[v, 3]):
+        _charge(losses.edges.arriving[i], lost, kept, losses)
 
 
 @inner
 def _charge_losses(problem, state, reached):
     """Charge losses into each token against what is earned out of it, and losses out of it against earnings into it."""
-    graph, losses = problem.graph, state.losses
+    losses = state.losses
     for i in range(reached):
         v = state.inflow.reached[i]
         if v == problem.start or v == problem.end:
             continue
-        earned, _ = _measure_departures(v, graph, losses)
+        earned, _ = _measure_departures(v, losses)
         if earned > 0.0:
-            _, least = _measure_arrivals(v, graph, losses)
+            _, least = _measure_arrivals(v, losses)
             charged = min(least, earned)
             if charged > 0.0:
-                _charge_departures(v, 0.0, 1.0 - charged / earned, graph, losses)
-                _charge_arrivals(v, charged, 1.0, graph, losses)
-        earned, _ = _measure_arrivals(v, graph, losses)
+                _charge_departures(v, 0.0, 1.0 - charged / earned, losses)
+                _charge_arrivals(v, charged, 1.0, losses)
+        earned, _ = _measure_arrivals(v, losses)
         if earned > 0.0:
-            _, least = _measure_departures(v, graph, losses)
+            _, least = _measure_departures(v, losses)
             charged = min(least, earned)
             if charged > 0.0:
-                _charge_arrivals(v, 0.0, 1.0 - charged / earned, graph, losses)
-                _charge_departures(v, charged, 1.0, graph, losses)
+                _charge_arrivals(v, 0.0, 1.0 - charged / earned, losses)
+                _charge_departures(v, charged, 1.0, losses)
 
 
 @inner
-def _add_up_earnings(problem, state, reached):
+def _add_up_earnings(problem, state):
     """Return what all markets earn, each over its best edge."""
-    graph, loss, earned = problem.graph, state.losses.loss, 0.0
-    for i in range(reached):
-        u = state.inflow.reached[i]
-        for e in range(graph.forward.first[u], graph.forward.first[u + 1]):
-            market = graph.forward.edges[e]["market"]
-            if -loss[e] > state.multiplier[market]:
-                earned -= loss[e] + state.multiplier[market]
-                state.multiplier[market] = -loss[e]
-    for i in range(reached):
-        u = state.inflow.reached[i]
-        for e in range(graph.forward.first[u], graph.forward.first[u + 1]):
-            state.multiplier[graph.forward.edges[e]["market"]] = 0.0
+    edges, loss, listed, earned = problem.graph.forward.edges, state.losses.loss, state.losses.edges, 0.0
+    for place in range(listed.size[0]):
+        if loss[place] < 0.0:
+            market = edges[listed.edge[place]]["market"]
+            if -loss[place] > state.multiplier[market]:
+                earned -= loss[place] + state.multiplier[market]
+                state.multiplier[market] = -loss[place]
+    for place in range(listed.size[0]):
+        if loss[place] < 0.0:
+            state.multiplier[edges[listed.edge[place]]["market"]] = 0.0
     return earned
 
 
@@ -138,12 +131,13 @@ def weigh_edges(problem, state, reached):
     Parameters
     ----------
     state : FlowState
-        Whose `losses.price` holds prices of the tokens that are reached, and `multiplier` is all zero.
+        Whose `losses.edges` are listed, `losses.price` holds prices of the tokens that are reached, and `multiplier` is
+        all zero.
     """
-    _find_losses(problem, state, reached)
+    _find_losses(problem, state)
     for _ in range(CHARGES):
         _charge_losses(problem, state, reached)
-    return _add_up_earnings(problem, state, reached)
+    return _add_up_earnings(problem, state)
 
 
 @inner
@@ -156,22 +150,20 @@ def spread_losses(problem, state, reached, lost, to_lose, is_main):
     is_main : bool
         Whether only paths without minor edges count.
     """
-    graph, losses = problem.graph, state.losses
+    losses, listed = state.losses, state.losses.edges
     for i in range(reached):
         lost[state.inflow.reached[i]] = to_lose[state.inflow.reached[i]] = np.inf
     lost[problem.start] = to_lose[problem.end] = 0.0
     for _ in range(ROUNDS):
         is_less = False
-        for i in range(reached):
-            u = state.inflow.reached[i]
-            for e in range(graph.forward.first[u], graph.forward.first[u + 1]):
-                if losses.loss[e] == np.inf or (is_main and losses.is_minor[e]):
-                    continue
-                v, loss = graph.forward.edges[e]["other"], max(0.0, losses.loss[e])
-                if lost[u] + loss < lost[v]:
-                    lost[v], is_less = lost[u] + loss, True
-                if to_lose[v] + loss < to_lose[u]:
-                    to_lose[u], is_less = to_lose[v] + loss, True
+        for place in range(listed.size[0]):
+            if is_main and losses.is_minor[place]:
+                continue
+            u, v, loss = listed.source[place], listed.target[place], max(0.0, losses.loss[place])
+            if lost[u] + loss < lost[v]:
+                lost[v], is_less = lost[u] + loss, True
+            if to_lose[v] + loss < to_lose[u]:
+                to_lose[u], is_less = to_lose[v] + loss, True
         if not is_less:
             return
     for i in range(reached):

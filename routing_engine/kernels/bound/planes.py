@@ -8,14 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.jit.decorators import allocating, inner
-from routing_engine.kernels.bound.simplex import ROWS
+from routing_engine.kernels.bound.simplex import ROWS, LinearProgram, create_program
 from routing_engine.kernels.marginal_price import find_arbitrage, value_base_gas, value_gas
 
-PLANES = 512
+PLANES = 1024
 """Planes of all nodes together, at most: each takes a search over the market."""
 
 UNDECIDED, CLOSED, PAID = 0, 1, 2
 """What is decided about a market."""
+
+UNLISTED = -1.0
+"""Level of a relaxation whose contenders are not listed."""
 
 LEAST_PART = 1e-4
 """Part of what is at its token that a market is taken to get at least where its gas is cancelled: a plane's slope there
@@ -38,36 +41,59 @@ class Planes(NamedTuple):
 class Rows(NamedTuple):
     """Markets of the program's rows: what each is allowed in any case, its gas, and what is decided about it.
 
-    The first row stands for the amount; it is allowed what all markets together are in any case.
+    `may_be_paid` says where something is decided in any node. The first row stands for the amount; it is allowed what
+    all markets together are in any case.
     """
 
     market: npt.NDArray[np.int64]
     kept: npt.NDArray[np.float64]
     gas: npt.NDArray[np.float64]
     decision: npt.NDArray[np.int64]
+    may_be_paid: npt.NDArray[np.bool_]
 
 
 class Relaxation(NamedTuple):
     """What is known of a relaxed problem.
 
     `size` is the number of rows and of planes; `total` is what the present multipliers add up to, less the gas that is
-    paid for.
+    paid for, and `added` what they are beyond what they are in any case. `level` is that down to which
+    `state.contenders` are listed; `work` counts the edges that prices have gone through. `first` are the planes that
+    lead a program to its optimum soon, -1 where there is none, and `share` is the part of each market's gas that is
+    paid there.
     """
 
     planes: Planes
     rows: Rows
     size: npt.NDArray[np.int64]
     total: npt.NDArray[np.float64]
+    added: npt.NDArray[np.float64]
+    level: npt.NDArray[np.float64]
+    work: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    share: npt.NDArray[np.float64]
+    program: LinearProgram
 
 
 @allocating
 def create_relaxation(max_hops, kept):
     """Allocate; `kept` is what all markets together are allowed in any case."""
-    none = np.full((PLANES, max_hops), -1)
-    planes = Planes(none, none.copy(), np.zeros((PLANES, max_hops)), np.zeros(PLANES))
-    rows = Rows(np.full(ROWS, -1), np.zeros(ROWS), np.zeros(ROWS), np.zeros(ROWS, np.int64))
+    edge, row = np.empty((PLANES, max_hops), np.int64), np.empty((PLANES, max_hops), np.int64)
+    planes = Planes(edge, row, np.empty((PLANES, max_hops)), np.empty(PLANES))
+    rows = Rows(np.full(ROWS, -1), np.zeros(ROWS), np.zeros(ROWS), np.zeros(ROWS, np.int64), np.zeros(ROWS, np.bool_))
     rows.kept[0] = kept
-    return Relaxation(planes, rows, np.array([1, 0]), np.zeros(1))
+    first = np.full(ROWS, -1)
+    return Relaxation(
+        planes,
+        rows,
+        np.array([1, 0]),
+        np.zeros(1),
+        np.zeros(ROWS),
+        np.full(1, UNLISTED),
+        np.zeros(1, np.int64),
+        first,
+        np.zeros(ROWS),
+        create_program(),
+    )
 
 
 @inner
@@ -102,15 +128,17 @@ def add_plane(path, dual_price, price, problem, state, relaxation):
     c = relaxation.size[1]
     relaxation.size[1] += 1
     planes.value[c] = price * problem.amount
+    for i in range(path.size, planes.edge.shape[1]):
+        planes.edge[c, i] = planes.row[c, i] = -1
     for i in range(path.size):
         edge = graph.forward.edges[path[i]]
         flow = _find_tangent_input(edge, graph.pieces, dual_price[i], rate, state.limit[graph.source[path[i]]])
         flow = max(flow, LEAST_PART * chain)
         row = _find_row(edge, problem, state, relaxation)
-        planes.edge[c, i] = path[i]
+        planes.edge[c, i], planes.row[c, i] = path[i], row
         multiplier = state.multiplier[edge["market"]]
         if row >= 0:
-            planes.row[c, i], planes.use[c, i] = row, chain / flow
+            planes.use[c, i] = chain / flow
             planes.value[c] += planes.use[c, i] * multiplier
         chain *= (rate * flow + value_gas(edge, graph.pieces, problem.gas, flow) + multiplier) / (dual_price[i] * flow)
         rate = dual_price[i]
@@ -120,6 +148,12 @@ def add_plane(path, dual_price, price, problem, state, relaxation):
 def get_base_multiplier(rows, row):
     """Return a market's multiplier where the program allows it nothing: what cancels its gas if that is paid."""
     return rows.kept[row] - (rows.gas[row] if rows.decision[row] == PAID else 0.0)
+
+
+@inner
+def get_least_multiplier(rows, row):
+    """Return a market's multiplier in the node where it is least."""
+    return rows.kept[row] - (rows.gas[row] if rows.may_be_paid[row] else 0.0)
 
 
 @inner

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from routing_engine.jit.decorators import allocating, inner
 
 ROWS, COLUMNS = 64, 80
-"""Capacity of a program. Its first `ROWS` columns belong to what rows leave over, the last is the right-hand side."""
+"""Capacity of a program."""
 
 PIVOTS = 200
 """Exchanges after each addition at most: against cycles."""
@@ -26,7 +26,11 @@ SMALL = 1e-11
 
 
 class LinearProgram(NamedTuple):
-    """A program: its tableau, whose last row is the objective, and the column that each row's basis holds."""
+    """A program: its tableau, whose last row is the objective, and the column that each row's basis holds.
+
+    What row i leaves over is in the tableau's column ``ROWS - 1 - i``, the right-hand side in `ROWS`, the program's own
+    columns are behind it: so those in use lie side by side.
+    """
 
     tableau: npt.NDArray[np.float64]
     basis: npt.NDArray[np.int64]
@@ -41,28 +45,49 @@ def create_program():
 
 
 @inner
-def add_row(program, row):
-    """Add a row, the next after those there are."""
-    program.tableau[row, row] = 1.0
-    program.tableau[row, -1] = 1.0
-    program.basis[row] = row
+def clear_program(program, rows, columns):
+    """Leave one row of so many, and none of so many columns."""
+    for i in range(ROWS + 1):
+        if i < rows or i == ROWS:
+            for j in range(ROWS - rows, ROWS + columns + 1):
+                program.tableau[i, j] = 0.0
+    add_row(program, 0)
 
 
 @inner
-def _pivot(tableau, basis, rows, columns, row, column):
-    """Let a column enter the basis in place of that of a row."""
+def add_row(program, row):
+    """Add a row, the next after those there are."""
+    program.tableau[row, ROWS - 1 - row] = 1.0
+    program.tableau[row, ROWS] = 1.0
+    program.basis[row] = ROWS - 1 - row
+
+
+@inner
+def get_price(program, row):
+    """Return the price of a row at the optimum."""
+    return program.tableau[ROWS, ROWS - 1 - row]
+
+
+@inner
+def _subtract(factor, taken, left):
+    """Take a multiple of one row off another."""
+    for j in range(taken.size):
+        left[j] -= factor * taken[j]
+
+
+@inner
+def _pivot(program, rows, last, row, column):
+    """Let a column enter the basis in place of that of a row; `last` is the tableau's last column in use."""
+    tableau, first = program.tableau, ROWS - rows
+    taken = tableau[row, first : last + 1]
     pivot = tableau[row, column]
-    for j in range(tableau.shape[1]):
-        if j < rows or ROWS <= j < columns or j == tableau.shape[1] - 1:
-            tableau[row, j] /= pivot
-    for i in range(tableau.shape[0]):
-        factor = tableau[i, column]
-        if i == row or factor == 0.0 or (i >= rows and i < ROWS):
-            continue
-        for j in range(tableau.shape[1]):
-            if j < rows or ROWS <= j < columns or j == tableau.shape[1] - 1:
-                tableau[i, j] -= factor * tableau[row, j]
-    basis[row] = column
+    for j in range(taken.size):
+        taken[j] /= pivot
+    for i in range(rows):
+        if i != row and tableau[i, column] != 0.0:
+            _subtract(tableau[i, column], taken, tableau[i, first : last + 1])
+    _subtract(tableau[ROWS, column], taken, tableau[ROWS, first : last + 1])
+    program.basis[row] = column
 
 
 @inner
@@ -79,25 +104,25 @@ def solve_with(program, rows, column, use, gain):
     Returns
     -------
     float
-        The optimum; the price of row i is ``tableau[ROWS, i]``.
+        The optimum.
     """
-    tableau, basis, last = program.tableau, program.basis, ROWS + column
+    tableau, first, last = program.tableau, ROWS - rows, ROWS + 1 + column
     for i in range(ROWS + 1):
         if i < rows or i == ROWS:
             tableau[i, last] = 0.0
             for j in range(rows):
-                tableau[i, last] += tableau[i, j] * use[j]
+                tableau[i, last] += tableau[i, ROWS - 1 - j] * use[j]
     tableau[ROWS, last] -= gain
     for _ in range(PIVOTS):
         entering, least = -1, -SMALL
-        for j in range(last + 1):
-            if (j < rows or j >= ROWS) and tableau[ROWS, j] < least:
+        for j in range(first, last + 1):
+            if tableau[ROWS, j] < least and j != ROWS:
                 entering, least = j, tableau[ROWS, j]
         leaving, ratio = -1, np.inf
         for i in range(rows):
-            if entering >= 0 and tableau[i, entering] > SMALL and tableau[i, -1] < ratio * tableau[i, entering]:
-                leaving, ratio = i, tableau[i, -1] / tableau[i, entering]
+            if entering >= 0 and tableau[i, entering] > SMALL and tableau[i, ROWS] < ratio * tableau[i, entering]:
+                leaving, ratio = i, tableau[i, ROWS] / tableau[i, entering]
         if leaving < 0:
             break
-        _pivot(tableau, basis, rows, last + 1, leaving, entering)
-    return tableau[ROWS, -1]
+        _pivot(program, rows, last, leaving, entering)
+    return tableau[ROWS, ROWS]

@@ -35,7 +35,7 @@ def test_each_column_leads_to_the_optimum(seed):
         table = np.array(uses)[:, :rows].T
         expected = linprog(-np.array(gains), A_ub=table, b_ub=np.ones(rows), bounds=(0, None), method="highs")
         assert optimum == pytest.approx(-expected.fun, rel=1e-9, abs=1e-12)
-        prices = program.tableau[ROWS, :rows]
+        prices = program.tableau[ROWS, ROWS - rows : ROWS][::-1]
         assert (prices >= -1e-9).all()
         assert prices.sum() == pytest.approx(optimum, rel=1e-9, abs=1e-12)
         assert (table.T @ prices >= np.array(gains) - 1e-9).all()
