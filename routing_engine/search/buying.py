@@ -19,14 +19,11 @@ from routing_engine.model import Hop
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.exact_output import Flows, find_declining_market, find_matching_input, spend_least
 from routing_engine.search.query import Query, Single
-from routing_engine.search.selling import Sale, find_part, sell, sell_roughly
+from routing_engine.search.selling import find_part, sell
 from routing_engine.search.split import Splitter
 
 CONSIDERABLE_IMPACT = 0.02
 """Price impact of the best single path from which on several need far less than it does."""
-
-ROUGH_STEPS, ROUGH = 3, 0.1
-"""How often it is found about how much is needed, and the relative change that ends this."""
 
 STEPS, FINAL_STEPS = 16, 3
 """Inputs that are allocated at most, on the way to what is needed and there."""
@@ -40,7 +37,7 @@ FARTHEST = 4.0
 EXHAUSTED = 1e-4
 """Growth of an output, as a part of it, for an input `FARTHEST` times as large, up to which no more is to be had."""
 
-SAME = 5e-3
+SAME = 1e-3
 """Relative difference of two inputs below which paths are not looked for from nothing again."""
 
 DOUBTFUL = 2e-5
@@ -112,7 +109,7 @@ class Purchase:
 
     def _approach(self, amount: float) -> Bought | None:
         """Sell one input after the other, until one is about what its own paths ask for; None where none is."""
-        found = self._sell_enough(sell, self._estimate(amount))
+        found = self._sell_enough(amount)
         for _ in range(STEPS):
             if found is None or _is_alike(found.allocation.amount, found.searched, ALIKE) or self._splitter.is_over:
                 break
@@ -122,28 +119,11 @@ class Purchase:
             found = cheaper
         return found
 
-    def _estimate(self, amount: float) -> float:
-        """Return about the input that is needed, by what a few short paths need; that given where these give less."""
-        for _ in range(ROUGH_STEPS):
-            rough = self._sell_enough(sell_roughly, amount)
-            if rough is None or _is_alike(rough.allocation.amount, amount, ROUGH):
-                break
-            amount = rough.allocation.amount
-        return amount
-
-    def _sell_enough(self, sale: Sale, amount: float) -> Bought | None:
-        """Sell one input after the other, until its paths can tell which gives what is asked; None where none do.
-
-        Parameters
-        ----------
-        sale : Sale
-            Allocates an input.
-        amount : float
-            The first one.
-        """
+    def _sell_enough(self, amount: float) -> Bought | None:
+        """Sell one input after the other, until its paths can tell which gives what is asked; None where none do."""
         given, too_much = 0.0, inf
         for _ in range(STEPS):
-            allocation = sale(self._query, self._allowed, amount)
+            allocation = sell(self._query, self._allowed, amount)
             found = self._match(allocation, amount) if allocation else None
             if found:
                 return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import inf
 
 import numpy as np
@@ -20,12 +20,7 @@ PARTS, SMALLEST_PART = 4, 4**8
 MAX_AMOUNT = 2.0**256
 """More than any token's units."""
 
-ROUGH_HOPS, ROUGH_SPLITS = 3, 8
-"""Hops and paths that tell about what an input gives, in a tenth of the time or less."""
-
 Mask = npt.NDArray[np.bool_]
-Sale = Callable[[Query, Mask, float], Allocation | None]
-"""Allocates an input as if it were the one to be sold; None where markets don't take it."""
 
 
 def allocate_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, Allocation]]:
@@ -62,12 +57,3 @@ def sell(query: Query, allowed: Mask, amount: float) -> Allocation | None:
         return selling.create_splitter(allowed, len(single.edges)).allocate(*single.list_starts())
     allocations = (allocation for _, allocation in allocate_beyond_paths(selling, allowed))
     return next((allocation for allocation in allocations if allocation.net > -inf), None)
-
-
-def sell_roughly(query: Query, allowed: Mask, amount: float) -> Allocation | None:
-    """Allocate an input to a few short paths; None where no single one takes it."""
-    if not 1.0 <= amount < MAX_AMOUNT:
-        return None
-    selling = query.sell(int(amount)).shorten(ROUGH_HOPS, ROUGH_SPLITS)
-    single = selling.find_single(allowed, selling.request.max_hops)
-    return selling.create_splitter(allowed, len(single.edges)).grow([single.get_part()], ()) if single else None

