@@ -145,7 +145,7 @@ class Purchase:
         matched = match_output(self._splitter, allocation) if allocation.net > -inf else None
         if matched is None:
             return None
-        allocation = replace(allocation, slope=matched.price)
+        allocation = replace(allocation, slope=matched.least_price)
         bought = Bought(allocation, matched, self._splitter.value_cost(matched), searched)
         self._found.append(bought)
         return bought
@@ -153,7 +153,7 @@ class Purchase:
     def _improve(self, bought: Bought, *, longer: bool) -> Bought:
         """Look for other paths of the same input, and for all anew where that leaves much open."""
         amount = bought.allocation.amount
-        splitter = self._splitter = self._query.create_splitter(self._allowed, self._hops, bought.flows.price)
+        splitter = self._splitter = self._query.create_splitter(self._allowed, self._hops, bought.flows.least_price)
         others = [splitter.improve(bought.allocation.list_parts(), longer=longer)]
         if _is_doubtful(others[0]) and not _is_alike(amount, bought.searched, SAME) and not splitter.is_over:
             bought = bought._replace(searched=amount)

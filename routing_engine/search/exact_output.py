@@ -51,7 +51,8 @@ NEAR = 1e-12
 class Flows(NamedTuple):
     """An allocation of some amount by edges: these in an order in which they can run, and what each takes.
 
-    `value` is the output, `price` its growth by one more unit of input.
+    `value` is the output, `price` its growth by one more unit of input in these proportions. `least_price` is that of
+    the path of which a unit more gives least; those over full markets have more, and can't be given any.
     """
 
     edges: list[int]
@@ -59,6 +60,7 @@ class Flows(NamedTuple):
     amount: float
     value: float
     price: float
+    least_price: float
 
 
 def find_matching_input(allocated: Callable[[float], Flows], amount: float, wanted: float) -> Flows | None:

@@ -234,8 +234,8 @@ class Splitter:
         """Allocate another amount to the same paths, beginning with the present proportions; both are changed."""
         order, flow = np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
         paths, arrays = allocation.paths, self.graph.arrays
-        total, value, price = _reallocate(paths, allocation.count, amount, arrays, order, flow)
-        return Flows(order[:total].tolist(), flow[:total].tolist(), amount, value, price)
+        total, value, *prices = _reallocate(paths, allocation.count, amount, arrays, order, flow)
+        return Flows(order[:total].tolist(), flow[:total].tolist(), amount, value, *prices)
 
     def value_cost(self, flows: Flows) -> float:
         """Return the input and its markets' gas, valued in the input."""

@@ -216,22 +216,24 @@ def reallocate(paths, count, amount, graph, order, flow):
     -------
     total : int
         Number of edges; 0 if the paths do not go together.
-    value, price : float
-        Output, and its growth by one more unit of input: the least marginal price, as paths over full edges have more.
+    value, price, least_price : float
+        Output, its growth by one more unit of input in these proportions, and the least marginal price: paths over full
+        edges have more, and can't be given any.
     """
     rows, x = paths.rows, paths.x
     network = create_network(count, rows.shape[1])
     total = merge(rows, count, graph, network)
     if total < 0:
-        return 0, 0.0, 0.0
+        return 0, 0.0, 0.0, 0.0
     scale_first(x, amount / add_up(x, count), count)
     value = allocate(amount, x[:count], MergedPaths(graph, network, count, total), FINE)
     if value == INFEASIBLE:
-        return 0, 0.0, 0.0
+        return 0, 0.0, 0.0, 0.0
     copy_first(network.edge, order, total)
     copy_first(network.flow, flow, total)
-    price = np.inf
+    price, least_price = 0.0, np.inf
     for p in range(count):
+        price += network.price[p] * x[p] / amount
         if x[p] > NEGLIGIBLE * amount:
-            price = min(price, network.price[p])
-    return total, value, price
+            least_price = min(least_price, network.price[p])
+    return total, value, price, least_price

@@ -33,7 +33,8 @@ def test_the_input_of_a_curve_is_found_from_any_start_even_with_wrong_prices(sta
     def divided(amount: float) -> Flows:
         asked.append(amount)
         value = 100.0 * amount / (10.0 + amount) + 0.01 * amount
-        return Flows([0], [amount], amount, value, believed * (1000.0 / (10.0 + amount) ** 2 + 0.01))
+        price = believed * (1000.0 / (10.0 + amount) ** 2 + 0.01)
+        return Flows([0], [amount], amount, value, price, price)
 
     found = find_matching_input(divided, start, 60.0)
     assert found is not None
@@ -43,7 +44,7 @@ def test_the_input_of_a_curve_is_found_from_any_start_even_with_wrong_prices(sta
 
 
 def test_where_paths_do_not_go_together_there_is_no_match() -> None:
-    assert find_matching_input(lambda amount: Flows([], [], amount, 0.0, 0.0), 1.0, 60.0) is None
+    assert find_matching_input(lambda amount: Flows([], [], amount, 0.0, 0.0, 0.0), 1.0, 60.0) is None
 
 
 @pytest.mark.parametrize("guess", [1, 95, 99, 100, 101, 1000])
