@@ -113,7 +113,9 @@ class _Bracket:
 
     def step_on(self, found: Flows) -> float:
         """Return the next input to try."""
-        amount, value, price, before = found.amount, found.value, found.price, self._before
+        amount, value, before = found.amount, found.value, self._before
+        # Of the last digits the paths that still take more decide; from far away that would lead astray.
+        price = found.least_price if abs(value - self._wanted) <= NEAR_MATCH * self._wanted else found.price
         if before and abs(value - self._wanted) > SLOW * abs(before.value - self._wanted):
             price = (value - before.value) / (amount - before.amount) or price
         if value < self._wanted:
