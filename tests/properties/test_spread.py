@@ -99,13 +99,14 @@ def test_an_end_of_time_ends_the_search_for_parts() -> None:
     assert (result.status, result.is_complete) == (Status.INSUFFICIENT_LIQUIDITY, False)
 
 
-def test_what_is_far_beyond_all_there_is_is_not_divided() -> None:
-    """Whoever asks for it learns what one path gives, and how much better others may be; a part of it is divided."""
+def test_what_is_far_beyond_all_there_is_is_divided_as_well() -> None:
+    """Nearly all is lost whatever happens, but two pools have twice as much as one."""
     router = Router(Snapshot(market_of("one: A B 1000 1000 30bps\ntwo: A B 1000 1000 30bps")))
     request = RouteRequest(token_in=token("A"), token_out=token("B"), amount=10**8 * UNIT)
     hopeless, large = router.find_routes(request), router.find_routes(replace(request, amount=10**5 * UNIT))
-    assert [len(result.best().paths) for result in (hopeless, large)] == [1, 2]
-    assert hopeless.best().price_impact > 0.9999 > large.best().price_impact
+    assert [len(result.best().paths) for result in (hopeless, large)] == [2, 2]
+    alone = router.find_routes(replace(request, max_splits=1)).best()
+    assert alone.price_impact > 0.9999 > large.best().price_impact
+    assert hopeless.best().amount_out > 1.999 * alone.amount_out
     assert hopeless.certificate is not None
     assert hopeless.certificate.gap_bps is not None
-    assert 4_900 < hopeless.certificate.gap_bps < 5_100  # the other pool has as much

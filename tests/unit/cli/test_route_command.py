@@ -69,6 +69,7 @@ def test_large_amounts_get_what_the_library_gives_by_default(run: Run) -> None:
         "scope": result.certificate.scope,
         "gas_aware": True,
         "reason": "",
+        "all_flows_gap_bps": result.certificate.all_flows_gap_bps,
     }
 
 
