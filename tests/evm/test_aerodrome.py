@@ -10,6 +10,8 @@ from routing_engine.errors import QuoteRefused
 from tests.support.aerodrome import Pools
 from tests.support.evm import Evm, Reverted
 
+pytestmark = pytest.mark.xdist_group("aerodrome")
+
 DECIMALS = ((6, 6), (18, 18), (6, 18), (18, 6), (8, 2))
 CASES_PER_POOL = 160
 LEAST_PER_POOL = 40

@@ -11,13 +11,16 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tests.support.npm import Package, fetch
+from tests.support.kept import keep
+from tests.support.npm import CACHE, Package, fetch
 
 SOLC = Package(
     "solc",
     "0.8.24",
     "sha512-G5yUqjTUPc8Np74sCFwfsevhBPlUifUOfhYrgyu6CmYlC6feSw0YS6eZW47XDT23k3JYdKx5nJ+Q7whCEmNcoA==",
 )
+
+COMPILED = CACHE.parent / "solc"
 
 RUN = """
 const solc = require(process.argv[1] + "/soljson.js");
@@ -50,16 +53,21 @@ def compile_solidity(main: str, name: str, roots: tuple[tuple[str, Package], ...
         "optimizer": {"enabled": True, "runs": 200},
         "outputSelection": {main: {name: ["abi", "evm.bytecode.object"]}},
     }
-    task = {"language": "Solidity", "sources": _collect(main, dict(roots)), "settings": settings}
+    task = json.dumps({"language": "Solidity", "sources": _collect(main, dict(roots)), "settings": settings})
+    answer = keep(COMPILED, f"{SOLC.version}\n{task}", lambda: _compile(task))
+    made = answer["contracts"][main][name]
+    return {"abi": made["abi"], "bytecode": made["evm"]["bytecode"]["object"]}
+
+
+def _compile(task: str) -> dict[str, Any]:
     node = shutil.which("node", path=str(Path(sys.executable).parent)) or shutil.which("node") or "node"
     command = [node, "-e", RUN, str(fetch(SOLC))]
-    done = subprocess.run(command, input=json.dumps(task), capture_output=True, text=True, timeout=120, check=True)
-    answer = json.loads(done.stdout)
+    done = subprocess.run(command, input=task, capture_output=True, text=True, timeout=120, check=True)
+    answer: dict[str, Any] = json.loads(done.stdout)
     errors = [each["formattedMessage"] for each in answer.get("errors", ()) if each["severity"] == "error"]
     if errors:
         raise RuntimeError("\n".join(errors))
-    made = answer["contracts"][main][name]
-    return {"abi": made["abi"], "bytecode": made["evm"]["bytecode"]["object"]}
+    return answer
 
 
 def _collect(main: str, roots: dict[str, Package]) -> dict[str, dict[str, str]]:

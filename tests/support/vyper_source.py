@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from decimal import localcontext
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tests.support.kept import keep
 from tests.support.npm import CACHE
 
 COMPILED = CACHE.parent / "vyper"
@@ -25,15 +23,7 @@ def compiled(name: str) -> dict[str, Any]:
 
 def compile_source(source: str) -> dict[str, Any]:
     """Return ``abi`` and ``bytecode`` of a contract."""
-    digest = hashlib.sha256(f"{version('vyper')}\n{source}".encode()).hexdigest()
-    file = COMPILED / f"{digest}.json"
-    if not file.is_file():
-        COMPILED.mkdir(parents=True, exist_ok=True)
-        mine = file.with_suffix(f".{os.getpid()}")
-        mine.write_text(json.dumps(_compile(source)))
-        mine.replace(file)  # whole at once: another process may be reading
-    found: dict[str, Any] = json.loads(file.read_text())
-    return found
+    return keep(COMPILED, f"{version('vyper')}\n{source}", lambda: _compile(source))
 
 
 def _compile(source: str) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from routing_engine.kernels.bound.flow_prices import (
 from routing_engine.kernels.bound.initial_prices import price_rounds, price_tokens
 from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
 
-TURNS = 24
-"""How often a multiplier is raised, at most."""
+TURNS, LOOPS = 24, 3
+"""How often a multiplier is raised at most, and how often because a loop of markets earns."""
 
 LONGEST = 32
 """Edges of a path that are looked at; one that is longer, or runs into a loop, has others to raise."""
@@ -52,7 +52,7 @@ def _lower_bound(prices, problem, state, price, total, floor):
     start's price, as `certify`.
     """
     path, dual_price, raised = np.zeros(LONGEST, np.int64), np.zeros(LONGEST), np.full(TURNS, -1)
-    least, slope = np.inf, 0.0
+    least, slope, loops = np.inf, 0.0, 0
     for turn in range(TURNS):
         token = compute_flow_prices(prices, problem, state)
         if token == NO_LOOP:
@@ -60,6 +60,10 @@ def _lower_bound(prices, problem, state, price, total, floor):
             start_price = max(prices.best[token], problem.least_price)
             if start_price * problem.amount + total < least:
                 least, slope = start_price * problem.amount + total, start_price
+        else:
+            loops += 1
+            if loops > LOOPS:
+                break
         if least <= floor * (1.0 + CLOSE):
             break
         length = trace_dearest_flow(prices, problem, token, path, dual_price)

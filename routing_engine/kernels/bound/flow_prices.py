@@ -18,8 +18,8 @@ from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, val
 UNLIMITED = 1e200
 """More than there is of any token; finite, so that curves can be evaluated there."""
 
-VISITS = 20
-"""How often a token's price may rise on average before a loop is taken for granted."""
+VISITS = 6
+"""How often a token's price may rise on average before a loop is taken for granted: twice what it takes without one."""
 
 NO_LOOP = -1
 
