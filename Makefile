@@ -8,7 +8,7 @@ DATA_DIR ?= .data
 # Where byte code may not be written, each process compiles every module anew: tests start dozens.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: serve test coverage soak lint bench clean constraints
+.PHONY: serve test coverage soak lint bench clean constraints icons page
 
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
@@ -30,6 +30,11 @@ soak: $(VENV)/.test-ready
 	CHAOS_SCHEDULES=$(or $(SCHEDULES),1000) HISTORIES=$(or $(HISTORIES),1000) CHAOS_SEED=$(or $(SEED),7) \
 	  $(BIN)/pytest -p no:xdist -s --timeout 7200 tests/chaos/test_kill.py tests/chaos/test_histories.py
 	ATTACKS=$(or $(ATTACKS),20000) $(BIN)/pytest -p no:xdist --timeout 7200 tests/differential/test_attacks.py
+
+# Every state of the checkout page in every look, into docs/page; STATES="paid expired" takes those only.
+page: $(VENV)/.test-ready
+	$(BIN)/python -m tests.support.chromium
+	$(BIN)/python -m tests.browser.gallery $(STATES)
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .
@@ -61,6 +66,10 @@ $(VENV)/.test-ready: $(VENV)/.serve-ready
 constraints:
 	echo '-e .[api,bench,test]' | uv pip compile - --universal --python-version 3.11 --no-header --no-annotate \
 	  --no-emit-package crosschain-checkout -o constraints.txt
+
+# Draws the sprite of the checkout page anew: docs/devices.md.
+icons: $(VENV)/.test-ready
+	$(BIN)/python -m tests.support.icons
 
 clean:
 	rm -rf $(VENV) .data .pytest_cache .mypy_cache .ruff_cache .coverage build *.egg-info

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 
-from api import blueprints, errors, logs, security
+from api import blueprints, compression, errors, logs, security, static_files
 from api.blueprints.base import OPENAPI, Api
 from api.context import attach_resources
 from api.metrics import Metrics
@@ -34,11 +34,13 @@ def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
     mount : callable
         Puts the resources into the application.
     """
-    app = Flask("api", static_folder="static", template_folder="templates")
+    app = Flask("api", static_folder=None, template_folder="templates")
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, **OPENAPI)
     app.json = _OrderedJson(app)
     attach_resources(app, shared)
     logs.install(app)
+    compression.install(app)
+    static_files.install(app)
     metrics = Metrics()
     metrics.install(app)
     metrics.registry.register(MetricsCollector(shared))

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 from urllib.parse import quote_from_bytes
 
 from a2wsgi import WSGIMiddleware
 from flask import Flask
 
-from api import create_app
+from api import create_app, order_stream
+from api.assets.files import load_assets
 from api.config import Config, ConfigError
 from api.context import get_resources_of
 from api.errors import DATABASE_DOWN
 from api.logs import configure_logging
+from api.order_stream import OrderStream
+from api.services.checkout.order_versions import read_versions
 from api.services.market.market import NoMarket
 from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
@@ -24,15 +28,17 @@ STREAM_THREADS = 8
 
 
 def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
-    """Serve `flask_app` on `threads` threads, and the stream of routes beside it."""
+    """Serve `flask_app` on `threads` threads, and the streams of routes and of orders' news beside it."""
     wsgi = _flag_end_of_body(flask_app.wsgi_app)
     # Their own Scope type is narrower.
     http: Any = WSGIMiddleware(wsgi, workers=threads)
     streams: Any = WSGIMiddleware(wsgi, workers=STREAM_THREADS)
-    stream = RouteStream(streams, key_is_known=_key_lookup(get_resources_of(flask_app)))
+    resources = get_resources_of(flask_app)
+    stream = RouteStream(streams, key_is_known=_key_lookup(resources))
+    news = OrderStream(http, read_versions=partial(read_versions, resources.database))
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
-        app = stream if scope.get("path") == PATH else http
+        app = stream if scope.get("path") == PATH else news if _asks_for_news(scope) else http
         await app(_encode_query(scope), receive, send)
 
     return asgi
@@ -48,9 +54,14 @@ def build_from_environment() -> AsgiApp:
     """
     config = Config.from_env()
     configure_logging(config.log_level)
+    load_assets()
     flask_app = create_app(config)
     _load_market(get_resources_of(flask_app))
     return compose(flask_app, threads=config.web_threads)
+
+
+def _asks_for_news(scope: Scope) -> bool:
+    return scope.get("method") == "GET" and order_stream.PATH.fullmatch(scope["path"]) is not None
 
 
 def _load_market(resources: Resources) -> None:

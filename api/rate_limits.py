@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from ipaddress import IPv6Network, ip_address
 from typing import Any
 
@@ -15,6 +16,7 @@ from api.config import Config
 from api.security import find_caller_key
 
 IPV6_CUSTOMER_BITS = 64
+COSTLY_SHARE = 5
 
 
 class RateLimits:
@@ -51,15 +53,34 @@ class RateLimits:
         if routing:
             self._limiter.shared_limit(f"{self._config.rate_limit_routing} per minute", scope="routing")(blueprint)
 
-    def protect_page(self, blueprint: Blueprint) -> None:
+    def protect_page(self, blueprint: Blueprint, costly: str) -> None:
         """Count the requests to the payment page.
 
         An order's id is a credential of its customer: each order is counted by itself, so that customers behind one
         address do not lock each other out, and all orders of one address together get as much as an API key.
+
+        Parameters
+        ----------
+        costly : str
+            End of the path of what searches routes and reads chains, which is counted once more: by address, as other
+            searches are, and for one order a fifth of that.
         """
         self._limiter.shared_limit(self._choose_general_limit, scope="order", key_func=_name_caller_and_order)(
             blueprint
         )
+        self.protect_page_files(blueprint)
+        most = self._config.rate_limit_routing
+        is_cheap = partial(_has_another_end, costly)
+        for amount, scope, key in (
+            (most, "routing", _name_caller),
+            (max(1, most // COSTLY_SHARE), "options", _name_caller_and_order),
+        ):
+            self._limiter.shared_limit(f"{amount} per minute", scope=scope, key_func=key, exempt_when=is_cheap)(
+                blueprint
+            )
+
+    def protect_page_files(self, blueprint: Blueprint) -> None:
+        """Count the requests to files that the payment pages of several orders share."""
         self._limiter.shared_limit(f"{self._config.rate_limit_key} per minute", scope="page")(blueprint)
 
     def _choose_general_limit(self) -> str:
@@ -78,6 +99,10 @@ class RateLimits:
         if response.status_code == 429:
             response.headers["Retry-After"] = str(seconds)
         return response
+
+
+def _has_another_end(end: str) -> bool:
+    return not request.path.endswith(end)
 
 
 def _choose_redis_options() -> dict[str, Any]:

@@ -79,9 +79,10 @@ def set_secure_headers(response: Response) -> Response:
     headers.setdefault("X-Content-Type-Options", "nosniff")
     headers.setdefault("X-Frame-Options", "DENY")
     headers.setdefault("Referrer-Policy", "no-referrer")
-    headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-    headers.setdefault("Cross-Origin-Opener-Policy", "same-origin-allow-popups")
     headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+    if response.mimetype == "text/html":  # only a document has features, and windows that it opens
+        headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+        headers.setdefault("Cross-Origin-Opener-Policy", "same-origin-allow-popups")
     if "Cache-Control" not in headers and request.path.startswith(API_PREFIXES):
         headers["Cache-Control"] = "no-store"
     if get_resources().config.base_url.startswith("https://"):

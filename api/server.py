@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from api import order_stream
 from api.config import Config
 from api.domain.errors import ServiceUnavailable
 from api.logs import configure_logging
@@ -15,6 +17,16 @@ MESSAGE_BYTES = 64 * 1024
 
 PING_S = 15
 GRACE_S = 10
+
+
+class EndingProtocol(H11Protocol):
+    """HTTP whose open streams end when the server does: the browser resumes them elsewhere."""
+
+    def shutdown(self) -> None:
+        """Finish what is being answered; a stream of events, which has no end of its own, is closed."""
+        super().shutdown()
+        if self.scope is not None and order_stream.PATH.fullmatch(self.scope["path"]):
+            self.transport.close()
 
 
 def serve(config: Config) -> None:
@@ -30,6 +42,7 @@ def serve(config: Config) -> None:
     uvicorn.run(
         "api.asgi:build_from_environment",
         factory=True,
+        http=f"{__name__}:{EndingProtocol.__name__}",
         host=config.host,
         port=config.port,
         workers=config.web_workers,

@@ -52,7 +52,7 @@ class RouteStream:
         address = find_customer_network((scope.get("client") or ("",))[0])
         is_socket = scope["type"] == "websocket"
         if self._open[address] >= PER_ADDRESS:
-            await (self._refuse_socket(receive, send) if is_socket else _refuse_request(send))
+            await (self._refuse_socket(receive, send) if is_socket else refuse_request(send, TOO_MANY))
             return
         self._open[address] += 1
         try:
@@ -157,8 +157,9 @@ def _request_scope(socket: Scope, method: str, body: bytes) -> Scope:
     return {name: value for name, value in socket.items() if name not in {"subprotocols", "extensions"}} | named
 
 
-async def _refuse_request(send: Send) -> None:
-    body = json.dumps(build_envelope(429, TOO_MANY)).encode()
+async def refuse_request(send: Send, message: str) -> None:
+    """Answer that there are too many streams."""
+    body = json.dumps(build_envelope(429, message)).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 429, "headers": headers})
     await send({"type": "http.response.body", "body": body})

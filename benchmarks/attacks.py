@@ -194,8 +194,9 @@ def judge(seed: int, result: RouteResult, rival: Route, allowed: float) -> Attac
         return Attack(seed, side, bool(result.routes), False, float("nan"), "", float("nan"))
     ours, gap = result.best().net_amount, certificate.gap_bps / 1e4
     if result.request.side == Side.EXACT_OUT:
-        bound = ours / (1 + gap)
-        slack, better = rival.net_amount / bound - 1, 1 - rival.net_amount / ours
+        bound = ours * (1 - gap)
+        slack = rival.net_amount / bound - 1 if bound else float("inf")
+        better = 1 - rival.net_amount / ours
     else:
         bound = ours / (1 - gap) if gap < 1 else float("inf")
         slack, better = 1 - rival.net_amount / bound, rival.net_amount / ours - 1

@@ -19,6 +19,11 @@ SHOWN_BPS = 0.01
 PRECISION = 1e-9
 """More than the relative error of a bound: a unit that it misses by less is not rounded away."""
 
+IMPRECISE = 1e-6
+"""Part by which an answer may be better than its bound, in the last digits of both, for the bound to be believed."""
+
+BELOW_ANSWER = "the bound is worse than the answer, so it is wrong; please report the request"
+
 
 class Bounds(NamedTuple):
     """What no route nets more than, or costs less than: routes of so many hops, and of any number of them.
@@ -43,7 +48,8 @@ class Certificate:
     ----------
     gap_bps : float or None
         Hundredths of a percent by which the best route's net amount can be better: larger for exact-in, smaller for
-        exact-out. None where nothing is proven; `reason` says why.
+        exact-out. They are of the larger of the two amounts: of the best route's output, or of this one's cost. None
+        where nothing is proven; `reason` says why.
     scope : str
         The routes that it covers: ``routes_up_to_4_hops`` are splits over paths of so many markets, each market used
         once and in one direction; ``all_flows`` are those of any number of markets. Of these, ``…_within_900_s`` are
@@ -84,7 +90,8 @@ class Certificate:
             return f"No gap is proven: {self.reason}. The route's amounts are exact all the same; a better may exist."
         least = self.gap_bps < SHOWN_BPS
         shown = f"{SHOWN_BPS} bps or more" if least else f"more than {self.shown_gap}"
-        gap = f"No other route is better by {shown}: {max(self.gap_bps, SHOWN_BPS):,.2f} of 10,000 of the net amount."
+        part = f"{max(self.gap_bps, SHOWN_BPS):,.2f} of 10,000 of the larger net amount"
+        gap = f"No other route is better by {shown}: {part}."
         doubt = "" if least else " That much is not excluded; it need not exist."
         gas = "The gas of every market counts." if self.gas_aware else "Gas does not count."
         longer = ""
@@ -105,8 +112,12 @@ class Certificate:
     def of_output(cls, net: float, bounds: Bounds, max_hops: int, *, gas_aware: bool) -> Certificate:
         """Judge a net output by upper bounds of it."""
         of_flows, bound = bounds.of_flows, min(bounds)
-        if not 0.0 < net <= bound * (1.0 + 1e-6) or bound == inf:
+        if net <= 0.0:
             return cls.missing("the gas is worth more than the output", max_hops, gas_aware=gas_aware)
+        if bound == inf:
+            return cls.missing("no bound was found", max_hops, gas_aware=gas_aware)
+        if net > bound * (1.0 + IMPRECISE):
+            return cls.missing(BELOW_ANSWER, max_hops, gas_aware=gas_aware)
         # Net outputs are whole units.
         gaps = [max(0.0, 1.0 - net / min(each, floor(each * (1.0 + PRECISION)))) for each in bounds if each < inf]
         return cls._of_gaps(min(gaps), gaps[-1] if of_flows < inf else None, max_hops, gas_aware=gas_aware)
@@ -117,7 +128,9 @@ class Certificate:
         of_flows = bounds.of_flows
         if not max(bounds) > 0.0:
             return cls.missing("no input is too small for the bound", max_hops, gas_aware=gas_aware)
-        gaps = [max(0.0, gross / max(each, ceil(each * (1.0 - PRECISION))) - 1.0) for each in bounds if each > 0.0]
+        if gross < max(bounds) * (1.0 - IMPRECISE):
+            return cls.missing(BELOW_ANSWER, max_hops, gas_aware=gas_aware)
+        gaps = [max(0.0, 1.0 - max(each, ceil(each * (1.0 - PRECISION))) / gross) for each in bounds if each > 0.0]
         return cls._of_gaps(min(gaps), gaps[-1] if of_flows > 0.0 else None, max_hops, gas_aware=gas_aware)
 
     @classmethod

@@ -67,7 +67,8 @@ class RouteRequest:
         Markets in series, 1 to 6. A split's paths have up to four at first. Longer ones are looked for where the best
         single path is longer, and where several paths share the amount; the certificate says how many it speaks of.
     max_splits : int
-        Parallel paths that may be used, 1 to 100. More than one are used where their net output is larger.
+        Parallel paths that may be used, 1 to 100. More than one are used where their net output is larger. Where they
+        share markets, `Route.paths` takes the merged flows apart again, and may list a few more.
     alternatives : int
         How many further routes to return if there are so many, 0 to 5; each avoids a market of the best single path.
     max_price_impact_bps : float, optional
@@ -79,8 +80,8 @@ class RouteRequest:
     gas_prices : mapping of int to int, optional
         Wei per gas unit by chain id; overrides the snapshot's.
     time_budget_ms : int
-        When it is spent, the best that was found until then is the answer; 1 to 600,000. The first search for a single
-        path is never cut short.
+        When it is spent, the best that was found until then is the answer; 1 to 600,000. No search is cut short: the
+        time is looked at between searches, of which one takes up to seconds where an amount fills markets.
     certify : bool
         Whether to prove how far the answer can be from the best. That takes two thirds of the time of a single path.
 

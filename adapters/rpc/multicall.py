@@ -68,7 +68,7 @@ class Multicall:
 
     def _aggregate(self, calls: Sequence[Call], at: Block) -> list[Outcome] | None:
         """Put one portion; give None where it is refused as too much."""
-        question = {"to": self._address, "data": "0x" + (AGGREGATE3 + encode_calls(calls)).hex()}
+        question = make_question(calls, self._address)
 
         def parse(answers: list[Answer]) -> list[Outcome] | RpcRefused:
             (answer,) = answers
@@ -92,6 +92,11 @@ class Multicall:
         for place, outcome in zip(silent, again, strict=True):
             outcomes[place] = outcome
         return tuple(outcomes)
+
+
+def make_question(calls: Sequence[Call], address: str = MULTICALL3) -> dict[str, str]:
+    """Return the call of Multicall3 that makes all of these calls, as ``eth_call`` takes it."""
+    return {"to": address, "data": "0x" + (AGGREGATE3 + encode_calls(calls)).hex()}
 
 
 def encode_calls(calls: Sequence[Call]) -> bytes:

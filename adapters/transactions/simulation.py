@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.base import AdapterError, BadPayload
-from adapters.rpc.abi import Outcome, read_hex, read_quantity
-from adapters.rpc.endpoint import Answer, LacksBlock, RpcRefused
+from adapters.rpc.abi import CallFailed, Outcome, read_hex, read_quantity
+from adapters.rpc.endpoint import Answer, LacksBlock, Question, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
+from adapters.rpc.multicall import decode_outcomes, make_question
 from adapters.transactions.base import Spending, Transaction
 from adapters.transactions.erc20 import BALANCE_OF, make_allowance_call
 from adapters.transactions.permit2 import make_granted_call
@@ -83,6 +85,35 @@ class PaymentChain:
             return self._rpc.ask([("eth_getBalance", [holder, "latest"])], lambda told: _read_number(told[0]))
         call = BALANCE_OF(token.address, holder)
         return self._call(call.to, call.data, call.decode_one)
+
+    def read_balances(self, tokens: Sequence[Token], holder: str) -> dict[Token, int]:
+        """Return what somebody has of tokens and of the chain's coin, asked in one request.
+
+        What a contract does not say is missing; all tokens are, on a chain without Multicall3.
+
+        Raises
+        ------
+        AdapterError
+            If the chain does not answer.
+        """
+        calls = [BALANCE_OF(token.address, holder) for token in tokens if not token.is_native]
+        questions: list[Question] = [
+            ("eth_getBalance", [holder, "latest"]),
+            ("eth_call", [make_question(calls), "latest"]),
+        ]
+
+        def parse(told: list[Answer]) -> dict[Token, int]:
+            found = {token: _read_number(told[0]) for token in tokens if token.is_native}
+            if isinstance(told[1], RpcRefused) or told[1] == "0x":
+                return found
+            outcomes = decode_outcomes(read_hex(told[1], "aggregate3"), len(calls))
+            listed = (token for token in tokens if not token.is_native)
+            for token, call, outcome in zip(listed, calls, outcomes, strict=True):
+                with suppress(CallFailed):
+                    found[token] = call.decode_one(outcome)
+            return found
+
+        return self._rpc.ask(questions, parse)
 
     def read_code(self, address: str) -> bytes:
         """Return the code of an account, empty for one that is no contract; raises as `read_balance`."""

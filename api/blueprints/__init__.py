@@ -3,14 +3,27 @@
 A module makes a `Blueprint` named after its resource; a line in `mount` puts it into the application.
 
 May import `checkout_page`, `context`, `domain`, `errors`, `event_stream`, `metrics`, `rate_limits`, `request_body`,
-`routing_engine`, `schemas`, `security`, `services` and `storage`. Begin with `payment_links.py`.
+`routing_engine`, `schemas`, `security`, `services`, `static_files` and `storage`. Begin with `payment_links.py`.
 """
 
 from __future__ import annotations
 
 from flask import Flask
 
-from api.blueprints import docs, events, health, payment_links, payment_page, payments, quotes, routes, tokens, webhooks
+from api.blueprints import (
+    brand_files,
+    branding,
+    docs,
+    events,
+    health,
+    payment_links,
+    payment_page,
+    payments,
+    quotes,
+    routes,
+    tokens,
+    webhooks,
+)
 from api.blueprints.base import Api
 from api.rate_limits import RateLimits
 
@@ -22,8 +35,10 @@ def mount(app: Flask, api: Api, limits: RateLimits) -> None:
     for blueprint in (routes.blueprint, quotes.blueprint):
         api.register_blueprint(blueprint)
         limits.protect(blueprint, routing=True)
-    for resource in (payment_links, payments, tokens, webhooks, events):
+    for resource in (payment_links, payments, branding, tokens, webhooks, events):
         api.register_blueprint(resource.blueprint)
         limits.protect(resource.blueprint)
     app.register_blueprint(payment_page.blueprint)
-    limits.protect_page(payment_page.blueprint)
+    limits.protect_page(payment_page.blueprint, payment_page.OPTIONS)
+    app.register_blueprint(brand_files.blueprint)
+    limits.protect_page_files(brand_files.blueprint)

@@ -121,6 +121,10 @@ class Blueprint(flask_smorest.Blueprint):
         """Serve POST at `rule`."""
         return self._serve("POST", rule, options)
 
+    def patch(self, rule: str, **options: Any) -> Decorator:
+        """Serve PATCH at `rule`."""
+        return self._serve("PATCH", rule, options)
+
     def delete(self, rule: str, **options: Any) -> Decorator:
         """Serve DELETE at `rule`."""
         return self._serve("DELETE", rule, options)

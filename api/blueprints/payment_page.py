@@ -7,8 +7,10 @@ from typing import Any
 
 from flask import Blueprint, Response, render_template, request
 
-from api.checkout_page import bodies, strings
+from api.checkout_page import bodies
 from api.checkout_page.claims import claim_text, describe_offers, explain_refusal
+from api.checkout_page.languages import choose_strings, mark_language
+from api.checkout_page.options import describe_options
 from api.checkout_page.page import build_page
 from api.checkout_page.payments import describe_payment, describe_shortage
 from api.checkout_page.quotes import describe_choices, quote_json
@@ -16,22 +18,34 @@ from api.checkout_page.state import PageState, build_state
 from api.context import get_resources
 from api.domain.simulation import Action
 from api.errors import build_refusal_envelope
+from api.event_stream import begin_news
 from api.schemas.payments import SimulateSchema
-from api.services.checkout.money_seen import load_order_and_money
+from api.services.checkout.journey import list_stages
+from api.services.checkout.money_seen import MoneySeen, load_order_and_money
+from api.services.checkout.options import list_options
+from api.services.checkout.order_versions import require_version
 from api.services.checkout.payable_tokens import list_payable_tokens
 from api.services.checkout.quotes import OrderQuoteRefused, get_order_quote, quote_order
 from api.services.checkout.transactions import Shortage, build_payment
-from api.services.orders.views import load_public_order
+from api.services.orders.views import PublicOrder, load_public_order
 from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_claims, submit_claim
 from api.services.settlement.traces import list_chains_without_traces
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.simulator.actions import simulate
+from api.static_files import allow_inline, read_static
 
 CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https:{http}; "
+    "default-src 'none'; script-src 'self'; style-src 'self' {style}; connect-src 'self'; "
+    "img-src 'self' data: https:; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+STYLE = "payment/page.css"
+"""Stands in the page itself, so that the first answer can be painted."""
+ASK_FIRST = "private, no-cache"
+"""A browser may keep the answer, and asks each time whether it is still the right one."""
 
+OPTIONS = "/options"
+"""Searches many routes and reads chains, so it is counted as routing is."""
 
 blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>")
 
@@ -39,22 +53,40 @@ blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>"
 @blueprint.get("")
 def page(order_id: str) -> Response:
     """Show an order, to be paid or to see what became of it."""
-    shared, texts = get_resources(), strings.load()
-    order, money = load_order_and_money(shared, order_id)
-    shown = build_page(order, money, shared.clock.now(), texts, shared.config.base_url)
-    return _html(render_template("payment.html", page=shown, t=texts), plain_images=shown.is_test)
+    shared, texts = get_resources(), choose_strings(request)
+    order, money, state = _load(order_id)
+    shown = build_page(order, money, state, texts, shared.config.base_url)
+    response = Response(render_template("payment.html", page=shown, t=texts), mimetype="text/html")
+    response.headers["Content-Security-Policy"] = _write_policy()
+    return response
 
 
 @blueprint.get("/status")
 def status(order_id: str) -> dict[str, Any]:
     """Say where the order stands."""
-    return _state(order_id).json()
+    _, _, state = _load(order_id, request.args.get("quote"))
+    return state.json()
+
+
+@blueprint.get("/events")
+def events(order_id: str) -> Response:
+    """Stream that there is something new about the order; what it is, `status` says."""
+    return begin_news(require_version(get_resources(), order_id), request.headers.get("Last-Event-ID"))
 
 
 @blueprint.get("/tokens")
 def tokens(order_id: str) -> dict[str, Any]:
     """List what the order can be paid with."""
-    return describe_choices(list_payable_tokens(get_resources(), order_id), strings.load())
+    return describe_choices(list_payable_tokens(get_resources(), order_id), choose_strings(request))
+
+
+@blueprint.post(OPTIONS)
+def options(order_id: str) -> dict[str, Any]:
+    """List the ways to pay, best first, beside what a wallet holds."""
+    shared = get_resources()
+    asked = bodies.read(request, shared.config.base_url, bodies.OptionsBody)
+    told = {(row["chain_id"], row["token_address"].lower()): row["amount"] for row in asked.get("held", ())}
+    return describe_options(list_options(shared, order_id, asked.get("account"), told), choose_strings(request))
 
 
 @blueprint.post("/quote")
@@ -66,7 +98,7 @@ def quote(order_id: str) -> dict[str, Any]:
     order = load_public_order(shared, order_id)
     with shared.database.read() as session:
         untraced = list_chains_without_traces(session, order.env_mode)
-    return quote_json(held, order, shared.clock.now(), strings.load(), untraced)
+    return quote_json(held, order, shared.clock.now(), choose_strings(request), untraced)
 
 
 @blueprint.post("/pay")
@@ -76,7 +108,8 @@ def pay(order_id: str) -> dict[str, Any]:
     agreed = bodies.read(request, shared.config.base_url, bodies.PayBody)
     get_order_quote(shared, order_id, agreed["quote_id"])
     simulate(shared, order_id, Action.PAY, quote_id=agreed["quote_id"])
-    return status(order_id)
+    _, _, state = _load(order_id, agreed["quote_id"])
+    return state.json()
 
 
 @blueprint.post("/transactions")
@@ -84,7 +117,9 @@ def transactions(order_id: str) -> dict[str, Any]:
     """Give a wallet what it signs, as a quote says; nothing is sent by that."""
     shared = get_resources()
     wallet = bodies.read(request, shared.config.base_url, bodies.WalletBody)
-    return describe_payment(build_payment(shared, order_id, wallet["quote_id"], wallet["payer"]), strings.load())
+    return describe_payment(
+        build_payment(shared, order_id, wallet["quote_id"], wallet["payer"]), choose_strings(request)
+    )
 
 
 @blueprint.post("/report")
@@ -109,7 +144,7 @@ def simulate_action(order_id: str) -> dict[str, Any]:
 def claims(order_id: str) -> dict[str, Any]:
     """List what a wallet may sign to prove that a transaction paid the order from its money."""
     asked = bodies.read_query(request, bodies.ClaimQuery)
-    return describe_offers(prepare_claims(get_resources(), order_id, **asked))
+    return describe_offers(prepare_claims(get_resources(), order_id, **asked), choose_strings(request))
 
 
 @blueprint.post("/claim")
@@ -118,15 +153,18 @@ def claim(order_id: str) -> dict[str, Any]:
     shared = get_resources()
     signed = bodies.read(request, shared.config.base_url, bodies.ClaimBody)
     submit_claim(shared, order_id, **signed)
-    _, money = load_order_and_money(shared, order_id)
-    text = claim_text(money, signed["chain_id"], signed["tx_hash"], strings.load())
-    return {**_state(order_id).json(), "claim_text": text}
+    _, money, state = _load(order_id)
+    text = claim_text(money, signed["chain_id"], signed["tx_hash"], choose_strings(request))
+    return {**state.json(), "claim_text": text}
+
+
+_KEPT = frozenset(f"{blueprint.name}.{view.__name__}" for view in (page, tokens))
 
 
 @blueprint.errorhandler(OrderQuoteRefused)
 def without_quote(error: OrderQuoteRefused) -> tuple[dict[str, Any], int]:
     """Refuse with the reason in a word, which the scripts act on."""
-    more = describe_shortage(error, strings.load()) if isinstance(error, Shortage) else {}
+    more = describe_shortage(error, choose_strings(request)) if isinstance(error, Shortage) else {}
     return {**build_refusal_envelope(error), "reason": error.reason, **more}, HTTPStatus.CONFLICT
 
 
@@ -134,30 +172,37 @@ def without_quote(error: OrderQuoteRefused) -> tuple[dict[str, Any], int]:
 def without_claim(error: ClaimRefused) -> tuple[dict[str, Any], int]:
     """Refuse with the reason in a word, and in a sentence for the customer."""
     order = load_public_order(get_resources(), (request.view_args or {})["order_id"])
-    told = {"reason": error.reason, "explanation": explain_refusal(error, order, strings.load())}
+    told = {"reason": error.reason, "explanation": explain_refusal(error, order, choose_strings(request))}
     return {**build_refusal_envelope(error), **told}, HTTPStatus.CONFLICT
 
 
 @blueprint.after_request
 def for_people(response: Response) -> Response:
-    """Show what is wrong as a page where a page was asked for, and let nobody keep an order's answers."""
-    if request.endpoint == f"{blueprint.name}.{page.__name__}" and response.status_code >= HTTPStatus.BAD_REQUEST:
-        texts = strings.load()
+    """Show what is wrong as a page where a page was asked for, and say what a browser may keep to ask for again."""
+    is_page = request.endpoint == f"{blueprint.name}.{page.__name__}"
+    if is_page and response.status_code >= HTTPStatus.BAD_REQUEST:
+        texts = choose_strings(request)
         problem = texts.not_found if response.status_code == HTTPStatus.NOT_FOUND else texts.busy
         response.set_data(render_template("payment_problem.html", problem=problem, t=texts))
         response.mimetype = "text/html"
-        response.headers["Content-Security-Policy"] = CSP.format(http="")
+        response.headers["Content-Security-Policy"] = _write_policy()
     response.headers["Cache-Control"] = "no-store"
+    is_secure = get_resources().config.base_url.startswith("https:")
+    mark_language(request, response, keeps_choice=is_page, is_secure=is_secure)
+    if request.endpoint in _KEPT and response.status_code == HTTPStatus.OK:
+        response.headers["Cache-Control"] = ASK_FIRST
+        response.add_etag(weak=True)
+        response.make_conditional(request)
     return response
 
 
-def _state(order_id: str) -> PageState:
+def _load(order_id: str, quote_id: str | None = None) -> tuple[PublicOrder, MoneySeen, PageState]:
+    """Return an order, its money, and what the page shows of both; `quote_id` is what a payer has just paid by."""
     shared = get_resources()
-    order, money = load_order_and_money(shared, order_id)
-    return build_state(order, money, shared.clock.now(), strings.load())
+    order, money = load_order_and_money(shared, order_id, quote_id)
+    stages = list_stages(shared, order, money)
+    return order, money, build_state(order, money, shared.clock.now(), choose_strings(request), stages)
 
 
-def _html(text: str, *, plain_images: bool) -> Response:
-    response = Response(text, mimetype="text/html")
-    response.headers["Content-Security-Policy"] = CSP.format(http=" http:" if plain_images else "")
-    return response
+def _write_policy() -> str:
+    return CSP.format(style=allow_inline(read_static(STYLE)))

@@ -6,18 +6,22 @@ import re
 from typing import Any
 
 from flask import Request
-from marshmallow import Schema, ValidationError
+from marshmallow import Schema, ValidationError, validate
 
 from api.checkout_page.same_origin import require_same_origin
 from api.domain.errors import InvalidData
+from api.domain.money import UINT256_MAX
 from api.request_body import parse_object
 from api.schemas import (
     Address,
     BaseSchema,
     ChainIdField,
     IntegerField,
+    ListField,
+    ObjectField,
     TextField,
     TransactionHash,
+    WholeNumber,
     problems_of,
     refuse_unknown,
 )
@@ -26,6 +30,7 @@ MAX_ID = 64
 MAX_SIGNATURE = 20_000
 """Hex digits: signatures of contracts hold those of several owners, or a passkey's."""
 SIGNATURE = re.compile("0x([0-9a-fA-F]{2})+")
+MOST_HELD = 16
 MOST_TRANSFERS = 2**31 - 1
 
 
@@ -34,6 +39,21 @@ class QuoteBody(BaseSchema):
 
     chain_id = ChainIdField(required=True, data_key="chainId")
     token_address = Address(required=True, data_key="token")
+
+
+class HeldBody(BaseSchema):
+    """What a wallet has read of its own balance."""
+
+    chain_id = ChainIdField(required=True, data_key="chainId")
+    token_address = Address(required=True, data_key="token")
+    amount = WholeNumber(required=True, validate=validate.Range(min=0, max=UINT256_MAX))
+
+
+class OptionsBody(BaseSchema):
+    """The wallet whose ways to pay are wanted; without one those of anybody."""
+
+    account = Address()
+    held = ListField(ObjectField(HeldBody), max_length=MOST_HELD)
 
 
 class PayBody(BaseSchema):

@@ -12,14 +12,14 @@ from api.services.orders.views import PublicOrder
 from api.services.settlement.claims.signed_claims import ClaimOffer, ClaimRefused
 
 
-def describe_offers(offers: Iterable[ClaimOffer]) -> dict[str, Any]:
+def describe_offers(offers: Iterable[ClaimOffer], strings: Strings) -> dict[str, Any]:
     """Return the answer of the claim endpoint: what can be signed for."""
     return {
         "candidates": [
             {
                 "log_index": offer.log_index,
                 "token": offer.token_symbol,
-                "amount_text": format_money(offer.amount, offer.decimals, offer.token_symbol),
+                "amount_text": format_money(offer.amount, offer.decimals, offer.token_symbol, strings),
                 "typed_data": offer.typed_data,
             }
             for offer in offers

@@ -22,7 +22,7 @@ def describe_payment(payment: SignablePayment, strings: Strings) -> dict[str, An
         "chain_hex": hex(quote.chain_id),
         "chain": CHAINS[quote.chain_id].name,
         "explorer_url": CHAINS[quote.chain_id].explorer_tx_url if payment.env_mode == EnvMode.LIVE else None,
-        "most_text": format_money(payment.amount_in_max, quote.token_decimals, quote.token_symbol),
+        "most_text": format_money(payment.amount_in_max, quote.token_decimals, quote.token_symbol, strings),
         "has_reference": payment.has_reference,
         "transactions": [_describe_transaction(each, payment, strings) for each in payment.transactions],
     }
@@ -31,14 +31,15 @@ def describe_payment(payment: SignablePayment, strings: Strings) -> dict[str, An
 def describe_shortage(shortage: Shortage, strings: Strings) -> dict[str, str]:
     """Say what a wallet lacks, before anybody signs."""
     token = shortage.token
-    held, needed = (format_money(amount, token.decimals, token.symbol) for amount in (shortage.held, shortage.needed))
+    amounts = (shortage.held, shortage.needed)
+    held, needed = (format_money(amount, token.decimals, token.symbol, strings) for amount in amounts)
     chain = CHAINS[token.chain_id].name
     return {"explanation": strings.wallet["balance_too_low"].format(held=held, needed=needed, chain=chain)}
 
 
 def _describe_transaction(transaction: Transaction, payment: SignablePayment, strings: Strings) -> dict[str, Any]:
     quote = payment.quote
-    amount = format_money(payment.amount_in_max, quote.token_decimals, quote.token_symbol)
+    amount = format_money(payment.amount_in_max, quote.token_decimals, quote.token_symbol, strings)
     return {
         "purpose": transaction.purpose,
         "label": strings.wallet[transaction.purpose].format(symbol=quote.token_symbol, amount=amount),

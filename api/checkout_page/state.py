@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from api.checkout_page.amount_rows import describe_amounts
+from api.checkout_page.branding import Contact, find_contact
+from api.checkout_page.progress import Step, describe_stages
+from api.checkout_page.receipt import describe_receipt
 from api.checkout_page.redirects import add_outcome
 from api.checkout_page.simulation import describe_actions
 from api.checkout_page.stranded import describe_stranded, is_out
-from api.checkout_page.strings import Strings, fill, isolate
+from api.checkout_page.strings import Strings, isolate
+from api.checkout_page.tab import TabIcon, choose_icon
 from api.checkout_page.transfers import describe_on_its_way, list_transactions
-from api.checkout_page.words import choose_reason, choose_texts, describe_received
+from api.checkout_page.words import choose_reason, choose_summary, choose_texts
 from api.domain.clock import format_time
 from api.domain.orders import OrderStatus, StatusReason
+from api.services.checkout.journey import Stage
 from api.services.checkout.money_seen import MoneySeen
 from api.services.orders.views import PublicOrder
 
@@ -55,15 +61,9 @@ _TONES: Mapping[OrderStatus, Tone] = MappingProxyType(
 _REDIRECT_AFTER_S: Mapping[OrderStatus, int] = MappingProxyType({_S.SUCCESS: 8})
 """Who did not succeed decides for themselves: there is something to read, and perhaps to copy."""
 _OPEN = frozenset({_S.CREATED, _S.PROCESSING})
+_FINE = frozenset({"", StatusReason.PAID_LATE})
+"""Reasons with which a success leaves nothing to ask."""
 _LACKS_MONEY = frozenset({StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN})
-_STEPS: Mapping[OrderStatus, tuple[str, str, str]] = MappingProxyType(
-    {
-        _S.PROCESSING: ("done", "now", "todo"),
-        _S.SUCCESS: ("done", "done", "done"),
-    }
-)
-"""What the page offers of it; paying is what its own button does."""
-_WAITING = ("now", "todo", "todo")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +78,20 @@ class PageState:
         Title and text above the payment form, when something came or went wrong before.
     transactions : tuple of mapping
         See `list_transactions`.
-    received_text : str
-        What reached the merchant, of a closed order; empty if nothing did.
+    steps : tuple of mapping
+        The stages of the payment that is awaited; see `describe_stages`.
+    amounts : tuple of mapping
+        What came for an open order and what is due; see `describe_amounts`.
+    receipt : mapping or None
+        Of a closed order; see `describe_receipt`.
+    contact : Contact or None
+        How the merchant is reached; see `find_contact`.
+    is_wrong : bool
+        Whether there is something to ask the merchant about.
+    summary_text : str
+        The word above the price.
+    tab_title, tab_icon : str and TabIcon
+        What the browser's tab says.
     on_its_way_text : str
         What a bridge has taken in and not delivered yet; empty if there is no such thing.
     return_url : str or None
@@ -113,10 +125,16 @@ class PageState:
     title: str
     text: str
     banner: Mapping[str, str] | None
-    steps: tuple[Mapping[str, str], ...]
+    steps: tuple[Step, ...]
+    amounts: tuple[Mapping[str, str], ...]
+    receipt: Mapping[str, Any] | None
+    contact: Contact | None
+    is_wrong: bool
+    summary_text: str
+    tab_title: str
+    tab_icon: TabIcon
     stranded: tuple[Mapping[str, str | bool], ...]
     transactions: tuple[Mapping[str, str | bool | None], ...]
-    received_text: str
     on_its_way_text: str
     return_url: str | None
     cancel_url: str | None
@@ -134,28 +152,49 @@ class PageState:
         return asdict(self)
 
 
-def build_state(order: PublicOrder, seen: MoneySeen, now: datetime, strings: Strings) -> PageState:
-    """Put an order's present state into words."""
+def build_state(
+    order: PublicOrder, seen: MoneySeen, now: datetime, strings: Strings, stages: Sequence[Stage] = ()
+) -> PageState:
+    """Put an order's present state into words.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+        Those of the payment that is awaited.
+    """
+    merchant = isolate(order.vendor_name)
     status, reason = _find_effective_status(order, now)
     panel = _choose_panel(order, status)
     shown = choose_reason(order, seen, status, reason)
     texts = choose_texts(order, seen, status, shown, strings)
+    banner = texts if panel is Panel.PAY and shown else None
+    tone = Tone.NOTICE if _is_unpayable(order, status) else _TONES[status]
+    is_wrong = banner is not None or (panel is Panel.OUTCOME and not (status == _S.SUCCESS and shown in _FINE))
+    is_open = status in _OPEN
     return PageState(
         payment_order_id=order.order_id,
         payment_order_status=status,
         status_reason=reason,
         panel=panel,
-        tone=Tone.NOTICE if _is_unpayable(order, status) else _TONES[status],
+        tone=tone,
         title=texts["title"],
         text=texts["text"],
-        banner=texts if panel is Panel.PAY and shown else None,
-        steps=tuple(_describe_steps(order, status, strings)),
-        stranded=tuple(describe_stranded(order, isolate(order.vendor_name), strings)),
-        transactions=tuple(list_transactions(order, seen, isolate(order.vendor_name), strings)),
-        received_text="" if status in _OPEN else describe_received(order, seen, strings),
+        banner=banner,
+        steps=tuple(describe_stages(stages, order, now, strings, merchant)) if is_open else (),
+        amounts=tuple(describe_amounts(order, seen, status, strings, merchant)) if is_open and shown else (),
+        receipt=describe_receipt(order, seen, status, strings, merchant),
+        contact=find_contact(order, strings),
+        is_wrong=is_wrong,
+        summary_text=choose_summary(status, strings, merchant),
+        tab_title=strings.page["title"].format(merchant=merchant)
+        if panel is Panel.PAY and banner is None
+        else f"{texts['title']} · {merchant}",
+        tab_icon=choose_icon(status, is_wrong=is_wrong and tone is not Tone.SUCCESS),
+        stranded=tuple(describe_stranded(order, merchant, strings)),
+        transactions=tuple(list_transactions(order, seen, merchant, strings)),
         on_its_way_text=describe_on_its_way(order, seen, strings),
         return_url=add_outcome(_choose_callback(order, status), order.order_id, status),
-        cancel_url=add_outcome(order.cancel_callback_url, order.order_id, status) if status in _OPEN else None,
+        cancel_url=add_outcome(order.cancel_callback_url, order.order_id, status) if is_open else None,
         redirect_after_s=None if is_out(order) else _REDIRECT_AFTER_S.get(status),
         asks_if_paid=status == _S.EXPIRED and order.payable and not seen.transfers,
         can_pay_anyway=panel is Panel.PROGRESS and bool(seen.on_its_way) and _takes_more(order),
@@ -197,12 +236,6 @@ def _find_nothing_seen_until(order: PublicOrder, seen: MoneySeen, status: OrderS
     has_ended = order.status == status and order.timeline
     closed_at = datetime.fromisoformat(order.timeline[-1]["at"]) if has_ended else order.expires_at
     return format_time(seen.looked_at) if seen.looked_at >= closed_at else None
-
-
-def _describe_steps(order: PublicOrder, status: OrderStatus, strings: Strings) -> Iterator[Mapping[str, str]]:
-    words = fill(strings.steps, merchant=isolate(order.vendor_name))
-    for name, state in zip(("paid", "confirming", "arrived"), _STEPS.get(status, _WAITING), strict=True):
-        yield {"label": words[name], "state": state, "state_text": words[state]}
 
 
 def _choose_callback(order: PublicOrder, status: OrderStatus) -> str:

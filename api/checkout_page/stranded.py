@@ -29,7 +29,7 @@ def describe_stranded(order: PublicOrder, merchant: str, strings: Strings) -> It
         is_back = bool(row["refund_hash"])
         words = fill(
             strings.stranded["back" if is_back else "out"],
-            amount=_format_amount(row["chain_id"], row["token_address"], int(row["amount"])),
+            amount=_format_amount(row["chain_id"], row["token_address"], int(row["amount"]), strings),
             bridge=strings.protocols.get(row["bridge"], strings.protocols["bridge"]),
             chain=chain.name if chain else str(row["chain_id"]),
             merchant=merchant,
@@ -37,10 +37,10 @@ def describe_stranded(order: PublicOrder, merchant: str, strings: Strings) -> It
         yield {**words, "owner": row["owner"], "is_back": is_back}
 
 
-def _format_amount(chain_id: int, address: str, amount: int) -> str:
+def _format_amount(chain_id: int, address: str, amount: int, strings: Strings) -> str:
     """Write an amount; of a token that is not listed its contract and smallest units."""
     info = token_registry.info_of(chain_id, address)
     if info is None:
-        return format_money(amount, 0, address)
+        return format_money(amount, 0, address, strings)
     token = info.on(chain_id)
-    return format_money(amount, token.decimals, token.symbol)
+    return format_money(amount, token.decimals, token.symbol, strings)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from api.checkout_page.amounts import format_money
 from api.checkout_page.stranded import is_out
 from api.checkout_page.strings import Strings, fill, isolate
 from api.checkout_page.transfers import describe_amounts
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.money_seen import MoneySeen
-from api.services.orders.views import NO_ACCOUNT, PublicOrder
+from api.services.orders.payability import NO_ACCOUNT
+from api.services.orders.views import PublicOrder
 
 PAID_AFTER_CLOSE = "paid_after_close"
 PARTIALLY_REFUNDED = "partially_refunded"
@@ -17,6 +21,15 @@ ON_ITS_WAY = "on_its_way"
 _UNPAID = frozenset({OrderStatus.CANCELLED, OrderStatus.EXPIRED})
 """Closed without money: whatever is seen for one of these came afterwards."""
 _WAITING = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
+
+_SUMMARIES: Mapping[OrderStatus, str] = MappingProxyType(
+    {
+        OrderStatus.CREATED: "pay_to",
+        OrderStatus.PROCESSING: "payment_to",
+        OrderStatus.SUCCESS: "paid_to",
+        OrderStatus.REFUNDED: "refunded_by",
+    }
+)
 
 
 def choose_reason(order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str) -> str:
@@ -34,12 +47,9 @@ def choose_texts(
     return fill(_choose_text(order, status, reason, strings), **_collect_values(order, seen, strings))
 
 
-def describe_received(order: PublicOrder, seen: MoneySeen, strings: Strings) -> str:
-    """Say what reached the merchant; empty if nothing did."""
-    if not seen.payments:
-        return ""
-    amounts = describe_amounts(order, seen.payments)
-    return strings.transfer["received"].format(merchant=isolate(order.vendor_name), amounts=amounts)
+def choose_summary(status: OrderStatus, strings: Strings, merchant: str) -> str:
+    """Return the word above the price: to be paid, on its way, or paid."""
+    return strings.page[_SUMMARIES.get(status, "order_at")].format(merchant=merchant)
 
 
 def _describe_what_came(order: PublicOrder, seen: MoneySeen) -> str:
@@ -70,8 +80,8 @@ def _collect_values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> di
     return {
         "merchant": isolate(order.vendor_name),
         "currency": order.price_currency,
-        "price": format_money(order.price_amount, order.price_decimals, order.price_currency),
-        "received": format_money(order.amount_received, decimals, symbol),
-        "missing": format_money(order.amount_due or 0, decimals, symbol),
-        "came": describe_amounts(order, foreign) or strings.transfer["other_token"],
+        "price": format_money(order.price_amount, order.price_decimals, order.price_currency, strings),
+        "received": format_money(order.amount_received, decimals, symbol, strings),
+        "missing": format_money(order.amount_due or 0, decimals, symbol, strings),
+        "came": describe_amounts(order, foreign, strings) or strings.transfer["other_token"],
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from api.cli.branding import brand
 from api.cli.payments import payments
 from api.cli.secrets import secrets
 from api.cli.support import ENV_MODES, echo, open_resources
@@ -41,7 +42,10 @@ def db_upgrade() -> None:
 
 @main.group()
 def vendors() -> None:
-    """Make vendors and their API keys."""
+    """Make vendors, their API keys and their look."""
+
+
+vendors.add_command(brand)
 
 
 @vendors.command("create")

@@ -16,6 +16,7 @@ from api.schemas.fields import (
     TextField,
     TransactionHash,
     UrlField,
+    WholeNumber,
 )
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "TextField",
     "TransactionHash",
     "UrlField",
+    "WholeNumber",
     "problems_of",
     "refuse_unknown",
 ]

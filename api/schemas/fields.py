@@ -89,10 +89,10 @@ class WholeNumber(fields.Field[int]):
 
 
 class AmountField(WholeNumber):
-    """An amount in smallest units: 1 … 2^256-1. Answers write it as a digit string."""
+    """An amount in smallest units: `minimum` … 2^256-1. Answers write it as a digit string."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        limits = validate.Range(min=1, max=UINT256_MAX, error="Must be 1 to 2^256-1")
+    def __init__(self, *, minimum: int = 1, **kwargs: Any) -> None:
+        limits = validate.Range(min=minimum, max=UINT256_MAX, error="Must be {min} to 2^256-1")
         super().__init__(validate=limits, **kwargs)
 
     def _serialize(self, value: int | None, attr: str | None, obj: Any, **_: Any) -> str | None:
@@ -153,6 +153,16 @@ class UrlField(TextField):
             raise ValidationError("Expected a URL that starts with https:// or http:// and names a host")
         if "@" in parts.netloc:
             raise ValidationError("A URL must not contain a user name or password")
+        return text
+
+
+class PictureUrl(UrlField):
+    """The URL of a picture for the payment page, which loads none over plain http."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> str:
+        text = super()._deserialize(value, attr, data)
+        if urlsplit(text).scheme != "https":
+            raise ValidationError("Pictures are shown over https only; expected a URL that starts with https://")
         return text
 
 

@@ -18,6 +18,7 @@ from api.schemas.fields import (
     IntegerField,
     ListField,
     ObjectField,
+    PictureUrl,
     TextField,
     UrlField,
     expected,
@@ -50,13 +51,24 @@ class MomentField(fields.Field[datetime]):
         raise ValidationError("Expected a moment in ISO 8601 with a time zone, such as 2030-01-31T12:00:00Z")
 
 
+class UnitPriceSchema(BaseSchema):
+    """The price of one piece: ``amount / 10**decimals`` of the order's currency."""
+
+    amount = AmountField(required=True, minimum=0, metadata={"description": "An integer, or a string of digits"})
+    decimals = IntegerField(required=True, minimum=0, maximum=MAX_DECIMALS)
+    currency = TextField(max_length=32, metadata={"description": "The order's currency, also without it"})
+
+
 class LineItemSchema(BaseSchema):
     """One thing that is sold."""
 
     title = TextField(required=True, max_length=200)
     quantity = IntegerField(required=True, minimum=1, maximum=1_000_000)
     description = TextField(min_length=0, max_length=800)
-    image_url = UrlField()
+    image_url = PictureUrl()
+    unit_price = ObjectField(
+        UnitPriceSchema, metadata={"description": "Of one piece; where all items have one, they add up to the order's"}
+    )
 
 
 class OrderPriceSchema(BaseSchema):

@@ -186,6 +186,13 @@ class AlternativeSchema(Schema):
             "example": "routes_up_to_4_hops",
         },
     )
+    optimalityGapAllFlowsBps = fields.Float(
+        allow_none=True,
+        metadata={
+            "description": "The same against every route, over any number of markets in series. Null where it is not "
+            "known: only where gas counts and costs little beside the amount."
+        },
+    )
     optimalityGapReason = fields.String(
         metadata={"description": "Why nothing is proven; empty where `optimalityGapBps` is a number", "example": ""}
     )

@@ -9,6 +9,7 @@ from api.config import Config
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
+from api.domain.short_memory import ShortMemory
 from api.net.resolver import Resolver, SystemResolver
 from api.secrets.box import SecretBox, open_box
 from api.services.chains.chain_access import ChainAccess
@@ -29,6 +30,8 @@ class Resources:
         The chains that are watched for payments, real or simulated; none for an environment without chains.
     screen : Screen
         Says with which addresses nothing must be exchanged.
+    memory : ShortMemory
+        What this process looked up a moment ago.
     """
 
     config: Config
@@ -39,6 +42,7 @@ class Resources:
     chain_access: Mapping[EnvMode, ChainAccess] = field(default_factory=dict)
     ledgers: Mapping[EnvMode, Ledger] = field(default_factory=dict)
     screen: Screen = nobody
+    memory: ShortMemory = field(default_factory=ShortMemory)
 
     @property
     def box(self) -> SecretBox:

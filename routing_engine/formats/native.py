@@ -106,6 +106,9 @@ def _field(document: Mapping[str, Any], name: str, kind: type, path: str) -> Any
 
 def _int_map(document: Mapping[str, Any], name: str, path: str) -> dict[int, int]:
     try:
-        return {int(key): int(value) for key, value in _field(document, name, dict, path).items()}
-    except (TypeError, ValueError, OverflowError) as error:
+        found = {int(key): int(str(value)) for key, value in _field(document, name, dict, path).items()}
+    except ValueError as error:
         raise BadMarketFile(path, name, "expected a map from chain ids to integers") from error
+    if any(key <= 0 or value < 0 for key, value in found.items()):
+        raise BadMarketFile(path, name, "expected positive chain ids, and integers of at least 0")
+    return found

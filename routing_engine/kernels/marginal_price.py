@@ -106,11 +106,12 @@ def _fit_tangent_to_pieces(edge, pieces, dual_price, cost, most, low):
         end = min(most, pieces[low + 1, X0])
     f = end
     if c > 0.0:
-        # (y0 - need + a / c) q^2 - (2 a b / c) q + a b (b / c - x0) = 0 with q = b + c (f - x0)
-        k2, k1, k0 = y0 - need + a / c, -2.0 * a * b / c, a * b * (b / c - x0)
-        square = k1 * k1 - 4.0 * k2 * k0
-        if k2 > 0.0 and square >= 0.0:
-            f = x0 + ((-k1 + math.sqrt(square)) / (2.0 * k2) - b) / c
+        # k2 d^2 - 2 k1 d - k0 = 0 with d = f - x0. In powers of b + c d instead, all digits of a small d would be lost.
+        m = need - y0
+        k2, k1, k0 = c * (a - m * c), m * b * c, b * (m * b + a * x0)
+        if k2 > 0.0:
+            root = math.sqrt(max(0.0, k1 * k1 + k2 * k0))
+            f = x0 + ((k1 + root) / k2 if k1 >= 0.0 else k0 / (root - k1))
     f = min(max(f, x0, edge["x_min"]), end)
     if f <= 0.0:
         return dual_price * edge["max_average_price"], low

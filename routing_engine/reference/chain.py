@@ -83,6 +83,8 @@ class Chain:
         Contracts on the chain, beside those that the registry lists.
     deployments : mapping of str to tuple of mapping
         Contracts of protocols on the chain, beside those of ``adapters/data/deployments.json`` and in their form.
+    public_rpc_urls : tuple of str
+        Endpoints that anybody may use: what a wallet is offered that does not know the chain.
     """
 
     chain_id: int
@@ -100,6 +102,7 @@ class Chain:
     sandbox: Mapping[str, Any] | None = field(default=None, hash=False, repr=False)
     tokens: tuple[ChainToken, ...] = field(default=(), repr=False)
     deployments: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict, hash=False, repr=False)
+    public_rpc_urls: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def native_token(self) -> Token:

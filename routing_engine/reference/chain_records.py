@@ -19,7 +19,7 @@ MAX_FINAL_S = 30 * 86_400
 _REQUIRED = frozenset(
     ("chain_id", "name", "logo_uri", "native_currency", "wrapped_native", "wrapped_native_symbol", "block_time_s")
 ) | {"final_after_s", "explorer_tx_url", "gas_model"}
-_KNOWN = _REQUIRED | {"settlement_rank", "bridges", "sandbox", "tokens", "deployments", "source"}
+_KNOWN = _REQUIRED | {"settlement_rank", "bridges", "sandbox", "tokens", "deployments", "public_rpc_urls", "source"}
 """A source is for whoever reads the file."""
 
 
@@ -79,6 +79,7 @@ def _read_chain(record: Record) -> Chain:
         sandbox=_freeze(read_sandbox(record)),
         tokens=tuple(_read_token(each) for each in record.read_list("tokens")),
         deployments=_freeze(read_deployments(record)),
+        public_rpc_urls=record.read_urls("public_rpc_urls"),
     )
 
 

@@ -103,6 +103,14 @@ class Record:
             raise self.wrong(name, "must be a list")
         return rows
 
+    def read_urls(self, name: str) -> tuple[str, ...]:
+        """Return a list of addresses that begin with ``https://``; none where the field is missing."""
+        urls = self.read_items(name)
+        for url in urls:
+            if not isinstance(url, str) or not url.startswith("https://") or not 8 < len(url) <= MAX_TEXT:
+                raise self.wrong(name, "must be a list of URLs that begin with https://")
+        return tuple(urls)
+
     def read_symbols(self, name: str) -> None:
         """Check an object that says a symbol for each symbol."""
         found = self.read_object(name)

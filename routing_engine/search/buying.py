@@ -79,6 +79,7 @@ class Purchase:
         self._query, self._splitter, self._allowed = query, splitter, allowed
         self._wanted, self._hops = float(query.request.amount), splitter.max_hops
         self._found: list[Bought] = []
+        self._anew: Allocation | None = None
 
     def run(self, single: Single | None) -> list[Bought]:
         """Return allocations with the inputs that they need, the cheapest first.
@@ -155,11 +156,13 @@ class Purchase:
         amount = bought.allocation.amount
         splitter = self._splitter = self._query.create_splitter(self._allowed, self._hops, bought.flows.least_price)
         others = [splitter.improve(bought.allocation.list_parts(), longer=longer)]
-        if _is_doubtful(others[0]) and not _is_alike(amount, bought.searched, SAME) and not splitter.is_over:
-            bought = bought._replace(searched=amount)
-            anew = sell(self._query, self._allowed, amount)
-            if anew:
-                others.append(splitter.improve(anew.list_parts(), longer=True) if longer else anew)
+        if _is_doubtful(others[0]) and not splitter.is_over:
+            if not _is_alike(amount, bought.searched, SAME):
+                bought = bought._replace(searched=amount)
+                self._anew = sell(self._query, self._allowed, amount)
+                others += [self._anew] if self._anew and not longer else []
+            if self._anew and longer:  # from its paths of usual length others lead on than from those at hand
+                others.append(splitter.improve(self._anew.list_parts(amount / self._anew.amount), longer=True))
         found = [self._match(allocation, bought.searched) for allocation in others]
         return min([bought, *filter(None, found)], key=attrgetter("cost"))
 

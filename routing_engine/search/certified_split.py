@@ -118,8 +118,8 @@ def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: 
     if not short:
         return None
     briefly = query.shorten(HOPELESS_HOPS, HOPELESS_SPLITS).create_splitter(allowed, len(short[0]))
-    allocation = briefly.grow([(short[0], single.route.amount_in)], short)
-    judged = splitter.judge([single.get_part()])
+    allocation = briefly.improve([(short[0], single.route.amount_in)])
+    judged = splitter.judge([single.get_part()], briefly=True)
     return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)
 
 

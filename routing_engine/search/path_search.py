@@ -26,7 +26,7 @@ Edge = tuple[Market, Token, Token]
 _find_best_paths = Compiled(best_paths.find_best_paths)
 
 TIE = 1e-6
-"""Candidates whose float64 scores differ by less are compared in exact integers."""
+"""Candidates whose float64 scores differ by less are compared in exact integers; for amounts of few units by more."""
 
 
 Candidate = tuple[list[float], list[int]]
@@ -39,10 +39,15 @@ def list_edges(candidate: Candidate) -> tuple[int, ...]:
     return tuple(row[: row.index(-1)] if row[-1] < 0 else row)
 
 
-def _may_tie(one: Candidate, other: Candidate) -> bool:
+def _may_tie(one: Candidate, other: Candidate, tie: float) -> bool:
     """Whether rounding might hide that the second is as good as the first."""
     (time, score), (its_time, its_score) = one[0], other[0]
-    return abs(time - its_time) <= TIE * abs(time) and abs(score - its_score) <= TIE * abs(score)
+    return abs(time - its_time) <= TIE * abs(time) and abs(score - its_score) <= tie * abs(score)
+
+
+def _measure_rounding(hops: tuple[Hop, ...]) -> float:
+    """Return which part of an amount a path may lose where contracts round to whole units, fees up, outputs down."""
+    return sum([1.0 / max(1, hop.amount_in) + 1.0 / max(1, hop.amount_out) for hop in hops])
 
 
 class ThreadMemory(NamedTuple):
@@ -156,9 +161,9 @@ def replay_best(
     `refused` collects the markets that declined on the way.
     """
     replayed: list[tuple[Candidate, tuple[Hop, ...]]] = []
-    first: Candidate | None = None
+    first, tie = None, TIE
     for candidate in candidates:
-        if first and not _may_tie(first, candidate):
+        if first and not _may_tie(first, candidate, tie):
             break
         try:
             hops = replay(graph.edges_ends(list_edges(candidate)), request.side, request.amount)
@@ -166,7 +171,8 @@ def replay_best(
             refused[refusal.market_id] = refusal
             continue
         replayed.append((candidate, hops))
-        first = first or candidate
+        if not first:
+            first, tie = candidate, max(TIE, _measure_rounding(hops))
     return replayed
 
 

@@ -19,14 +19,15 @@ from routing_engine.kernels.split.flow_network import MAX_EDGES
 from routing_engine.request import RouteRequest
 from routing_engine.search.allocation import Allocation, Part, choose_better
 from routing_engine.search.exact_output import Flows
+from routing_engine.search.gas_free import begin_with_gas
 from routing_engine.search.path_search import ThreadMemory
 
 _fill_limits, _clear_limits = Compiled(flow_limits.fill_limits), Compiled(flow_limits.clear_limits)
 _generate_columns, _reallocate = Compiled(column_generation.generate_columns), Compiled(pruning.reallocate)
 _append_open_paths = Compiled(try_columns.append_open_paths)
 
-ROUNDS = 60
-"""How often columns may be tried."""
+ROUNDS, JUDGE, JUDGE_BRIEFLY = 60, 0, -1
+"""How often columns may be tried; or that paths are only judged, thoroughly or briefly."""
 
 DOUBTFUL, DOUBTFUL_OF_FEW, FEW = 1e-4, 3e-5, 4
 """Relative gaps from which on a second way to an allocation is tried: of any, and of one over few paths, soon done."""
@@ -122,6 +123,8 @@ class Splitter:
             Good single paths, the best first: where to begin a second way to the allocation, with fewer hops.
         """
         allocation = self.grow(starts, others)
+        if self._is_free:
+            allocation = begin_with_gas(self._improve, starts, allocation, self._problem, self._budget.is_spent)
         is_oversized = price_impact > OVERSIZED_IMPACT
         for part in SMALLER_PARTS if is_oversized else OTHER_PARTS if self._is_free else ():
             may_gain = is_oversized or (allocation.count <= FEW_ENOUGH and self.is_doubtful(allocation))
@@ -155,8 +158,7 @@ class Splitter:
             Usual ones by default.
         """
         max_hops = max_hops or self._problem.max_hops
-        problem = self._problem._replace(max_hops=max_hops)
-        allocation = self._improve(starts, problem)
+        allocation = self._improve(starts, problem := self._problem._replace(max_hops=max_hops))
         shorter = next((path for path in others if len(path) < max_hops), ())
         is_doubtful = self.is_doubtful(allocation)
         may_be = 1 < allocation.count <= FEW and _is_open(allocation, DOUBTFUL_OF_FEW)
@@ -186,16 +188,16 @@ class Splitter:
         _clear_limits(state, reached)
         return Allocation(paths, count, max_hops=self._problem.max_hops)
 
-    def judge(self, starts: Sequence[Part]) -> Allocation:
-        """Return an allocation to just these paths, with its bound."""
-        return self._improve(starts, self._problem, grow=False)
+    def judge(self, starts: Sequence[Part], *, briefly: bool = False) -> Allocation:
+        """Return an allocation to just these paths, with its bound: a close one, or one that is soon found."""
+        return self._improve(starts, self._problem, JUDGE_BRIEFLY if briefly else JUDGE)
 
     def bound_output(self, allocation: Allocation) -> Bounds:
         """Return what no route nets more than, by a closer look than while paths were looked for."""
         is_settled = allocation.is_judged or self._is_free or self.is_over
         if not is_settled and _is_open(allocation, PROVEN_OF_FEW if allocation.count <= FEW else PROVEN):
             problem = self._problem._replace(max_hops=allocation.max_hops)
-            allocation = choose_better(allocation, self._improve(allocation.list_parts(), problem, grow=False))
+            allocation = choose_better(allocation, self._improve(allocation.list_parts(), problem, JUDGE))
         return Bounds(allocation.bound, allocation.flow_bound)
 
     def bound_input(self, allocation: Allocation, gross: float) -> Bounds:
@@ -213,28 +215,27 @@ class Splitter:
         gas = self._gas_cost * self.graph.units[self._problem.start] * rate
         least_price = 0.0 if self._is_free else rate
         problem = self._problem._replace(gas=gas, max_hops=allocation.max_hops, least_price=least_price)
-        judged = self._improve(starts, problem, grow=False)
+        judged = self._improve(starts, problem, JUDGE)
         price = judged.slope if self._is_free else rate  # without gas, the bound is linear in the amount
         if price <= 0.0:
             return Bounds(0.0, 0.0)
         bounds = (judged.bound, judged.flow_bound)
         return Bounds(*[max(0.0, gross - (bound - self.request.amount) / price) for bound in bounds])
 
-    def _improve(self, starts: Sequence[Part], problem: SplitProblem, *, grow: bool = True) -> Allocation:
+    def _improve(self, starts: Sequence[Part], problem: SplitProblem, rounds: int = ROUNDS) -> Allocation:
         """Improve an allocation by further paths, unless it is only to be judged."""
         state, workspace = self._memory
-        capacity, rounds = (self.request.max_splits, ROUNDS) if grow else (len(starts), 0)
+        capacity = self.request.max_splits if rounds > 0 else len(starts)
         max_hops = max(problem.max_hops, *[len(edges) for edges, _ in starts])
         problem = problem._replace(amount=sum([float(part) for _, part in starts]), max_hops=max_hops)
         paths = Allocation.from_parts(starts, capacity, problem.max_hops).paths
         net, count, bound, slope, flow_bound = _generate_columns(paths, len(starts), problem, state, workspace, rounds)
-        return Allocation(paths, count, net, bound, slope, flow_bound, problem.max_hops, is_judged=not grow)
+        return Allocation(paths, count, net, bound, slope, flow_bound, problem.max_hops, is_judged=rounds <= 0)
 
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:
         """Allocate another amount to the same paths, beginning with the present proportions; both are changed."""
-        order, flow = np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
-        paths, arrays = allocation.paths, self.graph.arrays
-        total, value, *prices = _reallocate(paths, allocation.count, amount, arrays, order, flow)
+        paths, order, flow = allocation.paths, np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
+        total, value, *prices = _reallocate(paths, allocation.count, amount, self.graph.arrays, order, flow)
         return Flows(order[:total].tolist(), flow[:total].tolist(), amount, value, *prices)
 
     def value_cost(self, flows: Flows) -> float:

@@ -20,6 +20,8 @@ def map_by_id(markets: Iterable[Market]) -> dict[str, Market]:
     InvalidMarket
         If several have one id, naming it, or what is given is no market.
     """
+    if not isinstance(markets, Iterable):
+        raise InvalidMarket("markets", f"must be pools and lanes in a list, not {markets!r}; or load a file")
     markets = tuple(markets)
     try:
         found = {market.id: market for market in markets}

@@ -15,6 +15,7 @@ from routing_engine import formats
 from routing_engine.formats import Contents, summarise_refused
 from routing_engine.model import Market, Token, Transfers
 from routing_engine.reference.token_table import TokenTable
+from routing_engine.snapshot.chain_numbers import read_chain_numbers
 from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
 from routing_engine.snapshot.market_ids import map_by_id
 from routing_engine.values import seal
@@ -48,7 +49,7 @@ class Snapshot:
     Raises
     ------
     InvalidMarket
-        If ids are not different, naming them, or what is given is no market.
+        If ids are not different, what is given is no market, or a number by chain is none; it names the field.
     """
 
     markets: Mapping[str, Market]
@@ -68,8 +69,8 @@ class Snapshot:
     ) -> None:
         self._fill(map_by_id(markets))
         vars(self).update(
-            gas_prices=MappingProxyType(dict(gas_prices or {})),
-            blocks=MappingProxyType(dict(blocks or {})),
+            gas_prices=read_chain_numbers("gas_prices", gas_prices),
+            blocks=read_chain_numbers("blocks", blocks),
             taken_at=taken_at,
             refused=MappingProxyType(dict(refused or {})),
         )
@@ -129,7 +130,7 @@ class Snapshot:
         changed : iterable of Market
             New states; they replace markets of the same id, or are added.
         removed : iterable of str
-            Ids to leave out; unknown ones are ignored.
+            Ids to leave out, or one; unknown ones are ignored.
         gas_prices, blocks : mapping of int to int, optional
             Merged over the present ones.
         taken_at : str, optional
@@ -143,7 +144,7 @@ class Snapshot:
         states = map_by_id(changed)
         markets = self._markets.copy()
         replaced: dict[str, Market | None] = {}
-        for market_id in removed:
+        for market_id in [removed] if isinstance(removed, str) else removed:
             if market_id in markets:
                 replaced[market_id] = markets.pop(market_id)
         is_same_set = not replaced and markets.keys() >= states.keys()
@@ -151,8 +152,8 @@ class Snapshot:
         markets.update(states)
         following = Snapshot(
             (),
-            gas_prices={**self.gas_prices, **(gas_prices or {})},
-            blocks={**self.blocks, **(blocks or {})},
+            gas_prices={**self.gas_prices, **read_chain_numbers("gas_prices", gas_prices)},
+            blocks={**self.blocks, **read_chain_numbers("blocks", blocks)},
             taken_at=self.taken_at if taken_at is None else taken_at,
             refused=self.refused,
         )

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from api.domain.errors import InvalidData, NotFound
+from api.services.checkout import prices
+from api.services.checkout.costs import count_costs
 from api.services.checkout.payable_tokens import list_payable_tokens
 from api.services.checkout.quotes import OrderQuote, OrderQuoteRefusal, OrderQuoteRefused, get_order_quote, quote_order
 from api.services.market.market import MarketService
 from api.services.resources import Resources
 from api.storage.tables import StoredQuote
-from routing_engine import NATIVE_ADDRESS, Router, RouteRequest, Snapshot, Token
+from routing_engine import NATIVE_ADDRESS, Router, RouteRequest, RouteResult, Snapshot, Token
 from routing_engine.reference.chains import CHAINS, block_time_s
 from tests.support.markets import market_of
 from tests.support.shop import Shop
@@ -77,6 +79,45 @@ def test_the_settlement_token_itself_is_just_transferred(resources: Resources, o
         assert quote.amount_in == quote.amount_in_max == quote.amount_out == DUE
         assert (quote.steps, quote.fees, quote.gas, quote.snapshot_id) == ((), (), 0, "")
         assert quote.fill_time_s == block_time_s(8453)
+
+
+@pytest.mark.parametrize("name", ["ETH@1", "USDC@42161", "DAI@10", "POL@137", "WBTC@1", "USDC@8453"])
+def test_the_total_is_never_less_than_what_is_due_and_the_fees(resources: Resources, order_id: str, name: str) -> None:
+    quote = quoted(resources, order_id, name)
+    fees = sum(int(cost["value"]) for cost in quote.costs)
+    assert quote.total is not None
+    assert DUE + fees <= quote.total <= DUE * 101 // 100 + fees
+    gas = sum(int(cost["amount"]) for cost in quote.costs if cost["name"] == "gas" and not cost["included"])
+    assert gas > 0
+    assert quote.coin_needed > 0
+
+
+def test_gas_without_a_price_makes_no_total(resources: Resources, order_id: str) -> None:
+    free = Router(Snapshot(resources.market.snapshot.markets.values()))
+    token_in, settled = token(resources, "USDC@42161"), token(resources, "USDC@8453")
+    request = RouteRequest(token_in=token_in, token_out=settled, amount=DUE, side="exact_out", max_splits=1)
+    costs = count_costs(free, token_in, settled, DUE, free.find_routes(request).best())
+    assert costs.total is None
+
+
+def test_a_price_is_found_once_for_each_state_of_the_market(
+    resources: Resources, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prices._kept.clear()
+    order_id = shop.create(order_price=PRICE)
+    asked: list[RouteRequest] = []
+    found = Router.find_routes
+
+    def watched(router: Router, request: RouteRequest) -> RouteResult:
+        asked.append(request)
+        return found(router, request)
+
+    monkeypatch.setattr(Router, "find_routes", watched)
+    first = quoted(resources, order_id, "USDT@10")
+    before = len(asked)
+    again = quoted(resources, order_id, "USDT@10")
+    assert 0 < before == len(asked)
+    assert (first.amount_in, first.quote_id == again.quote_id) == (again.amount_in, False)
 
 
 def test_the_zero_address_is_the_coin_of_the_chain(resources: Resources, order_id: str) -> None:

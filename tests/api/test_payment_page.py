@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
@@ -29,7 +30,7 @@ from tests.support.clock import SettableClock
 from tests.support.shop import Shop
 
 USDC = token_registry.token("USDC", 8453)
-POSTS = ("quote", "pay", "simulate", "transactions", "report", "claim")
+POSTS = ("options", "quote", "pay", "simulate", "transactions", "report", "claim")
 SECRET = "cart-4711"
 
 
@@ -86,12 +87,32 @@ def test_a_routed_quote_says_how_the_money_gets_there(client: FlaskClient, path:
     ether = token_registry.token("ETH", 42161)
     quote = client.post(f"{path}/quote", json={"chainId": 42161, "token": ether.address}).get_json()
     assert quote["receive_text"] == "42.50 USDC · Base"
-    assert Decimal(quote["most_text"].split()[0]) > Decimal(quote["pay_text"].split()[0])
-    assert int(quote["pay_amount"]) == Decimal(quote["pay_text"].split()[0]).scaleb(18)
-    assert any(step.startswith("Move ") or step.startswith("Turn ") for step in quote["steps"])
-    assert len(quote["steps"]) == len(set(quote["steps"]))
+    shown, exact, most = (Decimal(quote[name].split()[0]) for name in ("pay_text", "exact_text", "most_text"))
+    assert exact == Decimal(int(quote["pay_amount"])).scaleb(-18)
+    assert exact <= shown < most
+    assert int(quote["shown_amount"]) == shown.scaleb(18)
+    assert len(shown.as_tuple().digits) <= 6
+    assert re.fullmatch(r"≈ 42\.\d\d USDC in all, fees \d\.\d\d", quote["total_text"])
+    assert re.fullmatch(r"(Exchanged for|Moved to) .* on the way\.", quote["route_text"])
     assert {row["note"] for row in quote["fees"]} == {"included", "on top"}
     assert quote["fees"][-1]["name"] == "Network fee"
+    assert all(re.fullmatch(r"(≈|under) \d+\.\d\d USDC", row["text"]) for row in quote["fees"])
+
+
+def test_a_transfer_says_what_the_network_takes(client: FlaskClient, path: str) -> None:
+    quote = quoted(client, path)
+    assert quote["total_text"] == "≈ 42.51 USDC in all, fees 0.01"
+    assert [row["name"] for row in quote["fees"]] == ["Network fee"]
+    assert quote["route_text"].endswith("without conversion.")
+
+
+def test_what_cannot_be_valued_is_not_made_up(resources: Resources, clock: SettableClock, path: str) -> None:
+    order_id = path.rpartition("/")[2]
+    cost = {"name": "gas", "symbol": "ETH", "decimals": 18, "amount": "1234567", "value": None, "included": False}
+    quote = replace(quote_order(resources, order_id, 8453, USDC.address), total=None, costs=(cost,))
+    shown = quote_json(quote, load_public_order(resources, order_id), clock.now(), strings.load())
+    assert shown["total_text"] == "The network fee comes on top."
+    assert [row["text"] for row in shown["fees"]] == ["0.00000000000123457 ETH"]
 
 
 def test_protocols_without_a_name_are_still_named(resources: Resources, clock: SettableClock, path: str) -> None:
@@ -101,21 +122,22 @@ def test_protocols_without_a_name_are_still_named(resources: Resources, clock: S
     order_id = path.rpartition("/")[2]
     quote = replace(quote_order(resources, order_id, 8453, USDC.address), steps=({**step, **tokens},))
     shown = quote_json(quote, load_public_order(resources, order_id), clock.now(), strings.load())
-    assert shown["steps"] == ["Turn ETH on Optimism into USDC on Base with Brand new bridge"]
+    assert shown["route_text"] == "Moved to Base with Brand new bridge on the way."
 
 
 def test_the_answers_keep_to_themselves_what_the_customer_must_not_know(
     client: FlaskClient, merchant: Merchant, path: str
 ) -> None:
     quote = client.post(f"{path}/quote", json={"chainId": 8453, "token": USDC.address})
-    answers = [client.get(path), client.get(f"{path}/status"), client.get(f"{path}/tokens"), quote]
-    for response in answers:
+    asked_again = [client.get(path), client.get(f"{path}/tokens")]
+    for response in (*asked_again, client.get(f"{path}/status"), quote):
         assert response.status_code == 200
         assert SECRET not in response.text
         assert merchant.id not in response.text
         assert "sk_" not in response.text
         assert "whsec" not in response.text
-        assert response.headers["Cache-Control"] == "no-store"
+        kept = "private, no-cache" if response in asked_again else "no-store"
+        assert response.headers["Cache-Control"] == kept
 
 
 @pytest.mark.parametrize("name", POSTS)
@@ -212,6 +234,14 @@ def test_bad_bodies_are_refused_by_name(
     assert_error(client.post(f"{path}/{name}", json=body), 400, problems)
 
 
+def test_tokens_and_chains_are_told_with_their_icons(client: FlaskClient, path: str) -> None:
+    base = client.get(f"{path}/tokens").get_json()["chains"][0]
+    assert (base["icon"], base["letter"]) == ("chain-8453", "B")
+    icons = {token["symbol"]: token["icon"] for token in base["tokens"]}
+    assert {symbol: icons[symbol] for symbol in ("USDC", "ETH", "cbBTC")} == {"USDC": "usdc", "ETH": "eth", "cbBTC": ""}
+    assert quoted(client, path)["icon"] == "usdc"
+
+
 @pytest.mark.parametrize("name", ["status", "tokens"])
 def test_an_unknown_order_is_not_found_by_scripts(
     client: FlaskClient, name: str, assert_error: Callable[..., None]
@@ -253,9 +283,6 @@ def test_each_order_is_counted_by_itself_and_all_of_an_address_together(
     assert statuses == [200, 200, 200, 200, 200, 429]
 
 
-def test_pictures_from_plain_http_are_for_the_test_mode_only(client: FlaskClient, shop: Shop, path: str) -> None:
-    def policy(page: str) -> str:
-        return client.get(page).headers["Content-Security-Policy"]
-
-    assert "img-src 'self' https: http:;" in policy(path)
-    assert "img-src 'self' https:;" in policy(f"/payment/{shop.create_live()}")
+def test_pictures_come_from_here_or_over_https_in_both_modes(client: FlaskClient, shop: Shop, path: str) -> None:
+    for page in (path, f"/payment/{shop.create_live()}"):
+        assert "img-src 'self' data: https:;" in client.get(page).headers["Content-Security-Policy"]

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.checkout_page import strings
-from api.checkout_page.amounts import format_duration, format_money, format_whole_units, round_up_amount
+from api.checkout_page.amounts import format_duration, format_money, format_rounded, format_whole_units, round_amount
 from api.checkout_page.avatars import HUES, pick_hue, pick_letter
 from api.checkout_page.claims import describe_offers
-from api.checkout_page.page import draw_qr
+from api.checkout_page.devices import draw_qr
 from api.checkout_page.redirects import add_outcome
 from api.checkout_page.words import ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED
 from api.domain.money import UINT256_MAX
@@ -43,20 +43,39 @@ decimals = st.integers(0, 36)
     ],
 )
 def test_amounts_are_written_in_whole_units(amount: int, digits: int, symbol: str, text: str) -> None:
-    assert format_money(amount, digits, symbol) == text
+    assert format_money(amount, digits, symbol, strings.load()) == text
 
 
 @given(amounts, decimals)
 def test_no_digit_of_an_amount_is_lost(amount: int, digits: int) -> None:
     with localcontext(prec=200):
-        assert Decimal(format_whole_units(amount, digits).replace(",", "")) == Decimal(amount).scaleb(-digits)
+        assert Decimal(format_whole_units(amount, digits, strings.load()).replace(",", "")) == Decimal(amount).scaleb(
+            -digits
+        )
 
 
-@given(amounts, decimals)
-def test_a_rounded_amount_is_never_less_and_hardly_more(amount: int, digits: int) -> None:
-    with localcontext(prec=200):
-        exact, shown = Decimal(amount).scaleb(-digits), Decimal(round_up_amount(amount, digits).replace(",", ""))
-        assert exact <= shown <= exact * Decimal("1.001")
+@given(amounts, decimals, st.sampled_from(["USDC", "ETH"]))
+def test_a_rounded_amount_is_never_less_and_hardly_more(amount: int, digits: int, symbol: str) -> None:
+    up, down = (round_amount(amount, digits, symbol, up=up) for up in (True, False))
+    assert down <= amount <= up
+    assert 100_000 * (up - down) <= amount or up == down
+    assert round_amount(up, digits, symbol) == up
+
+
+@pytest.mark.parametrize(
+    ("amount", "digits", "symbol", "text"),
+    [
+        (12_146_618_868_613_214, 18, "ETH", "0.0121467 ETH"),
+        (42_912_345, 6, "USDC", "42.9124 USDC"),
+        (42_500_000, 6, "USDC", "42.50 USDC"),
+        (1_234_567_891_234, 6, "USDC", "1,234,567.90 USDC"),
+        (1_234_567 * 10**18 + 1, 18, "POL", "1,234,568 POL"),
+        (999_999_900_000_001, 18, "ETH", "0.001 ETH"),
+        (1, 18, "ETH", "0.000000000000000001 ETH"),
+    ],
+)
+def test_amounts_to_pay_have_six_digits(amount: int, digits: int, symbol: str, text: str) -> None:
+    assert format_rounded(amount, digits, symbol, strings.load()) == text
 
 
 @pytest.mark.parametrize(
@@ -74,7 +93,7 @@ def test_a_rounded_amount_is_never_less_and_hardly_more(amount: int, digits: int
     ],
 )
 def test_waiting_times_are_rounded_up(seconds: int, text: str) -> None:
-    assert format_duration(seconds, strings.load().duration) == text
+    assert format_duration(seconds, strings.load()) == text
 
 
 @pytest.mark.parametrize(
@@ -152,7 +171,7 @@ def test_claims_are_offered_with_their_amounts() -> None:
     offer = ClaimOffer(
         log_index=-1, token_address="0x1", token_symbol="USDC", decimals=6, amount=42_500_000, typed_data={"domain": {}}
     )
-    (shown,) = describe_offers([offer])["candidates"]
+    (shown,) = describe_offers([offer], strings.load())["candidates"]
     assert shown == {"log_index": -1, "token": "USDC", "amount_text": "42.50 USDC", "typed_data": {"domain": {}}}
 
 

@@ -56,6 +56,8 @@ def test_a_route_has_the_documented_shape(ask: Callable[..., Any], resources: Re
     assert 0.0 <= route["optimalityGapBps"] < 1.0
     assert route["optimalityGapScope"] in {"routes_up_to_4_hops", "all_flows"}
     assert route["optimalityGapReason"] == ""
+    of_flows = route["optimalityGapAllFlowsBps"]
+    assert of_flows is None or of_flows >= route["optimalityGapBps"]
     assert "alternatives" not in route
     for name in ("estimatedTime", "outputAmount", "outputAmountMin", "gas"):
         assert route[name].isascii()

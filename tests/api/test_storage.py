@@ -19,14 +19,17 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.orm.exc import StaleDataError
 
+from api.domain.env import EnvMode
 from api.domain.money import UINT256_MAX
 from api.services.resources import Resources
+from api.services.vendors.brands import Brand, change_brand, read_brand
 from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database, insert_new
 from api.storage.migrations import find_latest_revision, make_alembic_config, read_current_revision, upgrade
 from api.storage.tables import Base, JobSlot, PaymentOrder, SimulatedTransfer, Vendor
 from tests.api.conftest import START, Merchant
 from tests.support.databases import DIALECTS
+from tests.support.pictures import make_png
 
 
 def order_of(merchant: Merchant, order_id: str = "po_1", **changes: object) -> PaymentOrder:
@@ -78,7 +81,30 @@ def test_two_processes_can_migrate_at_once(
     command = [sys.executable, "-m", "api.cli", "db", "upgrade"]
     processes = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     printed = {process.communicate(timeout=60)[0] for process in processes}
-    assert printed == {b"The database is at revision 0002.\n"}
+    assert printed == {b"The database is at revision 0003.\n"}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_the_revision_before_held_stays(dialect: str, make_database_url: Callable[[str], str]) -> None:
+    from alembic import command
+
+    database = Database(make_database_url(dialect))
+    command.upgrade(make_alembic_config(database.engine), "0002")
+    assert read_current_revision(database.engine) == "0002"
+    with database.write() as session:
+        vendor = create_vendor(session, "Tea & Co", START)
+        session.add(order_of(Merchant(vendor)))
+    upgrade(database.engine)
+    with database.write() as session:
+        assert session.get_one(PaymentOrder, "po_1").line_items == [{"title": "Tea", "quantity": 1}]
+        assert session.get_one(Vendor, vendor.vendor_id).name == "Tea & Co"
+        assert read_brand(session, vendor.vendor_id, EnvMode.TEST) == Brand()
+        change_brand(session, vendor.vendor_id, EnvMode.TEST, {"display_name": "Tea"}, make_png(), START)
+    command.downgrade(make_alembic_config(database.engine), "0002")
+    upgrade(database.engine)
+    with database.read() as session:
+        assert session.get_one(PaymentOrder, "po_1").vendor_id == vendor.vendor_id
+    database.close()
 
 
 @pytest.mark.parametrize("amount", [0, 1, 2**53 + 1, 2**63, 10**30 + 7, UINT256_MAX])

@@ -27,6 +27,7 @@ from tests.support.main_net import MainNet, running_main_net
 
 CHAIN = 8453
 PRICE = 42_500_000
+GAS_PRICE = 10**9
 ADDRESSES = count(0xB0B000)
 """Where merchants receive, each at its own."""
 
@@ -54,10 +55,12 @@ def open_chain_shop(net: MainNet, folder: Path) -> Iterator[Shop]:
     world = ChainAccess(chains=chains, builders=PaymentBuilders.load(), firm=NoBridge())
     start = datetime.fromtimestamp(net.chain.now(), UTC)
     real = {
-        "chain_access": {EnvMode.TEST: world},
-        "ledgers": {EnvMode.TEST: ChainLedger({CHAIN: net.rpc()}, is_rehearsal=True)},
+        "chain_access": {EnvMode.TEST: world, EnvMode.LIVE: world},
+        "ledgers": {mode: ChainLedger({CHAIN: net.rpc()}, is_rehearsal=True) for mode in EnvMode},
     }
-    with open_shop(folder, start=start, snapshot=Snapshot(net.markets()), **real) as shop:
+    with open_shop(
+        folder, start=start, snapshot=Snapshot(net.markets(), gas_prices={CHAIN: GAS_PRICE}), **real
+    ) as shop:
         yield shop
 
 
@@ -77,15 +80,18 @@ def choose(tab: Tab, symbol: str) -> Page:
 
 
 def choose_again(page: Page, symbol: str) -> Page:
-    """Choose a token on Base on a page that is open."""
-    page.get_by_role("radio", name="Base", exact=True).check(force=True)
+    """Choose a token on Base on a page that is open, instead of what is chosen already."""
+    expect(page.get_by_role("heading", name=re.compile("^(Choose how to pay|Review and pay)$"))).to_be_visible()
+    change = page.get_by_role("button", name="Change")
+    if change.is_visible():
+        change.click()
     page.get_by_role("button", name=re.compile(rf"^{symbol} ")).click()
     expect(pay_button(page)).to_be_visible()
     return page
 
 
 def pay_button(page: Page) -> Locator:
-    return page.get_by_role("button", name=re.compile(r"^Pay [\d.]+ \w+$"))
+    return page.get_by_role("button", name=re.compile(r"^Pay [\d.]+ \w+( with .+)?$"))
 
 
 def expect_problem(page: Page, text: str) -> None:

@@ -70,6 +70,11 @@ class Tab:
     expected: list[str] = field(default_factory=list)
     order_id: str = ""
 
+    @property
+    def unexpected(self) -> list[str]:
+        """What the console said, but for what the test expects."""
+        return [text for text in self.problems if not any(part in text for part in self.expected)]
+
     def open(self, **order: Any) -> Page:
         """Make an order and open its page."""
         return self.visit(self.shop.order(**order))
@@ -80,12 +85,25 @@ class Tab:
         return self.page
 
     def choose(self, chain: str, symbol: str) -> Locator:
-        """Choose a token, and return the button that pays with it."""
+        """Choose a token instead of what is chosen already, and return the button that pays with it."""
+        self.list_tokens()
         self.page.get_by_role("radio", name=chain, exact=True).check(force=True)
         self.page.get_by_role("button", name=re.compile(rf"^{re.escape(symbol)} ")).click()
-        button = self.page.get_by_role("button", name=re.compile("with the test wallet"))
-        expect(button).to_be_visible()
-        return button
+        expect(self.pay_button).to_be_visible()
+        return self.pay_button
+
+    def list_tokens(self) -> None:
+        """Go to the list of all ways to pay, once the page has chosen one."""
+        title = self.page.get_by_role("heading", name=re.compile("^(Choose how to pay|Review and pay)$"))
+        expect(title).to_be_visible()
+        change = self.page.get_by_role("button", name="Change")
+        if change.is_visible():
+            change.click()
+
+    @property
+    def pay_button(self) -> Locator:
+        """The button that pays from the test wallet."""
+        return self.page.get_by_role("button", name=re.compile("with the test wallet"))
 
     def work(self, seconds: float = 1, *, rounds: int = 1) -> None:
         """Let time pass for the service, and let the customer look at the page, which asks for news then."""
@@ -103,8 +121,24 @@ class Tab:
         assert self.page.evaluate(wide) <= 0, "the page scrolls sideways"
         if FOLDER:
             Path(FOLDER).mkdir(parents=True, exist_ok=True)
-            self.page.screenshot(path=str(Path(FOLDER) / f"{name}.png"), full_page=True)
+            # Chromium takes a whole page as a screen with a mouse, so of phones only what is seen is taken.
+            has_mouse = self.page.evaluate("() => matchMedia('(hover: hover)').matches")
+            self.page.screenshot(path=str(Path(FOLDER) / f"{name}.png"), full_page=has_mouse)
         assert violations(self.page) == []
+
+
+def open_tab(browser: Browser, shop: Shop, **settings: Any) -> Tab:
+    """Open a tab of its own context, which notes what its console says."""
+    context = browser.new_context(**{"viewport": {"width": 1200, "height": 860}, "locale": "en-GB", **settings})
+    context.set_default_timeout(10_000)
+    context.add_init_script(WATCH_CSP)
+    context.route(f"{SHOP}/**", _merchant_page)
+    context.route("https://img.example/**", _picture)
+    page = context.new_page()
+    tab = Tab(page=page, shop=shop, context=context)
+    page.on("console", lambda message: tab.problems.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: tab.problems.append(str(error)))
+    return tab
 
 
 @pytest.fixture
@@ -113,23 +147,13 @@ def make_tab(browser: Browser, shop: Shop) -> Iterator[Callable[..., Tab]]:
     tabs: list[Tab] = []
 
     def make(**settings: Any) -> Tab:
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 860}, "locale": "en-GB", **settings})
-        context.set_default_timeout(10_000)
-        context.add_init_script(WATCH_CSP)
-        context.route(f"{SHOP}/**", _merchant_page)
-        context.route("https://img.example/**", _picture)
-        page = context.new_page()
-        tab = Tab(page=page, shop=shop, context=context)
-        page.on("console", lambda message: tab.problems.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: tab.problems.append(str(error)))
-        tabs.append(tab)
-        return tab
+        tabs.append(open_tab(browser, shop, **settings))
+        return tabs[-1]
 
     yield make
     for tab in tabs:
         tab.context.close()
-    unexpected = [text for tab in tabs for text in tab.problems if not any(part in text for part in tab.expected)]
-    assert unexpected == []
+    assert [text for tab in tabs for text in tab.unexpected] == []
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from api.asgi import compose
 from api.config import Config
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
+from api.server import EndingProtocol
 from api.services.chains.chain_access import ChainAccess
 from api.services.market.market import MarketService
 from api.services.market.supply import load_offline
@@ -106,7 +107,7 @@ class Shop:
             expire_orders(self.resources)
 
     def move_price(self, chain_id: int, *, selling: int) -> None:
-        """Sell so much of a chain's coin in each of its pools, so that the coin is worth less."""
+        """Sell so much of a chain's coin in each of its pools: their prices differ, so that routes get cheaper."""
         snapshot = self.resources.market.snapshot
         coins = {"WETH", "ETH"}
         moved = []
@@ -182,7 +183,9 @@ def _compile_kernels(market: MarketService) -> None:
 @contextmanager
 def _serving(resources: Resources, listener: socket.socket) -> Iterator[None]:
     app = compose(build_app(resources), threads=8)
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="websockets-sansio", lifespan="off"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, http=EndingProtocol, log_config=None, ws="websockets-sansio", lifespan="off")
+    )
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     deadline = time.monotonic() + START_S

@@ -91,7 +91,7 @@ def test_without_scripts_it_says_what_to_do(make_tab: Callable[..., Tab]) -> Non
 
 def test_scripts_that_do_not_come_are_not_waited_for_in_silence(tab: Tab) -> None:
     tab.expected.append("Failed to load resource")
-    tab.page.route("**/chooser.js", lambda route: route.abort())
+    tab.page.route("**/main.*.js", lambda route: route.abort())
     page = tab.open()
     expect(page.get_by_role("heading", name="This page needs JavaScript to take a payment")).to_be_visible()
     tab.inspect("scripts-missing")
@@ -129,6 +129,8 @@ def test_looks_right(make_tab: Callable[..., Tab], name: str, settings: dict[str
         order_price={"currency": "DAI", "amount": 123_456_789_012_345_678_901, "decimals": 18},
         line_items=({"title": "שוקולד ‎(dark)", "quantity": 3, "description": "x" * 200}, *CARDS),
     )
+    if tab.page.viewport_size == SMALL:
+        page.get_by_text("Show details").click()
     page.get_by_text("Show 3 more").click()
     turn(page, direction)
     tab.inspect(f"{name}-choose")

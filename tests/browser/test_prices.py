@@ -45,15 +45,16 @@ def test_the_same_price_is_renewed_in_passing(tab: Tab) -> None:
 
 
 @pytest.mark.usefixtures("moving_market")
-def test_a_changed_price_needs_consent(tab: Tab) -> None:
+def test_a_higher_price_needs_consent(tab: Tab) -> None:
     tab.page.clock.install()
+    tab.shop.move_price(ARBITRUM, selling=10**18)
     page = tab.open()
     button = tab.choose("Arbitrum", "ETH")
     button.focus()
     before = amount(page)
-    tab.shop.move_price(ARBITRUM, selling=10**18)
+    tab.shop.restore_price()
     page.clock.run_for(MINUTE_MS)
-    change = page.get_by_role("group", name="The price has changed")
+    change = page.get_by_role("group", name="The price went up")
     expect(change).to_be_focused()
     expect(button).to_be_hidden()
     now = amount(page)
@@ -74,18 +75,39 @@ def test_a_changed_price_needs_consent(tab: Tab) -> None:
 
 
 @pytest.mark.usefixtures("moving_market")
-def test_an_unaccepted_price_is_compared_with_the_one_agreed_to(tab: Tab) -> None:
+def test_a_lower_price_is_taken_without_a_question(tab: Tab) -> None:
     tab.page.clock.install()
     page = tab.open()
     button = tab.choose("Arbitrum", "ETH")
+    button.focus()
     before = amount(page)
     tab.shop.move_price(ARBITRUM, selling=10**18)
     page.clock.run_for(MINUTE_MS)
-    expect(page.get_by_role("group", name="The price has changed")).to_be_visible()
+    expect(page.locator("#quote-amount")).not_to_have_text(before)
+    now = amount(page)
+    page.clock.run_for(100)
+    expect(page.get_by_role("status").first).to_have_text(f"The price went down from {before} to {now}.")
+    expect(page.get_by_role("group", name="The price went up")).to_be_hidden()
+    expect(button).to_be_focused()
+    expect(button).to_have_text(f"Pay {now} with the test wallet")
+    button.click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+
+
+@pytest.mark.usefixtures("moving_market")
+def test_an_unaccepted_price_is_compared_with_the_one_agreed_to(tab: Tab) -> None:
+    tab.page.clock.install()
+    tab.shop.move_price(ARBITRUM, selling=10**18)
+    page = tab.open()
+    button = tab.choose("Arbitrum", "ETH")
+    before = amount(page)
     tab.shop.restore_price()
     page.clock.run_for(MINUTE_MS)
+    expect(page.get_by_role("group", name="The price went up")).to_be_visible()
+    tab.shop.move_price(ARBITRUM, selling=10**18)
+    page.clock.run_for(MINUTE_MS)
     expect(button).to_have_text(f"Pay {before} with the test wallet")
-    expect(page.get_by_role("group", name="The price has changed")).to_be_hidden()
+    expect(page.get_by_role("group", name="The price went up")).to_be_hidden()
 
 
 def test_a_price_that_ran_out_at_the_server_is_not_paid(tab: Tab) -> None:
@@ -123,12 +145,13 @@ def test_prices_rest_after_ten_minutes(tab: Tab) -> None:
 def test_says_what_to_do_where_no_route_leads(tab: Tab) -> None:
     page = tab.open(order_price={"currency": "USDC", "amount": 10**24, "decimals": 6})
     tab.expected.append("409")
+    tab.list_tokens()
     page.get_by_role("radio", name="Polygon").check(force=True)
     page.get_by_role("button", name=re.compile("^POL ")).click()
     problem = page.locator("#problem")
     expect(problem).to_be_focused()
     expect(problem).to_contain_text("Choose another token or network.")
-    expect(page.get_by_role("button", name=re.compile("test wallet"))).to_be_hidden()
+    expect(tab.pay_button).to_be_hidden()
     tab.inspect("no-route")
     page.get_by_role("button", name="Change").click()
     expect(problem).to_be_hidden()
@@ -136,10 +159,9 @@ def test_says_what_to_do_where_no_route_leads(tab: Tab) -> None:
 
 
 def test_a_price_that_cannot_be_had_is_asked_for_again(tab: Tab) -> None:
-    page = tab.open()
     tab.expected.append("Failed to load resource")
-    page.route("**/quote", lambda route: route.abort())
-    page.get_by_role("button", name=re.compile("^USDC ")).click()
+    tab.page.route("**/quote", lambda route: route.abort())
+    page = tab.open()
     expect(page.locator("#problem")).to_contain_text("Check your connection and try again.")
     tab.inspect("no-connection")
     page.unroute("**/quote")
@@ -150,9 +172,10 @@ def test_a_price_that_cannot_be_had_is_asked_for_again(tab: Tab) -> None:
 
 def test_the_answer_for_a_token_left_behind_is_dropped(tab: Tab) -> None:
     page = tab.open()
+    tab.list_tokens()
     held: list[Route] = []
     page.route("**/quote", lambda route: route.continue_() if held else held.append(route))
-    page.get_by_role("button", name=re.compile("^ETH ")).click()
+    page.get_by_role("button", name=re.compile("^ETH ")).first.click()
     expect(page.get_by_role("heading", name="Review and pay")).to_be_focused()
     tab.inspect("quote-loading")
     page.get_by_role("button", name="Change").click()
@@ -165,6 +188,7 @@ def test_the_answer_for_a_token_left_behind_is_dropped(tab: Tab) -> None:
 def test_tokens_that_cannot_be_listed_are_asked_for_again(tab: Tab) -> None:
     tab.expected.append("Failed to load resource")
     tab.page.route("**/tokens", lambda route: route.abort())
+    tab.page.route("**/options", lambda route: route.abort())
     page = tab.open()
     expect(page.locator("#problem")).to_be_visible()
     page.unroute("**/tokens")
@@ -172,12 +196,28 @@ def test_tokens_that_cannot_be_listed_are_asked_for_again(tab: Tab) -> None:
     tab.choose("Base", "USDC")
 
 
-def test_tokens_are_searched_by_name_and_address(tab: Tab) -> None:
+def test_everything_is_searched_over_all_networks(tab: Tab) -> None:
     page = tab.open()
-    search = page.get_by_role("searchbox", name="Search tokens")
+    tab.list_tokens()
+    page.get_by_role("radio", name="Base", exact=True).check(force=True)
+    search, rows = page.get_by_role("searchbox", name="Search tokens"), page.locator(".token")
     search.fill("0x833589FCD6")
-    expect(page.locator(".token")).to_have_count(1)
-    expect(page.locator(".token")).to_contain_text("USD Coin")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("USDC Base")
+    search.fill("pol")
+    expect(page.get_by_role("button", name=re.compile("^POL Polygon"))).to_be_visible()
+    search.fill("arbitrum dai")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("Arbitrum")
     search.fill("no such coin")
-    expect(page.get_by_text("Try another name or another network.").last).to_be_visible()
+    expect(page.get_by_text("Nothing matches.").last).to_be_visible()
     tab.inspect("no-match")
+
+
+def test_without_prices_the_list_is_there_still(tab: Tab) -> None:
+    tab.expected.append("Failed to load resource")
+    tab.page.route("**/options", lambda route: route.abort())
+    page = tab.open()
+    expect(page.get_by_role("heading", name="Choose how to pay")).to_be_visible()
+    expect(page.locator("#problem")).to_be_hidden()
+    tab.choose("Arbitrum", "ETH")

@@ -123,7 +123,7 @@ def test_a_cancelled_tab_shows_the_hash_that_the_wallet_gave(
     credit(tab, tx_hash, PRICE)
     focus(page)
     expect(page.get_by_role("heading", name="The money came after the order was closed")).to_be_visible()
-    expect(page.locator("#received")).to_contain_text("has received 42.50 USDC")
+    expect(page.locator("#receipt-rows [data-name=arrived]")).to_contain_text("42.50 USDC")
     expect(page.locator(".transaction")).to_contain_text("42.50 USDC arrived after the order was closed.")
     expect(page.locator(".transaction")).to_have_count(1)
     tab.inspect(f"paid-after-close-{name}")
@@ -216,9 +216,10 @@ def test_a_wallet_without_gas_is_told_what_to_do(make_tab, net: MainNet, wallet:
     for name, settings in (("desktop", {}), ("phone", {"viewport": PHONE})):
         tab = make_tab(**settings)
         wallet.inject(tab.context, "Empty Wallet")
-        net.chain.rpc("anvil_setBalance", PAYER, "0x0")
-        wallet.gas_price = "0x3b9aca00"
+        net.fund(PAYER, "ETH", 10**18)
+        wallet.gas_price, wallet.is_connected = "0x3b9aca00", True
         page = choose(tab, "USDC")
+        net.fund(PAYER, "ETH", 0)  # after the page has looked
         pay_button(page).click()
         expect_problem(page, "Your wallet has too little ETH for the network fee on Base. Add some ETH there")
         expect(pay_button(page)).to_be_focused()

@@ -8,10 +8,13 @@ import pytest
 from eth_utils import keccak
 from playwright.sync_api import expect
 
+from api.domain.env import EnvMode
 from tests.browser.chain_shop import (
+    ADDRESSES,
     CHAIN,
     PRICE,
     choose,
+    choose_again,
     expect_problem,
     forget_reports,
     merchants_balance,
@@ -60,7 +63,7 @@ def test_a_permission_and_a_payment_are_signed_on_the_right_network(tab: Tab, ne
     tab.inspect("wallet-sent")
     methods = [method for _, method in wallet.asked if not method.startswith("eth_get")]
     assert methods == [
-        "eth_requestAccounts", "eth_chainId", "wallet_switchEthereumChain", "eth_chainId",
+        "eth_accounts", "eth_requestAccounts", "eth_chainId", "wallet_switchEthereumChain", "eth_chainId",
         "wallet_getCapabilities", "eth_sendTransaction", "eth_sendTransaction",
     ]  # fmt: skip
     assert merchants_balance(tab, net) == PRICE
@@ -153,12 +156,35 @@ def test_too_little_is_said_before_anything_is_signed(tab: Tab, wallet: TestWall
     assert "eth_sendTransaction" not in [method for _, method in wallet.asked]
 
 
-def test_a_network_that_the_wallet_does_not_know_is_named(tab: Tab, wallet: TestWallet) -> None:
+def test_a_network_that_the_wallet_does_not_know_is_offered_with_public_endpoints(
+    tab: Tab, net: MainNet, wallet: TestWallet
+) -> None:
+    wallet.knows = frozenset({"0x1"})
+    wallet.inject(tab.context, "Test Wallet")
+    page = tab.visit(tab.shop.real_order(EnvMode.LIVE, address=f"0x{next(ADDRESSES):040x}"))
+    choose_again(page, "ETH")
+    wallet.declines = {"wallet_addEthereumChain"}
+    pay_button(page).click()
+    expect_problem(page, "You declined in your wallet, so this payment was not sent.")
+    assert (wallet.added, merchants_balance(tab, net)) == ([], 0)
+    wallet.declines = set()
+    with page.expect_response("**/report"):
+        pay_button(page).click()
+    (offered,) = wallet.added
+    assert (offered["chainId"], offered["chainName"]) == ("0x2105", "Base")
+    assert offered["nativeCurrency"] == {"name": "Ether", "symbol": "ETH", "decimals": 18}
+    assert offered["rpcUrls"] == ["https://mainnet.base.org"], "never the operator's"
+    assert merchants_balance(tab, net) == PRICE
+
+
+def test_a_network_of_a_test_order_is_named_only(tab: Tab, wallet: TestWallet) -> None:
+    """It may rehearse a main net, where the wallet would pay with real money."""
     wallet.knows = frozenset({"0x1"})
     wallet.inject(tab.context, "Test Wallet")
     page = choose(tab, "ETH")
     pay_button(page).click()
     expect_problem(page, "Your wallet does not know Base. Add that network in the wallet")
+    assert wallet.added == []
     assert "eth_sendTransaction" not in [method for _, method in wallet.asked]
 
 
@@ -174,7 +200,7 @@ def test_of_several_wallets_the_customer_chooses(tab: Tab, net: MainNet, wallet:
     pay_button(page).click()
     with page.expect_response("**/report"):
         dialog.get_by_role("button", name="Blue <b>Wallet</b>").click()
-    assert {name for name, _ in wallet.asked} == {"Blue <b>Wallet</b>"}
+    assert {name for name, method in wallet.asked if method != "eth_accounts"} == {"Blue <b>Wallet</b>"}
     assert merchants_balance(tab, net) == PRICE
 
 

@@ -33,6 +33,9 @@ for (const [number, name] of %s.entries()) {
     },
   };
   const info = { uuid: `wallet-${number}`, name, icon: "data:image/png;base64,", rdns: `test.wallet${number}` };
+  provider.on = (name, tell) => {
+    if (name === "accountsChanged") window.addEventListener("wallet-account", ({ detail }) => tell(detail));
+  };
   const announce = () => {
     const detail = Object.freeze({ info, provider });
     window.dispatchEvent(new CustomEvent("eip6963:announceProvider", { detail }));
@@ -68,6 +71,7 @@ class TestWallet:
     chain: str = "0x1"
     knows: frozenset[str] = frozenset({"0x1", "0x2105"})
     is_atomic: bool = False
+    is_connected: bool = False
     declines: set[str] = field(default_factory=set)
     holds: set[str] = field(default_factory=set)
     prompts: list[str] = field(default_factory=list)
@@ -78,6 +82,7 @@ class TestWallet:
     key: bytes = b""
     asked: list[tuple[str, str]] = field(default_factory=list)
     batches: dict[str, str] = field(default_factory=dict)
+    added: list[dict[str, Any]] = field(default_factory=list)
     before_batch: Callable[[], None] = lambda: None
 
     def inject(self, context: BrowserContext, *names: str) -> None:
@@ -113,12 +118,21 @@ class TestWallet:
 
     def _result(self, method: str, parameters: list[Any]) -> Any:
         match method:
+            case "eth_accounts":
+                return [self.account] if self.is_connected else []
             case "eth_requestAccounts":
+                self.is_connected = True
                 return [self.account]
             case "eth_chainId":
                 return self.chain
             case "wallet_switchEthereumChain":
                 return self._switch(parameters[0]["chainId"])
+            case "wallet_addEthereumChain":
+                self.added.append(parameters[0])
+                self.knows |= {parameters[0]["chainId"]}
+                return None
+            case "eth_call" | "eth_getBalance":
+                return self.net.chain.rpc(method, *parameters)
             case "eth_sendTransaction":
                 return self._send(parameters[0])
             case "eth_getTransactionReceipt":

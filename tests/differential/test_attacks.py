@@ -29,6 +29,17 @@ def test_no_bound_is_broken(run: int) -> None:
     assert sum(each.claimed for each in tried) > 0.8 * len(tried)
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        3454,  # a fixed cost of next to nothing lost the digits of a tangent's input
+        6407,  # a token that multipliers had made worthless counted as one from which nothing leads on
+    ],
+)
+def test_bounds_that_were_broken_hold(seed: int) -> None:
+    assert [each.broken for each in attack(seed)] == ["", ""]
+
+
 def test_markets_are_dirty_and_long() -> None:
     kinds, longest, dust = set(), 0, 0
     for seed in range(60):

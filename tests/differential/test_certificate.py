@@ -37,7 +37,7 @@ def excluded(result: RouteResult, rival: Route) -> str:
         return ""
     ours, gap = result.best().net_amount, certificate.gap_bps / 1e4
     if result.request.side == "exact_out":
-        broken = rival.net_amount < ours / (1 + gap) * (1 - ROUNDING)
+        broken = rival.net_amount < ours * (1 - gap) * (1 - ROUNDING)
     else:
         broken = rival.net_amount > ours / (1 - gap) * (1 + ROUNDING)
     return f"{certificate}: ours {ours}: {result.best()}; rival {rival.net_amount}: {rival}" if broken else ""

@@ -92,7 +92,7 @@ def check_certificates(found: RouteResult, every: list[Route]) -> None:
             if within and rival.fill_time_s > ours.fill_time_s:
                 continue
             if ours.side is Side.EXACT_OUT:
-                assert rival.net_amount >= ours.net_amount / (1 + gap) * (1 - 1e-9)
+                assert rival.net_amount >= ours.net_amount * (1 - gap) * (1 - 1e-9)
             else:
                 assert rival.net_amount <= ours.net_amount / (1 - gap) * (1 + 1e-9)
 

@@ -12,7 +12,7 @@ import pytest
 from benchmarks import recorded
 from benchmarks.instances import constant_product_market, queries
 from benchmarks.measure import gap_of, gas_price, request_of
-from routing_engine import Router
+from routing_engine import Router, RouteRequest
 from routing_engine.request import USUAL_HOPS
 
 SMALL = 0.01
@@ -111,3 +111,13 @@ def test_what_was_sold_is_bought_for_no_more_where_hardly_more_is_to_be_had(shar
     bought = router.find_routes(replace(request, side="exact_out", amount=sold.amount_out))
     assert bought.best().amount_in_gross <= sold.amount_in_gross * (1 + 1e-5)
     assert gap_of(bought) <= 3.0  # 7,856 bps, 28,906 and 156,728 by the mean price of all paths
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("amount", [15_000, 20_000, 100_000])
+def test_free_gas_gives_no_less_than_gas_at_a_price(shared_data: Path, amount: int) -> None:
+    """Markets of next to nothing once took the paths of those that bring most: 22, 133 and 1,600 bps were lost."""
+    router = Router(recorded.market(shared_data, recorded.RECORDINGS[2]))
+    request = RouteRequest(token_in="WETH@1", token_out="USDC@1", amount=amount * 10**18)
+    free, dear = (router.find_routes(replace(request, gas_prices={1: price})).best() for price in (0, 10**10))
+    assert free.amount_out >= dear.amount_out * (1 - 1e-3)

@@ -17,7 +17,7 @@ from flask import Flask
 from websockets.sync.client import ClientConnection
 
 from api.asgi import compose
-from api.server import MESSAGE_BYTES
+from api.server import MESSAGE_BYTES, EndingProtocol
 
 USDC_POLYGON = "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"
 CRV_POLYGON = "0x172370d5Cd63279eFa6d502DAB29171933a610AF"
@@ -40,6 +40,7 @@ def served(app: Flask) -> Iterator[str]:
         listener.listen()
         config = uvicorn.Config(
             compose(app, threads=4),
+            http=EndingProtocol,
             log_config=None,
             lifespan="off",
             ws="websockets-sansio",

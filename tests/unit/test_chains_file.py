@@ -169,6 +169,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a pair's venue": (invented(pairs=["SVN USDC v4.low:5"]), r"sandbox.pairs\[0\]: must name a venue"),
     "a home": (invented(home_of="SVN"), r"sandbox.home_of: must be a list"),
     "what a sandbox has not": (invented(colour="red"), r"sandbox.colour: is no field of a sandbox; known are"),
+    "a public endpoint": (changed(public_rpc_urls=["http://x"]), r"public_rpc_urls: must be a list of URLs that begin"),
+    "public endpoints": (changed(public_rpc_urls="https://x.example"), r"public_rpc_urls: must be a list"),
     "a field": (changed(colour="red"), r"chains\[0\].colour: is no field of a chain; known are "),
 }
 

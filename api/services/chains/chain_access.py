@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from adapters.base import FirmQuote
@@ -16,6 +16,7 @@ from adapters.transactions.simulation import PaymentChain
 from api.config import Config
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
+from api.services.chains.balances import BalanceReader
 from api.services.ledger.chain_ledger import connect_pools
 from routing_engine import Hop
 
@@ -40,11 +41,20 @@ class ChainAccess:
         Builds calls.
     firm : Firm
         Confirms bridges.
+
+    Attributes
+    ----------
+    balances : BalanceReader
+        Reads what customers hold.
     """
 
     chains: Mapping[int, PaymentChain]
     builders: PaymentBuilders
     firm: Firm
+    balances: BalanceReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "balances", BalanceReader(self.chains))
 
 
 class _LazyFirmQuoter:

@@ -10,8 +10,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.payments import GONE
+from api.domain.payments import COUNTED, GONE
 from api.domain.transfers import TransferKind
+from api.services.checkout.paid_quote import find_paid_quote, load_own_quote
+from api.services.checkout.quote import OrderQuote
 from api.services.orders.views import PublicOrder, read_public_order
 from api.services.resources import Resources
 from api.storage.tables import DoubtfulBlock, Payment, WatchCursor
@@ -39,6 +41,12 @@ class SeenTransfer:
         Whether the order was closed when it came.
     is_waiting : bool
         Of a deposit that was built for the order: whether its bridge may still deliver it.
+    is_settled : bool
+        Whether it has the confirmations that its value asks for.
+    mined_at : datetime
+        Its block's time.
+    source_tx_hash : str or None
+        Of what a bridge delivered: the deposit that it answers.
     """
 
     kind: TransferKind
@@ -50,6 +58,9 @@ class SeenTransfer:
     is_counted: bool
     is_after_close: bool
     is_waiting: bool
+    is_settled: bool
+    mined_at: datetime
+    source_tx_hash: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +75,14 @@ class MoneySeen:
         Up to when every connected chain has been read without a doubt; None where that can't be said.
     chain_ids : tuple of int
         The chains that are connected.
+    paid_quote : OrderQuote or None
+        The quote by which it was paid, or by which a payment is on its way that is not seen yet; None if none is known.
     """
 
     transfers: tuple[SeenTransfer, ...]
     looked_at: datetime | None
     chain_ids: tuple[int, ...]
+    paid_quote: OrderQuote | None = None
 
     @property
     def payments(self) -> tuple[SeenTransfer, ...]:
@@ -81,8 +95,15 @@ class MoneySeen:
         return tuple(row for row in self.transfers if row.is_waiting)
 
 
-def load_order_and_money(resources: Resources, order_id: str) -> tuple[PublicOrder, MoneySeen]:
+def load_order_and_money(
+    resources: Resources, order_id: str, quote_id: str | None = None
+) -> tuple[PublicOrder, MoneySeen]:
     """Return an order and what is known of its money, of one moment: money that comes meanwhile is in both or neither.
+
+    Parameters
+    ----------
+    quote_id : str, optional
+        Quote of this order by which a payer says to have paid; counts until a payment is seen.
 
     Raises
     ------
@@ -91,19 +112,23 @@ def load_order_and_money(resources: Resources, order_id: str) -> tuple[PublicOrd
     """
     with resources.database.read_one_state() as session:
         order = read_public_order(resources, session, order_id)
-        return order, _find_money_seen(resources, session, order)
+        return order, _find_money_seen(resources, session, order, quote_id)
 
 
-def _find_money_seen(resources: Resources, session: Session, order: PublicOrder) -> MoneySeen:
+def _find_money_seen(resources: Resources, session: Session, order: PublicOrder, quote_id: str | None) -> MoneySeen:
     ledger = resources.ledgers.get(order.env_mode)
     chain_ids = ledger.chain_ids if ledger is not None else frozenset()
     query = select(Payment).where(Payment.order_id == order.order_id, Payment.state.not_in(GONE))
     rows = session.scalars(query.order_by(Payment.mined_at, Payment.id)).all()
     answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}
+    quote = find_paid_quote(session, rows)
+    if quote is None and quote_id is not None and not rows:
+        quote = load_own_quote(session, order.order_id, quote_id)
     return MoneySeen(
         transfers=tuple(_describe_seen(order, row, answered) for row in rows),
         looked_at=_find_looked_at(session, order.env_mode, chain_ids),
         chain_ids=tuple(sorted(chain_ids)),
+        paid_quote=quote,
     )
 
 
@@ -120,6 +145,9 @@ def _describe_seen(order: PublicOrder, row: Payment, answered: Collection[str | 
         is_counted=(row.chain_id, row.token_address) == settled and not row.is_rejected,
         is_after_close=row.is_after_close,
         is_waiting=is_deposit and row.is_built and not row.is_overdue and row.tx_hash not in answered,
+        is_settled=row.state in COUNTED,
+        mined_at=row.mined_at,
+        source_tx_hash=row.source_tx_hash,
     )
 
 

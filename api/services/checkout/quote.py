@@ -10,7 +10,8 @@ from typing import Any
 from adapters.transactions.base import PlannedHop
 from routing_engine import Hop, Token
 
-AMOUNTS = ("amount_in", "amount_in_max", "amount_out")
+AMOUNTS = ("amount_in", "amount_in_max", "amount_out", "coin_needed")
+PARTS = ("steps", "fees", "costs")
 MOMENTS = ("created_at", "expires_at")
 
 
@@ -36,6 +37,8 @@ class OrderQuote:
         The route's steps in the interface's shape; empty for a transfer of the settlement token itself.
     fees : tuple of mapping
         The interface's `totalFees`: amount and currency of each, gas among them.
+    total, coin_needed, costs : int or None, int, and tuple of mapping
+        What it costs in all, and what it needs of the chain's coin; see `Costs`.
     gas : int
         Gas units of all steps.
     fill_time_s : int
@@ -61,6 +64,9 @@ class OrderQuote:
     settlement_token_address: str
     steps: tuple[Mapping[str, Any], ...] = ()
     fees: tuple[Mapping[str, Any], ...] = ()
+    total: int | None = None
+    coin_needed: int = 0
+    costs: tuple[Mapping[str, Any], ...] = ()
     gas: int = 0
     fill_time_s: int
     price_impact_bps: int = 0
@@ -80,8 +86,9 @@ class OrderQuote:
         return (
             body
             | {name: str(body[name]) for name in AMOUNTS}
+            | {"total": None if self.total is None else str(self.total)}
             | {name: body[name].isoformat() for name in MOMENTS}
-            | {"steps": list(self.steps), "fees": list(self.fees)}
+            | {name: list(body[name]) for name in PARTS}
             | {"hops": [_write_hop(planned) for planned in self.hops]}
         )
 
@@ -90,10 +97,11 @@ class OrderQuote:
         """Inverse of `to_body`."""
         amounts = {name: int(body[name]) for name in AMOUNTS}
         moments = {name: datetime.fromisoformat(body[name]) for name in MOMENTS}
-        parts = {name: tuple(body[name]) for name in ("steps", "fees")}
+        parts = {name: tuple(body[name]) for name in PARTS}
+        total = None if body["total"] is None else int(body["total"])
         hops = tuple(_read_hop(each) for each in body.get("hops", ()))
         plain = {field.name: body[field.name] for field in fields(cls) if field.name in body}
-        return cls(**{**plain, **amounts, **moments, **parts, "hops": hops})
+        return cls(**{**plain, **amounts, **moments, **parts, "total": total, "hops": hops})
 
 
 def _write_hop(planned: PlannedHop) -> dict[str, Any]:

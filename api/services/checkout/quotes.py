@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from api.domain.errors import Conflict, InvalidData, NotFound, Problem
+from api.domain.errors import InvalidData, NotFound, Problem
 from api.domain.ids import IdPrefix, make_id
 from api.domain.orders import OrderStatus
-from api.services.checkout.payable_routes import find_payable
 from api.services.checkout.payable_tokens import PayableChain, PayableToken, find_settlement_token
+from api.services.checkout.prices import find_price
 from api.services.checkout.quote import OrderQuote
+from api.services.checkout.refusals import OrderQuoteRefusal, OrderQuoteRefused
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
-from api.services.routing.query import BPS, RouteQuery, choose_slippage_bps
-from api.services.routing.routes import RouteNotFound, make_route_writer, require_routes, unknown_is_no_route
 from api.services.routing.serializers import VALID_FOR
 from api.storage.tables import StoredQuote
-from routing_engine import RouteRequest, Side, Token
-from routing_engine.reference.chains import CHAINS, block_time_s
-
-if TYPE_CHECKING:
-    from api.services.chains.chain_access import ChainAccess
-    from routing_engine import Route, Router
+from routing_engine import Token
+from routing_engine.reference.chains import CHAINS
 
 __all__ = [
     "OrderQuote",
@@ -33,26 +27,6 @@ __all__ = [
     "get_order_quote",
     "quote_order",
 ]
-
-
-class OrderQuoteRefusal(StrEnum):
-    """Why an order has no quote."""
-
-    NOT_PAYABLE = "order_not_payable"
-    NOT_WAITING = "order_not_waiting_for_payment"
-    NO_ROUTE = "no_route"
-    EXPIRED = "quote_expired"
-    TOO_LITTLE = "balance_too_low"
-    WOULD_FAIL = "payment_would_fail"
-    REJECTED = "wallet_rejected"
-
-
-class OrderQuoteRefused(Conflict):
-    """An order can't be paid this way now; `reason` says why in a word, `message` in a sentence."""
-
-    def __init__(self, reason: OrderQuoteRefusal, message: str, *problems: Problem) -> None:
-        super().__init__(message, *problems)
-        self.reason = reason
 
 
 def quote_order(resources: Resources, order_id: str, chain_id: int, token_address: str) -> OrderQuote:
@@ -79,12 +53,7 @@ def quote_order(resources: Resources, order_id: str, chain_id: int, token_addres
     settled, due = require_due(resources, order)
     token = _find_payment_token(resources, chain_id, token_address)
     access = resources.chain_access.get(order.env_mode)
-    if token == settled:
-        details = _describe_transfer(settled, due)
-    elif access is None:
-        details = _find_route(resources, token, settled, due)
-    else:
-        details = _find_payable_route(resources, access, token, settled, due)
+    details = find_price(resources, access, token, settled, due)
     quote = _make_quote(resources, order_id, token, settled, due, details)
     with resources.database.write() as session:
         session.add(
@@ -148,53 +117,6 @@ def _find_payment_token(resources: Resources, chain_id: int, address: str) -> To
     if token is None:
         raise InvalidData.at("token_address", f"Unknown token on chain {chain_id}; choose one of the order's tokens")
     return token
-
-
-def _describe_transfer(token: Token, due: int) -> dict[str, Any]:
-    return {"amount_in": due, "amount_in_max": due, "fill_time_s": block_time_s(token.chain_id)}
-
-
-def _find_route(resources: Resources, token: Token, settled: Token, due: int) -> dict[str, Any]:
-    # A customer waits for it at the checkout, so time counts as well as money.
-    # One path, so that the customer signs as little as possible.
-    request = RouteRequest(
-        token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT, order="balanced", max_splits=1
-    )
-    query = RouteQuery(request=request, slippage_bps=choose_slippage_bps(token, settled))
-    router = resources.market.router
-    try:
-        with unknown_is_no_route(router):
-            route = require_routes(router.find_routes(request))[0]
-    except RouteNotFound as error:
-        raise OrderQuoteRefused(OrderQuoteRefusal.NO_ROUTE, error.message, *error.problems) from error
-    return _describe_route(resources, router, query, route)
-
-
-def _find_payable_route(
-    resources: Resources, access: ChainAccess, token: Token, settled: Token, due: int
-) -> dict[str, Any]:
-    router = resources.market.router
-    found = find_payable(router, access.builders, token, settled, due) if token.chain_id in access.chains else None
-    if found is None:
-        message = f"No single transaction turns {token} into {settled} for the merchant"
-        raise OrderQuoteRefused(OrderQuoteRefusal.NO_ROUTE, message)
-    request = RouteRequest(token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT)
-    query = RouteQuery(request=request, slippage_bps=choose_slippage_bps(token, settled))
-    return {**_describe_route(resources, router, query, found.route), "hops": found.hops}
-
-
-def _describe_route(resources: Resources, router: Router, query: RouteQuery, route: Route) -> dict[str, Any]:
-    writer = make_route_writer(resources, router, query)
-    return {
-        "amount_in": route.amount_in,
-        "amount_in_max": query.most_in(route.amount_in),
-        "fill_time_s": route.fill_time_s,
-        "steps": tuple(writer.steps(route)),
-        "fees": tuple(writer.total_fees(route)),
-        "gas": route.gas,
-        "price_impact_bps": round(route.price_impact * BPS),
-        "snapshot_id": router.snapshot.id,
-    }
 
 
 def _make_quote(

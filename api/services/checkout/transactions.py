@@ -16,6 +16,7 @@ from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import is_rejected
+from api.services.checkout.paid_quote import remember_payer
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.quotes import OrderQuoteRefusal, OrderQuoteRefused, get_order_quote, require_due
 from api.services.orders.views import PublicOrder, load_public_order
@@ -173,9 +174,11 @@ def _confirm_hops(access: ChainAccess, quote: OrderQuote, terms: Terms) -> tuple
 def _remember(
     resources: Resources, hops: tuple[PlannedHop, ...], quote: OrderQuote, terms: Terms, call: PaymentCall
 ) -> None:
-    """Write down which deposit was built, so that it is known again: only such a one counts as on its way."""
+    """Write down who pays by this quote, and which deposit was built: only such a one counts as on its way."""
     bridge = next((planned.hop for planned in hops if planned.hop.is_bridge), None)
     if bridge is None:
+        with resources.database.write() as session:
+            remember_payer(session, quote.quote_id, terms.payer)
         return
     is_swapped = any(planned.hop.protocol not in (bridge.protocol, WRAP) for planned in hops)
     build = describe_build(
@@ -189,6 +192,7 @@ def _remember(
     )
     with resources.database.write() as session:
         remember_build(session, quote.quote_id, build)
+        remember_payer(session, quote.quote_id, terms.payer)
 
 
 def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: Terms) -> None:

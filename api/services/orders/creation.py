@@ -14,6 +14,7 @@ from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData
 from api.domain.ids import IdPrefix, make_id, make_reference
+from api.domain.item_prices import refuse_wrong_prices
 from api.domain.money import UINT256_MAX, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
 from api.services.idempotency import Repeatable, find_first_answer
@@ -82,6 +83,7 @@ def _create(
 ) -> None:
     given = link.order_price["currency"]
     currency, account = choose_account(resources, session, vendor_id, link.env_mode, given)
+    refuse_wrong_prices(link.line_items, link.order_price)
     order = PaymentOrder(
         id=order_id,
         vendor_id=vendor_id,

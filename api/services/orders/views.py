@@ -16,14 +16,12 @@ from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.orders.money import NO_MONEY, Money, list_transactions, load_money
+from api.services.orders.payability import find_not_payable_reason
 from api.services.orders.refund_views import describe_refunds, describe_transfers
 from api.services.orders.stranded_deposits import describe_stranded
 from api.services.resources import Resources
-from api.services.vendors.vendors import make_simulated_address
+from api.services.vendors.brands import Brand, read_brand
 from api.storage.tables import PaymentOrder, TimelineEntry, Vendor
-
-NO_ACCOUNT = "no_settlement_account"
-NO_CHAIN = "chain_not_connected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +32,12 @@ class PublicOrder:
     ----------
     price_amount, price_decimals : int
         The price in units of ``10**-price_decimals`` of `price_currency`.
+    vendor_name, vendor_accent, vendor_support, vendor_logo : str
+        As customers see the vendor: see `api.services.vendors.brands.Brand`; all but the name may be empty.
     is_simulated : bool
         Whether payments move on the simulated ledger only.
     not_payable_reason : str
-        Empty, or `NO_ACCOUNT` or `NO_CHAIN`.
+        Empty, or one of `api.services.orders.payability`.
     settlement_… : int or str, or None
         Token, chain and address at which the merchant receives; None where the order is not payable.
     amount_due, amount_received : int or None, and int
@@ -50,11 +50,16 @@ class PublicOrder:
         Where the money is that set out over a bridge and did not arrive; see `api.services.orders.stranded_deposits`.
     timeline : tuple of mapping
         ``status``, ``status_reason``, ``at`` and ``transaction_hash``, oldest first.
+    vendor_support : str
+        Where the merchant is reached when something is wrong: an e-mail address or an https URL; empty if none.
     """
 
     order_id: str
     vendor_id: str
     vendor_name: str
+    vendor_accent: str
+    vendor_support: str
+    vendor_logo: str
     env_mode: EnvMode
     status: OrderStatus
     status_reason: StatusReason
@@ -104,9 +109,10 @@ def read_public_order(resources: Resources, session: Session, order_id: str) -> 
     if order is None:
         raise NotFound("There is no such payment order")
     vendor = session.get_one(Vendor, order.vendor_id)
+    brand = read_brand(session, order.vendor_id, EnvMode(order.env_mode))
     money = load_money(session, [order.id]).get(order.id, NO_MONEY)
     timeline = load_timelines(session, [order.id])[order.id]
-    return _describe_publicly(resources, order, vendor, money, timeline)
+    return _describe_publicly(resources, order, (vendor, brand), money, timeline)
 
 
 def describe_orders(resources: Resources, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
@@ -131,17 +137,6 @@ def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, l
             }
         )
     return found
-
-
-def find_not_payable_reason(resources: Resources, order: PaymentOrder) -> str:
-    """Say why nobody can pay an order, whatever its status; empty if one could."""
-    if order.settlement_chain_id is None:
-        return NO_ACCOUNT
-    env_mode = EnvMode(order.env_mode)
-    if not resources.is_simulated(env_mode) and order.settlement_address == make_simulated_address(order.vendor_id):
-        return NO_ACCOUNT  # an address that was made up for the simulated ledger: nobody has its key
-    ledger = resources.ledgers.get(env_mode)
-    return "" if ledger is not None and order.settlement_chain_id in ledger.chain_ids else NO_CHAIN
 
 
 def _describe_privately(
@@ -197,13 +192,21 @@ def _describe_settlement(order: PaymentOrder) -> dict[str, Any] | None:
 
 
 def _describe_publicly(
-    resources: Resources, order: PaymentOrder, vendor: Vendor, money: Money, timeline: list[dict[str, str]]
+    resources: Resources,
+    order: PaymentOrder,
+    seller: tuple[Vendor, Brand],
+    money: Money,
+    timeline: list[dict[str, str]],
 ) -> PublicOrder:
+    vendor, brand = seller
     reason = find_not_payable_reason(resources, order)
     return PublicOrder(
         order_id=order.id,
         vendor_id=vendor.id,
-        vendor_name=vendor.name,
+        vendor_name=brand.display_name or vendor.name,
+        vendor_accent=brand.accent_color,
+        vendor_support=brand.support,
+        vendor_logo=brand.logo_file,
         env_mode=EnvMode(order.env_mode),
         status=OrderStatus(order.status),
         status_reason=StatusReason(order.status_reason),

@@ -43,6 +43,7 @@ class RouteWriter:
     def route(self, route: Route, certificate: Certificate | None = None) -> dict[str, Any]:
         """Return the interface's route, under a new id; `certificate` is what was proven of it."""
         gap_bps = certificate.gap_bps if certificate else None
+        all_flows_gap_bps = certificate.all_flows_gap_bps if certificate else None
         return {
             "id": make_id(IdPrefix.ROUTE, self.at),
             "steps": self.steps(route),
@@ -58,6 +59,7 @@ class RouteWriter:
             "snapshotId": self.snapshot_id,
             "optimalityGapBps": None if gap_bps is None else round(gap_bps, 4),
             "optimalityGapScope": None if gap_bps is None or certificate is None else certificate.scope,
+            "optimalityGapAllFlowsBps": None if all_flows_gap_bps is None else round(all_flows_gap_bps, 4),
             "optimalityGapReason": certificate.reason if certificate else NOT_JUDGED,
         }
 

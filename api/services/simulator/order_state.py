@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 
 from api.domain.errors import Conflict, NotFound, Problem
 from api.domain.payments import PaymentState
+from api.services.checkout.paid_quote import remember_payer
 from api.services.checkout.quote import OrderQuote
 from api.services.orders.money import Money
-from api.services.simulator.wallet import PayerFunds
+from api.services.simulator.wallet import PAYER, PayerFunds
 from api.storage.tables import PaymentOrder, SimulatedTransfer, StoredQuote
 
 
@@ -42,6 +43,7 @@ def load_quoted_source(session: Session, order: PaymentOrder, quote_id: str, now
         raise NotFound("There is no such quote", Problem(path="quote_id", message="Not a quote of this order"))
     if row.expires_at <= now:
         raise Conflict("The quote has expired", Problem(path="quote_id", message="Ask for a new quote"))
+    remember_payer(session, quote_id, PAYER)
     quote = OrderQuote.from_body(row.body)
     return PayerFunds(chain_id=quote.chain_id, token_address=quote.token_address, amount=quote.amount_in)
 

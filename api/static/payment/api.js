@@ -1,5 +1,7 @@
 // The page's requests. What goes wrong becomes a Problem that says what kind it is.
 
+import { locale } from "./language.js";
+
 const TIMEOUT_MS = 20_000;
 
 export class Problem extends Error {
@@ -19,8 +21,9 @@ export class Api {
     this.path = path;
   }
 
-  status() { return this.#send("GET", "status"); }
-  tokens() { return this.#send("GET", "tokens"); }
+  status(quoteId) { return this.#send("GET", quoteId ? `status?${new URLSearchParams({ quote: quoteId })}` : "status"); }
+  tokens() { return this.#send("GET", "tokens", null, "no-cache"); }
+  options(asked) { return this.#send("POST", "options", asked); }
   quote(chainId, token) { return this.#send("POST", "quote", { chainId, token }); }
   pay(quoteId) { return this.#send("POST", "pay", { quote_id: quoteId }); }
   transactions(quoteId, payer) { return this.#send("POST", "transactions", { quote_id: quoteId, payer }); }
@@ -29,10 +32,12 @@ export class Api {
   claim(signed) { return this.#send("POST", "claim", signed); }
   simulate(action) { return this.#send("POST", "simulate", { action }); }
 
-  async #send(method, name, body) {
-    const options = { method, signal: AbortSignal.timeout(TIMEOUT_MS), cache: "no-store" };
+  async #send(method, name, body = null, cache = "no-store") {
+    // Answers hold texts: in the language of this page, whatever another tab has chosen meanwhile.
+    const headers = { "X-Page-Language": locale };
+    const options = { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS), cache };
     if (body) {
-      options.headers = { "Content-Type": "application/json" };
+      headers["Content-Type"] = "application/json";
       options.body = JSON.stringify(body);
     }
     let response;

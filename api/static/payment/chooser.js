@@ -1,65 +1,95 @@
-// Which network, which token.
+// All ways to pay in one list: those that suit the wallet first, then every other token; searched over all networks.
 
-import { announce, byId, dressAvatar, fill, fillList, toggle } from "./dom.js";
+import { announce, byId, dressAvatar, fillList, fillSlots, toggle } from "./dom.js";
+import { fillCount } from "./language.js";
+
+const ALL = "";
 
 export class Chooser {
   #chains = [];
-  #chain = null;
-  #lastButton = null;
+  #options = [];
+  #network = ALL;
+  #lastChoice = null;
 
-  /** @param {(choice: {chainId: number, token: string, symbol: string}) => void} onChoice */
+  /** @param {(choice: object) => void} onChoice called with what was chosen, an option or a token without a price */
   constructor(strings, onChoice) {
     this.strings = strings;
     this.onChoice = onChoice;
     byId("search").addEventListener("input", () => this.#showTokens(true));
   }
 
-  /** Offer these chains, the first one open. */
-  offer(chains) {
+  /** Offer the tokens of these chains. */
+  offerChains(chains) {
     this.#chains = chains;
-    this.#chain = chains[0] ?? null;
-    fillList(byId("chains"), "chain-row", chains, (row, chain) => {
-      dressAvatar(row.querySelector(".avatar"), chain);
+    const all = { chain_id: ALL, name: byId("chains").dataset.all };
+    fillList(byId("chains"), "chain-row", chains.length > 1 ? [all, ...chains] : chains, (row, chain) => {
+      const avatar = row.querySelector(".avatar");
+      if (chain.letter) dressAvatar(avatar, chain);
+      else avatar.remove();
       const radio = row.querySelector("input");
       radio.value = String(chain.chain_id);
-      radio.checked = chain === this.#chain;
-      radio.addEventListener("change", () => this.#open(chain));
+      radio.checked = chain.chain_id === this.#network || chains.length === 1;
+      radio.addEventListener("change", () => { this.#network = chain.chain_id; this.#showTokens(true); });
     });
+    toggle(byId("networks"), chains.length > 1);
+    this.#showTokens(false);
+  }
+
+  /** Offer these priced options before everything else. */
+  offerOptions(options) {
+    this.#options = options;
     this.#showTokens(false);
   }
 
   /** Give the focus back to what was chosen last. */
   focus() {
-    (this.#lastButton?.isConnected ? this.#lastButton : byId("choose-title")).focus();
-  }
-
-  #open(chain) {
-    this.#chain = chain;
-    this.#showTokens(true);
+    const row = this.#lastChoice && byId("tokens").querySelector(`[data-key="${keyOf(this.#lastChoice)}"]`);
+    (row ?? byId("choose-title")).focus();
   }
 
   #showTokens(isNews) {
-    const wanted = byId("search").value.trim().toLowerCase();
-    const tokens = (this.#chain?.tokens ?? []).filter((token) => matches(token, wanted));
-    fillList(byId("tokens"), "token-row", tokens, (row, token) => this.#dress(row, token));
+    const words = byId("search").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+    const isHere = ({ chain_id: chainId }) => words.length || this.#network === ALL || chainId === this.#network;
+    const rows = this.#list().filter((row) => isHere(row) && words.every((word) => matches(row, word)));
+    const focused = document.activeElement?.dataset?.key;
+    fillList(byId("tokens"), "token-row", rows, (element, row) => this.#dress(element, row));
+    if (focused) byId("tokens").querySelector(`[data-key="${focused}"]`)?.focus();
+    toggle(byId("tokens"), rows.length > 0);
+    toggle(byId("no-match"), rows.length === 0);
+    if (!isNews) return;
     byId("tokens").scrollTop = 0;
-    toggle(byId("tokens"), tokens.length > 0);
-    toggle(byId("no-match"), tokens.length === 0);
-    if (!isNews || !this.#chain) return;
-    const words = { n: String(tokens.length), chain: this.#chain.name };
-    announce(tokens.length ? fill(this.strings.tokens_shown, words) : byId("no-match").textContent);
+    announce(rows.length ? fillCount(this.strings.tokens_shown, rows.length) : byId("no-match").textContent);
   }
 
-  #dress(row, token) {
-    const button = row.querySelector("button");
-    dressAvatar(row.querySelector(".avatar"), token);
+  #list() {
+    const icons = new Map(this.#chains.map((chain) => [chain.chain_id, chain.icon]));
+    const priced = new Set(this.#options.map(keyOf));
+    const others = this.#chains.flatMap((chain) => chain.tokens
+      .map((token) => ({ ...token, chain_id: chain.chain_id, chain: chain.name, is_payable: true }))
+      .filter((token) => !priced.has(keyOf(token))));
+    return [...this.#options, ...others].map((row) => ({ badge: icons.get(row.chain_id), ...row }));
+  }
+
+  #dress(element, row) {
+    const button = element.querySelector("button");
+    dressAvatar(element.querySelector(".avatar"), row);
+    const detail = row.explanation || row.held_text || row.hint || row.name;
+    fillSlots(element, { detail, pay_text: row.pay_text ?? "", price_text: row.price_text ?? "" });
+    fillList(element.querySelector(".token-marks"), "mark", (row.marks ?? []).map((text) => ({ text })));
+    button.classList.toggle("poor", !row.is_payable);
+    button.dataset.key = keyOf(row);
     button.addEventListener("click", () => {
-      this.#lastButton = button;
-      this.onChoice({ ...token, chainId: this.#chain.chain_id, chain: this.#chain.name, token: token.address });
+      this.#lastChoice = row;
+      this.onChoice(row);
     });
   }
 }
 
-function matches(token, wanted) {
-  return [token.symbol, token.name, token.address].some((text) => text.toLowerCase().includes(wanted));
+/** What tells one way to pay from another. */
+export function keyOf({ chain_id: chainId, address }) {
+  return `${chainId}-${address}`;
+}
+
+function matches({ symbol, name, address, chain }, wanted) {
+  return [symbol, name, address, chain].some((text) => text.toLowerCase().includes(wanted));
 }

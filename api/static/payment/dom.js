@@ -28,11 +28,35 @@ export function fillList(list, templateId, items, dress = () => {}) {
   list.replaceChildren(...rows);
 }
 
-/** Draw the disc that stands for a token or a chain. */
-export function dressAvatar(avatar, { letter, hue }) {
+/**
+ * Draw the disc that stands for a token, a chain or a wallet.
+ * @param {{icon?: string, badge?: string, picture?: string, letter: string, hue: number}} look a symbol of the
+ *   sprite or a picture that was checked (`pickPicture`), the letter and colour that show where neither loads, and the
+ *   symbol for a corner
+ */
+export function dressAvatar(avatar, { icon = "", badge = "", picture = "", letter, hue }) {
   for (const name of [...avatar.classList]) if (name.startsWith("hue-")) avatar.classList.remove(name);
   avatar.classList.add(`hue-${hue}`);
-  avatar.textContent = letter;
+  avatar.replaceChildren(letter);
+  if (picture) avatar.append(drawPicture(picture));
+  else if (icon) avatar.append(drawIcon(icon));
+  if (badge) avatar.append(drawIcon(badge, "corner"));
+}
+
+function drawIcon(name, kind = "whole") {
+  const drawing = byId("avatar-icon").content.firstElementChild.cloneNode(true);
+  drawing.classList.add(kind);
+  const use = drawing.firstElementChild;
+  use.setAttribute("href", `${use.getAttribute("href")}#${name}`);
+  return drawing;
+}
+
+function drawPicture(source) {
+  const picture = new Image();
+  picture.alt = "";
+  picture.addEventListener("error", () => picture.remove());
+  picture.src = source;
+  return picture;
 }
 
 /** Say something to people who listen to the page. */

@@ -63,6 +63,7 @@ export class InFlight {
   say(text) {
     byId("wallet-progress").textContent = text;
     toggle(byId("in-flight"), true);
+    byId("in-flight").scrollIntoView({ block: "nearest" });
     announce(`${text} ${this.strings.in_flight}`);
   }
 

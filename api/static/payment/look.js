@@ -1,15 +1,15 @@
 // What a closed order says of payments: nothing, until the chains were read once more and none is known here either.
 
 import { byId, fill, toggle } from "./dom.js";
+import { formatMoment } from "./language.js";
 
 export class Look {
   #since = null;
 
   /** @param {import("./sent.js").Sent} sent */
-  constructor(strings, lang, sent) {
+  constructor(strings, sent) {
     this.strings = strings;
     this.sent = sent;
-    this.format = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "medium" });
   }
 
   /** Begin to look once more: what was known before the next answer does not count. */
@@ -32,6 +32,6 @@ export class Look {
     const isKnown = isClosed && !isWaiting && until !== null && this.sent.transaction === null;
     toggle(byId("looking"), isWaiting && state.transactions.length === 0);
     toggle(byId("nothing-seen"), isKnown);
-    if (isKnown) byId("nothing-seen").textContent = fill(this.strings.nothing_seen, { time: this.format.format(new Date(until)) });
+    if (isKnown) byId("nothing-seen").textContent = fill(this.strings.nothing_seen, { time: formatMoment(until) });
   }
 }

@@ -1,50 +1,60 @@
 // Puts the page together: the order's state decides what is shown, the customer what happens next.
 
 import { Api, Problem } from "./api.js";
-import { Chooser } from "./chooser.js";
+import { Choosing } from "./choosing.js";
 import { Claiming } from "./claiming.js";
-import { announce, byId, fillSlots, focusOn, toggle } from "./dom.js";
+import { Connection } from "./connection.js";
+import { Devices } from "./devices.js";
+import { announce, byId, fill, fillSlots, focusOn, toggle } from "./dom.js";
+import { keepDetailsOpen } from "./folding.js";
 import { InFlight } from "./in_flight.js";
 import { Leaving } from "./leaving.js";
 import { Look } from "./look.js";
-import { showState, titleOf } from "./panels.js";
+import { showContact, showState, titleOf } from "./panels.js";
 import { Paying } from "./paying.js";
 import { dropBrokenPictures, localiseTimes } from "./pictures.js";
-import { BUSY_MS, CALM_MS, Polling } from "./polling.js";
+import { BUSY_MS, CALM_MS, LIVE_MS, Polling } from "./polling.js";
+import { News } from "./news.js";
 import { Explaining } from "./problems.js";
-import { showChooser } from "./quote_view.js";
+import { offerCopy } from "./quote_view.js";
 import { Quoting } from "./quoting.js";
+import { Receipt } from "./receipt.js";
 import { Reporting } from "./reporting.js";
 import { Redirecting, go } from "./redirecting.js";
 import { Sent } from "./sent.js";
+import { Steps, withOwn } from "./steps.js";
+import { showTab } from "./tab.js";
 import { TestControls } from "./test_controls.js";
 import { WalletPayment } from "./wallet_payment.js";
 
 const FINAL = ["success", "failed", "cancelled", "refunded"];
 
 let current = null;
-let tokens = null;
 let retry = null;
 let showsSent = false;
 let paysAnyway = false;
 
 const { path, state: firstState, merchant, strings, words, is_simulated: isSimulated } = JSON.parse(byId("checkout").dataset.page);
-const lang = document.documentElement.lang;
 const api = new Api(path);
 const sent = new Sent(firstState.payment_order_id);
-const look = new Look(strings, lang, sent);
-const polling = new Polling(() => api.status(), (state) => apply(state), showTrouble);
+const look = new Look(strings, sent);
+const polling = new Polling(() => api.status(showsSent ? sent.quoteId : null), (state) => apply(state), showTrouble);
+const news = new News(`${path}/events`, () => polling.now(), () => polling.every(pace(current)));
+const steps = new Steps((isLate) => showContact(current, isLate));
 const reporting = new Reporting(api, sent);
-const quoting = new Quoting(api, strings, isSimulated, (problem) => showProblem(problem, () => quoting.renew()));
+const connection = isSimulated ? null : new Connection(strings, () => choosing.reconsider());
+const quoting = new Quoting(api, strings, labelOf, (problem) => showProblem(problem, () => quoting.renew()));
 const explaining = new Explaining(strings, merchant, () => quoting.last);
 const explain = (problem) => explaining.explain(problem);
-const chooser = new Chooser(strings, (choice) => { hideProblem(); quoting.choose(choice); });
+const choosing = new Choosing({ api, strings, quoting, connection }, { showProblem, hideProblem, isElsewhere: () => inFlight.isElsewhere });
 const redirecting = new Redirecting(strings, merchant);
+const receipt = new Receipt(strings, () => redirecting.stop());
 const inFlight = new InFlight(firstState.payment_order_id, strings, onElsewhere);
 const leaving = new Leaving(() => inFlight.isElsewhere || sent.transaction !== null || current.transactions.length > 0 || showsSent);
-const walletPayment = isSimulated ? null : new WalletPayment(api, strings, (text) => inFlight.say(text));
+const walletPayment = isSimulated ? null : new WalletPayment(api, strings, connection, (text) => inFlight.say(text));
 const claiming = byId("claim") && walletPayment
-  && new Claiming(api, strings, (say) => walletPayment.connect(say), explain, (state) => apply(state));
+  && new Claiming(api, strings, (say) => connection.ask(say), explain, (state) => apply(state));
+const devices = new Devices(strings, !isSimulated && firstState.panel === "pay", () => current && polling.every(pace(current)));
 const controls = byId("test-controls") && new TestControls(api, strings, explain, onSimulated);
 
 start();
@@ -52,19 +62,21 @@ start();
 function start() {
   byId("needs-script")?.remove();
   dropBrokenPictures();
-  localiseTimes(lang);
+  keepDetailsOpen();
+  localiseTimes();
+  offerCopy(strings);
   for (const element of document.querySelectorAll("[data-needs-script]")) toggle(element, true);
   new Paying({ api, strings, quoting, inFlight, walletPayment, claiming }, { follow, showProblem, hideProblem });
   byId("retry").addEventListener("click", () => { hideProblem(); retry(); });
-  byId("change").addEventListener("click", () => { quoting.stop(); hideProblem(); showChooser(); chooser.focus(); });
   byId("pay-anyway").addEventListener("click", () => { paysAnyway = true; apply(current, true); focusOn(titleOf(current)); });
   byId("i-did-not").addEventListener("click", () => go(current.return_url));
   byId("i-paid").addEventListener("click", onPaidAlready);
   window.addEventListener("focus", () => look.begin());
   window.addEventListener("storage", ({ key }) => { if (key === sent.key) apply(current, true); });
   apply(firstState);
-  polling.now();
+  if (!awaitsNews(firstState)) polling.now(); // otherwise the stream's first word, or its lack, makes it ask
   reporting.start();
+  if (byId("pay").hidden) performance.mark("interactive");
 }
 
 /** Show a state of the order and do what it asks for; the same state again changes only what was looked up. */
@@ -76,19 +88,23 @@ function apply(state, isForced = false) {
   const isNews = !before || showsSent !== wasSent || identity(before) !== identity(state);
   current = state;
   if (isNews || isForced) draw(state);
+  followSteps(state);
   look.show(state);
+  if (awaitsNews(state)) news.start();
+  else news.stop();
   polling.every(pace(state));
   if (before && isNews && !showsSent) tell(state, wasSent && before.changes === state.changes);
 }
 
 function draw(state) {
   if (showsSent) showSent(state, strings.sent_text);
-  else showState({ ...state, panel: paysAnyway && state.can_pay_anyway ? "pay" : state.panel, transactions: known(state) }, merchant);
+  else showState({ ...state, ...withoutWarning(state), panel: paysAnyway && state.can_pay_anyway ? "pay" : state.panel, transactions: known(state) });
+  receipt.show(state);
   leaving.offer(showsSent ? { ...state, panel: "progress" } : state, words);
   controls?.offer(state.test_actions);
   claiming?.offer(state, sent.unlisted(state));
-  if (!inFlight.isHere) leavePaying();
-  if (!byId("pay").hidden) enterPaying();
+  if (!inFlight.isHere) choosing.leave();
+  if (!byId("pay").hidden) choosing.enter();
 }
 
 /** Tell the customer what happened, and take them back if it is over. */
@@ -105,47 +121,49 @@ function identity({ changes, panel, payment_order_status: status, status_reason:
   return [changes, panel, status, reason].join("/");
 }
 
-/** Whether nothing more is awaited; money that a bridge still has will come back, and what was sent will be seen. */
-function isFinal(state) {
-  if (state.stranded.some((row) => !row.is_back) || sent.unlisted(state) || look.isUnderWay(state)) return false;
-  return FINAL.includes(state.payment_order_status) || state.tone === "notice";
+/** Whether something may still happen: money that a bridge has will come back, and what was sent will be seen. */
+function awaitsNews(state) {
+  if (state.stranded.some((row) => !row.is_back) || sent.unlisted(state)) return true;
+  return !FINAL.includes(state.payment_order_status) && state.tone !== "notice";
 }
 
 function pace(state) {
-  if (isFinal(state)) return 0;
-  return byId("progress").hidden ? CALM_MS : BUSY_MS;
+  if (look.isUnderWay(state)) return CALM_MS;
+  if (!awaitsNews(state)) return 0;
+  if (news.isLive) return LIVE_MS;
+  return byId("progress").hidden && !devices.isOpen ? CALM_MS : BUSY_MS;
 }
 
 /** Show that a payment was sent which the server has not seen yet. */
 function showSent(state, text) {
-  const shown = { panel: "progress", tone: "progress", title: strings.sent_title, text };
-  showState({ ...state, ...shown, transactions: known(state) }, merchant);
+  const shown = { panel: "progress", tone: "progress", title: strings.sent_title, text, summary_text: words.payment_to };
+  showState({ ...state, ...shown, transactions: known(state) });
+  showTab(`${strings.sent_title} · ${merchant}`, "progress");
+}
+
+/** Show how far the payment is, and for how long that has taken. */
+function followSteps(state) {
+  if (byId("progress").hidden) steps.stop();
+  else steps.show(showsSent ? withOwn(state.steps, sent.unlisted(state), sent.seconds) : state.steps);
+}
+
+/** Who knows that the payment on its way is their own needs no warning of it. */
+function withoutWarning(state) {
+  const isOwn = state.panel === "progress" && !paysAnyway && sent.isListed(state);
+  return isOwn ? { on_its_way_text: "", can_pay_anyway: false } : {};
 }
 
 /** The transactions that the server lists, and the one that it has not seen yet. */
 function known(state) {
   const own = sent.unlisted(state);
-  return own ? [...state.transactions, { ...own, text: strings.sent_unseen, is_simulated: false }] : state.transactions;
+  return own ? [...state.transactions, { ...own, label: strings.sent_title, text: strings.sent_unseen, is_simulated: false }] : state.transactions;
 }
 
-/** Offer the tokens, which are fetched once. */
-async function enterPaying() {
-  try {
-    tokens ??= api.tokens().then(({ chains }) => chooser.offer(chains));
-    await tokens;
-    if (!byId("pay").hidden && byId("review").hidden) showChooser();
-  } catch (problem) {
-    tokens = null;
-    showProblem(problem, enterPaying);
-  } finally {
-    toggle(byId("tokens-loading"), false);
-  }
-}
-
-function leavePaying() {
-  quoting.stop();
-  toggle(byId("review"), false);
-  hideProblem();
+/** What the button says: how much, and who pays. */
+function labelOf(amount) {
+  if (isSimulated) return fill(strings.pay_test_button, { amount });
+  const { label } = connection;
+  return fill(label ? strings.pay_wallet_button : strings.pay_button, { amount, wallet: label });
 }
 
 /** Another tab has begun a payment, or ended one: what was chosen here is put away. */
@@ -153,28 +171,29 @@ function onElsewhere() {
   if (!current) return;
   if (inFlight.isElsewhere && !inFlight.isHere) {
     redirecting.stop();
-    leavePaying();
-    if (!byId("pay").hidden) enterPaying();
+    choosing.leave();
+    if (!byId("pay").hidden) choosing.enter();
   }
   polling.now();
 }
 
-/** Follow a payment that was sent from here. */
-function follow(text, report = null, state = current) {
+/** Follow a payment that was sent from here, by this quote; of one that only happened here there is none. */
+function follow(text, quote, report = null, state = current) {
   paysAnyway = false;
-  sent.remember(current, report);
+  sent.remember(current, report, quote?.quote_id);
   reporting.start();
   apply(state, true);
   if (!showsSent) return;
+  polling.now(); // its stages are those of the quote that was paid just now
   showSent(state, text);
   announce(`${strings.sent_title}. ${text}`);
   focusOn(byId("progress-title"));
 }
 
 function onSimulated(state) {
-  if (state.panel === "pay") follow(strings.sent_text, null, state);
+  if (state.panel === "pay") follow(strings.sent_text, null, null, state);
   else apply(state);
-  if (!isFinal(state)) polling.every(BUSY_MS);
+  polling.now();
 }
 
 function onPaidAlready() {
@@ -192,7 +211,8 @@ function showProblem(problem, again, { label = words.retry, takesFocus = true } 
   fillSlots(box, { text: explain(problem) });
   toggle(box, true);
   announce(explain(problem));
-  if (takesFocus) focusOn(box);
+  if (problem.kind === "no_wallet") devices.offerAgain();
+  else if (takesFocus) focusOn(box);
   if (problem.kind === "refused") polling.now();
 }
 
@@ -200,9 +220,11 @@ function hideProblem() {
   toggle(byId("problem"), false);
 }
 
-/** While a payment is followed, say when its news can't be had. */
+/** While a payment is followed, say when its news can't be had, and that it goes on without the page. */
 function showTrouble(problem) {
   const trouble = byId("trouble");
-  toggle(trouble, problem !== null && !byId("progress").hidden);
-  if (problem) trouble.textContent = explain(problem);
+  toggle(trouble, problem !== null && byId("pay").hidden);
+  if (!problem) return;
+  const offline = byId("progress").hidden ? strings.offline_closed : strings.offline;
+  trouble.textContent = problem.kind === "network" ? fill(offline, { merchant }) : explain(problem);
 }

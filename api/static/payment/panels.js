@@ -1,13 +1,13 @@
 // Shows the part of the page that belongs to the order's state.
 
 import { byId, fillList, fillSlots, toggle } from "./dom.js";
+import { showTab } from "./tab.js";
 
 const PANELS = ["pay", "progress", "outcome"];
 const TITLES = { progress: "progress-title", outcome: "outcome-title", pay: "choose-title" };
-const FIRST_TITLE = document.title;
 
 /** Draw a state; the page's own scripts bring what only they can do. */
-export function showState(state, merchant) {
+export function showState(state) {
   for (const name of PANELS) toggle(byId(name), name === state.panel);
   const panel = byId(state.panel);
   if (state.panel === "pay") showBanner(state);
@@ -15,7 +15,6 @@ export function showState(state, merchant) {
     panel.dataset.tone = state.tone;
     fillSlots(panel, { title: state.title, text: state.text });
   }
-  if (state.panel === "progress") showSteps(state.steps);
   if (state.panel === "outcome") showOutcome(panel, state);
   showStranded(state.stranded);
   showTransactions(state.transactions);
@@ -25,18 +24,19 @@ export function showState(state, merchant) {
     toggle(line, Boolean(state.on_its_way_text));
     line.textContent = state.on_its_way_text;
   }
-  document.title = state.panel === "pay" ? FIRST_TITLE : `${state.title} · ${merchant}`;
+  byId("summary-text").textContent = state.summary_text;
+  showTab(state.tab_title, state.tab_icon);
+  showContact(state, false);
+}
+
+/** Say how the merchant is reached, where something is wrong or takes too long. */
+export function showContact({ contact, is_wrong: isWrong }, isLate) {
+  toggle(byId("contact"), contact !== null && (isWrong || isLate));
 }
 
 /** What names a state, for the focus. */
 export function titleOf(state) {
   return byId(state.banner ? "banner" : TITLES[state.panel]);
-}
-
-function showSteps(steps) {
-  fillList(byId("progress").querySelector('[data-slot="steps"]'), "step-row", steps, (row, step) => {
-    row.dataset.state = step.state;
-  });
 }
 
 function showBanner({ banner }) {
@@ -48,8 +48,6 @@ function showOutcome(panel, state) {
   for (const mark of panel.querySelectorAll("[data-for-tone]")) toggle(mark, mark.dataset.forTone === state.tone);
   if (!state.asks_if_paid) toggle(byId("i-paid-text"), false);
   toggle(byId("ask-if-paid"), state.asks_if_paid && byId("i-paid-text").hidden);
-  toggle(byId("received"), Boolean(state.received_text));
-  byId("received").textContent = state.received_text;
   toggle(byId("way-back"), Boolean(state.return_url) && !state.asks_if_paid);
   if (state.return_url) byId("return").href = state.return_url;
 }

@@ -8,7 +8,7 @@ export class Paying {
   /**
    * @param {object} parts `api`, `strings`, `quoting`, `inFlight`, `walletPayment` (null where the test wallet pays),
    *   `claiming` likewise
-   * @param {object} page what it does: `follow(text, report)`, `showProblem`, `hideProblem`
+   * @param {object} page what it does: `follow(text, quote, report)`, `showProblem`, `hideProblem`
    */
   constructor(parts, page) {
     Object.assign(this, parts);
@@ -27,7 +27,7 @@ export class Paying {
       await (this.walletPayment ? this.#payFromWallet(quote) : this.#payFromTestWallet(quote));
     } catch (problem) {
       this.inFlight.end();
-      this.#onFailed(problem);
+      this.#onFailed(problem, quote);
     } finally {
       this.inFlight.end();
     }
@@ -36,7 +36,7 @@ export class Paying {
   async #payFromTestWallet(quote) {
     announce(this.strings.paying);
     const state = await this.api.pay(quote.quote_id);
-    this.page.follow(this.strings.sent_text, null, state);
+    this.page.follow(this.strings.sent_text, quote, null, state);
   }
 
   /** Once the wallet has sent something, no failure is told as if nothing had been. */
@@ -45,7 +45,7 @@ export class Paying {
     try {
       const paid = await this.walletPayment.pay(quote, (report) => {
         sent = report;
-        this.page.follow(this.strings.sent_text, report.hash ? report : null);
+        this.page.follow(this.strings.sent_text, quote, report.hash ? report : null);
       });
       this.inFlight.end();
       if (paid.hasReference) return;
@@ -56,7 +56,7 @@ export class Paying {
     }
   }
 
-  #onFailed(problem) {
+  #onFailed(problem, quote) {
     const { quoting, page } = this;
     if (problem instanceof WalletProblem && problem.kind === "failed") {
       quoting.pause();
@@ -67,7 +67,7 @@ export class Paying {
       return quoting.renew();
     }
     const isAnswered = problem instanceof WalletProblem || ["refused", "busy"].includes(problem.kind);
-    if (!isAnswered && !this.walletPayment) return page.follow(this.strings.error_pay_unknown);
+    if (!isAnswered && !this.walletPayment) return page.follow(this.strings.error_pay_unknown, quote);
     quoting.offerAgain();
     return page.showProblem(problem, problem.kind === "busy" ? () => this.pay() : null, { takesFocus: false });
   }

@@ -2,6 +2,7 @@
 
 export const BUSY_MS = 3_000;
 export const CALM_MS = 8_000;
+export const LIVE_MS = 20_000; // while the server tells by itself; a stream may be dead without a sign of it
 const TROUBLE_MS = 5_000;
 
 export class Polling {
@@ -21,7 +22,7 @@ export class Polling {
     this.onTrouble = onTrouble;
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.now(); });
     window.addEventListener("focus", () => this.now());
-    window.addEventListener("online", () => this.now());
+    for (const kind of ["online", "offline"]) window.addEventListener(kind, () => this.now());
   }
 
   /** Ask again and again; with 0 only when the customer comes back. */

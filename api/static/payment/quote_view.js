@@ -1,17 +1,16 @@
 // Draws the quote, its countdown, and a price that has changed.
 
-import { byId, dressAvatar, fill, fillList, fillSlots, toggle } from "./dom.js";
+import { announce, byId, dressAvatar, fill, fillList, fillSlots, toggle } from "./dom.js";
 
-const LONG = 18;
-const ALL = ["pay-button", "refresh", "held", "price-change"];
+const ALL = ["pay-bar", "prompts", "refresh", "held", "price-change", "shortage"];
 
 /** Show what was chosen while its price is on the way. */
 export function showChoice(choice) {
   toggle(byId("choose"), false);
   toggle(byId("review"), true);
   dressAvatar(byId("quote-avatar"), choice);
-  fillSlots(byId("review"), { pay_text: choice.symbol, chain_text: choice.chain });
-  byId("quote-amount").classList.remove("long");
+  fillSlots(byId("review"), { pay_text: choice.pay_text ?? choice.symbol, chain_text: choice.chain });
+  fit(byId("quote-amount"));
   showLoading(true);
   hideActions();
 }
@@ -27,28 +26,37 @@ export function showLoading(isLoading) {
   if (isLoading) toggle(byId("quote-lines"), false);
 }
 
-/** Show amounts, route, time and fees. */
+/** Show the amount and the one number; all else is folded. */
 export function showQuote(quote, words) {
   const review = byId("review");
   showLoading(false);
-  fillSlots(review, { ...quote, chain_text: quote.chain, most_text: quote.most_text ?? "", wallet_note: quote.wallet_note ?? "" });
-  for (const line of review.querySelectorAll("[data-optional]")) toggle(line, Boolean(quote[line.dataset.optional]));
-  byId("quote-amount").classList.toggle("long", quote.pay_text.length > LONG);
-  fillList(slot("steps"), "route-row", quote.steps.map((text) => ({ text })));
-  const fees = quote.fees.length ? quote.fees : [{ name: words.no_fees, note: "", text: "" }];
-  fillList(slot("fees"), "fee-row", fees);
+  const empty = { most_text: quote.most_text ?? "", wallet_note: quote.wallet_note ?? "" };
+  fillSlots(review, { ...quote, ...empty, chain_text: quote.chain, time_line: fill(words.takes, { time: quote.time_text }) });
+  for (const line of review.querySelectorAll("[data-optional]")) toggle(line, Boolean(quote[line.dataset.optional]?.length));
+  fit(byId("quote-amount"));
+  fillList(slot("fees"), "fee-row", quote.fees);
+  byId("copy-exact").value = quote.exact_amount;
+  byId("prompts").textContent = quote.prompts_text;
   toggle(byId("quote-lines"), true);
 }
 
 /** Offer to pay just this. */
-export function showPayButton(quote, words, isSimulated) {
+export function showPayButton(quote, label) {
   hideActions();
   const button = byId("pay-button");
-  toggle(button, true);
+  toggle(byId("pay-bar"), true);
+  toggle(byId("prompts"), Boolean(quote.prompts_text));
   toggle(byId("pay-spinner"), false);
   button.removeAttribute("aria-disabled");
-  fillSlots(button, { pay_label: fill(isSimulated ? words.pay_test_button : words.pay_button, { amount: quote.pay_text }) });
+  fillSlots(button, { pay_label: label });
   toggle(byId("held"), true);
+}
+
+/** Say what the wallet lacks, instead of letting it fail. */
+export function showShortage(text) {
+  hideActions();
+  byId("shortage").textContent = text;
+  toggle(byId("shortage"), true);
 }
 
 /** Say that the payment is being sent. */
@@ -80,6 +88,21 @@ export function showHeld(left, words) {
 
 export function hideActions() {
   for (const id of ALL) toggle(byId(id), false);
+}
+
+/** Let the exact amount be copied, where the browser can. */
+export function offerCopy(words) {
+  const button = byId("copy-exact");
+  toggle(button, Boolean(navigator.clipboard));
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.value);
+    announce(words.copied);
+  });
+}
+
+/** Let an amount's size follow from its length: it never breaks. */
+function fit(element) {
+  element.style.setProperty("--signs", String(element.textContent.length));
 }
 
 function slot(name) {

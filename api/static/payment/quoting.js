@@ -1,4 +1,4 @@
-// The life of a price: asked for, held for a minute, asked for again; a changed one waits for the customer's consent.
+// The life of a price: asked for, held for a minute, asked for again; a higher one waits for the customer's consent.
 
 import { announce, byId, fill, focusOn } from "./dom.js";
 import { Countdown, inSeconds } from "./countdown.js";
@@ -14,17 +14,18 @@ export class Quoting {
   #asked = 0;
   #refreshes = 0;
   #isWaitingForPage = false;
+  #isHeld = false;
   #countdown = new Countdown();
 
   /**
    * @param {import("./api.js").Api} api
-   * @param {boolean} isSimulated whether the test wallet pays
+   * @param {(amount: string) => string} labelOf what the button says
    * @param {(problem: Error) => void} onProblem when no price could be had
    */
-  constructor(api, strings, isSimulated, onProblem) {
+  constructor(api, strings, labelOf, onProblem) {
     this.api = api;
     this.strings = strings;
-    this.isSimulated = isSimulated;
+    this.labelOf = labelOf;
     this.onProblem = onProblem;
     byId("accept").addEventListener("click", () => this.#accept());
     byId("refresh").addEventListener("click", () => this.renew());
@@ -35,7 +36,7 @@ export class Quoting {
 
   /** The quote that the customer has agreed to see on the button, or null. */
   get payable() {
-    return this.#quote !== null && this.#quote === this.#agreed ? this.#quote : null;
+    return this.#choice?.is_payable && this.#quote !== null && this.#quote === this.#agreed ? this.#quote : null;
   }
 
   /** The quote that was shown last, or null. */
@@ -43,15 +44,33 @@ export class Quoting {
     return this.#last;
   }
 
-  /** Ask for the price of another token. */
-  choose(choice) {
+  /** What the customer pays with, or null. */
+  get choice() {
+    return this.#choice;
+  }
+
+  /** Ask for the price of another token; quietly where nobody has asked for it. */
+  choose(choice, { isQuiet = false } = {}) {
     this.#choice = choice;
     this.#quote = this.#agreed = null;
     this.#refreshes = 0;
     view.showChoice(choice);
-    focusOn(byId("review-title"));
-    announce(this.strings.loading_quote);
+    if (!isQuiet) {
+      focusOn(byId("review-title"));
+      announce(this.strings.loading_quote);
+    }
     return this.#ask();
+  }
+
+  /** Take news of what the wallet holds of the chosen token. */
+  judge(choice) {
+    this.#choice = choice;
+    this.relabel();
+  }
+
+  /** Write on the button who pays. */
+  relabel() {
+    if (this.#quote && this.#quote === this.#agreed && !byId("review").hidden && !this.#isHeld) this.#show(this.#quote);
   }
 
   /** Ask again at the customer's wish. */
@@ -65,19 +84,22 @@ export class Quoting {
     this.#asked += 1;
     this.#isWaitingForPage = false;
     this.#countdown.stop();
-    this.#quote = this.#agreed = null;
+    this.#choice = this.#quote = this.#agreed = null;
+    this.#isHeld = false;
   }
 
   /** Hold the price still while a payment is being sent. */
   hold() {
+    this.#isHeld = true;
     this.#countdown.stop();
   }
 
   /** Draw the pay button again, after sending failed. */
   offerAgain() {
+    this.#isHeld = false;
     if (!this.#quote) return;
     this.#show(this.#quote);
-    focusOn(byId("pay-button"));
+    focusOn(byId(this.#choice.is_payable ? "pay-button" : "shortage"));
   }
 
   /** Offer nothing until the customer has looked into the wallet. */
@@ -96,10 +118,12 @@ export class Quoting {
   }
 
   async #ask() {
+    if (!this.#choice) return;
     const asked = ++this.#asked;
+    this.#isHeld = false;
     this.#countdown.stop();
     try {
-      const quote = await this.api.quote(this.#choice.chainId, this.#choice.token);
+      const quote = await this.api.quote(this.#choice.chain_id, this.#choice.address);
       if (asked === this.#asked) this.#receive(quote);
     } catch (problem) {
       if (asked !== this.#asked) return;
@@ -113,17 +137,23 @@ export class Quoting {
     const before = this.#agreed;
     this.#quote = this.#last = quote;
     quote.until = inSeconds(quote.valid_for_s);
-    if (before && before.pay_amount !== quote.pay_amount) return this.#askConsent(before, quote);
-    const words = { amount: quote.pay_text, chain: quote.chain };
-    announce(fill(before ? this.strings.quote_same : this.strings.quote_ready, words));
+    // What was agreed to is what was shown, which was rounded up.
+    if (before && BigInt(quote.pay_amount) > BigInt(before.shown_amount)) return this.#askConsent(before, quote);
+    announce(this.#tell(before, quote));
     this.#agreed = quote;
     return this.#show(quote);
+  }
+
+  #tell(before, quote) {
+    const words = { amount: quote.pay_text, chain: quote.chain, old: before?.pay_text, new: quote.pay_text };
+    if (!before) return fill(this.strings.quote_ready, words);
+    return fill(before.pay_text === quote.pay_text ? this.strings.quote_same : this.strings.quote_lower, words);
   }
 
   #show(quote) {
     const hadFocus = ["refresh", "pay-button"].includes(document.activeElement?.id);
     view.showQuote(quote, this.strings);
-    view.showPayButton(quote, this.strings, this.isSimulated);
+    this.#offer(quote);
     if (hadFocus) byId("pay-button").focus();
     this.#run(quote);
   }
@@ -139,12 +169,23 @@ export class Quoting {
 
   #accept() {
     this.#agreed = this.#quote;
-    view.showPayButton(this.#quote, this.strings, this.isSimulated);
+    this.#offer(this.#quote);
     announce(this.strings.quote_accepted);
     focusOn(byId("pay-button"));
+  }
+
+  /** Offer to pay, or say what the wallet lacks. */
+  #offer(quote) {
+    if (this.#choice.is_payable) view.showPayButton(quote, this.labelOf(keepTogether(quote.pay_text)));
+    else view.showShortage(this.#choice.explanation);
   }
 
   #run(quote) {
     this.#countdown.start(quote.until, (left) => view.showHeld(left, this.strings), () => this.#refresh());
   }
+}
+
+/** An amount and its currency stay on one line. */
+function keepTogether(text) {
+  return text.replaceAll(" ", "\u00a0");
 }

@@ -17,9 +17,9 @@ export class Sent {
     return note.changes === state.changes && Date.now() - note.at < KEEP_MS;
   }
 
-  /** Note that a payment was sent while the order was in this state, and what to report of it. */
-  remember(state, report = null) {
-    this.#write({ at: Date.now(), changes: state.changes, report, isReported: false, isSeen: false });
+  /** Note that a payment was sent while the order was in this state, by which quote, and what to report of it. */
+  remember(state, report = null, quoteId = null) {
+    this.#write({ at: Date.now(), changes: state.changes, report, quoteId, isReported: false, isSeen: false });
   }
 
   /** Note what the server has seen: if a block with it is undone, it is not on its way as it was. */
@@ -34,6 +34,12 @@ export class Sent {
     return transaction && !lists(state, transaction) ? transaction : null;
   }
 
+  /** Whether this state lists the transaction that was sent last; a test wallet tells none, so any will do. */
+  isListed(state) {
+    const { transaction } = this;
+    return transaction ? lists(state, transaction) : this.quoteId !== null && state.transactions.length > 0;
+  }
+
   /** What has to be reported still, or null. */
   get unreported() {
     const note = this.#note();
@@ -43,6 +49,16 @@ export class Sent {
   /** The transaction that was sent last, or null. */
   get transaction() {
     return this.#note()?.report ?? null;
+  }
+
+  /** The quote by which the last payment was made, or null. */
+  get quoteId() {
+    return this.#note()?.quoteId ?? null;
+  }
+
+  /** For how many seconds the last payment has been on its way. */
+  get seconds() {
+    return Math.max(0, Math.floor((Date.now() - (this.#note()?.at ?? Date.now())) / 1000));
   }
 
   /** Note that the server knows. */

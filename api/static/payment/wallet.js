@@ -6,6 +6,9 @@ const RECEIPT_EVERY_MS = 1_500;
 const BATCH_VERSION = "2.0.0";
 const BATCH_DONE = 200;
 const ATOMIC = ["supported", "ready"];
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const WORD = /^0x[0-9a-f]{1,64}$/i;
+const BALANCE_OF = "0x70a08231"; // balanceOf(address)
 const SENDS = ["eth_sendTransaction", "wallet_sendCalls"];
 
 /** What a wallet refused: `kind` says what the customer can do about it, as `wallet_…` of the strings. */
@@ -21,18 +24,58 @@ export class Wallet {
     this.provider = provider;
   }
 
+  /** The accounts that this page is allowed to see, the one in use first; its user is asked nothing. */
+  async accounts() {
+    const told = await this.#ask("eth_accounts");
+    return (Array.isArray(told) ? told : []).filter((each) => ADDRESS.test(each)).map((each) => each.toLowerCase());
+  }
+
   /** Ask which account pays. */
   async connect() {
     const [account] = (await this.#ask("eth_requestAccounts")) ?? [];
-    if (typeof account !== "string") throw new WalletProblem("no_account");
+    if (!ADDRESS.test(account)) throw new WalletProblem("no_account");
     return account.toLowerCase();
   }
 
-  /** Make sure that the wallet is on a chain; it may ask its user. */
-  async goTo(chainHex) {
+  /** Let its user choose another account for this page, where the wallet can (EIP-2255). */
+  async permit() {
+    try {
+      await this.#ask("wallet_requestPermissions", [{ eth_accounts: {} }]);
+    } catch (problem) {
+      if (problem.kind !== "unsupported") throw problem;
+    }
+  }
+
+  /**
+   * Make sure that the wallet is on a chain; it may ask its user.
+   * @param {object|null} facts what to offer to a wallet that does not know the chain (EIP-3085)
+   * @param {() => void} onUnknown called before it is offered
+   */
+  async goTo(chainHex, facts = null, onUnknown = () => {}) {
     if (await this.#isOn(chainHex)) return;
-    await this.#ask("wallet_switchEthereumChain", [{ chainId: chainHex }]);
+    try {
+      await this.#ask("wallet_switchEthereumChain", [{ chainId: chainHex }]);
+    } catch (problem) {
+      if (problem.kind !== "unknown_chain" || !facts) throw problem;
+      onUnknown();
+      await this.#ask("wallet_addEthereumChain", [facts]);
+      if (await this.#isOn(chainHex)) return;
+      await this.#ask("wallet_switchEthereumChain", [{ chainId: chainHex }]);
+    }
     if (!await this.#isOn(chainHex)) throw new WalletProblem("wrong_chain");
+  }
+
+  /** The number of the chain that it is on. */
+  async chainId() {
+    return Number(await this.#ask("eth_chainId"));
+  }
+
+  /** What an account has of a token, or without one of the chain's coin, on the chain that it is on. */
+  async balance(account, token = null) {
+    const told = token
+      ? await this.#ask("eth_call", [{ to: token, data: BALANCE_OF + account.slice(2).padStart(64, "0") }, "latest"])
+      : await this.#ask("eth_getBalance", [account, "latest"]);
+    return WORD.test(told) ? BigInt(told) : null;
   }
 
   /** Whether it takes several calls as one, all or none. */
@@ -90,7 +133,7 @@ export class Wallet {
   }
 
   async #isOn(chainHex) {
-    return Number(await this.#ask("eth_chainId")) === Number(chainHex);
+    return await this.chainId() === Number(chainHex);
   }
 
   async #ask(method, params = []) {

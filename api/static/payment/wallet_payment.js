@@ -1,16 +1,17 @@
 // A payment from the customer's own wallet: which wallet, on which chain, what it signs, and how far that is.
 
-import { byId, dressAvatar, fill, fillList } from "./dom.js";
-import { findWallets } from "./wallets.js";
-import { Wallet, WalletProblem } from "./wallet.js";
+import { fill } from "./dom.js";
 
 export class WalletPayment {
-  /** @param {(text: string) => void} say shows what the wallet asks */
-  constructor(api, strings, say) {
+  /**
+   * @param {import("./connection.js").Connection} connection
+   * @param {(text: string) => void} say shows what the wallet asks, before it asks
+   */
+  constructor(api, strings, connection, say) {
     this.api = api;
     this.strings = strings;
+    this.connection = connection;
     this.say = say;
-    byId("wallet-close").addEventListener("click", () => byId("wallet-dialog").close());
   }
 
   /**
@@ -21,10 +22,11 @@ export class WalletPayment {
    *   names its order; one that does not has to be signed for
    */
   async pay(quote, onSent) {
-    const { wallet, account: payer } = await this.connect();
+    const { wallet, account: payer } = await this.connection.confirm(this.say);
     const chainHex = `0x${quote.chain_id.toString(16)}`;
     this.say(fill(this.strings.wallet_switch, { chain: quote.chain }));
-    await wallet.goTo(chainHex);
+    const onUnknown = () => this.say(fill(this.strings.wallet_add, { chain: quote.chain }));
+    await wallet.goTo(chainHex, quote.add_chain, onUnknown);
     this.say(this.strings.wallet_prepare);
     let payment = await this.api.transactions(quote.quote_id, payer);
     const report = (hash) => {
@@ -54,41 +56,11 @@ export class WalletPayment {
     }
   }
 
-  /** Ask the customer which wallet, and that wallet which account. */
-  async connect(say = this.say) {
-    const wallet = new Wallet(await this.#choose());
-    say(this.strings.wallet_connect);
-    return { wallet, account: await wallet.connect() };
-  }
-
   async #sendAll(wallet, payer, payment, report) {
     this.say(this.strings.wallet_confirm_all);
     const batch = await wallet.sendAll(payer, payment.chain_hex, payment.transactions);
     report(null); // on its way from here on, whatever comes back
     report(await wallet.done(batch));
-  }
-
-  async #choose() {
-    const wallets = await findWallets();
-    if (!wallets.length) throw new WalletProblem("no_wallet");
-    return wallets.length === 1 ? wallets[0].provider : this.#ask(wallets);
-  }
-
-  #ask(wallets) {
-    const dialog = byId("wallet-dialog");
-    return new Promise((resolve, reject) => {
-      const refuse = () => reject(new WalletProblem("none_chosen"));
-      fillList(byId("wallets"), "wallet-row", wallets, (row, { name, provider }) => {
-        dressAvatar(row.querySelector(".avatar"), { letter: name.charAt(0), hue: name.length % 12 });
-        row.querySelector("button").addEventListener("click", () => {
-          dialog.removeEventListener("close", refuse);
-          dialog.close();
-          resolve(provider);
-        });
-      });
-      dialog.addEventListener("close", refuse, { once: true });
-      dialog.showModal();
-    });
   }
 
   #show({ label }, number, total) {

@@ -4,6 +4,7 @@ May import `domain`, `storage.base` and `storage.types`. Begin with `orders.py`.
 """
 
 from api.storage.base import Base
+from api.storage.tables.brands import VendorBrand
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
 from api.storage.tables.orders import Payment, PaymentOrder, Refund, TimelineEntry
 from api.storage.tables.reports import PaymentClaim, PaymentHint
@@ -37,6 +38,7 @@ __all__ = [
     "StoredQuote",
     "TimelineEntry",
     "Vendor",
+    "VendorBrand",
     "WatchCursor",
     "WebhookAttempt",
     "WebhookDelivery",

@@ -18,15 +18,18 @@ from routing_engine.kernels.bound.dual_prices import (
 from routing_engine.kernels.bound.settled_prices import find_gain
 from routing_engine.kernels.marginal_price import value_base_gas
 
+NO_WAY_ON = -1.0
+"""The price where a route can't go on. A price of 0 is one: multipliers may be worth more than what a token gives."""
+
 
 @inner
 def _price_output(k, v, u, problem, state, duals, enough):
-    """Return what a unit of v is worth at most with k hops left, to a route that came from u; 0 if it can't go on."""
+    """Return what a unit of v is worth at most with k hops left, to a route that came from u."""
     if v == problem.end:
-        return 1.0 if k == 0 else 0.0
+        return 1.0 if k == 0 else NO_WAY_ON
     most = state.inflow.most[problem.max_hops - k, v]
     if k == 0 or most <= 0.0:
-        return 0.0
+        return NO_WAY_ON
     # What is worth less was not priced.
     return max(look_up_price(duals, problem.graph.forward.edges, k, v, u), enough / most)
 
@@ -49,7 +52,7 @@ def _measure_earnings(e, u, price, problem, state, duals, enough):
         if state.inflow.most[problem.max_hops - k - 1, u] <= 0.0:
             continue
         there = _price_output(k, edge["other"], u, problem, state, duals, enough)
-        if there > 0.0:
+        if there >= 0.0:
             here = price if u == problem.start else _price_input(k + 1, u, edge["other"], problem, state, duals, enough)
             most = max(most, find_gain(edge, problem.graph.pieces, here, there, state.limit[u]) - cost)
     return most

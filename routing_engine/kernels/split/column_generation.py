@@ -123,7 +123,7 @@ def generate_columns(paths, count, problem, state, workspace, rounds):
     paths : Paths
         With capacity for all that may be used; changed in place.
     rounds : int
-        How often columns may be tried; 0 judges the paths as they are, and thoroughly.
+        How often columns may be tried; 0 judges the paths as they are, and thoroughly; less than 0 does so briefly.
 
     Returns
     -------

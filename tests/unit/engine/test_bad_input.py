@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from routing_engine import AmbiguousToken, InvalidRequest, NoRoute, Router, RouteRequest, Snapshot, UnknownToken
+from routing_engine import (
+    AmbiguousToken,
+    InvalidMarket,
+    InvalidRequest,
+    NoRoute,
+    Router,
+    RouteRequest,
+    Snapshot,
+    UnknownToken,
+)
 from routing_engine.markets import ConstantProductPool
 from tests.support.markets import market_of, token
 
@@ -194,3 +203,29 @@ def test_whole_tokens_become_units_exactly(amount: str | int | Decimal, units: i
 def test_what_is_no_exact_amount_is_refused(amount: Any, message: str) -> None:
     with pytest.raises(InvalidRequest, match=message):
         token("A", 6).units(amount)
+
+
+@pytest.mark.parametrize("numbers", [{"1": 1}, {0: 1}, {True: 1}, {1: -1}, {1: 1.5}, {1: None}, {1: "10"}, 10, [1]])
+@pytest.mark.parametrize("field", ["gas_prices", "blocks"])
+def test_numbers_by_chain_are_whole_and_no_less_than_nothing(field: str, numbers: Any) -> None:
+    for make in (lambda **given: Snapshot((), **given), SNAPSHOT.apply):
+        with pytest.raises(InvalidMarket, match=f"^{field}: "):
+            make(**{field: numbers})
+
+
+def test_a_market_is_removed_by_its_id_alone() -> None:
+    assert SNAPSHOT.apply(removed="ab").markets.keys() == SNAPSHOT.apply(removed=["ab"]).markets.keys() == {"ab2"}
+
+
+def test_where_units_are_few_the_path_that_rounds_least_is_taken() -> None:
+    """By floats three pools give 50.5 units and the one pool 49.97; each pool rounds down."""
+    pools = "ab: A B 1000 1000 5bps\nac: A C 1000 1010 0bps\ncd: C D 1000 1000 0bps\ndb: D B 1000 1000 0bps"
+    request = RouteRequest(token_in=A, token_out=B, amount=50)
+    assert Router(Snapshot(market_of(pools))).find_routes(request).best().amount_out == 49
+
+
+@pytest.mark.parametrize("markets", [None, 7])
+def test_what_is_no_list_of_markets_is_said_to_be_none(markets: Any) -> None:
+    for make in (Snapshot, SNAPSHOT.apply):
+        with pytest.raises(InvalidMarket, match=r"^markets: must be pools and lanes in a list"):
+            make(markets)

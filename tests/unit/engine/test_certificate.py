@@ -25,12 +25,28 @@ def test_part_of_a_unit_is_nothing_to_gain() -> None:
 
 def test_a_unit_that_a_float_may_have_missed_still_counts() -> None:
     assert of_output(999, 1_000 - 1e-7) == pytest.approx(10, rel=1e-6)
-    assert of_input(1_001, 1_000 + 1e-7) == pytest.approx(10, rel=1e-6)
+    assert of_input(1_001, 1_000 + 1e-7) == pytest.approx(1e4 / 1_001, rel=1e-6)
 
 
 def test_large_amounts_are_not_rounded() -> None:
     assert of_output(1e24, 1e24) == 0
     assert of_output(1e24, 1e24 * (1 + 1e-8)) == pytest.approx(1e-4, rel=1e-3)
+
+
+def test_a_gap_is_a_part_of_the_larger_amount_on_both_sides() -> None:
+    assert of_output(1e24, 4e24) == pytest.approx(7_500)
+    assert of_input(4e24, 1e24) == pytest.approx(7_500)
+    assert of_input(1e24, 1e-9) == pytest.approx(10_000)
+
+
+def test_a_bound_that_the_answer_has_passed_is_not_believed() -> None:
+    for found in (
+        Certificate.of_output(1.001e24, Bounds(1e24, inf), 4, gas_aware=True),
+        Certificate.of_input(1e24, Bounds(1.001e24, 0.0), 4, gas_aware=True),
+    ):
+        assert found.gap_bps is None
+        assert "the bound is worse than the answer" in found.reason
+    assert of_output(1e24 * (1 + 1e-8), 1e24) == 0
 
 
 def judged(gap_bps: float, scope: str = "routes_up_to_4_hops", *, gas_aware: bool = True) -> str:
@@ -39,7 +55,7 @@ def judged(gap_bps: float, scope: str = "routes_up_to_4_hops", *, gas_aware: boo
 
 def test_a_gap_is_explained_with_its_number_and_its_scope() -> None:
     text = judged(14.2)
-    assert "No other route is better by more than 14.20 bps: 14.20 of 10,000 of the net amount." in text
+    assert "No other route is better by more than 14.20 bps: 14.20 of 10,000 of the larger net amount." in text
     assert "Compared are all routes up to 4 hops" in text
     assert "The gas of every market counts." in text
     assert "Not covered are longer paths, other markets" in text

@@ -1,0 +1,113 @@
+"""What is served below ``/static``: every file under a name that has a hash of its content.
+
+Scripts and stylesheets are joined with what they import, and made small. All of it is made in memory at the first use,
+which takes a fifth of a second: nothing is installed, kept or out of date.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from rcssmin import cssmin
+from rjsmin import jsmin
+
+from api.assets.encodings import IDENTITY, compress_well, is_compressible
+from api.assets.modules import CannotJoin, join_script, join_stylesheet, list_imports
+
+FOLDER = Path(__file__).parents[1] / "static"
+HASH_DIGITS = 16
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".webp": "image/webp"}
+"""Those that differ from machine to machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedFile:
+    """One file as it is served.
+
+    Parameters
+    ----------
+    url_name : str
+        Its path below ``/static``, with the hash.
+    bodies : mapping
+        Its bytes by content encoding; as they are and, where that is shorter, compressed.
+    """
+
+    url_name: str
+    mimetype: str
+    digest: str
+    bodies: Mapping[str, bytes]
+
+    @property
+    def text(self) -> str:
+        """Return the content, to be put into a page."""
+        return self.bodies[IDENTITY].decode()
+
+
+class UnknownAsset(LookupError):
+    """There is no such file, or not any more: its content has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """All files, by their names in the tree and by those that they are served under."""
+
+    by_name: Mapping[str, ServedFile]
+    by_url_name: Mapping[str, ServedFile]
+
+    def get_named(self, name: str) -> ServedFile:
+        """Return the file that has this path below ``api/static``."""
+        try:
+            return self.by_name[name]
+        except KeyError:
+            raise UnknownAsset(f"{name} is not served; is it imported by another file?") from None
+
+
+def read_assets(folder: Path) -> Assets:
+    """Make all files of a folder ready; those that another one imports are served in that one only.
+
+    Raises
+    ------
+    CannotJoin
+        If a script or a stylesheet can't be joined with what it imports.
+    """
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    imported = {other for path in paths if path.suffix in {".js", ".css"} for other in list_imports(path)}
+    found = {path.relative_to(folder).as_posix(): path for path in paths if path not in imported}
+    by_name = {name: _make_asset(name, path) for name, path in found.items()}
+    return Assets(by_name, {asset.url_name: asset for asset in by_name.values()})
+
+
+@cache
+def load_assets() -> Assets:
+    """Return the files of the pages, made ready once per process."""
+    return read_assets(FOLDER)
+
+
+def _make_asset(name: str, path: Path) -> ServedFile:
+    body = b"".join(_read_small(path))
+    digest = sha256(body).hexdigest()[:HASH_DIGITS]
+    mimetype = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    bodies = {IDENTITY: body, **(compress_well(body) if is_compressible(mimetype) else {})}
+    stem = name.removesuffix(path.suffix)
+    return ServedFile(url_name=f"{stem}.{digest}{path.suffix}", mimetype=mimetype, digest=digest, bodies=bodies)
+
+
+def _read_small(path: Path) -> Iterator[bytes]:
+    match path.suffix:
+        case ".js":
+            yield _require_text(path, jsmin(join_script(path)))
+        case ".css":
+            yield _require_text(path, cssmin(join_stylesheet(path)))
+        case _:
+            yield path.read_bytes()
+
+
+def _require_text(path: Path, small: str | bytes | bytearray) -> bytes:
+    if not isinstance(small, str):
+        raise CannotJoin(f"{path.name} is no text")
+    return small.encode()

@@ -1,0 +1,31 @@
+"""What was looked up a moment ago, so that it is not looked up for everybody who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from datetime import datetime, timedelta
+from threading import Lock
+
+MOST = 10_000
+"""Answers that are kept; when there are more, all are forgotten."""
+
+
+class ShortMemory:
+    """Answers that hold for a while."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: dict[Hashable, tuple[datetime, int | None]] = {}
+
+    def recall(self, key: Hashable, now: datetime, keep: timedelta, learn: Callable[[], int | None]) -> int | None:
+        """Return the answer that is known, or find it out where that is longer than `keep` ago."""
+        with self._lock:
+            known = self._known.get(key)
+        if known is not None and known[0] <= now < known[0] + keep:
+            return known[1]
+        value = learn()
+        with self._lock:
+            if len(self._known) >= MOST:
+                self._known.clear()
+            self._known[key] = (now, value)
+        return value

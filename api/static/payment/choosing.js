@@ -1,0 +1,173 @@
+// From the first look at the wallet to a choice: the best way to pay is chosen at once, every other is in the list.
+
+import { Chooser, keyOf } from "./chooser.js";
+import { announce, byId, fill, fillSlots, focusOn, toggle } from "./dom.js";
+import { Options } from "./options.js";
+import { showChooser } from "./quote_view.js";
+
+export class Choosing {
+  #tokens = null;
+  #restored = null;
+  #found = null;
+  #isListed = false;
+  #isTouched = false;
+  #isHere = false;
+  #isReady = false;
+  #reading = null;
+
+  /**
+   * @param {object} parts `api`, `strings`, `quoting`, and `connection` (null where the test wallet pays)
+   * @param {object} page what it does and knows: `showProblem(problem, again)`, `hideProblem`, `isElsewhere()`
+   */
+  constructor(parts, page) {
+    Object.assign(this, parts);
+    this.page = page;
+    this.chooser = new Chooser(this.strings, (choice) => this.#choose(choice));
+    this.options = new Options(this.api, (found) => this.#receive(found));
+    byId("change").addEventListener("click", () => this.#change());
+    byId("connect-button")?.addEventListener("click", () => this.#connect());
+    byId("other-wallet")?.addEventListener("click", () => this.#connect());
+  }
+
+  /** Offer the ways to pay; the first time the best of them is chosen already. */
+  async enter() {
+    this.#isHere = true;
+    const priced = this.#read().catch(() => {}); // without prices the list is there still
+    try {
+      await this.#restored;
+      if (!this.#knowsWallet) this.#list().catch(() => {}); // nothing will be chosen, so it is needed
+      await priced;
+      if (byId("review").hidden) await this.#list();
+      if (this.#isHere && byId("review").hidden) this.#show();
+    } catch (problem) {
+      this.page.showProblem(problem, () => this.enter());
+    } finally {
+      toggle(byId("tokens-loading"), false);
+      performance.mark("interactive");
+    }
+  }
+
+  /** Choose nothing any more: the order's state is another, or another tab pays. */
+  leave() {
+    this.#isTouched ||= this.#isHere;
+    this.#isHere = false;
+    this.options.stop();
+    this.quoting.stop();
+    toggle(byId("review"), false);
+    this.page.hideProblem();
+  }
+
+  /** Another wallet or account pays from now on. */
+  async reconsider() {
+    this.#showConnection();
+    this.quoting.relabel();
+    if (this.#isReady) await (this.#reading = this.#read().catch(() => {}));
+  }
+
+  async #read() {
+    if (this.connection) await (this.#restored ??= this.connection.restore());
+    this.#isReady = true;
+    await this.options.read(this.connection?.current ?? null);
+  }
+
+  #receive(found) {
+    this.#found = found;
+    this.chooser.offerOptions(found.options);
+    this.#showNote();
+    if (!this.#isHere || this.page.isElsewhere()) return;
+    const [best] = found.options;
+    const chosen = this.quoting.choice && found.options.find((option) => keyOf(option) === keyOf(this.quoting.choice));
+    if (chosen) this.quoting.judge(chosen);
+    if (this.#isTouched || !this.#knowsWallet || best?.standing !== "enough") return;
+    this.#isTouched = true;
+    this.quoting.choose(best, { isQuiet: true });
+  }
+
+  /** Whether it is known who pays; only then anything is chosen. */
+  get #knowsWallet() {
+    return !this.connection || this.connection.current !== null;
+  }
+
+  /** Fetch the list of all tokens, once: who pays as suggested needs none of it. */
+  async #list() {
+    this.#tokens ??= this.api.tokens();
+    try {
+      const { chains } = await this.#tokens;
+      if (!this.#isListed) this.chooser.offerChains(chains);
+      this.#isListed = true;
+    } catch (problem) {
+      this.#tokens = null;
+      throw problem;
+    }
+  }
+
+  #choose(choice) {
+    this.#isTouched = true;
+    this.page.hideProblem();
+    this.quoting.choose(choice);
+  }
+
+  #change() {
+    this.quoting.stop();
+    this.page.hideProblem();
+    this.#show();
+    this.chooser.focus();
+    this.#complete();
+  }
+
+  async #complete() {
+    try {
+      await this.#list();
+    } catch (problem) {
+      this.page.showProblem(problem, () => this.#complete());
+    }
+  }
+
+  async #connect() {
+    this.page.hideProblem();
+    const button = byId("connect-button");
+    button.disabled = true;
+    this.#isTouched = false;
+    try {
+      await this.connection.connect((text) => this.#say(text));
+      await this.#reading;
+      focusOn(byId("review").hidden ? byId("choose-title") : byId("review-title"));
+    } catch (problem) {
+      this.page.showProblem(problem, null);
+    } finally {
+      button.disabled = false;
+      this.#showNote();
+    }
+  }
+
+  /** Show the list; from then on nothing is chosen that the customer has not chosen. */
+  #show() {
+    this.#isTouched = true;
+    showChooser();
+    this.#showConnection();
+    this.#showNote();
+  }
+
+  #showConnection() {
+    if (!this.connection) return;
+    const { current, label } = this.connection;
+    toggle(byId("connect"), !current);
+    toggle(byId("connected"), Boolean(current));
+    if (current) fillSlots(byId("connected"), { connected: fill(this.strings.connected, { wallet: label }) });
+  }
+
+  #say(text) {
+    byId("options-note").textContent = text;
+    toggle(byId("options-note"), true);
+    announce(text);
+  }
+
+  #showNote() {
+    const { options, unread } = this.#found ?? { options: [], unread: [] };
+    const isPoor = options.length > 0 && options.every((option) => !option.is_payable);
+    const unknown = fill(this.strings.unread, { chains: unread.map(({ name }) => name).join(", ") });
+    const texts = [...(isPoor ? [this.strings.none_enough] : []), ...(unread.length ? [unknown] : [])];
+    byId("options-note").textContent = texts.join(" ");
+    toggle(byId("options-note"), texts.length > 0);
+  }
+}

@@ -1,0 +1,71 @@
+// Where there is no wallet in this browser: the page opens in a wallet's own browser or on another device, and this one
+// follows along.
+
+import { announce, byId, focusOn, toggle } from "./dom.js";
+import { findWallets } from "./wallets.js";
+
+export class Devices {
+  /**
+   * @param {object} strings
+   * @param {boolean} needsWallet whether this order is paid from a wallet
+   * @param {() => void} onToggle called when the ways are unfolded or folded
+   */
+  constructor(strings, needsWallet, onToggle) {
+    this.strings = strings;
+    this.box = byId("devices");
+    this.box.addEventListener("toggle", onToggle);
+    byId("copy-link").addEventListener("click", () => this.#copy());
+    byId("page-address").addEventListener("focus", ({ target }) => target.select());
+    if (needsWallet) this.#look();
+  }
+
+  /** Whether somebody may be paying elsewhere while this page is watched. */
+  get isOpen() {
+    return this.box.open;
+  }
+
+  /** Show the ways first, since there is none in this browser. */
+  offerFirst() {
+    byId("devices-first").append(this.box);
+    toggle(byId("no-wallet"), true);
+    this.box.open = true;
+  }
+
+  /** Offer them again after a try to pay without a wallet. */
+  offerAgain() {
+    this.offerFirst();
+    focusOn(this.box.querySelector("summary"));
+  }
+
+  async #look() {
+    if ((await findWallets()).length) return;
+    this.offerFirst();
+    announce(byId("no-wallet").textContent);
+    for (const event of ["eip6963:announceProvider", "ethereum#initialized"]) {
+      window.addEventListener(event, () => this.#retreat(), { once: true });
+    }
+  }
+
+  /** A wallet came late: its button is the way. */
+  #retreat() {
+    toggle(byId("no-wallet"), false);
+    this.box.open = false;
+    byId("devices-last").append(this.box);
+  }
+
+  async #copy() {
+    const address = byId("page-address");
+    let isCopied = true;
+    try {
+      await navigator.clipboard.writeText(address.value);
+    } catch {
+      address.focus();
+      address.select();
+      isCopied = document.execCommand("copy");
+    }
+    const text = isCopied ? this.strings.link_copied : this.strings.link_selected;
+    byId("copy-said").textContent = text;
+    toggle(byId("copy-said"), true);
+    announce(text);
+  }
+}

@@ -1,0 +1,23 @@
+// How numbers, plurals and dates are written in the language and region of this page.
+
+import { fill } from "./dom.js";
+
+/** What the server chose, such as `es-MX`; what it writes itself is in this locale too. */
+export const locale = document.documentElement.dataset.locale;
+
+const LATIN = { numberingSystem: "latn" }; // as wallets and explorers write, in every language
+const plurals = new Intl.PluralRules(locale);
+const numbers = new Intl.NumberFormat(locale, LATIN);
+const moments = new Intl.DateTimeFormat(locale, {
+  ...LATIN, year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit",
+});
+
+/** Fill in a text that has a form for each plural category; `n` is the number it is about. */
+export function fillCount(forms, n, values = {}) {
+  return fill(forms[plurals.select(n)] ?? forms.other, { n: numbers.format(n), ...values });
+}
+
+/** Write a moment to the minute, in the customer's own time zone. */
+export function formatMoment(moment) {
+  return moments.format(new Date(moment));
+}

@@ -1,0 +1,56 @@
+"""Serves the pages' files below ``/static``: for a year, since other content has another address."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from typing import Any
+
+from flask import Flask, Response, request
+from markupsafe import Markup
+
+from api.assets.encodings import IDENTITY, PREFERRED
+from api.assets.files import load_assets
+from api.compression import choose_encoding
+from api.domain.errors import NotFound
+
+ENDPOINT = "static"
+FOREVER = "public, max-age=31536000, immutable"
+
+
+def install(app: Flask) -> None:
+    """Serve the files, let ``url_for("static", filename=…)`` find their addresses, and templates take them in."""
+    app.add_url_rule("/static/<path:filename>", ENDPOINT, send_file)
+    app.url_defaults(_name_by_content)
+    app.jinja_env.globals["read_static"] = read_static
+
+
+def send_file(filename: str) -> Response:
+    """Answer with a file that has this content; what was served before an update is not there any more."""
+    asset = load_assets().by_url_name.get(filename)
+    if asset is None:
+        raise NotFound("There is nothing at this address")
+    encoding = choose_encoding(request.accept_encodings, tuple(each for each in PREFERRED if each in asset.bodies))
+    response = Response(asset.bodies[encoding], mimetype=asset.mimetype, headers={"Cache-Control": FOREVER})
+    if len(asset.bodies) > 1:
+        response.vary.add("Accept-Encoding")
+    if encoding != IDENTITY:
+        response.content_encoding = encoding
+    response.set_etag(asset.digest, weak=True)
+    response.make_conditional(request)
+    return response
+
+
+def read_static(name: str) -> Markup:
+    """Return a file of this tree as text, for a template that has it in the page itself."""
+    return Markup(load_assets().get_named(name).text)  # noqa: S704 - written here, by nobody else
+
+
+def allow_inline(text: str) -> str:
+    """Return the source for a content security policy that allows this text inside the page, and no other."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _name_by_content(endpoint: str, values: dict[str, Any]) -> None:
+    if endpoint == ENDPOINT and "filename" in values:
+        values["filename"] = load_assets().get_named(values["filename"]).url_name

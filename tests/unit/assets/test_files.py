@@ -1,0 +1,63 @@
+"""Files by their content: each has one address, and another one when it changes."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import brotli
+import pytest
+
+from api.assets.files import FOLDER, UnknownAsset, load_assets, read_assets
+from api.assets.modules import list_imports
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "main.js").write_text('import { text } from "./text.js";\n// a remark\nconsole.log(text);\n')
+    (tmp_path / "pages" / "text.js").write_text('export const text = "hello";\n')
+    (tmp_path / "pages" / "page.css").write_text('@import "base.css";\n')
+    (tmp_path / "pages" / "base.css").write_text("b { top: 0 }\n" * 50)
+    (tmp_path / "pages" / "dot.png").write_bytes(bytes(range(256)) * 4)
+    return tmp_path
+
+
+def test_a_name_has_the_hash_of_what_is_served(folder: Path) -> None:
+    before = read_assets(folder).get_named("pages/main.js")
+    assert re.fullmatch(r"pages/main\.[0-9a-f]{16}\.js", before.url_name)
+    assert "remark" not in before.text
+    (folder / "pages" / "text.js").write_text('export const text = "bye";\n')
+    after = read_assets(folder).get_named("pages/main.js")
+    assert after.url_name != before.url_name
+    assert read_assets(folder).get_named("pages/main.js") == after
+    (folder / "pages" / "text.js").write_text('// another remark\nexport const text = "bye";\n')
+    assert read_assets(folder).get_named("pages/main.js") == after
+
+
+def test_what_is_imported_is_served_with_what_imports_it_only(folder: Path) -> None:
+    assets = read_assets(folder)
+    assert set(assets.by_name) == {"pages/main.js", "pages/page.css", "pages/dot.png"}
+    with pytest.raises(UnknownAsset, match=r"pages/text\.js is not served"):
+        assets.get_named("pages/text.js")
+
+
+def test_every_encoding_has_the_same_content(folder: Path) -> None:
+    sheet = read_assets(folder).get_named("pages/page.css")
+    assert brotli.decompress(sheet.bodies["br"]) == gzip.decompress(sheet.bodies["gzip"]) == sheet.text.encode()
+    assert len(sheet.bodies["br"]) < len(sheet.text) / 2
+    assert set(read_assets(folder).get_named("pages/dot.png").bodies) == {"identity"}
+
+
+def test_the_page_has_one_script_with_all_modules_and_one_sheet() -> None:
+    served = load_assets().by_name
+    assert {name for name in served if name.endswith((".js", ".css"))} == {
+        "docs/start.js",
+        "payment/main.js",
+        "payment/noscript.css",
+        "payment/page.css",
+    }
+    page = FOLDER / "payment"
+    imported = {other for path in page.glob("*.css") for other in list_imports(path)}
+    assert imported | {page / "page.css", page / "noscript.css"} == set(page.glob("*.css"))

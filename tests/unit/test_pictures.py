@@ -1,0 +1,70 @@
+"""A picture is what is in it, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+import pytest
+
+from api.domain.pictures import JPEG, MAX_BYTES, MAX_SIDE, PNG, WEBP, BadPicture, identify_picture
+from tests.support.pictures import chunk, make_jpeg, make_png, make_webp
+
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type"),
+    [
+        (make_png(), PNG),
+        (make_png(1, MAX_SIDE), PNG),
+        (make_jpeg(), JPEG),
+        (make_webp(b"VP8X"), WEBP),
+        (make_webp(b"VP8L"), WEBP),
+        (make_webp(b"VP8 "), WEBP),
+    ],
+)
+def test_three_kinds_are_taken(content: bytes, media_type: str) -> None:
+    assert identify_picture(content) == media_type
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "1 to 40960 bytes"),
+        (SVG, "PNG, JPEG or WebP"),
+        (b"\xef\xbb\xbf" + SVG, "PNG, JPEG or WebP"),
+        (b"GIF89a" + bytes(20), "PNG, JPEG or WebP"),
+        (b"<!doctype html><script>alert(1)</script>", "PNG, JPEG or WebP"),
+        (b" " + make_png(), "PNG, JPEG or WebP"),
+        (b"RIFF\x04\x00\x00\x00WAVE", "PNG, JPEG or WebP"),
+        (make_png() + b"<script>", "follows"),
+        (make_jpeg() + SVG, "follows"),
+        (make_webp() + SVG, "follows"),
+        (make_png()[:-1], "cut off"),
+        (make_png()[:20], "cut off"),
+        (make_jpeg()[:20] + b"\x00" + make_jpeg()[21:], "damaged"),
+        (make_jpeg().replace(b"\xff\xc0", b"\xff\xe1"), "damaged|cut off"),
+        (b"\xff\xd8\xff\xd9", "cut off"),
+        (make_webp()[:-3], "cut off"),
+        (b"\x89PNG\r\n\x1a\n" + chunk(b"IEND", b""), "damaged"),
+        (make_webp(b"VP8 ").replace(b"\x9d\x01\x2a", b"\x00\x00\x00"), "damaged"),
+        (make_png(extra=chunk(b"acTL", bytes(8))), "must not move"),
+        (make_webp(flags=2), "must not move"),
+        (make_png(0, 5), "pixels wide"),
+        (make_png(MAX_SIDE + 1, 1), "pixels wide"),
+        (make_jpeg(60_000, 60_000), "pixels wide"),
+        (make_webp(b"VP8X", 1 << 24, 1 << 24), "pixels wide"),
+        (make_png(extra=chunk(b"tEXt", bytes(MAX_BYTES))), "1 to 40960 bytes"),
+    ],
+)
+def test_nothing_else_is(content: bytes, why: str) -> None:
+    with pytest.raises(BadPicture, match=why):
+        identify_picture(content)
+
+
+def test_no_cut_and_no_flipped_byte_is_a_crash() -> None:
+    for whole in (make_png(), make_jpeg(), make_webp(b"VP8L")):
+        for place in range(len(whole)):
+            for changed in (whole[:place], whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :]):
+                try:
+                    identify_picture(changed)
+                except BadPicture:
+                    continue
