@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
 
 from tests.browser.axe import violations
+from tests.browser.motion import end_motion
 from tests.browser.shop import SHOP, Shop, open_shop
 from tests.support import chromium
 
@@ -112,11 +113,7 @@ class Tab:
 
     def inspect(self, name: str) -> None:
         """Check the page as it stands: nothing for axe-core to find, nothing cut off, and keep a picture."""
-        self.page.evaluate(
-            "() => Promise.all(document.getAnimations()"
-            ".filter((each) => each.effect.getTiming().iterations === 1)"
-            ".map((each) => each.finished.catch(() => null)))"
-        )
+        end_motion(self.page)
         wide = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert self.page.evaluate(wide) <= 0, "the page scrolls sideways"
         if FOLDER:

@@ -14,6 +14,7 @@ from api.domain.env import EnvMode
 from api.services.vendors.brands import change_brand
 from api.storage.tables import PaymentOrder
 from tests.browser.conftest import Tab
+from tests.browser.motion import end_motion
 from tests.support.pictures import make_png
 
 UGLY = ("#ffff00", "#ffffff", "#000000", "#00ff00", "#777777", "#ff00ff")
@@ -60,11 +61,6 @@ def colour_of(page: Page, selector: str, name: str) -> str:
     return "#" + bytes(int(each) for each in found[found.index("(") + 1 : -1].split(",")[:3]).hex()
 
 
-def settle(page: Page) -> None:
-    """Wait until colours have stopped to change."""
-    page.evaluate("() => Promise.all(document.getAnimations().map((each) => each.finished.catch(() => null)))")
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_wears_the_merchants_look(make_tab: Callable[..., Tab], scheme: str) -> None:
     tab = make_tab(color_scheme=scheme)
@@ -72,7 +68,7 @@ def test_the_page_wears_the_merchants_look(make_tab: Callable[..., Tab], scheme:
     page = visit_dressed(tab, logo=make_png(), look=look, line_items=PRICED)
     palette = make_light_palette("#0a7d5a") if scheme == "light" else make_dark_palette("#0a7d5a")
     pay = tab.choose("Base", "USDC")
-    settle(page)
+    end_motion(page)
     assert colour_of(page, "#pay-button", "backgroundColor") == palette.fill
     assert colour_of(page, "#pay-button", "color") == palette.on_fill
     expect(page.locator(".merchant-name")).to_have_text("Kyoto Tea House")
@@ -84,7 +80,7 @@ def test_the_page_wears_the_merchants_look(make_tab: Callable[..., Tab], scheme:
     expect(contact).to_have_attribute("href", f"mailto:help@tea.example?subject=Order%20{tab.order_id}")
     tab.inspect(f"look-{scheme}")
     pay.hover()
-    settle(page)
+    end_motion(page)
     assert colour_of(page, "#pay-button", "backgroundColor") == palette.fill_deep
 
 
@@ -114,7 +110,7 @@ def test_without_a_look_the_page_has_its_own(tab: Tab) -> None:
     expect(page.locator(".merchant img")).to_have_count(0)
     assert page.locator("link[href*='/brand/']").count() == 0
     tab.choose("Base", "USDC")
-    settle(page)
+    end_motion(page)
     assert colour_of(page, "#pay-button", "backgroundColor") == "#3346d3"
 
 

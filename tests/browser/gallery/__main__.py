@@ -21,6 +21,7 @@ from tests.browser.gallery.looks import LOOKS
 from tests.browser.gallery.stage import Stage, State, open_stage
 from tests.browser.gallery.states import CATALOGUE
 from tests.browser.gallery.timing import measure_visits
+from tests.browser.motion import end_motion
 from tests.support import chromium
 
 FOLDER = Path(__file__).parents[3] / "docs" / "page"
@@ -28,13 +29,6 @@ COLOURS = 64
 """A page has fewer, but for the edges of its letters; kept exactly, they take half of what a photograph would."""
 MOST_BYTES = 5_000_000
 TALLEST = 1200
-SETTLED = """() => Promise.race([
-  new Promise((resolve) => { setTimeout(resolve, 2000); }),
-  Promise.all(document.getAnimations()
-    .filter((each) => each.effect.getTiming().iterations === 1)
-    .map((each) => each.finished.catch(() => null))),
-])"""
-"""What moves once has arrived; an animation of what is hidden meanwhile never ends."""
 SIZE = "() => [document.documentElement.clientWidth, document.documentElement.scrollHeight]"
 ARGUMENTS = (*chromium.ARGUMENTS, "--force-device-scale-factor=1")
 
@@ -84,7 +78,7 @@ def _picture_state(stage: Stage, state: State) -> Iterator[str]:
 
 def _take(tab: Tab, path: Path) -> None:
     """Take the whole page, as far down as is looked at."""
-    tab.page.evaluate(SETTLED)
+    end_motion(tab.page)
     width, height = tab.page.evaluate(SIZE)
     clip = {"x": 0, "y": 0, "width": width, "height": min(height, TALLEST), "scale": 1}
     session = tab.context.new_cdp_session(tab.page)
