@@ -19,6 +19,7 @@ from api.blueprints import (
     payment_links,
     payment_page,
     payments,
+    quote_replays,
     quotes,
     routes,
     tokens,
@@ -35,6 +36,8 @@ def mount(app: Flask, api: Api, limits: RateLimits) -> None:
     for blueprint in (routes.blueprint, quotes.blueprint):
         api.register_blueprint(blueprint)
         limits.protect(blueprint, routing=True)
+    api.register_blueprint(quote_replays.blueprint)
+    limits.protect(quote_replays.blueprint, routing=True, replaying=True)
     for resource in (payment_links, payments, branding, tokens, webhooks, events):
         api.register_blueprint(resource.blueprint)
         limits.protect(resource.blueprint)

@@ -106,3 +106,15 @@ class QuoteSchema(Schema):
     fromChain = fields.String(metadata={"description": "Chain id", "example": "1"})
     quoteId = fields.String(metadata={"example": "qt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4"})
     expiresAt = fields.String(metadata={"description": "ISO 8601, UTC; 60 s after the answer"})
+
+
+class QuoteArchiveSchema(Schema):
+    """A quote with all that it rests on; `docs/formats.md` describes the file."""
+
+    format = fields.String(metadata={"description": "Always `routing-engine-archive`"})
+    version = fields.Integer(metadata={"description": "Of the format", "example": 1})
+    engine = fields.String(metadata={"description": "Version of the engine that answered", "example": "0.1.0"})
+    search = fields.String(metadata={"description": "Which search was asked", "example": "find_routes"})
+    request = fields.Dict(metadata={"description": "Every field of the request to the engine"})
+    answer = fields.Dict(metadata={"description": "Routes, amounts and certificates"})
+    snapshot = fields.Dict(metadata={"description": "The market, in the engine's own format"})

@@ -118,8 +118,7 @@ class Replay:
     @property
     def difference(self) -> str:
         """Dotted name of the first field of the answer that is another now; empty where every one is the same."""
-        now = json.loads(json.dumps(describe_result(self.result)))
-        return _find_difference(json.loads(json.dumps(self.archive.answer)), now, "")
+        return find_difference(self.archive.answer, describe_result(self.result))
 
     @property
     def cause(self) -> str:
@@ -129,6 +128,11 @@ class Replay:
         if self.archive.answer.get("is_complete") is False:
             return "the first search ended with its budget of time, and so depends on the machine's speed"
         return ""
+
+
+def find_difference(before: object, now: object) -> str:
+    """Return the dotted name of the first field in which two JSON values differ; empty where they are the same."""
+    return _find_difference(json.loads(json.dumps(before)), json.loads(json.dumps(now)), "")
 
 
 def _find_difference(before: Any, now: Any, name: str) -> str:
