@@ -9,7 +9,7 @@ from flask import request
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
-from api.schemas.payments import IdempotencySchema, PaymentLinkAnswer, PaymentLinkSchema
+from api.schemas.payment_links import EXAMPLE, IdempotencySchema, NewPaymentLinkSchema, PaymentLinkAnswer
 from api.security import get_caller_key, key_required
 from api.services.idempotency import Repeatable
 from api.services.orders.creation import NewLink, create_link
@@ -19,13 +19,11 @@ blueprint = Blueprint(
 )
 
 
-@blueprint.post("")
+@blueprint.post("", operation="createPaymentLink")
 @key_required
 @blueprint.headers(IdempotencySchema)
-@blueprint.body(PaymentLinkSchema)
+@blueprint.body(NewPaymentLinkSchema, example=EXAMPLE)
 @blueprint.answer(PaymentLinkAnswer)
-@blueprint.refusal(403, "The key belongs to the other environment")
-@blueprint.refusal(409, "A request with this Idempotency-Key is still being carried out")
 def create(headers: dict[str, str], link: dict[str, Any]) -> Mapping[str, str]:
     """Create a payment order and get the URL to send the customer to.
 

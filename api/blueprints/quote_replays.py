@@ -17,7 +17,7 @@ GONE = "The quote was made more than 24 hours ago"
 NOT_FOUND = "No such quote, or another vendor's"
 
 
-@blueprint.get("/<quote_id>/replay")
+@blueprint.get("/<quote_id>/replay", operation="replayQuote")
 @key_optional
 @blueprint.answer(QuoteSchema)
 @blueprint.refusal(404, NOT_FOUND)
@@ -28,7 +28,7 @@ def replay(quote_id: str) -> dict[str, Any]:
     return replays.replay_quote(get_resources(), quote_id, _vendor_id())
 
 
-@blueprint.get("/<quote_id>/archive")
+@blueprint.get("/<quote_id>/archive", operation="archiveQuote")
 @key_optional
 @blueprint.answer(QuoteArchiveSchema)
 @blueprint.refusal(404, NOT_FOUND)

@@ -14,7 +14,7 @@ blueprint = Blueprint(
 )
 
 
-@blueprint.get("")
+@blueprint.get("", operation="getQuote")
 @key_optional
 @blueprint.query(QuoteQuerySchema)
 @blueprint.answer(QuoteSchema)

@@ -11,7 +11,7 @@ from api.checkout_page.strings import Strings, fill, isolate
 from api.checkout_page.transfers import describe_amounts
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.checkout.money_seen import MoneySeen
-from api.services.orders.payability import NO_ACCOUNT
+from api.services.orders.payability import NotPayable
 from api.services.orders.views import PublicOrder
 
 PAID_AFTER_CLOSE = "paid_after_close"
@@ -65,7 +65,9 @@ def _describe_what_came(order: PublicOrder, seen: MoneySeen) -> str:
 
 def _choose_text(order: PublicOrder, status: OrderStatus, reason: str, strings: Strings) -> dict[str, str]:
     if status == OrderStatus.CREATED and not order.payable:
-        return strings.notice["not_payable" if order.not_payable_reason == NO_ACCOUNT else "live_unavailable"]
+        return strings.notice[
+            "not_payable" if order.not_payable_reason == NotPayable.NO_ACCOUNT else "live_unavailable"
+        ]
     if is_out(order):
         return strings.notice["stranded"]
     if status in _WAITING and reason in {StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN, ON_ITS_WAY}:

@@ -3,7 +3,7 @@
 May import `context`, `domain`, `request_body`, `routing_engine` and `services`. Begin with `fields.py`.
 """
 
-from api.schemas.base import BaseSchema, HttpsInLive, problems_of, refuse_unknown
+from api.schemas.base import AnswerSchema, BaseSchema, HttpsInLive, problems_of, refuse_unknown
 from api.schemas.fields import (
     Address,
     AmountField,
@@ -15,13 +15,14 @@ from api.schemas.fields import (
     ObjectField,
     TextField,
     TransactionHash,
-    UrlField,
     WholeNumber,
 )
+from api.schemas.urls import UrlField
 
 __all__ = [
     "Address",
     "AmountField",
+    "AnswerSchema",
     "BaseSchema",
     "ChainIdField",
     "EnvModeField",

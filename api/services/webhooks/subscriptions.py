@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, Forbidden, InvalidData, NotFound, Problem
+from api.domain.events import EVENT_OF
 from api.domain.ids import IdPrefix, make_id
 from api.net.addresses import Reach
 from api.net.resolver import ResolutionFailed
@@ -137,7 +138,7 @@ def send_test_event(resources: Resources, key: ApiKey, subscription_id: str, eve
         "payment_order_id": SAMPLE_ORDER,
         "metadata": {"webhook_test": True},
         "transaction_hash": "",
-        "payment_order_status": "",
+        "payment_order_status": next((status for status, told in EVENT_OF.items() if told == event_type), ""),
         "status_reason": "",
         "transactions": [],
     }
