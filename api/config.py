@@ -54,6 +54,9 @@ class Config:
         Threads for each HTTP process, and HTTP processes.
     rate_limit_key, rate_limit_routing, rate_limit_keyless : int
         Requests a minute: for each API key, for each caller on routes and quotes, for each address without a key.
+    rate_limit_page : int
+        Requests a minute to payment pages and their files for each address, behind which there may be a whole office;
+        a fifth of it for each order, and a fifth for looking for ways to pay.
     forwarded_allow_ips : str
         Proxies, separated by commas, whose `X-Forwarded-For` is believed. Empty: none.
     confirmations : Confirmations
@@ -85,6 +88,7 @@ class Config:
     rate_limit_key: int = 300
     rate_limit_routing: int = 100
     rate_limit_keyless: int = 50
+    rate_limit_page: int = 1500
     forwarded_allow_ips: str = ""
     confirmations: Confirmations = field(default_factory=Confirmations)
     screening: str | None = None
@@ -141,6 +145,7 @@ class Config:
             rate_limit_key=env.int("RATE_LIMIT_KEY", 300, validate=positive),
             rate_limit_routing=env.int("RATE_LIMIT_ROUTING", 100, validate=positive),
             rate_limit_keyless=env.int("RATE_LIMIT_KEYLESS", 50, validate=positive),
+            rate_limit_page=env.int("RATE_LIMIT_PAGE", 1500, validate=positive),
             forwarded_allow_ips=env.str("FORWARDED_ALLOW_IPS", ""),
             confirmations=replace(
                 _read_confirmations(env.str("CONFIRMATIONS", None)),

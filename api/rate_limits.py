@@ -17,6 +17,8 @@ from api.security import find_caller_key
 
 IPV6_CUSTOMER_BITS = 64
 COSTLY_SHARE = 5
+ORDER_SHARE = 5
+"""Part of an address's requests to payment pages that may be for one order."""
 
 
 class RateLimits:
@@ -61,24 +63,22 @@ class RateLimits:
     def protect_page(self, blueprint: Blueprint, costly: str) -> None:
         """Count the requests to the payment page.
 
-        An order's id is a credential of its customer: each order is counted by itself, so that customers behind one
-        address do not lock each other out, and all orders of one address together get as much as an API key.
+        An order's id is a credential of its customer: each order is counted by itself, so that nobody uses up what an
+        address gets. Behind one address there may be many customers, who must not lock each other out.
 
         Parameters
         ----------
         costly : str
-            End of the path of what searches routes and reads chains, which is counted once more: by address, as other
-            searches are, and for one order a fifth of that.
+            End of the path of what searches routes and reads chains, which is counted once more: by address, and for
+            one order a fifth of what an API key may search.
         """
-        self._limiter.shared_limit(self._choose_general_limit, scope="order", key_func=_name_caller_and_order)(
-            blueprint
-        )
+        an_order = f"{max(1, self._config.rate_limit_page // ORDER_SHARE)} per minute"
+        self._limiter.shared_limit(an_order, scope="order", key_func=_name_caller_and_order)(blueprint)
         self.protect_page_files(blueprint)
-        most = self._config.rate_limit_routing
         is_cheap = partial(_has_another_end, costly)
         for amount, scope, key in (
-            (most, "routing", _name_caller),
-            (max(1, most // COSTLY_SHARE), "options", _name_caller_and_order),
+            (max(1, self._config.rate_limit_page // COSTLY_SHARE), "customers", _name_caller),
+            (max(1, self._config.rate_limit_routing // COSTLY_SHARE), "options", _name_caller_and_order),
         ):
             self._limiter.shared_limit(f"{amount} per minute", scope=scope, key_func=key, exempt_when=is_cheap)(
                 blueprint
@@ -86,7 +86,7 @@ class RateLimits:
 
     def protect_page_files(self, blueprint: Blueprint) -> None:
         """Count the requests to files that the payment pages of several orders share."""
-        self._limiter.shared_limit(f"{self._config.rate_limit_key} per minute", scope="page")(blueprint)
+        self._limiter.shared_limit(f"{self._config.rate_limit_page} per minute", scope="page")(blueprint)
 
     def _choose_general_limit(self) -> str:
         amount = self._config.rate_limit_keyless if find_caller_key() is None else self._config.rate_limit_key

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -32,7 +33,10 @@ def open_resources(*, check_schema: bool = True) -> Iterator[Resources]:
 
     resources, umask = None, os.umask(PRIVATE_UMASK)
     try:
-        resources = build_resources(Config.from_env())
+        config = Config.from_env()
+        if check_schema:
+            _require_database(config.database_url)
+        resources = build_resources(config)
         engine = resources.database.engine
         if check_schema and migrations.read_current_revision(engine) != migrations.find_latest_revision(engine):
             raise click.ClickException("The database has another schema; run `checkout db upgrade` first.")
@@ -48,6 +52,18 @@ def open_resources(*, check_schema: bool = True) -> Iterator[Resources]:
         os.umask(umask)
         if resources is not None:
             resources.database.close()
+
+
+def _require_database(url: str) -> None:
+    """Refuse a file that is not there, before a database is made in its place that the service does not use."""
+    from sqlalchemy import make_url
+
+    place = make_url(url)
+    if place.get_backend_name() == "sqlite" and place.database and not Path(place.database).exists():
+        raise click.ClickException(
+            f"There is no database at {place.database}. Set DATA_DIR or DATABASE_URL as the service has them, "
+            "or run `checkout db upgrade` to make one."
+        )
 
 
 def echo(values: dict[str, str], as_json: bool) -> None:

@@ -157,7 +157,14 @@ class OrderListQuery(BaseSchema):
 class SimulateSchema(BaseSchema):
     """What shall happen to a test order."""
 
-    action = ChoiceField(Action, required=True, metadata={"description": "What happens"})
+    action = ChoiceField(
+        Action,
+        required=True,
+        metadata={
+            "description": "What happens. A `reorg` takes the block of this order's payment back, and with it what "
+            "other test orders were paid in the same block; their payments come again within seconds"
+        },
+    )
     quote_id = TextField(max_length=64, metadata={"description": "Quote of this order, for paying as the payer chose"})
 
 

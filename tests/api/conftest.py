@@ -78,6 +78,7 @@ def config(tmp_path: Path, database: Database) -> Config:
         rate_limit_key=100_000,
         rate_limit_routing=100_000,
         rate_limit_keyless=100_000,
+        rate_limit_page=100_000,
     )
 
 

@@ -284,7 +284,7 @@ def test_colours_are_kept_for_good_under_an_address_that_changes_with_them(clien
 
 
 def test_its_files_are_counted_like_pages(make_app: Callable[..., Flask]) -> None:
-    client = make_app(rate_limit_keyless=1, rate_limit_key=3).test_client()
+    client = make_app(rate_limit_page=3).test_client()
     statuses = [client.get(name_stylesheet("#ffdd00")).status_code for _ in range(4)]
     assert statuses == [200, 200, 200, 429]
 

@@ -188,6 +188,16 @@ def test_an_old_schema_is_said(
     assert run("vendors", "list").exit_code == 0
 
 
+def test_no_database_is_made_where_the_service_has_none(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path / 'other.db'}")
+    result = run("vendors", "list")
+    assert result.exit_code == 1
+    assert "DATA_DIR or DATABASE_URL as the service has them" in result.output
+    assert not (tmp_path / "other.db").exists()
+
+
 def test_a_bad_setting_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PORT", "eighty")
     result = run("vendors", "list")

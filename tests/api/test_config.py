@@ -29,6 +29,7 @@ def test_without_settings_it_runs_on_this_machine(monkeypatch: pytest.MonkeyPatc
     assert config.database_url == f"sqlite:///{tmp_path}/.data/checkout.db"
     assert (config.host, config.port, config.base_url) == ("127.0.0.1", 8000, "http://127.0.0.1:8000")
     assert (config.rate_limit_key, config.rate_limit_routing, config.rate_limit_keyless) == (300, 100, 50)
+    assert config.rate_limit_page == 1500
     assert not config.allow_local_webhooks
     assert config.redis_url is None
     assert config.market_file is None

@@ -179,7 +179,7 @@ def test_an_unknown_order_has_no_stream(app: Flask, unknown: str) -> None:
 
 
 def test_streams_are_counted_like_requests(resources: Resources, order_id: str) -> None:
-    limited = build_app(replace(resources, config=replace(resources.config, rate_limit_keyless=2)))
+    limited = build_app(replace(resources, config=replace(resources.config, rate_limit_page=10)))
     with served(limited) as address, ExitStack() as held:
         statuses = [held.enter_context(Stream(address, order_id)).status for _ in range(3)]
         assert statuses == [200, 200, 429]

@@ -266,7 +266,7 @@ def test_transactions_of_real_chains_lead_to_their_explorer(resources: Resources
 
 
 def test_what_a_person_asked_for_is_answered_for_a_person(make_app: Callable[..., Flask], path: str) -> None:
-    client = make_app(rate_limit_keyless=2).test_client()
+    client = make_app(rate_limit_page=10).test_client()
     assert [client.get(path).status_code for _ in range(2)] == [200, 200]
     page, script = client.get(path), client.get(f"{path}/status")
     assert (page.status_code, page.mimetype) == (429, "text/html")
@@ -278,7 +278,7 @@ def test_what_a_person_asked_for_is_answered_for_a_person(make_app: Callable[...
 def test_each_order_is_counted_by_itself_and_all_of_an_address_together(
     make_app: Callable[..., Flask], make_order: Callable[..., str]
 ) -> None:
-    client = make_app(rate_limit_keyless=2, rate_limit_key=5).test_client()
+    client = make_app(rate_limit_page=5).test_client()
     statuses = [client.get(f"{make_order()}/status").status_code for _ in range(6)]
     assert statuses == [200, 200, 200, 200, 200, 429]
 

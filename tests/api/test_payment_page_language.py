@@ -73,7 +73,7 @@ def test_a_language_that_there_is_not_is_as_good_as_none(client: FlaskClient, pa
 
 
 def test_too_many_requests_are_told_in_the_customers_language(make_app: Callable[..., Flask], path: str) -> None:
-    client = make_app(rate_limit_keyless=1).test_client()
+    client = make_app(rate_limit_page=5).test_client()
     shown = [client.get(path, headers={"Accept-Language": "zh-CN"}) for _ in range(2)][1]
     assert (shown.status_code, shown.mimetype) == (429, "text/html")
     assert load("zh").busy["title"] in shown.text

@@ -196,7 +196,7 @@ def test_pages_that_know_nothing_say_nothing_of_payments(
     make_app: Callable[..., Flask], client: FlaskClient, order: PublicOrder
 ) -> None:
     """Attack: the rate-limit page and the one for unknown orders said that nothing had been paid."""
-    limited = make_app(rate_limit_keyless=1).test_client()
+    limited = make_app(rate_limit_page=5).test_client()
     answers = [client.get("/payment/po_unknown"), *(limited.get(f"/payment/{order.order_id}") for _ in range(2))]
     assert [each.status_code for each in answers] == [404, 200, 429]
     for each in (answers[0], answers[2]):

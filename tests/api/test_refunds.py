@@ -119,6 +119,7 @@ def test_only_final_money_goes_back(shop: Shop, assert_error: Callable[..., None
     shop.simulate(order_id, "pay")
     shop.wait(2)
     assert shop.history(order_id)[-1] == "success/"
+    assert_error(refund(shop, order_id, amount="999999999999"), 400, "amount")  # what no waiting mends comes first
     answer = refund(shop, order_id)
     assert_error(answer, 409)
     assert "not final" in answer.get_json()["message"]

@@ -153,7 +153,13 @@ def open_shop(
             database_url=f"sqlite:///{folder / 'checkout.db'}",
             base_url=f"http://127.0.0.1:{port}",
             port=port,
-            **{"rate_limit_key": 100_000, "rate_limit_routing": 100_000, "rate_limit_keyless": 100_000, **settings},
+            **{
+                "rate_limit_key": 100_000,
+                "rate_limit_routing": 100_000,
+                "rate_limit_keyless": 100_000,
+                "rate_limit_page": 100_000,
+                **settings,
+            },
         )
         database = Database(config.database_url)
         upgrade(database.engine)

@@ -214,6 +214,7 @@ def chain_shop(
             rate_limit_key=100_000,
             rate_limit_routing=100_000,
             rate_limit_keyless=100_000,
+            rate_limit_page=100_000,
             test_rpc_urls=urls,
             confirmations=Confirmations.parse("*:100=1,1000=6;1:100=2,1000=6"),
         )

@@ -69,9 +69,11 @@ def find_source(order: PaymentOrder, money: Money, request: RefundRequest) -> Re
     Conflict
         If there is nothing to send back, or its chain may lose it still.
     InvalidData
-        Naming `transfer`, where there are several or none of this id.
+        Naming `transfer`, where there are several or none of this id, or an `amount` that it never had.
     """
     row = _choose_payment(order, money, request)
+    if request.amount is not None and request.amount > row.amount:
+        raise InvalidData.at("amount", f"Must be 1 to {row.amount}, what the transfer brought in its smallest units")
     if row.state != PaymentState.FINAL:
         message = f"{row.tx_hash} is not final on chain {row.chain_id} yet: it could be lost after it was sent back"
         problem = Problem(path="transfer", message="Ask again once its `status` is final")

@@ -11,6 +11,7 @@ from api.services.resources import Resources
 from api.services.vendors.vendors import Account, list_accounts, make_simulated_address
 
 FIELD = "order_price.currency"
+USUAL = "USDC, USDT, DAI, ETH, WETH, WBTC"
 SETTING = {EnvMode.LIVE: "RPC_URLS", EnvMode.TEST: "TEST_RPC_URLS"}
 
 
@@ -37,7 +38,8 @@ def choose_account(
     }
     listed = ", ".join(sorted(accounts))
     if currency is None:
-        known = listed or "USD, USDC, USDT, DAI, ETH, WETH, WBTC and the other listed tokens"
+        takes_dollars = not accounts.keys().isdisjoint(currencies.list_settling_symbols("USD"))
+        known = f"USD, {listed}" if takes_dollars else listed or f"USD, {USUAL} and the other listed tokens"
         raise InvalidData.at(FIELD, f"Unknown currency {given!r}; use one of {known}")
     settling = [accounts[code] for code in currencies.list_settling_symbols(currency) if code in accounts]
     if not settling and (accounts or not simulated):
