@@ -160,6 +160,10 @@ def _request_scope(socket: Scope, method: str, body: bytes) -> Scope:
 async def refuse_request(send: Send, message: str) -> None:
     """Answer that there are too many streams."""
     body = json.dumps(build_envelope(429, message)).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"access-control-allow-origin", b"*"),
+    ]
     await send({"type": "http.response.start", "status": 429, "headers": headers})
     await send({"type": "http.response.body", "body": body})
