@@ -134,9 +134,7 @@ def compare(name: str, answer: Any) -> None:
     """Compare an answer's form with its example's; write the example first where that is asked for."""
     shown = load_example(name)
     if os.environ.get("RECORD") and (shown is None or outline(shown) != outline(answer)):
-        shorter = answer | {
-            list_name: answer[list_name][:1] for list_name in LISTS if isinstance(answer.get(list_name), list)
-        }
+        firsts = {part: answer[part][:1] for part in LISTS if isinstance(answer.get(part), list)}
         text = json.dumps(answer | firsts, indent=2, ensure_ascii=False)
         text = re.sub(r"whsec_[\w+/=]+", EXAMPLE_SECRET, text)
         (FOLDER / f"{name}.json").write_text(f"{text}\n", "utf-8")
