@@ -14,8 +14,10 @@ from werkzeug.test import TestResponse
 from api.openapi.headers import EVERYWHERE
 
 BASE_URL = "https://pay.example"
-UNCOUNTED = {"500", "503"}
-"""May come from before or after where requests are counted."""
+UNCOUNTED = {"400", "404", "500", "503"}
+"""May come from before where requests are counted."""
+INVENTED = {"EventData"}
+"""Tests make events up, with data of their own."""
 
 
 def read_document(app: Flask) -> dict[str, Any]:
@@ -32,7 +34,9 @@ class Contract:
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
-        self._components = {"schemas": {name: _close(each) for name, each in document["components"]["schemas"].items()}}
+        schemas = document["components"]["schemas"]
+        closed = {name: {"type": "object"} if name in INVENTED else _close(each) for name, each in schemas.items()}
+        self._components = {"schemas": closed}
         self._validators: dict[str, Draft202012Validator] = {}
 
     def check(self, path: str, method: str, answer: TestResponse) -> None:
@@ -41,10 +45,12 @@ class Contract:
         if operation is None:
             return
         name, status = operation["operationId"], str(answer.status_code)
+        if method == "GET" and status in {"413", "415"}:
+            return  # of a body, which only a test sends with GET
         assert status in operation["responses"], f"{name}: the document shows no answer {status}"
         shown = self._resolve(operation["responses"][status])
-        missing = set(EVERYWHERE) - set(answer.headers.keys()) if status not in UNCOUNTED else set()
-        assert not missing or not set(shown.get("headers", ())), f"{name}: {status} without {missing}"
+        missing = ({EVERYWHERE[0]} if status in UNCOUNTED else {*EVERYWHERE}) - set(answer.headers.keys())
+        assert not missing, f"{name}: {status} without {missing}"
         content = shown.get("content", {})
         assert not content or answer.mimetype in content, f"{name}: {status} is {answer.mimetype}"
         if answer.mimetype == "application/json":
