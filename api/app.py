@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 
-from api import blueprints, compression, errors, logs, security, static_files
+from api import blueprints, compression, cors, errors, logs, security, static_files
 from api.blueprints.base import Api
 from api.context import attach_resources
 from api.metrics import Metrics
@@ -46,6 +46,7 @@ def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
     metrics.install(app)
     metrics.registry.register(MetricsCollector(shared))
     limits = RateLimits(shared.config)
+    cors.install(app)
     security.install(app, limits.install)
     api = Api(app)
     errors.register_error_handlers(app)

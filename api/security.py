@@ -72,6 +72,12 @@ def key_optional(view: Callable[P, R]) -> Callable[P, R]:
     return _guard_view(view, [{"ApiKey": []}, {}], check=find_caller_key)
 
 
+def read_admission(view: Callable[..., object]) -> Callable[[], object] | None:
+    """Return what a view asks of its callers: `get_caller_key`, `find_caller_key`, or None where nobody said."""
+    admission: Callable[[], object] | None = getattr(view, ADMIT, None)
+    return admission
+
+
 def set_secure_headers(response: Response) -> Response:
     """Add the headers that forbid a browser everything that an answer did not ask for."""
     headers = response.headers

@@ -29,6 +29,10 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 Tell = Callable[[str], Awaitable[None]]
+Headers = tuple[tuple[bytes, bytes], ...]
+
+READABLE: Headers = ((b"access-control-allow-origin", b"*"),)
+"""Lets scripts of other sites read a refusal, as they may read the stream."""
 
 
 class RouteStream:
@@ -52,7 +56,7 @@ class RouteStream:
         address = find_customer_network((scope.get("client") or ("",))[0])
         is_socket = scope["type"] == "websocket"
         if self._open[address] >= PER_ADDRESS:
-            await (self._refuse_socket(receive, send) if is_socket else refuse_request(send, TOO_MANY))
+            await (self._refuse_socket(receive, send) if is_socket else refuse_request(send, TOO_MANY, READABLE))
             return
         self._open[address] += 1
         try:
@@ -157,9 +161,13 @@ def _request_scope(socket: Scope, method: str, body: bytes) -> Scope:
     return {name: value for name, value in socket.items() if name not in {"subprotocols", "extensions"}} | named
 
 
-async def refuse_request(send: Send, message: str) -> None:
-    """Answer that there are too many streams."""
+async def refuse_request(send: Send, message: str, more: Headers = ()) -> None:
+    """Answer that there are too many streams, with `more` headers."""
     body = json.dumps(build_envelope(429, message)).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        *more,
+    ]
     await send({"type": "http.response.start", "status": 429, "headers": headers})
     await send({"type": "http.response.body", "body": body})

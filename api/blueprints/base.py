@@ -30,7 +30,7 @@ from api.schemas import problems_of, refuse_unknown
 from api.schemas.errors import ErrorSchema
 from api.schemas.events import WebhookBodySchema
 from api.schemas.stream import StreamMessageSchema
-from api.security import ADMIT
+from api.security import read_admission
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -142,7 +142,7 @@ class Blueprint(flask_smorest.Blueprint):
 def _refuse_undeclared(view: View) -> View:
     """Refuse query parameters, or a body, where `view` declares none; a caller who lacks a key is told that first."""
     declared = {each["in"] for each in getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", ())}
-    admit: Callable[[], object] | None = getattr(view, ADMIT, None)
+    admit = read_admission(view)
 
     @wraps(view)
     def strict(*args: Any, **kwargs: Any) -> Any:

@@ -15,12 +15,15 @@ from api.services.webhooks.delivery_log import DeliveryPage
 blueprint = Blueprint("webhooks", __name__, url_prefix="/api/v1", description="Webhook subscriptions and deliveries")
 SUBSCRIPTIONS = "/webhook_subscription"
 ONE = f"{SUBSCRIPTIONS}/<subscription_id>"
+OTHER_ENVIRONMENT = "It belongs to the environment that is not the key's"
+DISABLED = "The subscription is disabled; enable it first"
 
 
 @blueprint.post(SUBSCRIPTIONS, operation="createWebhookSubscription")
 @key_required
 @blueprint.body(schemas.NewSubscriptionSchema, example=schemas.EXAMPLE)
 @blueprint.answer(schemas.RegisteredSchema)
+@blueprint.refusal(409, "There are as many subscriptions as there may be; delete one first")
 def create(body: dict[str, Any]) -> dict[str, Any]:
     """Register an address for the events of one environment; the secret is shown this once."""
     key = get_caller_key()
@@ -41,6 +44,7 @@ def show_all(query: dict[str, Any]) -> dict[str, Any]:
 @blueprint.delete(ONE, operation="deleteWebhookSubscription")
 @key_required
 @blueprint.answer(schemas.MessageSchema)
+@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def delete(subscription_id: str) -> dict[str, Any]:
     """Delete a subscription; what was not delivered yet is given up."""
     key = get_caller_key()
@@ -53,6 +57,8 @@ def delete(subscription_id: str) -> dict[str, Any]:
 @key_required
 @blueprint.body(schemas.SampleEventSchema, example={"type": EventType.SUCCESS})
 @blueprint.answer(schemas.SentTestSchema)
+@blueprint.refusal(409, DISABLED)
+@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
     """Send an event about an order that does not exist, marked as a test in its metadata."""
     event_id = subscriptions.send_test_event(get_resources(), get_caller_key(), subscription_id, body["type"])
@@ -63,6 +69,8 @@ def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
 @blueprint.post(f"{ONE}/rotate_secret", operation="rotateWebhookSecret")
 @key_required
 @blueprint.answer(schemas.RegisteredSchema)
+@blueprint.refusal(409, "It has had as many secrets within 24 hours as it may; wait")
+@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def rotate_secret(subscription_id: str) -> dict[str, Any]:
     """Make a new secret; for 24 hours deliveries are signed with both."""
     data = subscriptions.rotate_secret(get_resources(), get_caller_key(), subscription_id)
@@ -72,6 +80,7 @@ def rotate_secret(subscription_id: str) -> dict[str, Any]:
 @blueprint.post(f"{ONE}/enable", operation="enableWebhookSubscription")
 @key_required
 @blueprint.answer(schemas.ChangedSchema)
+@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def enable(subscription_id: str) -> dict[str, Any]:
     """Send new events to a subscription that was disabled."""
     data = subscriptions.enable(get_resources(), get_caller_key(), subscription_id)
@@ -82,6 +91,7 @@ def enable(subscription_id: str) -> dict[str, Any]:
 @key_required
 @blueprint.query(schemas.PageQuery)
 @blueprint.answer(schemas.DeliveryPageSchema)
+@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
     """Show what was sent to a subscription and what came of it, newest first."""
     return delivery_log.list_deliveries(get_resources(), get_caller_key(), subscription_id, **query)
@@ -90,6 +100,8 @@ def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
 @blueprint.post("/webhook_delivery/<delivery_id>/redeliver", operation="redeliverWebhookDelivery")
 @key_required
 @blueprint.answer(schemas.RedeliverySchema)
+@blueprint.refusal(409, "The subscription is disabled, or the delivery is being sent at this moment")
+@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def redeliver(delivery_id: str) -> dict[str, Any]:
     """Send an event to a subscription again, with the same id."""
     data = delivery_log.redeliver(get_resources(), get_caller_key(), delivery_id)

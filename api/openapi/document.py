@@ -17,6 +17,7 @@ from api.openapi.refusals import REFUSALS, build_example, describe_refusals, lis
 
 METHODS = ("get", "post", "put", "patch", "delete")
 JSON = "application/json"
+LAST_EVENT = 'data: {"type":"done","best":"rt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4","unavailable":[]}\n\n'
 
 
 def complete(document: dict[str, Any], schemas: Mapping[str, type[Schema]], base_url: str) -> dict[str, Any]:
@@ -92,4 +93,4 @@ def _complete_response(status: str, response: dict[str, Any], operation_id: str,
 def _describe_stream(message: str) -> dict[str, Any]:
     """Describe server-sent events: to OpenAPI 3.1 they are text, whatever their data is."""
     text = f"Server-sent events. The data of each is the JSON of a `{message}`."
-    return {"schema": {"type": "string", "description": text}, "example": load_example(message)}
+    return {"schema": {"type": "string", "description": text}, "example": LAST_EVENT}

@@ -1,4 +1,4 @@
-"""Answers that the service gave, one file for each operation: `python -m tests.api.openapi` writes them."""
+"""Answers that the service gave, one file for each operation; tests/api/test_openapi_examples.py writes them."""
 
 from __future__ import annotations
 

@@ -7,11 +7,11 @@ from marshmallow import fields
 from api.domain.payments import Evidence, PaymentState
 from api.schemas.base import AnswerSchema, BaseSchema
 from api.schemas.fields import Address, AmountField, TextField
-from api.schemas.texts import ADDRESS_EXAMPLE, AddressText, Digits, HashText, MaybeAddress, MaybeHash, Text, Word
+from api.schemas.texts import AddressText, Digits, HashText, MaybeAddress, MaybeHash, Text, Word
 from api.services.orders.refund_views import RefundStatus
 
 TRANSFER_EXAMPLE = "tr_01kjmr9q3n8d0w5e7x2v4b6c1m9k3j7h5gf"
-EXAMPLE = {"transfer": TRANSFER_EXAMPLE, "amount": "10000000", "to": ADDRESS_EXAMPLE}
+EXAMPLE = {"transfer": TRANSFER_EXAMPLE, "amount": "10000000", "to": "0x1f9090aae28b8a3dceadf281b0f12828e676c326"}
 """10 USDC of 25."""
 
 

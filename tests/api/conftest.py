@@ -28,6 +28,7 @@ from api.services.simulator.ledger import SimulatedLedger
 from api.services.vendors.vendors import NewVendor, create_vendor
 from api.storage.db import Database
 from tests.support.clock import SettableClock
+from tests.support.contract import hold_to_contract
 from tests.support.databases import DIALECTS, Databases, empty
 from tests.support.logs import log_plainly
 from tests.support.receiver import StaticResolver
@@ -51,6 +52,21 @@ class Merchant:
     def headers(self, env_mode: str = "test") -> dict[str, str]:
         """Headers that authenticate a request."""
         return {"X-Api-Key": self.vendor.keys[EnvMode(env_mode)]}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def contract() -> Iterator[None]:
+    """Hold every answer of every test to the OpenAPI document."""
+    ask = FlaskClient.open
+
+    def ask_and_check(client: FlaskClient, *args: Any, **options: Any) -> Any:
+        answer = ask(client, *args, **options)
+        hold_to_contract(client.application, answer)
+        return answer
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FlaskClient, "open", ask_and_check)
+        yield
 
 
 @pytest.fixture(scope="session", params=DIALECTS)

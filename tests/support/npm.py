@@ -119,7 +119,7 @@ def fetch(package: Package) -> Path:
             unpacked = Path(scratch) / "unpacked"
             with tarfile.open(tarball) as archive:
                 archive.extractall(unpacked, filter="data")
-            _move(unpacked, home)
+            move_into_place(unpacked, home)
     return home / "package"
 
 
@@ -152,7 +152,7 @@ def _verify(package: Package, tarball: Path) -> None:
         raise RuntimeError(f"{package.spec} is not the pinned tarball: expected {package.integrity}, got {found}")
 
 
-def _move(unpacked: Path, home: Path) -> None:
+def move_into_place(unpacked: Path, home: Path) -> None:
     """Put the files in place at once; another process may have done so first, with the same files."""
     try:
         unpacked.rename(home)
