@@ -17,11 +17,12 @@ from webargs.flaskparser import FlaskParser
 from webargs.multidictproxy import MultiDictProxy
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
+from api.blueprints.repeats import RepeatHeaders, answer_once
 from api.domain.errors import InvalidData, Problem, UnsupportedMedia
 from api.errors import answer_http_error
 from api.request_body import GIVEN_TWICE, MAX_BODY_BYTES, parse_object
 from api.schemas import AmountField, ChainIdField, problems_of, refuse_unknown
-from api.security import ADMIT
+from api.security import ADMIT, get_caller_key
 from routing_engine import __version__
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -137,10 +138,6 @@ class Blueprint(flask_smorest.Blueprint):
         """Pass the checked query parameters to the view as its next positional argument."""
         return cast(Decorator, super().arguments(schema, location="query", **options))
 
-    def headers(self, schema: type[Schema] | Schema, **options: Any) -> Decorator:
-        """Pass the checked request headers to the view as its next positional argument."""
-        return cast(Decorator, super().arguments(schema, location="headers", **options))
-
     def answer(self, schema: type[Schema] | Schema, status: int = 200, **options: Any) -> Decorator:
         """Write what the view returns with `schema`, which the OpenAPI document shows."""
         return cast(Decorator, super().response(status, schema, **options))
@@ -153,9 +150,21 @@ class Blueprint(flask_smorest.Blueprint):
         """Describe an answer without a body in the OpenAPI document."""
         return cast(Decorator, super().alt_response(status, description=description))
 
+    def _make_repeatable(self, view: View) -> View:
+        """Answer repetitions of a request alike, and say so in the OpenAPI document."""
+        described = self.refusal(409, "A request with this Idempotency-Key is still being carried out")(
+            self.refusal(422, "The Idempotency-Key came with another request")(answer_once(view))
+        )
+        arguments = described.__dict__["_apidoc"].setdefault("arguments", {})
+        arguments.setdefault("parameters", []).append({"in": "header", "required": False, "schema": RepeatHeaders})
+        return cast(View, described)
+
     def _serve(self, method: str, rule: str, options: Mapping[str, Any]) -> Decorator:
         def serve(view: View) -> View:
-            return cast(View, self.route(rule, methods=[method], **options)(_refuse_undeclared(view)))
+            strict = _refuse_undeclared(view)
+            if method == "POST" and getattr(view, ADMIT, None) is get_caller_key:  # who needs a key changes something
+                strict = self._make_repeatable(strict)
+            return cast(View, self.route(rule, methods=[method], **options)(strict))
 
         return serve
 

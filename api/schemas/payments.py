@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from marshmallow import EXCLUDE, ValidationError, fields, validate
+from marshmallow import ValidationError, fields, validate
 
 from api.domain.orders import OrderStatus
 from api.domain.simulation import Action
@@ -25,7 +25,6 @@ from api.schemas.fields import (
 )
 from api.schemas.refunds import RefundAnswer, TransferAnswer
 from api.schemas.routing_fields import ChoiceField, CountField
-from api.services.idempotency import HEADER
 
 MAX_DECIMALS = 36
 MAX_PAGE = 100
@@ -92,17 +91,6 @@ class PaymentLinkSchema(HttpsInLive):
     failure_callback_url = UrlField(required=True)
     metadata = FreeObject()
     expires_at = MomentField(metadata={"description": "30 minutes to 30 days from now; 24 hours from now without it"})
-
-
-class IdempotencySchema(BaseSchema):
-    """Header of a request that may be sent again; a request has many others."""
-
-    class Meta:
-        """Options of marshmallow."""
-
-        unknown = EXCLUDE
-
-    key = TextField(data_key=HEADER, max_length=255)
 
 
 class PaymentLinkAnswer(BaseSchema):
