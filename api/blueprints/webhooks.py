@@ -8,7 +8,7 @@ from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.schemas import webhooks as schemas
 from api.security import get_caller_key, key_required
-from api.services.webhooks import delivery_log, subscriptions
+from api.services.webhooks import delivery_log, missed, subscriptions
 from api.services.webhooks.delivery_log import DeliveryPage
 
 blueprint = Blueprint("webhooks", __name__, url_prefix="/api/v1", description="Webhook subscriptions and deliveries")
@@ -53,7 +53,7 @@ def delete(subscription_id: str) -> dict[str, Any]:
 @blueprint.body(schemas.SampleEventSchema)
 @blueprint.answer(schemas.SentTestSchema)
 def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
-    """Send an event about an order that does not exist, marked as a test in its metadata."""
+    """Send an event as real ones of its type are, about an order that does not exist; its metadata says so."""
     event_id = subscriptions.send_test_event(get_resources(), get_caller_key(), subscription_id, body["type"])
     message = "A test event is on its way; the subscription's deliveries show what comes of it."
     return {"message": message, "data": {"event_id": event_id}}
@@ -70,11 +70,23 @@ def rotate_secret(subscription_id: str) -> dict[str, Any]:
 
 @blueprint.post(f"{ONE}/enable")
 @key_required
-@blueprint.answer(schemas.ChangedSchema)
+@blueprint.answer(schemas.EnabledSchema)
 def enable(subscription_id: str) -> dict[str, Any]:
-    """Send new events to a subscription that was disabled."""
-    data = subscriptions.enable(get_resources(), get_caller_key(), subscription_id)
-    return {"message": "The webhook is active; events of the meantime can be redelivered.", "data": data}
+    """Send new events to a subscription that was disabled; `redeliver_missed` sends those of the meantime."""
+    enabled = missed.enable(get_resources(), get_caller_key(), subscription_id)
+    message = "The webhook is active; POST missed_since as since to its /redeliver_missed address for what it missed."
+    return {"message": message, "data": enabled.subscription, "missed_since": enabled.missed_since}
+
+
+@blueprint.post(f"{ONE}/redeliver_missed")
+@key_required
+@blueprint.body(schemas.MissedSchema)
+@blueprint.answer(schemas.RedeliveredSchema)
+@blueprint.refusal(409, "The subscription is disabled")
+def redeliver_missed(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
+    """Send every event since a moment that a subscription did not get, a page at a time, with the same ids."""
+    data = missed.redeliver_missed(get_resources(), get_caller_key(), subscription_id, **body)
+    return {"message": f"{len(data.event_ids)} events are on their way.", "data": data}
 
 
 @blueprint.get(f"{ONE}/deliveries")

@@ -11,7 +11,7 @@ from marshmallow import Schema, fields
 from api.domain.clock import format_time
 from api.domain.events import EventType
 from api.schemas.base import BaseSchema
-from api.schemas.fields import EnvModeField, TextField, UrlField
+from api.schemas.fields import EnvModeField, IntegerField, TextField, UrlField
 from api.schemas.routing_fields import ChoiceField, CountField
 
 MAX_PAGE = 100
@@ -60,10 +60,27 @@ class EventsQuery(BaseSchema):
         max_length=64,
         load_default=None,
         allow_none=False,
-        metadata={"description": "`next_cursor` of the page before, the id of an event, or a moment in ISO 8601"},
+        metadata={
+            "description": "`next_cursor` of the page before, the id of an event, or a moment in ISO 8601 with a "
+            "time zone"
+        },
     )
     limit = CountField(minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE)
     env_mode = EnvModeField(load_default=None, allow_none=False)
+
+
+class MissedSchema(BaseSchema):
+    """From where on a subscription missed events."""
+
+    since = TextField(
+        required=True,
+        max_length=64,
+        metadata={
+            "description": "`missed_since` of the answer that enabled it, `next_cursor` of the page before, the id of "
+            "an event, or a moment in ISO 8601 with a time zone"
+        },
+    )
+    limit = IntegerField(minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE)
 
 
 class MessageSchema(Schema):
@@ -103,6 +120,30 @@ class ChangedSchema(MessageSchema):
     """A subscription after a change."""
 
     data = fields.Nested(SubscriptionSchema, required=True)
+
+
+class EnabledSchema(ChangedSchema):
+    """A subscription that is active again."""
+
+    missed_since = Moment(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When the first event was made that it did not get; null if it was not disabled"},
+    )
+
+
+class RedeliveredPageSchema(Schema):
+    """Events that are on their way again, oldest first."""
+
+    event_ids = fields.List(fields.String(), required=True)
+    next_cursor = fields.String(required=True)
+    has_more = fields.Boolean(required=True)
+
+
+class RedeliveredSchema(MessageSchema):
+    """What is sent of what was missed."""
+
+    data = fields.Nested(RedeliveredPageSchema, required=True)
 
 
 class SubscriptionListSchema(Schema):

@@ -48,6 +48,17 @@ class Scene:
         self.desk.transport.answer = lambda _: HttpReply(status=200)
         return str(self.desk.log(self.shop.merchant, self.webhook_id)[0]["delivery_id"])
 
+    def make_lapsed_webhook(self) -> str:
+        """Return a webhook that is active again and has missed an event."""
+        self.make_failed_delivery()
+        self.desk.transport.always(status=410)
+        self.shop.create()
+        self.desk.work()
+        self.shop.create()
+        self.desk.transport.answer = lambda _: HttpReply(status=200)
+        self.shop.post(f"{SUBSCRIPTIONS}/{self.webhook_id}/enable")
+        return self.webhook_id
+
 
 Act = Callable[[Scene], tuple[str, dict[str, Any]]]
 ACTS: dict[str, Act] = {
@@ -65,6 +76,10 @@ ACTS: dict[str, Act] = {
     f"{SUBSCRIPTIONS}/{{}}/test": lambda scene: (f"{SUBSCRIPTIONS}/{scene.webhook_id}/test", {}),
     f"{SUBSCRIPTIONS}/{{}}/rotate_secret": lambda scene: (f"{SUBSCRIPTIONS}/{scene.webhook_id}/rotate_secret", {}),
     f"{SUBSCRIPTIONS}/{{}}/enable": lambda scene: (f"{SUBSCRIPTIONS}/{scene.webhook_id}/enable", {}),
+    f"{SUBSCRIPTIONS}/{{}}/redeliver_missed": lambda scene: (
+        f"{SUBSCRIPTIONS}/{scene.make_lapsed_webhook()}/redeliver_missed",
+        {"since": "2026-03-01T00:00:00Z"},
+    ),
     "/api/v1/webhook_delivery/{}/redeliver": lambda scene: (
         f"/api/v1/webhook_delivery/{scene.make_failed_delivery()}/redeliver",
         {},
