@@ -3,9 +3,9 @@
 May import `context`, `domain`, `request_body`, `routing_engine` and `services`. Begin with `fields.py`.
 """
 
+from api.schemas.addresses import Address, TransactionHash
 from api.schemas.base import BaseSchema, HttpsInLive, problems_of, refuse_unknown
 from api.schemas.fields import (
-    Address,
     AmountField,
     ChainIdField,
     EnvModeField,
@@ -14,7 +14,6 @@ from api.schemas.fields import (
     ListField,
     ObjectField,
     TextField,
-    TransactionHash,
     UrlField,
     WholeNumber,
 )

@@ -10,6 +10,7 @@ from marshmallow import ValidationError, fields, validate
 
 from api.domain.orders import OrderStatus
 from api.domain.simulation import Action
+from api.schemas.addresses import AddressAnswer
 from api.schemas.base import BaseSchema, HttpsInLive
 from api.schemas.fields import (
     AmountField,
@@ -21,6 +22,7 @@ from api.schemas.fields import (
     PictureUrl,
     TextField,
     UrlField,
+    VisibleText,
     expected,
 )
 from api.schemas.refunds import RefundAnswer, TransferAnswer
@@ -61,7 +63,7 @@ class UnitPriceSchema(BaseSchema):
 class LineItemSchema(BaseSchema):
     """One thing that is sold."""
 
-    title = TextField(required=True, max_length=200)
+    title = VisibleText(required=True, max_length=200)
     quantity = IntegerField(required=True, minimum=1, maximum=1_000_000)
     description = TextField(min_length=0, max_length=800)
     image_url = PictureUrl()
@@ -113,10 +115,10 @@ class SettlementAnswer(BaseSchema):
     """Where and in what the merchant receives."""
 
     chain_id = fields.Integer()
-    token_address = fields.String()
+    token_address = AddressAnswer()
     token_symbol = fields.String()
     token_decimals = fields.Integer()
-    address = fields.String()
+    address = AddressAnswer()
     amount = fields.String(metadata={"description": "The whole price in the token's smallest units"})
     rounded_up = fields.Boolean(metadata={"description": "Whether the price was finer than the token's smallest unit"})
 
@@ -133,11 +135,11 @@ class StrandedAnswer(BaseSchema):
     """A payment that a bridge took in and could not deliver."""
 
     chain_id = fields.Integer(metadata={"description": "Where the money is"})
-    token_address = fields.String()
+    token_address = AddressAnswer()
     amount = fields.String()
     bridge = fields.String()
     deposit_hash = fields.String()
-    owner = fields.String(metadata={"description": "Who gets it back"})
+    owner = AddressAnswer(metadata={"description": "Who gets it back"})
     refund_hash = fields.String(metadata={"description": "The transaction that gave it back; empty until then"})
     next_step = fields.String()
 
@@ -166,8 +168,13 @@ class PaymentOrderAnswer(BaseSchema):
     metadata = fields.Dict(required=True)
     status_reason = fields.String()
     payment_url = fields.String()
-    payable = fields.Boolean()
-    not_payable_reason = fields.String()
+    payable = fields.Boolean(metadata={"description": "Whether somebody may pay it as it stands now"})
+    not_payable_reason = fields.String(
+        metadata={
+            "description": "Empty, or `order_closed`, `order_expired`, `nothing_due`, `no_settlement_account` or "
+            "`chain_not_connected`"
+        }
+    )
     amount_due = fields.String(allow_none=True)
     amount_received = fields.String()
     settlement = fields.Nested(SettlementAnswer, allow_none=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError, fields, pre_load
 
-from api.schemas.fields import Address
+from api.schemas.addresses import Address
 from api.schemas.pairs import PairSchema
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
 from api.schemas.routing_fields import ChoiceField, CountField, DigitsField, SupportedChain

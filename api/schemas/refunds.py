@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from marshmallow import fields
 
+from api.schemas.addresses import AddressAnswer, PayeeAddress
 from api.schemas.base import BaseSchema
-from api.schemas.fields import Address, AmountField, TextField
+from api.schemas.fields import AmountField, TextField
 
 
 class TransferAnswer(BaseSchema):
@@ -14,10 +15,10 @@ class TransferAnswer(BaseSchema):
     id = fields.String(metadata={"description": "What `transfer` of a refund names"})
     chain_id = fields.Integer()
     hash = fields.String()
-    token = fields.String()
+    token = AddressAnswer()
     amount = fields.String(metadata={"description": "Smallest units of this token"})
     amount_left = fields.String(metadata={"description": "What no refund was asked for yet"})
-    sender = fields.String(
+    sender = AddressAnswer(
         data_key="from",
         attribute="from",
         metadata={"description": "Whose money it was; empty where that can't be told"},
@@ -30,8 +31,8 @@ class RefundTransactionAnswer(BaseSchema):
     """A transaction for the wallet at the settlement address, as wallets take it."""
 
     chain_id = fields.Integer()
-    sender = fields.String(data_key="from", attribute="from")
-    to = fields.String()
+    sender = AddressAnswer(data_key="from", attribute="from")
+    to = AddressAnswer()
     value = fields.String()
     data = fields.String()
 
@@ -41,9 +42,9 @@ class RefundAnswer(BaseSchema):
 
     transfer = fields.String(metadata={"description": "The transfer that brought it"})
     chain_id = fields.Integer()
-    token = fields.String()
+    token = AddressAnswer()
     amount = fields.String()
-    to = fields.String()
+    to = AddressAnswer()
     hash = fields.String(metadata={"description": "Empty until the chain has it"})
     status = fields.String(metadata={"description": "requested, sent or final"})
     transaction = fields.Nested(
@@ -58,4 +59,9 @@ class RefundSchema(BaseSchema):
     amount = AmountField(
         metadata={"description": "Smallest units of the transfer's own token; all that is left without"}
     )
-    to = Address(metadata={"description": "Required where who paid can't be told for certain"})
+    to = PayeeAddress(
+        metadata={
+            "description": "Required where who paid can't be told for certain. In mixed case its checksum (EIP-55) has "
+            "to be right"
+        }
+    )

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from marshmallow import Schema, fields
 
-from api.schemas.fields import Address
+from api.schemas.addresses import Address
 from api.schemas.pairs import DEFAULT_SPLITS, PairSchema
 from api.schemas.routing_fields import ChoiceField, CountField, DigitsField, ProtocolsField, SupportedChain
 from api.schemas.tokens import TokenSchema
