@@ -20,6 +20,7 @@ STATUS: Mapping[type[RequestRefused], HTTPStatus] = {
     domain.Unauthenticated: HTTPStatus.UNAUTHORIZED,
     domain.Forbidden: HTTPStatus.FORBIDDEN,
     domain.NotFound: HTTPStatus.NOT_FOUND,
+    domain.Gone: HTTPStatus.GONE,
     domain.Conflict: HTTPStatus.CONFLICT,
     domain.UnsupportedMedia: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     domain.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,

@@ -65,6 +65,10 @@ class NotFound(RequestRefused):
     """There is no such thing, or it is another vendor's."""
 
 
+class Gone(RequestRefused):
+    """It was there, and its time is over."""
+
+
 class Conflict(RequestRefused):
     """The thing's present state does not allow this."""
 

@@ -104,5 +104,8 @@ class QuoteSchema(Schema):
     fromToken = fields.String(metadata={"description": "Address", "example": USDC_ETHEREUM})
     fromAmount = fields.String(metadata={"description": "Smallest unit of the source token", "example": "2500000000"})
     fromChain = fields.String(metadata={"description": "Chain id", "example": "1"})
+    inputAmountMax = fields.String(
+        metadata={"description": "With `toAmount` given: the most that may be charged after slippage; rounded up"}
+    )
     quoteId = fields.String(metadata={"example": "qt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4"})
     expiresAt = fields.String(metadata={"description": "ISO 8601, UTC; 60 s after the answer"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.domain.clock import format_time
+from api.domain.errors import Gone, NotFound
 from api.domain.ids import IdPrefix, make_id
 from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
@@ -49,9 +50,33 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     return answer
 
 
+def get_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, str]:
+    """Return a quote that was given before; one that was asked for with a key is its vendor's alone.
+
+    Raises
+    ------
+    NotFound
+        If there is none with this id, or it is another vendor's, or an order's.
+    Gone
+        If it has expired.
+    """
+    with resources.database.read() as session:
+        row = session.get(StoredQuote, quote_id)
+    if row is None or row.order_id is not None or row.vendor_id not in (None, vendor_id):
+        raise NotFound("There is no quote with this id")
+    if resources.clock.now() >= row.expires_at:
+        raise Gone(f"The quote expired at {format_time(row.expires_at)}; ask for a new one")
+    quote: dict[str, str] = row.body["quote"]
+    return quote
+
+
 def _describe_amounts(query: RouteQuery, route: Route) -> dict[str, str]:
-    """Write the seven fields of the interface; with a fixed output this is what is promised, not what rounding adds."""
+    """Write the seven fields of the interface; with a fixed output this is what is promised, not what rounding adds.
+
+    Then it is the input that may move: what it takes at most is said too.
+    """
     exact_out = route.side is Side.EXACT_OUT
+    most = {"inputAmountMax": str(query.most_in(route.amount_in))} if exact_out else {}
     return {
         "toAmount": str(query.request.amount if exact_out else route.amount_out),
         "toAmountMin": str(query.least_out(route.amount_out)),
@@ -60,4 +85,5 @@ def _describe_amounts(query: RouteQuery, route: Route) -> dict[str, str]:
         "fromToken": checksum(route.token_in.address),
         "fromAmount": str(route.amount_in),
         "fromChain": str(route.token_in.chain_id),
+        **most,
     }
