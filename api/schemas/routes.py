@@ -7,9 +7,10 @@ from typing import ClassVar
 from marshmallow import Schema, fields
 
 from api.schemas.addresses import Address
+from api.schemas.base import BaseSchema
 from api.schemas.pairs import DEFAULT_SPLITS, PairSchema
 from api.schemas.routing_fields import ChoiceField, CountField, DigitsField, ProtocolsField, SupportedChain
-from api.schemas.tokens import TokenSchema
+from api.schemas.tokens import RouteTokenSchema, TokenSchema
 from api.services.routing.query import MAX_SLIPPAGE_BPS
 from routing_engine.objective import OBJECTIVES
 from routing_engine.request import DEFAULT_MAX_HOPS, MAX_ALTERNATIVES, MAX_HOPS, MAX_SPLITS
@@ -119,11 +120,25 @@ class RouteQuerySchema(RoutePair):
     )
 
 
+class RouteShapeQuery(BaseSchema):
+    """How the answer is written."""
+
+    tokens = ChoiceField(
+        ("inline", "once"),
+        load_default="inline",
+        metadata={
+            "description": "`inline` (default): each step and fee has its tokens whole. `once`: they have only the "
+            "`key` of each, and `tokens` of the answer has every token by its key; answers with many steps are then "
+            "a tenth as long."
+        },
+    )
+
+
 class FeeSumSchema(Schema):
     """One currency's fees together."""
 
     amount = fields.String(metadata={"description": "In the smallest unit of the currency", "example": "1250000"})
-    currency = fields.Nested(TokenSchema)
+    currency = fields.Nested(RouteTokenSchema)
 
 
 class FeeSchema(FeeSumSchema):
@@ -139,8 +154,8 @@ class StepSchema(Schema):
     """What one protocol does."""
 
     protocol = fields.String(metadata={"example": "uniswap_v3"})
-    fromToken = fields.Nested(TokenSchema)
-    toToken = fields.Nested(TokenSchema)
+    fromToken = fields.Nested(RouteTokenSchema)
+    toToken = fields.Nested(RouteTokenSchema)
     fromChainId = fields.Integer(metadata={"example": 1})
     toChainId = fields.Integer(metadata={"example": 8453})
     inputAmount = fields.String(metadata={"description": "Smallest unit of `fromToken`"})
@@ -210,6 +225,11 @@ class RouteSchema(AlternativeSchema):
 
     alternatives = fields.List(
         fields.Nested(AlternativeSchema), metadata={"description": "Further routes; only where they were asked for"}
+    )
+    tokens = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(TokenSchema),
+        metadata={"description": "Only with `tokens=once`: every token of the answer by its `key`"},
     )
     unavailable = fields.List(
         fields.Nested(UnavailableSchema),

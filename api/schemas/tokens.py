@@ -54,6 +54,14 @@ class TokenSchema(Schema):
     )
 
 
+class RouteTokenSchema(TokenSchema):
+    """A token in a route: as in the list of tokens, or its key alone with `tokens=once`."""
+
+    key = fields.String(
+        metadata={"description": "Only with `tokens=once`, and then alone: the token's key in `tokens` of the answer"}
+    )
+
+
 class TokenListSchema(Schema):
     """A page of the list of tokens."""
 
