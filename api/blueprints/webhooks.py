@@ -74,7 +74,9 @@ def rotate_secret(subscription_id: str) -> dict[str, Any]:
 def enable(subscription_id: str) -> dict[str, Any]:
     """Send new events to a subscription that was disabled; `redeliver_missed` sends those of the meantime."""
     enabled = missed.enable(get_resources(), get_caller_key(), subscription_id)
-    message = "The webhook is active; POST missed_since as since to its /redeliver_missed address for what it missed."
+    message = "The webhook is active."
+    if enabled.missed_since is not None:
+        message = "The webhook is active; POST missed_since as since to its /redeliver_missed address to get the rest."
     return {"message": message, "data": enabled.subscription, "missed_since": enabled.missed_since}
 
 
