@@ -8,9 +8,10 @@ from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 
 from api import blueprints, compression, errors, logs, security, static_files
-from api.blueprints.base import OPENAPI, Api
+from api.blueprints.base import Api
 from api.context import attach_resources
 from api.metrics import Metrics
+from api.openapi.settings import SETTINGS
 from api.rate_limits import RateLimits
 from api.request_body import MAX_BODY_BYTES
 from api.services.operations.metrics import MetricsCollector
@@ -35,7 +36,7 @@ def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
         Puts the resources into the application.
     """
     app = Flask("api", static_folder=None, template_folder="templates")
-    app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, **OPENAPI)
+    app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, **SETTINGS)
     app.json = _OrderedJson(app)
     attach_resources(app, shared)
     logs.install(app)

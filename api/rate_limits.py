@@ -41,17 +41,22 @@ class RateLimits:
         self._limiter.init_app(app)
         app.after_request(self._describe)
 
-    def protect(self, blueprint: Blueprint, *, routing: bool = False) -> None:
+    def protect(self, blueprint: Blueprint, *, routing: bool = False, replaying: bool = False) -> None:
         """Count the requests to `blueprint`.
 
         Parameters
         ----------
         routing : bool
             Whether its requests search routes, which are counted once more, by themselves.
+        replaying : bool
+            Whether its requests make a market ready first, of which there may be a fifth as many.
         """
         self._limiter.shared_limit(self._choose_general_limit, scope="api")(blueprint)
         if routing:
             self._limiter.shared_limit(f"{self._config.rate_limit_routing} per minute", scope="routing")(blueprint)
+        if replaying:
+            most = max(1, self._config.rate_limit_routing // COSTLY_SHARE)
+            self._limiter.shared_limit(f"{most} per minute", scope="replaying")(blueprint)
 
     def protect_page(self, blueprint: Blueprint, costly: str) -> None:
         """Count the requests to the payment page.

@@ -18,10 +18,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from routing_engine.archive.archive import Archive, Replay
     from routing_engine.batch.quotes import Quotes
     from routing_engine.certificate import Certificate
     from routing_engine.errors import (
         AmbiguousToken,
+        BadArchive,
         BadMarketFile,
         BadRequestFile,
         BrokenExtension,
@@ -48,11 +50,12 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "errors": (
-        "AmbiguousToken", "BadMarketFile", "BadRequestFile", "BrokenExtension", "InsufficientLiquidity",
+        "AmbiguousToken", "BadArchive", "BadMarketFile", "BadRequestFile", "BrokenExtension", "InsufficientLiquidity",
         "InvalidMarket", "InvalidRequest", "NoRoute", "PriceImpactTooHigh", "QuoteRefused", "Refusal", "RoutingError",
         "UnknownToken", "Unroutable",
     ),
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
+    "archive.archive": ("Archive", "Replay"),
     "batch.quotes": ("Quotes",),
     "certificate": ("Certificate",),
     "request": ("RouteRequest", "RouteResult", "Status", "Unavailable"),
@@ -66,6 +69,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "NATIVE_ADDRESS",
     "AmbiguousToken",
+    "Archive",
+    "BadArchive",
     "BadMarketFile",
     "BadRequestFile",
     "BrokenExtension",
@@ -84,6 +89,7 @@ __all__ = [
     "QuoteRefused",
     "Quotes",
     "Refusal",
+    "Replay",
     "Route",
     "RouteRequest",
     "RouteResult",

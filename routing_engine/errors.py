@@ -129,6 +129,12 @@ class BadRequestFile(BadFile):
     code = "bad_request_file"
 
 
+class BadArchive(BadFile):
+    """An archive of an answer cannot be read; see `BadFile`."""
+
+    code = "bad_archive"
+
+
 class BrokenExtension(RoutingError):
     """What another package adds cannot be used; nothing else is concerned.
 

@@ -2,8 +2,8 @@
 
 A module makes a `Blueprint` named after its resource; a line in `mount` puts it into the application.
 
-May import `checkout_page`, `context`, `domain`, `errors`, `event_stream`, `metrics`, `rate_limits`, `request_body`,
-`routing_engine`, `schemas`, `security`, `services`, `static_files` and `storage`. Begin with `payment_links.py`.
+May import `checkout_page`, `context`, `domain`, `errors`, `event_stream`, `metrics`, `openapi`, `rate_limits`,
+`request_body`, `schemas`, `security`, `services`, `static_files` and `storage`. Begin with `payment_links.py`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from api.blueprints import (
     payment_links,
     payment_page,
     payments,
+    quote_replays,
     quotes,
     routes,
     tokens,
@@ -35,6 +36,8 @@ def mount(app: Flask, api: Api, limits: RateLimits) -> None:
     for blueprint in (routes.blueprint, quotes.blueprint):
         api.register_blueprint(blueprint)
         limits.protect(blueprint, routing=True)
+    api.register_blueprint(quote_replays.blueprint)
+    limits.protect(quote_replays.blueprint, routing=True, replaying=True)
     for resource in (payment_links, payments, branding, tokens, webhooks, events):
         api.register_blueprint(resource.blueprint)
         limits.protect(resource.blueprint)

@@ -5,25 +5,33 @@ This module is the one that knows flask-smorest and webargs; both come without t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable
+from copy import deepcopy
 from functools import wraps
 from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 import flask
 import flask_smorest
+from apispec.ext.marshmallow import MarshmallowPlugin
 from flask import Response
-from marshmallow import Schema, ValidationError, fields
+from marshmallow import Schema, ValidationError
 from webargs.flaskparser import FlaskParser
 from webargs.multidictproxy import MultiDictProxy
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from api.blueprints.repeats import RepeatHeaders, answer_once
+from api.context import get_resources
 from api.domain.errors import InvalidData, Problem, UnsupportedMedia
 from api.errors import answer_http_error
+from api.openapi.converters import describe_shape, describe_words, drop_null_default, name_schema
+from api.openapi.document import complete
 from api.request_body import GIVEN_TWICE, MAX_BODY_BYTES, parse_object
-from api.schemas import AmountField, ChainIdField, problems_of, refuse_unknown
+from api.schemas import problems_of, refuse_unknown
+from api.schemas.errors import ErrorSchema
+from api.schemas.events import WebhookBodySchema
+from api.schemas.stream import StreamMessageSchema
 from api.security import ADMIT, get_caller_key
-from routing_engine import __version__
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -34,36 +42,6 @@ class Decorator(Protocol):
     def __call__(self, view: View, /) -> View:
         """Decorate `view`."""
         ...
-
-
-OPENAPI = {
-    "API_TITLE": "Checkout Payments Service",
-    "API_VERSION": __version__,
-    "OPENAPI_VERSION": "3.0.3",
-    "OPENAPI_URL_PREFIX": "/",
-    "OPENAPI_JSON_PATH": "openapi.json",
-    "API_SPEC_OPTIONS": {
-        "info": {"description": "Payment links, payment orders, cross-chain routes, quotes and webhooks."},
-        "components": {
-            "securitySchemes": {"ApiKey": {"type": "apiKey", "in": "header", "name": "X-Api-Key"}},
-        },
-    },
-}
-
-
-class ProblemSchema(Schema):
-    """One property of a request and what is wrong with it."""
-
-    path = fields.String(required=True, metadata={"description": "Dotted path; empty for the request as a whole"})
-    message = fields.String(required=True)
-
-
-class ErrorSchema(Schema):
-    """Body of every answer of 400 and above."""
-
-    message = fields.String(required=True)
-    code = fields.String(required=True, metadata={"description": "HTTP status", "example": "400"})
-    error = fields.List(fields.Nested(ProblemSchema), required=True)
 
 
 class Parser(FlaskParser):
@@ -114,21 +92,21 @@ class Blueprint(flask_smorest.Blueprint):
 
     ARGUMENTS_PARSER = Parser(unknown=None)
 
-    def get(self, rule: str, **options: Any) -> Decorator:
-        """Serve GET at `rule`."""
-        return self._serve("GET", rule, options)
+    def get(self, rule: str, *, operation: str) -> Decorator:
+        """Serve GET at `rule`; generated clients call it `operation`."""
+        return self._serve("GET", rule, operation)
 
-    def post(self, rule: str, **options: Any) -> Decorator:
-        """Serve POST at `rule`."""
-        return self._serve("POST", rule, options)
+    def post(self, rule: str, *, operation: str) -> Decorator:
+        """Serve POST at `rule`; generated clients call it `operation`."""
+        return self._serve("POST", rule, operation)
 
-    def patch(self, rule: str, **options: Any) -> Decorator:
-        """Serve PATCH at `rule`."""
-        return self._serve("PATCH", rule, options)
+    def patch(self, rule: str, *, operation: str) -> Decorator:
+        """Serve PATCH at `rule`; generated clients call it `operation`."""
+        return self._serve("PATCH", rule, operation)
 
-    def delete(self, rule: str, **options: Any) -> Decorator:
-        """Serve DELETE at `rule`."""
-        return self._serve("DELETE", rule, options)
+    def delete(self, rule: str, *, operation: str) -> Decorator:
+        """Serve DELETE at `rule`; generated clients call it `operation`."""
+        return self._serve("DELETE", rule, operation)
 
     def body(self, schema: type[Schema] | Schema, **options: Any) -> Decorator:
         """Pass the checked JSON body to the view as its next positional argument."""
@@ -150,23 +128,25 @@ class Blueprint(flask_smorest.Blueprint):
         """Describe an answer without a body in the OpenAPI document."""
         return cast(Decorator, super().alt_response(status, description=description))
 
-    def _make_repeatable(self, view: View) -> View:
-        """Answer repetitions of a request alike, and say so in the OpenAPI document."""
-        described = self.refusal(409, "A request with this Idempotency-Key is still being carried out")(
-            self.refusal(422, "The Idempotency-Key came with another request")(answer_once(view))
-        )
-        arguments = described.__dict__["_apidoc"].setdefault("arguments", {})
-        arguments.setdefault("parameters", []).append({"in": "header", "required": False, "schema": RepeatHeaders})
-        return cast(View, described)
-
-    def _serve(self, method: str, rule: str, options: Mapping[str, Any]) -> Decorator:
+    def _serve(self, method: str, rule: str, operation: str) -> Decorator:
         def serve(view: View) -> View:
             strict = _refuse_undeclared(view)
             if method == "POST" and getattr(view, ADMIT, None) is get_caller_key:  # who needs a key changes something
-                strict = self._make_repeatable(strict)
-            return cast(View, self.route(rule, methods=[method], **options)(strict))
+                strict = _make_repeatable(strict)
+            named = self.doc(operationId=operation)(strict)
+            return cast(View, self.route(rule, methods=[method])(named))
 
         return serve
+
+
+def _make_repeatable(view: View) -> View:
+    """Answer repetitions of a request alike, and describe their header in the OpenAPI document."""
+    repeatable = answer_once(view)
+    described = deepcopy(getattr(view, "_apidoc", {}))
+    parameters = described.setdefault("arguments", {}).setdefault("parameters", [])
+    parameters.append({"in": "header", "required": False, "schema": RepeatHeaders})
+    repeatable.__dict__["_apidoc"] = described
+    return cast(View, repeatable)
 
 
 def _refuse_undeclared(view: View) -> View:
@@ -195,13 +175,32 @@ class Api(flask_smorest.Api):
     """The OpenAPI document, with the service's error body in it."""
 
     ERROR_SCHEMA = ErrorSchema
+    DEFAULT_ERROR_RESPONSE_NAME = None
 
     def __init__(self, app: flask.Flask) -> None:
         super().__init__()
-        self.register_field(AmountField, "string", None)
-        self.register_field(ChainIdField, "string", None)
-        self.init_app(app)
+        self._documents: dict[str, str] = {}
+        plugin = MarshmallowPlugin(schema_name_resolver=name_schema)
+        self.init_app(app, spec_kwargs={"marshmallow_plugin": plugin})
+        for describe in (describe_shape, describe_words, drop_null_default):
+            self.ma_plugin.converter.add_attribute_function(describe)
+        for schema in (WebhookBodySchema, StreamMessageSchema):
+            self.spec.components.schema(name_schema(schema), schema=schema)
 
     def handle_http_exception(self, error: HTTPException) -> Response:
         """Answer with the service's error body."""
         return answer_http_error(error)
+
+    def build_document(self, base_url: str) -> dict[str, Any]:
+        """Build the document that is served."""
+        schemas = {name: key[0] for key, name in self.ma_plugin.converter.refs.items()}
+        return complete(deepcopy(self.spec.to_dict()), schemas, base_url)
+
+    def _register_pagination_header(self) -> None:
+        """Leave out a header, and its schema, that no answer has."""
+
+    def _openapi_json(self) -> Response:
+        base_url = get_resources().config.base_url
+        if base_url not in self._documents:
+            self._documents[base_url] = json.dumps(self.build_document(base_url), ensure_ascii=False)
+        return Response(self._documents[base_url], mimetype="application/json")

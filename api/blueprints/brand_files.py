@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from flask import Blueprint, Response
 
-from api.checkout_page.accent import write_stylesheet
-from api.checkout_page.branding import read_colour
+from api.checkout_page.look.accent import write_stylesheet
+from api.checkout_page.look.branding import read_colour
 from api.context import get_resources
 from api.domain.errors import NotFound
 from api.services.vendors.brands import find_logo

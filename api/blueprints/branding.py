@@ -6,7 +6,7 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
-from api.schemas.brands import BrandAnswer, BrandChangeSchema
+from api.schemas.brands import EXAMPLE, BrandAnswer, BrandChangeSchema
 from api.security import get_caller_key, key_required
 from api.services.vendors.api_keys import ApiKey
 from api.services.vendors.brands import Brand, change_brand, read_brand
@@ -14,7 +14,7 @@ from api.services.vendors.brands import Brand, change_brand, read_brand
 blueprint = Blueprint("branding", __name__, url_prefix="/api/v1/branding", description="The look of the payment page")
 
 
-@blueprint.get("")
+@blueprint.get("", operation="getBranding")
 @key_required
 @blueprint.answer(BrandAnswer)
 def show() -> dict[str, Any]:
@@ -24,9 +24,9 @@ def show() -> dict[str, Any]:
         return _describe(key, read_brand(session, key.vendor_id, key.env_mode))
 
 
-@blueprint.patch("")
+@blueprint.patch("", operation="updateBranding")
 @key_required
-@blueprint.body(BrandChangeSchema)
+@blueprint.body(BrandChangeSchema, example=EXAMPLE)
 @blueprint.answer(BrandAnswer)
 def change(body: dict[str, Any]) -> dict[str, Any]:
     """Change some of them, for open orders too. The same request again changes nothing more."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import flask_swagger_ui
 from flask import Blueprint, Response, render_template, send_from_directory
-from swagger_ui_bundle import swagger_ui_path
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
+
+FILES = Path(flask_swagger_ui.__file__).parent / "dist"
 
 blueprint = Blueprint("docs", __name__, url_prefix="/docs")
 
@@ -24,4 +28,4 @@ def page() -> Response:
 @blueprint.get("/assets/<path:name>")
 def asset(name: str) -> Response:
     """Give one of the page's scripts and styles."""
-    return send_from_directory(str(swagger_ui_path), name, max_age=86_400)
+    return send_from_directory(FILES, name, max_age=86_400)

@@ -6,14 +6,14 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
-from api.schemas.webhooks import EventPageSchema, EventsQuery
+from api.schemas.events import EventPageSchema, EventsQuery
 from api.security import get_caller_key, key_required
 from api.services.webhooks.delivery_log import EventPage, list_events
 
 blueprint = Blueprint("events", __name__, url_prefix="/api/v1/events", description="Events, for reconciliation")
 
 
-@blueprint.get("")
+@blueprint.get("", operation="listEvents")
 @key_required
 @blueprint.query(EventsQuery)
 @blueprint.answer(EventPageSchema)

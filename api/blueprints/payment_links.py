@@ -7,7 +7,7 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
-from api.schemas.payments import PaymentLinkAnswer, PaymentLinkSchema
+from api.schemas.payment_links import EXAMPLE, NewPaymentLinkSchema, PaymentLinkAnswer
 from api.security import get_caller_key, key_required
 from api.services.orders.creation import NewLink, create_link
 
@@ -16,11 +16,10 @@ blueprint = Blueprint(
 )
 
 
-@blueprint.post("")
+@blueprint.post("", operation="createPaymentLink")
 @key_required
-@blueprint.body(PaymentLinkSchema)
+@blueprint.body(NewPaymentLinkSchema, example=EXAMPLE)
 @blueprint.answer(PaymentLinkAnswer)
-@blueprint.refusal(403, "The key belongs to the other environment")
 def create(link: dict[str, Any]) -> Mapping[str, str]:
     """Create a payment order and get the URL to send the customer to."""
     key = get_caller_key()

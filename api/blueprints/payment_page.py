@@ -7,14 +7,14 @@ from typing import Any
 
 from flask import Blueprint, Response, render_template, request
 
-from api.checkout_page import bodies
-from api.checkout_page.claims import claim_text, describe_offers, explain_refusal
-from api.checkout_page.languages import choose_strings, mark_language
-from api.checkout_page.options import describe_options
+from api.checkout_page.language.languages import choose_strings, mark_language
 from api.checkout_page.page import build_page
-from api.checkout_page.payments import describe_payment, describe_shortage
-from api.checkout_page.quotes import describe_choices, quote_json
-from api.checkout_page.state import PageState, build_state
+from api.checkout_page.paying.claims import claim_text, describe_offers, explain_refusal
+from api.checkout_page.paying.options import describe_options
+from api.checkout_page.paying.payments import describe_payment, describe_shortage
+from api.checkout_page.paying.quotes import describe_choices, quote_json
+from api.checkout_page.requests import bodies
+from api.checkout_page.status.state import PageState, build_state
 from api.context import get_resources
 from api.domain.simulation import Action
 from api.errors import build_refusal_envelope

@@ -11,7 +11,7 @@ from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.simulation import Action
 from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
-from api.schemas.refunds import RefundSchema
+from api.schemas.refunds import EXAMPLE, NewRefundSchema
 from api.security import get_caller_key, key_required
 from api.services.idempotency import HEADER
 from api.services.orders import commands
@@ -22,7 +22,7 @@ blueprint = Blueprint("payments", __name__, url_prefix="/api/v1/payment", descri
 NOT_NOW = "The order's present state does not allow it"
 
 
-@blueprint.get("")
+@blueprint.get("", operation="listPaymentOrders")
 @key_required
 @blueprint.query(OrderListQuery)
 @blueprint.answer(OrderListAnswer)
@@ -33,7 +33,7 @@ def index(query: dict[str, Any]) -> Mapping[str, Any]:
     return commands.list_orders(get_resources(), key.vendor_id, key.env_mode, **query)
 
 
-@blueprint.get("/<order_id>")
+@blueprint.get("/<order_id>", operation="getPaymentOrder")
 @key_required
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(404, "No such order of this vendor in the key's environment")
@@ -43,7 +43,7 @@ def show(order_id: str) -> Mapping[str, Any]:
     return commands.get_order(get_resources(), key.vendor_id, key.env_mode, order_id)
 
 
-@blueprint.post("/<order_id>/cancel")
+@blueprint.post("/<order_id>/cancel", operation="cancelPaymentOrder")
 @key_required
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(409, NOT_NOW)
@@ -53,9 +53,9 @@ def cancel(order_id: str) -> Mapping[str, Any]:
     return commands.cancel(get_resources(), key.vendor_id, key.env_mode, order_id)
 
 
-@blueprint.post("/<order_id>/refund")
+@blueprint.post("/<order_id>/refund", operation="refundPaymentOrder")
 @key_required
-@blueprint.body(RefundSchema)
+@blueprint.body(NewRefundSchema, example=EXAMPLE)
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(409, NOT_NOW)
 def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
@@ -70,9 +70,9 @@ def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     return commands.refund(get_resources(), key.vendor_id, key.env_mode, order_id, asked)
 
 
-@blueprint.post("/<order_id>/simulate")
+@blueprint.post("/<order_id>/simulate", operation="simulatePaymentOrder")
 @key_required
-@blueprint.body(SimulateSchema)
+@blueprint.body(SimulateSchema, example={"action": Action.PAY})
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(409, NOT_NOW)
 def simulate(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:

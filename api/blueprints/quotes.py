@@ -14,7 +14,7 @@ blueprint = Blueprint(
 )
 
 
-@blueprint.get("")
+@blueprint.get("", operation="getQuote")
 @key_optional
 @blueprint.query(QuoteQuerySchema)
 @blueprint.answer(QuoteSchema)
@@ -28,12 +28,11 @@ def quote(query: RouteQuery) -> dict[str, str]:
     return make_quote(get_resources(), query, key.vendor_id if key else None)
 
 
-@blueprint.get("/<quote_id>")
+@blueprint.get("/<quote_id>", operation="readQuote")
 @key_optional
 @blueprint.answer(QuoteSchema)
-@blueprint.refusal(404, "No such quote; one that was asked for with a key is read with a key of the same vendor")
 @blueprint.refusal(410, "The quote has expired")
 def show(quote_id: str) -> dict[str, str]:
-    """Read a quote again while it holds."""
+    """Read a quote again while it holds; one that was asked for with a key, with a key of the same vendor."""
     key = find_caller_key()
     return get_quote(get_resources(), quote_id, key.vendor_id if key else None)

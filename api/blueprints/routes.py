@@ -20,7 +20,7 @@ from api.services.routing.stream import stream_routes
 blueprint = Blueprint("routes", __name__, url_prefix="/v1/routes", description="Routes between tokens, across chains")
 
 
-@blueprint.post("")
+@blueprint.post("", operation="getRoutes")
 @key_optional
 @blueprint.query(RouteShapeQuery)
 @blueprint.body(RouteQuerySchema, example=EXAMPLE)
@@ -34,7 +34,7 @@ def routes(shape: dict[str, str], query: RouteQuery) -> dict[str, Any]:
     return find_routes(get_resources(), replace(query, tokens_once=shape["tokens"] == "once"))
 
 
-@blueprint.get("/stream")
+@blueprint.get("/stream", operation="streamRoutes")
 @key_optional
 @blueprint.query(RouteQuerySchema)
 @blueprint.answer(StreamMessageSchema, content_type=CONTENT_TYPE, description="One event for each message")
@@ -50,7 +50,7 @@ def stream(query: RouteQuery) -> Response:
     return stream_events(stream_routes(get_resources(), query))
 
 
-@blueprint.post("/stream")
+@blueprint.post("/stream", operation="streamRoutesForBody")
 @key_optional
 @blueprint.body(RouteQuerySchema, example=EXAMPLE)
 @blueprint.answer(StreamMessageSchema, content_type=CONTENT_TYPE, description="One event for each message")

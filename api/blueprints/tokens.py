@@ -17,7 +17,7 @@ CACHING = {"Cache-Control": "public, max-age=60"}
 blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens", description="Supported tokens and chains")
 
 
-@blueprint.get("")
+@blueprint.get("", operation="listTokens")
 @key_optional
 @blueprint.query(TokenFilter)
 @blueprint.answer(TokenListSchema)

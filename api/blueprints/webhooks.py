@@ -6,6 +6,7 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
+from api.domain.events import EventType
 from api.schemas import webhooks as schemas
 from api.security import get_caller_key, key_required
 from api.services.webhooks import delivery_log, missed, subscriptions
@@ -16,9 +17,9 @@ SUBSCRIPTIONS = "/webhook_subscription"
 ONE = f"{SUBSCRIPTIONS}/<subscription_id>"
 
 
-@blueprint.post(SUBSCRIPTIONS)
+@blueprint.post(SUBSCRIPTIONS, operation="createWebhookSubscription")
 @key_required
-@blueprint.body(schemas.NewSubscriptionSchema)
+@blueprint.body(schemas.NewSubscriptionSchema, example=schemas.EXAMPLE)
 @blueprint.answer(schemas.RegisteredSchema)
 def create(body: dict[str, Any]) -> dict[str, Any]:
     """Register an address for the events of one environment; the secret is shown this once."""
@@ -28,7 +29,7 @@ def create(body: dict[str, Any]) -> dict[str, Any]:
     return {"message": message, "data": data}
 
 
-@blueprint.get(SUBSCRIPTIONS)
+@blueprint.get(SUBSCRIPTIONS, operation="listWebhookSubscriptions")
 @key_required
 @blueprint.query(schemas.EnvModeQuery)
 @blueprint.answer(schemas.SubscriptionListSchema)
@@ -37,7 +38,7 @@ def show_all(query: dict[str, Any]) -> dict[str, Any]:
     return {"data": subscriptions.list_subscriptions(get_resources(), get_caller_key(), query["env_mode"])}
 
 
-@blueprint.delete(ONE)
+@blueprint.delete(ONE, operation="deleteWebhookSubscription")
 @key_required
 @blueprint.answer(schemas.MessageSchema)
 def delete(subscription_id: str) -> dict[str, Any]:
@@ -48,9 +49,9 @@ def delete(subscription_id: str) -> dict[str, Any]:
     return {"message": message}
 
 
-@blueprint.post(f"{ONE}/test")
+@blueprint.post(f"{ONE}/test", operation="testWebhookSubscription")
 @key_required
-@blueprint.body(schemas.SampleEventSchema)
+@blueprint.body(schemas.SampleEventSchema, example={"type": EventType.SUCCESS})
 @blueprint.answer(schemas.SentTestSchema)
 def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
     """Send an event as real ones of its type are, about an order that does not exist; its metadata says so."""
@@ -59,7 +60,7 @@ def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
     return {"message": message, "data": {"event_id": event_id}}
 
 
-@blueprint.post(f"{ONE}/rotate_secret")
+@blueprint.post(f"{ONE}/rotate_secret", operation="rotateWebhookSecret")
 @key_required
 @blueprint.answer(schemas.RegisteredSchema)
 def rotate_secret(subscription_id: str) -> dict[str, Any]:
@@ -68,7 +69,7 @@ def rotate_secret(subscription_id: str) -> dict[str, Any]:
     return {"message": "The webhook has a new secret; the one before signs too for 24 hours.", "data": data}
 
 
-@blueprint.post(f"{ONE}/enable")
+@blueprint.post(f"{ONE}/enable", operation="enableWebhookSubscription")
 @key_required
 @blueprint.answer(schemas.EnabledSchema)
 def enable(subscription_id: str) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def enable(subscription_id: str) -> dict[str, Any]:
     return {"message": message, "data": enabled.subscription, "missed_since": enabled.missed_since}
 
 
-@blueprint.post(f"{ONE}/redeliver_missed")
+@blueprint.post(f"{ONE}/redeliver_missed", operation="redeliverMissedEvents")
 @key_required
 @blueprint.body(schemas.MissedSchema)
 @blueprint.answer(schemas.RedeliveredSchema)
@@ -91,7 +92,7 @@ def redeliver_missed(body: dict[str, Any], subscription_id: str) -> dict[str, An
     return {"message": f"{len(data.event_ids)} events are on their way.", "data": data}
 
 
-@blueprint.get(f"{ONE}/deliveries")
+@blueprint.get(f"{ONE}/deliveries", operation="listWebhookDeliveries")
 @key_required
 @blueprint.query(schemas.PageQuery)
 @blueprint.answer(schemas.DeliveryPageSchema)
@@ -100,7 +101,7 @@ def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
     return delivery_log.list_deliveries(get_resources(), get_caller_key(), subscription_id, **query)
 
 
-@blueprint.post("/webhook_delivery/<delivery_id>/redeliver")
+@blueprint.post("/webhook_delivery/<delivery_id>/redeliver", operation="redeliverWebhookDelivery")
 @key_required
 @blueprint.answer(schemas.RedeliverySchema)
 def redeliver(delivery_id: str) -> dict[str, Any]:

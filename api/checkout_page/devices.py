@@ -13,7 +13,7 @@ from urllib.parse import quote
 import segno
 from markupsafe import Markup
 
-from api.checkout_page.avatars import Avatar, dress_wallet
+from api.checkout_page.look.avatars import Avatar, dress_wallet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

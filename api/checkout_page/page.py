@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.checkout_page.amounts import (
+from api.checkout_page.devices import Devices, describe_devices
+from api.checkout_page.language.strings import Strings, isolate
+from api.checkout_page.look.avatars import pick_hue, pick_letter
+from api.checkout_page.look.branding import name_logo, name_stylesheet
+from api.checkout_page.money.amounts import (
     CENT_SYMBOLS,
     CENTS,
     format_count,
@@ -14,12 +18,8 @@ from api.checkout_page.amounts import (
     format_money,
     format_whole_units,
 )
-from api.checkout_page.avatars import pick_hue, pick_letter
-from api.checkout_page.branding import name_logo, name_stylesheet
-from api.checkout_page.devices import Devices, describe_devices
-from api.checkout_page.state import PageState
-from api.checkout_page.strings import Strings, isolate
-from api.checkout_page.transfers import name_chain
+from api.checkout_page.money.transfers import name_chain
+from api.checkout_page.status.state import PageState
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.item_prices import sum_item

@@ -66,7 +66,7 @@ class NotFound(RequestRefused):
 
 
 class Gone(RequestRefused):
-    """It was there, and its time is over."""
+    """There was such a thing, and its time is over."""
 
 
 class Conflict(RequestRefused):

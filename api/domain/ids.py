@@ -6,7 +6,7 @@ The text sorts by the time of making, and nobody can guess one: 130 of its bits 
 from __future__ import annotations
 
 import secrets
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 # Crockford's alphabet in lower case: URL-safe, in ASCII order, without i, l, o and u.
@@ -42,6 +42,18 @@ def make_id(prefix: IdPrefix, at: datetime) -> str:
     milliseconds = int(at.timestamp() * 1000)
     time = _encode_base32(milliseconds, TIME_CHARS)
     return f"{prefix}_{time}{_encode_base32(secrets.randbits(5 * RANDOM_CHARS), RANDOM_CHARS)}"
+
+
+def read_time(text: str) -> datetime | None:
+    """Return the moment at which an id was made; None for what is no id."""
+    time = text.partition("_")[2][:TIME_CHARS]
+    if len(time) < TIME_CHARS or not set(time) <= set(ALPHABET):
+        return None
+    milliseconds = sum(ALPHABET.index(digit) * 32**place for place, digit in enumerate(reversed(time)))
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def make_reference() -> bytes:

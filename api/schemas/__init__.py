@@ -4,7 +4,7 @@ May import `context`, `domain`, `request_body`, `routing_engine` and `services`.
 """
 
 from api.schemas.addresses import Address, TransactionHash
-from api.schemas.base import BaseSchema, HttpsInLive, problems_of, refuse_unknown
+from api.schemas.base import AnswerSchema, BaseSchema, HttpsInLive, problems_of, refuse_unknown
 from api.schemas.fields import (
     AmountField,
     ChainIdField,
@@ -14,13 +14,14 @@ from api.schemas.fields import (
     ListField,
     ObjectField,
     TextField,
-    UrlField,
     WholeNumber,
 )
+from api.schemas.urls import UrlField
 
 __all__ = [
     "Address",
     "AmountField",
+    "AnswerSchema",
     "BaseSchema",
     "ChainIdField",
     "EnvModeField",

@@ -1,12 +1,12 @@
-"""Addresses and hashes: read in any letter case, kept in lower case, answered in that of EIP-55."""
+"""Addresses and hashes: read in any letter case and kept in lower case."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError
 
 from api.schemas.fields import TextField
 from api.services.routing.token_serializers import checksum
@@ -17,6 +17,8 @@ _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}", re.ASCII)
 
 class Address(TextField):
     """An EVM address, read in any case and kept in lower case: what it names must be known here, or is refused."""
+
+    shape: ClassVar[Mapping[str, Any]] = {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$"}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=42, **kwargs)
@@ -39,15 +41,10 @@ class PayeeAddress(Address):
         return address
 
 
-class AddressAnswer(fields.String):
-    """An address, written in the mixed case of EIP-55; empty text stays."""
-
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **_: Any) -> str | None:
-        return checksum(value) if value else value
-
-
 class TransactionHash(TextField):
     """A transaction's hash, read in any case and kept in lower case."""
+
+    shape: ClassVar[Mapping[str, Any]] = {"type": "string", "pattern": "^0x[0-9a-fA-F]{64}$"}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=66, **kwargs)

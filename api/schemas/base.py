@@ -1,4 +1,4 @@
-"""Base of the request schemas, and how its findings become the `error` list."""
+"""Bases of the schemas of requests and answers, and how findings become the `error` list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
-from marshmallow import RAISE, Schema, ValidationError, validates_schema
+from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, validates_schema
 
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, Problem
@@ -27,6 +27,24 @@ class BaseSchema(Schema):
         super().__init__(**options)
         names = [field.data_key or name for name, field in self.load_fields.items()]
         self.error_messages["unknown"] = unknown_message(names)
+
+
+class AnswerSchema(Schema):
+    """A JSON object that the service writes: each property is always there, except those that `sometimes` names.
+
+    Later versions may add properties, so the OpenAPI document leaves it open.
+    """
+
+    sometimes: ClassVar[frozenset[str]] = frozenset()
+
+    class Meta:
+        """Options of marshmallow."""
+
+        unknown = EXCLUDE
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        """Say of the field whether it is always there."""
+        field_obj.required = field_name not in self.sometimes
 
 
 class HttpsInLive(BaseSchema):

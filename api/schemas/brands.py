@@ -10,11 +10,13 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from api.domain.brands import MAX_DISPLAY_NAME, MAX_SUPPORT
+from api.domain.env import EnvMode
 from api.domain.pictures import MAX_BYTES
-from api.schemas.base import BaseSchema
+from api.schemas.base import AnswerSchema, BaseSchema
 from api.schemas.fields import TextField, expected
-from api.schemas.webhooks import Moment
+from api.schemas.texts import Moment, Text, Word
 
+EXAMPLE = {"display_name": "Tea & Co", "accent_color": "#3346d3", "support": "help@tea.example"}
 MAX_BASE64 = -(-MAX_BYTES // 3) * 4
 
 
@@ -40,7 +42,9 @@ class BrandChangeSchema(BaseSchema):
     display_name = TextField(
         min_length=0, max_length=MAX_DISPLAY_NAME, metadata={"description": "The vendor's own name where it is empty"}
     )
-    accent_color = TextField(min_length=0, max_length=7, metadata={"example": "#3346d3"})
+    accent_color = TextField(
+        min_length=0, max_length=7, metadata={"description": "`#` and six hexadecimal digits", "example": "#3346d3"}
+    )
     support = TextField(
         min_length=0, max_length=MAX_SUPPORT, metadata={"description": "An e-mail address, or an https URL"}
     )
@@ -54,12 +58,12 @@ class BrandChangeSchema(BaseSchema):
     )
 
 
-class BrandAnswer(BaseSchema):
+class BrandAnswer(AnswerSchema):
     """What customers see of the vendor; empty is what it has not chosen."""
 
-    env_mode = fields.String(required=True)
-    display_name = fields.String(required=True)
-    accent_color = fields.String(required=True)
-    support = fields.String(required=True)
-    logo_url = fields.String(required=True)
-    updated_at = Moment(required=True, allow_none=True)
+    env_mode = Word(EnvMode, "The environment that it is for")
+    display_name = Text("The name on the page", example="Tea & Co")
+    accent_color = Text("The colour of the page", example="#3346d3")
+    support = Text("Where customers find help", example="help@tea.example")
+    logo_url = Text("URL of the logo")
+    updated_at = Moment("When it was last changed; null before that", allow_none=True)

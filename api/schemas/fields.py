@@ -6,8 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, validate
 
@@ -15,16 +14,15 @@ from api.domain.env import EnvMode
 from api.domain.money import UINT256_DIGITS, UINT256_MAX
 from api.request_body import json_type
 
-MAX_URL = 2048
 MAX_METADATA_KEYS = 50
 MAX_METADATA_BYTES = 16 * 1024
 MAX_METADATA_DEPTH = 20
 MAX_CHAIN_ID = 2**53 - 1
+DIGITS_PATTERN = f"^[0-9]{{1,{UINT256_DIGITS}}}$"
 _DIGITS = re.compile(r"[0-9]+", re.ASCII)
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 """Letters and symbols that look like a space: fillers of Hangul, and the Braille pattern without dots."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_UNSAFE_IN_URL = re.compile(r"[\x00-\x20\x7f\\]|[\ud800-\udfff]")
 
 
 def expected(kind: str, value: object) -> ValidationError:
@@ -92,6 +90,13 @@ class WholeNumber(fields.Field[int]):
 
     default_error_messages = _messages("integer or digit string")
     max_digits = UINT256_DIGITS
+    minimum = 0
+
+    @property
+    def shape(self) -> Mapping[str, Any]:
+        """What the OpenAPI document shows."""
+        digits = {"type": "string", "pattern": f"^[0-9]{{1,{self.max_digits}}}$"}
+        return {"oneOf": [{"type": "integer", "minimum": self.minimum}, digits]}
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool):
@@ -109,6 +114,7 @@ class AmountField(WholeNumber):
     def __init__(self, *, minimum: int = 1, **kwargs: Any) -> None:
         limits = validate.Range(min=minimum, max=UINT256_MAX, error="Must be {min} to 2^256-1")
         super().__init__(validate=limits, **kwargs)
+        self.minimum = minimum
 
     def _serialize(self, value: int | None, attr: str | None, obj: Any, **_: Any) -> str | None:
         return None if value is None else str(value)
@@ -118,45 +124,16 @@ class ChainIdField(WholeNumber):
     """A chain id, as a string or an integer; which chains are supported is for the service to say."""
 
     max_digits = 16
+    minimum = 1
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(validate=validate.Range(min=1, max=MAX_CHAIN_ID, error="Must be 1 to {max}"), **kwargs)
 
 
-class UrlField(TextField):
-    """An http or https URL without credentials."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=MAX_URL, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> str:
-        text = super()._deserialize(value, attr, data)
-        if _UNSAFE_IN_URL.search(text):
-            raise ValidationError("A URL must not contain spaces, control characters or backslashes")
-        try:
-            parts = urlsplit(text)
-            host, _port = parts.hostname, parts.port
-        except ValueError as error:
-            raise ValidationError(f"Invalid URL: {error}") from None
-        if parts.scheme not in {"http", "https"} or not host:
-            raise ValidationError("Expected a URL that starts with https:// or http:// and names a host")
-        if "@" in parts.netloc:
-            raise ValidationError("A URL must not contain a user name or password")
-        return text
-
-
-class PictureUrl(UrlField):
-    """The URL of a picture for the payment page, which loads none over plain http."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> str:
-        text = super()._deserialize(value, attr, data)
-        if urlsplit(text).scheme != "https":
-            raise ValidationError("Pictures are shown over https only; expected a URL that starts with https://")
-        return text
-
-
 class EnvModeField(fields.Enum[EnvMode]):
     """The environment: ``test`` or ``live``."""
+
+    words = EnvMode
 
     default_error_messages = _messages("'test' or 'live'")
 
@@ -177,6 +154,12 @@ class EnvModeField(fields.Enum[EnvMode]):
 
 class FreeObject(fields.Dict):
     """Free-form JSON: at most 50 keys and 16 kB, text that can be stored."""
+
+    shape: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "additionalProperties": True,
+        "maxProperties": MAX_METADATA_KEYS,
+    }
 
     default_error_messages = _messages("object")
 

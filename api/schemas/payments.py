@@ -1,211 +1,168 @@
-"""Payment links and payment orders on the wire, in the interface's field order."""
+"""Payment orders on the wire, in the interface's field order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Any
+from marshmallow import fields
 
-from marshmallow import ValidationError, fields, validate
-
-from api.domain.orders import OrderStatus
+from api.domain.env import EnvMode
+from api.domain.orders import OrderStatus, StatusReason
 from api.domain.simulation import Action
-from api.schemas.addresses import AddressAnswer
-from api.schemas.base import BaseSchema, HttpsInLive
-from api.schemas.fields import (
-    AmountField,
-    EnvModeField,
-    FreeObject,
-    IntegerField,
-    ListField,
-    ObjectField,
-    PictureUrl,
-    TextField,
-    UrlField,
-    VisibleText,
-    expected,
+from api.schemas.base import AnswerSchema, BaseSchema
+from api.schemas.fields import EnvModeField, FreeObject, TextField
+from api.schemas.payment_links import (
+    CURRENCY,
+    DECIMALS,
+    ORDER_EXAMPLE,
+    QUANTITY,
+    TITLE,
+    WHERE_CANCELLED,
+    WHERE_FAILED,
+    WHERE_PAID,
 )
 from api.schemas.refunds import RefundAnswer, TransferAnswer
 from api.schemas.routing_fields import ChoiceField, CountField
+from api.schemas.texts import AddressText, Digits, HashText, MaybeHash, Moment, Text, UrlText, Word
+from api.services.orders.payability import NotPayable
 
-MAX_DECIMALS = 36
 MAX_PAGE = 100
 DEFAULT_PAGE = 20
-CALLBACKS = ("success_callback_url", "cancel_callback_url", "failure_callback_url")
 
 
-class MomentField(fields.Field[datetime]):
-    """A moment in ISO 8601 with its offset from UTC."""
+class UnitPriceAnswer(AnswerSchema):
+    """The price of one piece, as it was given."""
 
-    default_error_messages = {"required": "Required", "null": "Expected string, received null"}  # noqa: RUF012 - marshmallow's type
+    sometimes = frozenset({"currency"})
 
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> datetime:
-        if not isinstance(value, str):
-            raise expected("string", value)
-        try:
-            moment = datetime.fromisoformat(value)
-            return moment.astimezone(UTC) if moment.tzinfo else self._refuse()
-        except (ValueError, OverflowError):
-            return self._refuse()
-
-    def _refuse(self) -> datetime:
-        raise ValidationError("Expected a moment in ISO 8601 with a time zone, such as 2030-01-31T12:00:00Z")
+    amount = Digits("In units of ``10**-decimals`` of the currency")
+    decimals = fields.Integer(metadata=DECIMALS)
+    currency = Text("The order's currency", example="USDC")
 
 
-class UnitPriceSchema(BaseSchema):
-    """The price of one piece: ``amount / 10**decimals`` of the order's currency."""
+class LineItemAnswer(AnswerSchema):
+    """One thing that is sold, as it was given."""
 
-    amount = AmountField(required=True, minimum=0, metadata={"description": "An integer, or a string of digits"})
-    decimals = IntegerField(required=True, minimum=0, maximum=MAX_DECIMALS)
-    currency = TextField(max_length=32, metadata={"description": "The order's currency, also without it"})
+    sometimes = frozenset({"description", "image_url", "unit_price"})
 
-
-class LineItemSchema(BaseSchema):
-    """One thing that is sold."""
-
-    title = VisibleText(required=True, max_length=200)
-    quantity = IntegerField(required=True, minimum=1, maximum=1_000_000)
-    description = TextField(min_length=0, max_length=800)
-    image_url = PictureUrl()
-    unit_price = ObjectField(
-        UnitPriceSchema, metadata={"description": "Of one piece; where all items have one, they add up to the order's"}
-    )
+    title = fields.String(metadata=TITLE)
+    quantity = fields.Integer(metadata=QUANTITY)
+    description = Text("Shown below the name")
+    image_url = UrlText("A picture", example="https://shop.example/shoes.jpg")
+    unit_price = fields.Nested(UnitPriceAnswer, metadata={"description": "Of one piece"})
 
 
-class OrderPriceSchema(BaseSchema):
-    """The total price: ``amount / 10**decimals`` of the currency."""
-
-    currency = TextField(required=True, max_length=32, metadata={"example": "USDC"})
-    amount = AmountField(required=True, metadata={"description": "An integer, or a string of digits"})
-    decimals = IntegerField(required=True, minimum=0, maximum=MAX_DECIMALS)
-
-
-class PaymentLinkSchema(HttpsInLive):
-    """Body of the creation of a payment link."""
-
-    https_in_live = CALLBACKS
-
-    line_items = ListField(ObjectField(LineItemSchema), required=True, min_length=1, max_length=100)
-    order_price = ObjectField(OrderPriceSchema, required=True)
-    env_mode = EnvModeField(required=True)
-    success_callback_url = UrlField(required=True)
-    cancel_callback_url = UrlField(required=True)
-    failure_callback_url = UrlField(required=True)
-    metadata = FreeObject()
-    expires_at = MomentField(metadata={"description": "30 minutes to 30 days from now; 24 hours from now without it"})
-
-
-class PaymentLinkAnswer(BaseSchema):
-    """A payment link."""
-
-    payment_order_id = fields.String(required=True)
-    payment_url = fields.String(required=True)
-
-
-class OrderPriceAnswer(BaseSchema):
+class OrderPriceAnswer(AnswerSchema):
     """The total price, as it was given."""
 
-    currency = fields.String(required=True)
-    amount = fields.Integer(required=True)
-    decimals = fields.Integer(required=True)
-    amount_string = fields.String(metadata={"description": "The amount again, for readers that lose digits past 2^53"})
+    currency = fields.String(metadata=CURRENCY)
+    amount = fields.Integer(
+        metadata={"description": "In units of ``10**-decimals`` of the currency; up to 2^256-1", "example": 25_000_000}
+    )
+    decimals = fields.Integer(metadata=DECIMALS)
+    amount_string = Digits("The amount again, for readers that lose digits past 2^53")
 
 
-class SettlementAnswer(BaseSchema):
+class SettlementAnswer(AnswerSchema):
     """Where and in what the merchant receives."""
 
-    chain_id = fields.Integer()
-    token_address = AddressAnswer()
-    token_symbol = fields.String()
-    token_decimals = fields.Integer()
-    address = AddressAnswer()
-    amount = fields.String(metadata={"description": "The whole price in the token's smallest units"})
+    chain_id = fields.Integer(metadata={"description": "The chain", "example": 8453})
+    token_address = AddressText("The token")
+    token_symbol = Text("Its symbol", example="USDC")
+    token_decimals = fields.Integer(metadata={"description": "Its decimal places", "example": 6})
+    address = AddressText("The merchant's address")
+    amount = Digits("The whole price in the token's smallest units")
     rounded_up = fields.Boolean(metadata={"description": "Whether the price was finer than the token's smallest unit"})
 
 
-class TransactionAnswer(BaseSchema):
+class TransactionAnswer(AnswerSchema):
     """A transaction that belongs to the order."""
 
-    chain_id = fields.Integer()
-    hash = fields.String()
-    timestamp = fields.String()
+    chain_id = fields.Integer(metadata={"description": "Its chain", "example": 8453})
+    hash = HashText("Its hash")
+    timestamp = Moment("When its block was made")
 
 
-class StrandedAnswer(BaseSchema):
+class StrandedAnswer(AnswerSchema):
     """A payment that a bridge took in and could not deliver."""
 
-    chain_id = fields.Integer(metadata={"description": "Where the money is"})
-    token_address = AddressAnswer()
-    amount = fields.String()
-    bridge = fields.String()
-    deposit_hash = fields.String()
-    owner = AddressAnswer(metadata={"description": "Who gets it back"})
-    refund_hash = fields.String(metadata={"description": "The transaction that gave it back; empty until then"})
-    next_step = fields.String()
+    chain_id = fields.Integer(metadata={"description": "Where the money is", "example": 10})
+    token_address = AddressText("Which token it is")
+    amount = Digits("How much, in its smallest units")
+    bridge = Text("Which bridge has it", example="across")
+    deposit_hash = HashText("The transaction that gave it to the bridge")
+    owner = AddressText("Who gets it back")
+    refund_hash = MaybeHash("The transaction that gave it back; empty until then")
+    next_step = Text("What happens now, for people")
 
 
-class TimelineAnswer(BaseSchema):
+class TimelineAnswer(AnswerSchema):
     """One change of the order."""
 
-    status = fields.String()
-    status_reason = fields.String()
-    at = fields.String()
-    transaction_hash = fields.String()
+    status = Word(OrderStatus, "The status since then")
+    status_reason = Word(StatusReason, "Why; empty where there is nothing to say")
+    at = Moment("When it changed")
+    transaction_hash = MaybeHash("The payer's transaction at that time; empty before there was one")
 
 
-class PaymentOrderAnswer(BaseSchema):
+class PaymentOrderAnswer(AnswerSchema):
     """A payment order."""
 
-    payment_order_id = fields.String(required=True)
-    payment_order_status = fields.String(required=True, validate=validate.OneOf(list(OrderStatus)))
-    env_mode = fields.String(required=True)
-    success_callback_url = fields.String(required=True)
-    cancel_callback_url = fields.String(required=True)
-    failure_callback_url = fields.String(required=True)
-    line_items = fields.List(fields.Nested(LineItemSchema), required=True)
-    order_price = fields.Nested(OrderPriceAnswer, required=True)
-    transaction_hash = fields.String(required=True)
-    metadata = fields.Dict(required=True)
-    status_reason = fields.String()
-    payment_url = fields.String()
+    payment_order_id = Text("Its id", example=ORDER_EXAMPLE)
+    payment_order_status = Word(OrderStatus, "Where it stands")
+    env_mode = Word(EnvMode, "Its environment")
+    success_callback_url = UrlText(WHERE_PAID)
+    cancel_callback_url = UrlText(WHERE_CANCELLED)
+    failure_callback_url = UrlText(WHERE_FAILED)
+    line_items = fields.List(fields.Nested(LineItemAnswer), metadata={"description": "What is sold"})
+    order_price = fields.Nested(OrderPriceAnswer, metadata={"description": "What it costs in total"})
+    transaction_hash = MaybeHash("The payer's transaction on the chain it paid from; empty before there is one")
+    metadata = FreeObject(metadata={"description": "As it was given with the link", "example": {"cart": "7"}})
+    status_reason = Word(StatusReason, "Why it stands there; empty where there is nothing to say")
+    payment_url = UrlText("Where the customer pays", example=f"https://pay.example/payment/{ORDER_EXAMPLE}")
     payable = fields.Boolean(metadata={"description": "Whether somebody may pay it as it stands now"})
-    not_payable_reason = fields.String(
-        metadata={
-            "description": "Empty, or `order_closed`, `order_expired`, `nothing_due`, `no_settlement_account` or "
-            "`chain_not_connected`"
-        }
+    not_payable_reason = Word(NotPayable, "Why nobody may; empty where somebody may")
+    amount_due = Digits(
+        "What is still missing, in the settlement token's smallest units; null without a settlement", allow_none=True
     )
-    amount_due = fields.String(allow_none=True)
-    amount_received = fields.String()
-    settlement = fields.Nested(SettlementAnswer, allow_none=True)
-    transactions = fields.List(fields.Nested(TransactionAnswer))
-    stranded = fields.List(fields.Nested(StrandedAnswer))
-    transfers = fields.List(fields.Nested(TransferAnswer))
-    refunds = fields.List(fields.Nested(RefundAnswer))
-    timeline = fields.List(fields.Nested(TimelineAnswer))
-    expires_at = fields.String()
-    created_at = fields.String()
-    updated_at = fields.String()
+    amount_received = Digits("What came, in the settlement token's smallest units")
+    settlement = fields.Nested(
+        SettlementAnswer,
+        allow_none=True,
+        metadata={"description": "Where and in what the merchant receives; null where it has no account for that"},
+    )
+    transactions = fields.List(fields.Nested(TransactionAnswer), metadata={"description": "Each once, oldest first"})
+    stranded = fields.List(
+        fields.Nested(StrandedAnswer), metadata={"description": "Payments that a bridge could not deliver"}
+    )
+    transfers = fields.List(
+        fields.Nested(TransferAnswer), metadata={"description": "What reached the merchant, whichever token it is"}
+    )
+    refunds = fields.List(fields.Nested(RefundAnswer), metadata={"description": "What goes back, oldest first"})
+    timeline = fields.List(fields.Nested(TimelineAnswer), metadata={"description": "Every change, oldest first"})
+    expires_at = Moment("Until when the customer may pay")
+    created_at = Moment("When it was made")
+    updated_at = Moment("When it last changed")
 
 
 class OrderListQuery(BaseSchema):
     """Which orders to list."""
 
-    status = ChoiceField(tuple(OrderStatus))
+    status = ChoiceField(OrderStatus, metadata={"description": "Only orders of this status"})
     env_mode = EnvModeField(metadata={"description": "The key's own environment without it"})
-    limit = CountField(minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE)
+    limit = CountField(
+        minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE, metadata={"description": "At most so many"}
+    )
     cursor = TextField(max_length=64, metadata={"description": "`next_cursor` of the page before"})
 
 
 class SimulateSchema(BaseSchema):
     """What shall happen to a test order."""
 
-    action = ChoiceField(tuple(Action), required=True)
+    action = ChoiceField(Action, required=True, metadata={"description": "What happens"})
     quote_id = TextField(max_length=64, metadata={"description": "Quote of this order, for paying as the payer chose"})
 
 
-class OrderListAnswer(BaseSchema):
-    """A page of orders, newest first; `next_cursor` asks for the next one and is null on the last."""
+class OrderListAnswer(AnswerSchema):
+    """A page of orders, newest first."""
 
-    data = fields.List(fields.Nested(PaymentOrderAnswer), required=True)
-    next_cursor = fields.String(required=True, allow_none=True)
+    data = fields.List(fields.Nested(PaymentOrderAnswer), metadata={"description": "The orders"})
+    next_cursor = Text("Send it as `cursor` for the next page; null on the last one", allow_none=True)

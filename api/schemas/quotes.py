@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from marshmallow import Schema, ValidationError, fields, pre_load
+from marshmallow import ValidationError, fields, pre_load
 
 from api.schemas.addresses import Address
+from api.schemas.base import AnswerSchema
+from api.schemas.fields import AmountField
 from api.schemas.pairs import PairSchema
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
-from api.schemas.routing_fields import ChoiceField, CountField, DigitsField, SupportedChain
+from api.schemas.routing_fields import ChoiceField, CountField, SupportedChain
+from api.schemas.texts import AddressText, Digits, Moment, Text
 from api.services.routing.query import MAX_SLIPPAGE_BPS
 from routing_engine.objective import OBJECTIVES
 
@@ -49,7 +52,7 @@ class QuoteQuerySchema(PairSchema):
         data_key="toToken",
         metadata={"description": "Address of the destination token", "example": USDC_BASE},
     )
-    amount_in = DigitsField(
+    amount_in = AmountField(
         data_key="fromAmount",
         metadata={
             "description": "Amount of the source token in its smallest unit; also called `inputAmount`; required "
@@ -57,7 +60,7 @@ class QuoteQuerySchema(PairSchema):
             "example": "2500000000",
         },
     )
-    amount_out = DigitsField(
+    amount_out = AmountField(
         data_key="toAmount",
         metadata={
             "description": "Instead of `fromAmount`: the amount of the destination token that must arrive; also called "
@@ -92,20 +95,32 @@ class QuoteQuerySchema(PairSchema):
         return read
 
 
-class QuoteSchema(Schema):
+class QuoteSchema(AnswerSchema):
     """What a swap gives at the current market rate, held for 60 seconds."""
 
-    toAmount = fields.String(
-        metadata={"description": "Smallest unit of the destination token", "example": "2499250000"}
+    sometimes = frozenset({"inputAmountMax"})
+
+    toAmount = Digits("Smallest unit of the destination token", example="2499250000")
+    toAmountMin = Digits("What arrives at least after slippage; rounded down", example="2491752250")
+    toToken = AddressText("The destination token", example=USDC_BASE)
+    toChain = Text("Chain id of the destination token", example="8453")
+    fromToken = AddressText("The source token", example=USDC_ETHEREUM)
+    fromAmount = Digits("Smallest unit of the source token", example="2500000000")
+    fromChain = Text("Chain id of the source token", example="1")
+    inputAmountMax = Digits(
+        "With `toAmount` only: what is spent at most, after slippage; rounded up", example="2512500000"
     )
-    toAmountMin = fields.String(metadata={"description": "What arrives at least after slippage; rounded down"})
-    toToken = fields.String(metadata={"description": "Address", "example": USDC_BASE})
-    toChain = fields.String(metadata={"description": "Chain id", "example": "8453"})
-    fromToken = fields.String(metadata={"description": "Address", "example": USDC_ETHEREUM})
-    fromAmount = fields.String(metadata={"description": "Smallest unit of the source token", "example": "2500000000"})
-    fromChain = fields.String(metadata={"description": "Chain id", "example": "1"})
-    inputAmountMax = fields.String(
-        metadata={"description": "With `toAmount` given: the most that may be charged after slippage; rounded up"}
-    )
-    quoteId = fields.String(metadata={"example": "qt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4"})
-    expiresAt = fields.String(metadata={"description": "ISO 8601, UTC; 60 s after the answer"})
+    quoteId = Text("Id of the quote", example="qt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4")
+    expiresAt = Moment("Until when it holds: 60 s after the answer")
+
+
+class QuoteArchiveSchema(AnswerSchema):
+    """A quote with all that it rests on; `docs/formats.md` describes the file."""
+
+    format = Text("Always `routing-engine-archive`", example="routing-engine-archive")
+    version = fields.Integer(metadata={"description": "Of the format", "example": 1})
+    engine = Text("Version of the engine that answered", example="0.1.0")
+    search = Text("Which search was asked", example="find_routes")
+    request = fields.Dict(metadata={"description": "Every field of the request to the engine"})
+    answer = fields.Dict(metadata={"description": "Routes, amounts and certificates"})
+    snapshot = fields.Dict(metadata={"description": "The market, in the engine's own format"})

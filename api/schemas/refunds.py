@@ -4,55 +4,58 @@ from __future__ import annotations
 
 from marshmallow import fields
 
-from api.schemas.addresses import AddressAnswer, PayeeAddress
-from api.schemas.base import BaseSchema
+from api.domain.payments import Evidence, PaymentState
+from api.schemas.addresses import PayeeAddress
+from api.schemas.base import AnswerSchema, BaseSchema
 from api.schemas.fields import AmountField, TextField
+from api.schemas.texts import ADDRESS_EXAMPLE, AddressText, Digits, HashText, MaybeAddress, MaybeHash, Text, Word
+from api.services.orders.refund_views import RefundStatus
+
+TRANSFER_EXAMPLE = "tr_01kjmr9q3n8d0w5e7x2v4b6c1m9k3j7h5gf"
+EXAMPLE = {"transfer": TRANSFER_EXAMPLE, "amount": "10000000", "to": ADDRESS_EXAMPLE}
+"""10 USDC of 25."""
 
 
-class TransferAnswer(BaseSchema):
+class TransferAnswer(AnswerSchema):
     """Something that reached the merchant for the order, whichever token it is."""
 
-    id = fields.String(metadata={"description": "What `transfer` of a refund names"})
-    chain_id = fields.Integer()
-    hash = fields.String()
-    token = AddressAnswer()
-    amount = fields.String(metadata={"description": "Smallest units of this token"})
-    amount_left = fields.String(metadata={"description": "What no refund was asked for yet"})
-    sender = AddressAnswer(
-        data_key="from",
-        attribute="from",
-        metadata={"description": "Whose money it was; empty where that can't be told"},
-    )
-    evidence = fields.String(metadata={"description": "Why it counts: reference, signature, bridge or assigned"})
-    status = fields.String(metadata={"description": "seen, confirmed, or final: only then it can be sent back"})
+    id = Text("What `transfer` of a refund names", example=TRANSFER_EXAMPLE)
+    chain_id = fields.Integer(metadata={"description": "The chain", "example": 8453})
+    hash = HashText("The transaction")
+    token = AddressText("The token's address")
+    amount = Digits("Smallest units of this token")
+    amount_left = Digits("What no refund was asked for yet")
+    sender = MaybeAddress("Whose money it was; empty where that can't be told", data_key="from", attribute="from")
+    evidence = Word(Evidence, "Why it counts")
+    status = Word(PaymentState, "How sure it is; only what is `final` can be sent back")
 
 
-class RefundTransactionAnswer(BaseSchema):
+class RefundTransactionAnswer(AnswerSchema):
     """A transaction for the wallet at the settlement address, as wallets take it."""
 
-    chain_id = fields.Integer()
-    sender = AddressAnswer(data_key="from", attribute="from")
-    to = AddressAnswer()
-    value = fields.String()
-    data = fields.String()
+    chain_id = fields.Integer(metadata={"description": "The chain", "example": 8453})
+    sender = AddressText("The wallet that has to sign it", data_key="from", attribute="from")
+    to = AddressText("The token's contract")
+    value = Text("The chain's own coin to send along, in hexadecimal", example="0x0")
+    data = Text("Calldata in hexadecimal", example="0xa9059cbb")
 
 
-class RefundAnswer(BaseSchema):
+class RefundAnswer(AnswerSchema):
     """Something that goes back."""
 
-    transfer = fields.String(metadata={"description": "The transfer that brought it"})
-    chain_id = fields.Integer()
-    token = AddressAnswer()
-    amount = fields.String()
-    to = AddressAnswer()
-    hash = fields.String(metadata={"description": "Empty until the chain has it"})
-    status = fields.String(metadata={"description": "requested, sent or final"})
+    transfer = Text("The transfer that brought it", example=TRANSFER_EXAMPLE)
+    chain_id = fields.Integer(metadata={"description": "The chain", "example": 8453})
+    token = AddressText("The token's address")
+    amount = Digits("Smallest units of this token")
+    to = AddressText("Who gets it")
+    hash = MaybeHash("Empty until the chain has it")
+    status = Word(RefundStatus, "Whether the wallet has signed it, and whether its chain keeps it")
     transaction = fields.Nested(
         RefundTransactionAnswer, allow_none=True, metadata={"description": "What is to be signed; null once it is sent"}
     )
 
 
-class RefundSchema(BaseSchema):
+class NewRefundSchema(BaseSchema):
     """What is to be sent back; without anything all of the order's only transfer, to whoever paid it."""
 
     transfer = TextField(max_length=64, metadata={"description": "Required where the order has several transfers"})

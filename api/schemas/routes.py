@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import ClassVar
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from api.schemas.addresses import Address
-from api.schemas.base import BaseSchema
+from api.schemas.base import AnswerSchema, BaseSchema
+from api.schemas.fields import AmountField
 from api.schemas.pairs import DEFAULT_SPLITS, PairSchema
-from api.schemas.routing_fields import ChoiceField, CountField, DigitsField, ProtocolsField, SupportedChain
+from api.schemas.routing_fields import ChoiceField, CountField, ProtocolsField, SupportedChain
+from api.schemas.texts import Digits, Moment, Text
 from api.schemas.tokens import RouteTokenSchema, TokenSchema
 from api.services.routing.query import MAX_SLIPPAGE_BPS
 from routing_engine.objective import OBJECTIVES
@@ -25,6 +28,13 @@ EXAMPLE = {
     "inputAmount": "2500000000",
 }
 """2,500 USDC from Ethereum to Base."""
+
+
+class TokenShape(StrEnum):
+    """Where an answer describes its tokens."""
+
+    INLINE = "inline"
+    ONCE = "once"
 
 
 class RoutePair(PairSchema):
@@ -57,7 +67,7 @@ class RoutePair(PairSchema):
         data_key="toChainId",
         metadata={"description": "Chain id of the destination token.", "example": "8453"},
     )
-    amount_in = DigitsField(
+    amount_in = AmountField(
         data_key="inputAmount",
         metadata={
             "description": "How much of the source token to swap, in its smallest unit; required unless "
@@ -65,7 +75,7 @@ class RoutePair(PairSchema):
             "example": "2500000000",
         },
     )
-    amount_out = DigitsField(
+    amount_out = AmountField(
         data_key="outputAmount",
         metadata={
             "description": "Instead of `inputAmount`: how much of the destination token must arrive. The route is "
@@ -124,68 +134,64 @@ class RouteShapeQuery(BaseSchema):
     """How the answer is written."""
 
     tokens = ChoiceField(
-        ("inline", "once"),
-        load_default="inline",
+        TokenShape,
+        load_default=TokenShape.INLINE,
         metadata={
             "description": "`inline` (default): each step and fee has its tokens whole. `once`: they have only the "
-            "`key` of each, and `tokens` of the answer has every token by its key; answers with many steps are then "
-            "a tenth as long."
+            "`key` of each, and `tokens` of the answer has every token by its key; that is a sixth to a twelfth as "
+            "long."
         },
     )
 
 
-class FeeSumSchema(Schema):
+class FeeSumSchema(AnswerSchema):
     """One currency's fees together."""
 
-    amount = fields.String(metadata={"description": "In the smallest unit of the currency", "example": "1250000"})
-    currency = fields.Nested(RouteTokenSchema)
+    amount = Digits("In the smallest unit of the currency", example="1250000")
+    currency = fields.Nested(RouteTokenSchema, metadata={"description": "The token that it is paid in"})
 
 
 class FeeSchema(FeeSumSchema):
     """One fee of one step."""
 
-    name = fields.String(metadata={"description": "What it is for, such as `lp_fee`, `relayer_fee` or `gas`"})
+    name = Text("What it is for, such as `lp_fee`, `relayer_fee` or `gas`", example="lp_fee")
     included = fields.Boolean(
         metadata={"description": "True: `outputAmount` is what remains after it. False: paid on top, as gas is."}
     )
 
 
-class StepSchema(Schema):
+class StepSchema(AnswerSchema):
     """What one protocol does."""
 
-    protocol = fields.String(metadata={"example": "uniswap_v3"})
-    fromToken = fields.Nested(RouteTokenSchema)
-    toToken = fields.Nested(RouteTokenSchema)
-    fromChainId = fields.Integer(metadata={"example": 1})
-    toChainId = fields.Integer(metadata={"example": 8453})
-    inputAmount = fields.String(metadata={"description": "Smallest unit of `fromToken`"})
-    outputAmount = fields.String(metadata={"description": "Smallest unit of `toToken`"})
-    estimatedTime = fields.String(
-        metadata={"description": "Whole seconds; a step in the same transaction as the one before adds none"}
-    )
-    fees = fields.List(fields.Nested(FeeSchema))
+    protocol = Text("The bridge or exchange that does it", example="uniswap_v3")
+    fromToken = fields.Nested(RouteTokenSchema, metadata={"description": "What it takes"})
+    toToken = fields.Nested(RouteTokenSchema, metadata={"description": "What it gives"})
+    fromChainId = fields.Integer(metadata={"description": "The chain that it begins on", "example": 1})
+    toChainId = fields.Integer(metadata={"description": "The chain that it ends on", "example": 8453})
+    inputAmount = Digits("Smallest unit of `fromToken`")
+    outputAmount = Digits("Smallest unit of `toToken`")
+    estimatedTime = Text("Whole seconds; a step in the same transaction as the one before adds none", example="17")
+    fees = fields.List(fields.Nested(FeeSchema), metadata={"description": "What it costs"})
 
 
-class AlternativeSchema(Schema):
+class AlternativeSchema(AnswerSchema):
     """A route from the source token to the destination token."""
 
-    id = fields.String(metadata={"example": "rt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4"})
+    id = Text("Id of the route", example="rt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4")
     steps = fields.List(
         fields.Nested(StepSchema),
         metadata={"description": "In an order in which they can run; paths side by side start at the same token."},
     )
-    estimatedTime = fields.String(metadata={"description": "Whole seconds for the whole route", "example": "17"})
+    estimatedTime = Text("Whole seconds for the whole route", example="17")
     totalFees = fields.List(fields.Nested(FeeSumSchema), metadata={"description": "Fees of all steps by currency"})
-    inputAmount = fields.String(metadata={"description": "What the source is charged"})
-    inputAmountMax = fields.String(
-        metadata={"description": "With `outputAmount` given: the most that may be charged after slippage"}
-    )
-    outputAmount = fields.String(metadata={"description": "What arrives at the present state of the markets, exactly"})
-    outputAmountMin = fields.String(metadata={"description": "What arrives at least after slippage"})
-    priceImpactBps = fields.Integer(metadata={"description": "Loss by the amount's own size, in 1/10000"})
-    gas = fields.String(metadata={"description": "Gas units of all steps, an estimate"})
-    expiresAt = fields.String(metadata={"description": "ISO 8601, UTC; 60 s after the answer"})
-    snapshotId = fields.String(metadata={"description": "Content hash of the market data that the route rests on"})
+    inputAmount = Digits("What the source is charged")
+    inputAmountMax = Digits("With `outputAmount` given: the most that may be charged after slippage")
+    outputAmount = Digits("What arrives at the present state of the markets, exactly")
+    outputAmountMin = Digits("What arrives at least after slippage")
+    priceImpactBps = fields.Integer(metadata={"description": "Loss by the amount's own size, in 1/10000", "example": 3})
+    gas = Digits("Gas units of all steps, an estimate", example="210000")
+    expiresAt = Moment("Until when it holds: 60 s after the answer")
+    snapshotId = Text("Content hash of the market data that the route rests on")
     optimalityGapBps = fields.Float(
         allow_none=True,
         metadata={
@@ -213,15 +219,17 @@ class AlternativeSchema(Schema):
     )
 
 
-class UnavailableSchema(Schema):
+class UnavailableSchema(AnswerSchema):
     """A source of rates that could not be asked."""
 
-    protocol = fields.String(metadata={"example": "across"})
-    reason = fields.String(metadata={"example": "STALE: it does not answer since 2026-03-01T12:00:00.000Z"})
+    protocol = Text("Its name", example="across")
+    reason = Text("Why", example="STALE: it does not answer since 2026-03-01T12:00:00.000Z")
 
 
 class RouteSchema(AlternativeSchema):
     """The best route."""
+
+    sometimes = frozenset({"alternatives", "tokens", "unavailable"})
 
     alternatives = fields.List(
         fields.Nested(AlternativeSchema), metadata={"description": "Further routes; only where they were asked for"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
-from api.schemas.fields import AmountField, ChainIdField, WholeNumber, expected
+from api.schemas.fields import ChainIdField, WholeNumber, expected
 from routing_engine.reference.chains import CHAINS
 
 MAX_PROTOCOLS = 100
@@ -18,8 +18,10 @@ _PROTOCOL = re.compile(r"[a-z0-9_.-]{1,64}", re.ASCII)
 class SupportedChain(ChainIdField):
     """The id of a chain that routes may start and end on."""
 
-    def __init__(self, *, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(metadata={"type": "string", "enum": list(map(str, CHAINS)), **(metadata or {})}, **kwargs)
+    def __init__(self, *, metadata: Mapping[str, Any], **kwargs: Any) -> None:
+        chains = ", ".join(f"{chain.chain_id} ({chain.name})" for chain in CHAINS.values())
+        description = f"{metadata['description'].rstrip('.')}. One of {chains}."
+        super().__init__(metadata={**metadata, "description": description}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> int:
         chain_id = super()._deserialize(value, attr, data)
@@ -34,10 +36,15 @@ class CountField(WholeNumber):
 
     max_digits = 6
 
-    def __init__(self, *, minimum: int, maximum: int, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+    def __init__(self, *, minimum: int, maximum: int, **kwargs: Any) -> None:
         limits = validate.Range(min=minimum, max=maximum, error="Must be {min} to {max}")
-        described = {"type": "integer", "minimum": minimum, "maximum": maximum, **(metadata or {})}
-        super().__init__(validate=limits, metadata=described, **kwargs)
+        super().__init__(validate=limits, **kwargs)
+        self.minimum, self.maximum = minimum, maximum
+
+    @property
+    def shape(self) -> Mapping[str, Any]:
+        """What the OpenAPI document shows: the plain form, which every client can write."""
+        return {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
 
 
 class ChoiceField(fields.String):
@@ -45,21 +52,16 @@ class ChoiceField(fields.String):
 
     default_error_messages = {"required": "Required", "null": "Expected string, received null"}  # noqa: RUF012 - marshmallow's type
 
-    def __init__(self, choices: tuple[str, ...], **kwargs: Any) -> None:
-        words = validate.OneOf(choices, error=f"Must be one of {', '.join(choices)}")
-        super().__init__(validate=words, **kwargs)
+    def __init__(self, choices: Iterable[str], **kwargs: Any) -> None:
+        names = tuple(choices)
+        super().__init__(validate=validate.OneOf(names, error=f"Must be one of {', '.join(names)}"), **kwargs)
+        if isinstance(choices, type):
+            self.words = choices
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> str:
         if not isinstance(value, str):
             raise expected("string", value)
         return value
-
-
-class DigitsField(AmountField):
-    """An amount that the OpenAPI document shows as a string of digits."""
-
-    def __init__(self, *, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(metadata={"type": "string", "pattern": "^[0-9]{1,78}$", **(metadata or {})}, **kwargs)
 
 
 class ProtocolsField(fields.Field[frozenset[str]]):
@@ -68,7 +70,8 @@ class ProtocolsField(fields.Field[frozenset[str]]):
     is_multiple = True
 
     def __init__(self, *, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
-        names = {"type": "array", "items": {"type": "string", "example": "uniswap_v3"}}
+        one = {"type": "string", "pattern": f"^{_PROTOCOL.pattern}$", "example": "uniswap_v3"}
+        names = {"type": "array", "items": one, "minItems": 1, "maxItems": MAX_PROTOCOLS}
         super().__init__(metadata={**names, **(metadata or {})}, **kwargs)
 
     def _deserialize(

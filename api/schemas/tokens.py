@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
-from api.schemas.base import BaseSchema
+from api.schemas.base import AnswerSchema, BaseSchema
 from api.schemas.fields import TextField
 from api.schemas.routing_fields import CountField, SupportedChain
+from api.schemas.texts import Moment, Text
 
 DEFAULT_LIMIT = 250
 MAX_LIMIT = 1000
 
 
-class NativeCurrencySchema(Schema):
+class NativeCurrencySchema(AnswerSchema):
     """The coin that pays for gas on a chain."""
 
-    name = fields.String(metadata={"example": "Ether"})
-    symbol = fields.String(metadata={"example": "ETH"})
-    decimals = fields.Integer(metadata={"example": 18})
+    name = Text("Its name", example="Ether")
+    symbol = Text("Its symbol", example="ETH")
+    decimals = fields.Integer(metadata={"description": "Its decimal places", "example": 18})
 
 
-class ChainSchema(Schema):
+class ChainSchema(AnswerSchema):
     """A chain."""
 
-    chainId = fields.Integer(metadata={"example": 1})
-    name = fields.String(metadata={"example": "Ethereum"})
-    logoURI = fields.String()
-    nativeCurrency = fields.Nested(NativeCurrencySchema)
+    chainId = fields.Integer(metadata={"description": "The chain's id", "example": 1})
+    name = Text("Its name", example="Ethereum")
+    logoURI = Text("URL of a logo")
+    nativeCurrency = fields.Nested(NativeCurrencySchema, metadata={"description": "What pays for its gas"})
 
 
-class TokenSchema(Schema):
+class TokenSchema(AnswerSchema):
     """A token, on all of its chains."""
 
-    symbol = fields.String(metadata={"example": "USDC"})
-    decimals = fields.Integer(metadata={"example": 6})
-    name = fields.String(metadata={"example": "USD Coin"})
-    logoURI = fields.String(metadata={"description": "URL of a logo; empty for a token that is not a listed one"})
+    symbol = Text("Its symbol", example="USDC")
+    decimals = fields.Integer(metadata={"description": "Its decimal places", "example": 6})
+    name = Text("Its name", example="USD Coin")
+    logoURI = Text("URL of a logo; empty for a token that is not a listed one")
     chain_to_address = fields.Dict(
         keys=fields.String(),
         values=fields.String(),
@@ -44,7 +45,7 @@ class TokenSchema(Schema):
             "example": {"1": "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"},
         },
     )
-    chains = fields.List(fields.Nested(ChainSchema))
+    chains = fields.List(fields.Nested(ChainSchema), metadata={"description": "The chains that it is on"})
     tags = fields.List(
         fields.String(),
         metadata={
@@ -57,20 +58,18 @@ class TokenSchema(Schema):
 class RouteTokenSchema(TokenSchema):
     """A token in a route: as in the list of tokens, or its key alone with `tokens=once`."""
 
-    key = fields.String(
-        metadata={"description": "Only with `tokens=once`, and then alone: the token's key in `tokens` of the answer"}
-    )
+    sometimes = frozenset(("symbol", "decimals", "name", "logoURI", "chain_to_address", "chains", "tags", "key"))
+
+    key = Text("Only with `tokens=once`, and then alone: the token's key in `tokens` of the answer", example="USDC")
 
 
-class TokenListSchema(Schema):
+class TokenListSchema(AnswerSchema):
     """A page of the list of tokens."""
 
-    tokens = fields.List(fields.Nested(TokenSchema))
-    chains = fields.List(fields.Nested(ChainSchema))
-    updated_at = fields.String(metadata={"description": "ISO 8601, UTC"})
-    next_cursor = fields.String(
-        allow_none=True, metadata={"description": "Send it as `cursor` for the next page; null on the last one"}
-    )
+    tokens = fields.List(fields.Nested(TokenSchema), metadata={"description": "The tokens of this page"})
+    chains = fields.List(fields.Nested(ChainSchema), metadata={"description": "All chains that are supported"})
+    updated_at = Moment("When the market last changed")
+    next_cursor = Text("Send it as `cursor` for the next page; null on the last one", allow_none=True)
 
 
 class TokenFilter(BaseSchema):

@@ -1,72 +1,59 @@
-"""Wire formats of webhook subscriptions, deliveries and events."""
+"""Wire formats of webhook subscriptions and deliveries."""
 
 from __future__ import annotations
 
-import json
-from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
-from api.domain.clock import format_time
+from api.domain.env import EnvMode
 from api.domain.events import EventType
-from api.schemas.base import BaseSchema
-from api.schemas.fields import EnvModeField, IntegerField, TextField, UrlField
+from api.schemas.base import AnswerSchema, BaseSchema
+from api.schemas.fields import EnvModeField, IntegerField, TextField
 from api.schemas.routing_fields import ChoiceField, CountField
+from api.schemas.texts import Moment, Text, UrlText, Word
+from api.schemas.urls import UrlField
+from api.services.webhooks.outbox import DeliveryStatus
 
 MAX_PAGE = 100
 DEFAULT_PAGE = 25
-
-
-class Moment(fields.String):
-    """A moment in ISO 8601, UTC."""
-
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **_: Any) -> str | None:
-        return format_time(value) if isinstance(value, datetime) else None
+SUBSCRIPTION_EXAMPLE = "ep_01kjmr8z6d3s1f9k7n5v2x0c4b8g6q3w1jt"
+EXAMPLE = {"webhook_url": "https://shop.example/webhooks", "env_mode": "test"}
 
 
 class NewSubscriptionSchema(BaseSchema):
     """Where to send the events of one environment."""
 
-    webhook_url = UrlField(required=True)
-    env_mode = EnvModeField(load_default=None, allow_none=False, metadata={"default": "live"})
+    webhook_url = UrlField(required=True, metadata={"description": "Where to send them"})
+    env_mode = EnvModeField(
+        load_default=None, allow_none=False, metadata={"default": EnvMode.LIVE, "description": "Whose events"}
+    )
 
 
 class EnvModeQuery(BaseSchema):
     """Which environment is asked for."""
 
-    env_mode = EnvModeField(load_default=None, allow_none=False)
+    env_mode = EnvModeField(
+        load_default=None, allow_none=False, metadata={"description": "The key's own environment without it"}
+    )
 
 
 class SampleEventSchema(BaseSchema):
     """What to try a receiver with."""
 
-    type = ChoiceField(tuple(EventType), load_default=EventType.PROCESSING)
+    type = ChoiceField(EventType, load_default=EventType.PROCESSING, metadata={"description": "What the event tells"})
 
 
 class PageQuery(BaseSchema):
     """Which part of a list is asked for."""
 
-    limit = CountField(minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE)
+    limit = CountField(
+        minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE, metadata={"description": "At most so many"}
+    )
     cursor = TextField(
         max_length=64, load_default=None, allow_none=False, metadata={"description": "`next_cursor` of the page before"}
     )
-
-
-class EventsQuery(BaseSchema):
-    """From where on events are asked for."""
-
-    since = TextField(
-        max_length=64,
-        load_default=None,
-        allow_none=False,
-        metadata={
-            "description": "`next_cursor` of the page before, the id of an event, or a moment in ISO 8601 with a "
-            "time zone"
-        },
-    )
-    limit = CountField(minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE)
-    env_mode = EnvModeField(load_default=None, allow_none=False)
 
 
 class MissedSchema(BaseSchema):
@@ -77,140 +64,147 @@ class MissedSchema(BaseSchema):
         max_length=64,
         metadata={
             "description": "`missed_since` of the answer that enabled it, `next_cursor` of the page before, the id of "
-            "an event, or a moment in ISO 8601 with a time zone"
+            "an event, or a moment with a time zone"
         },
     )
-    limit = IntegerField(minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE)
+    limit = IntegerField(
+        minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE, metadata={"description": "At most so many events"}
+    )
 
 
-class MessageSchema(Schema):
+class MessageSchema(AnswerSchema):
     """One sentence."""
 
-    message = fields.String(required=True)
+    message = Text("What was done")
 
 
-class SubscriptionSchema(Schema):
+class SubscriptionStatus(StrEnum):
+    """Whether a subscription gets new events."""
+
+    ACTIVE = "active"
+    DISABLED = "disabled"
+
+
+class _StatusField(Word):
+    """Whether a row of a subscription is disabled."""
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **_: Any) -> str:
+        return SubscriptionStatus.ACTIVE if value is None else SubscriptionStatus.DISABLED
+
+
+class SubscriptionSchema(AnswerSchema):
     """A subscription, without its secret."""
 
-    webhook_id = fields.String(attribute="id", required=True)
-    webhook_url = fields.String(attribute="url", required=True)
-    env_mode = EnvModeField(required=True)
-    status = fields.Function(
-        lambda row: "active" if row.disabled_at is None else "disabled",
-        metadata={"type": "string", "enum": ["active", "disabled"]},
-    )
-    disabled_reason = fields.String(allow_none=True)
-    created_at = Moment(required=True)
-    updated_at = Moment(required=True)
+    webhook_id = Text("Its id", attribute="id", example=SUBSCRIPTION_EXAMPLE)
+    webhook_url = UrlText("Where its events go", attribute="url", example=EXAMPLE["webhook_url"])
+    env_mode = Word(EnvMode, "The environment whose events it gets")
+    status = _StatusField(SubscriptionStatus, "Whether it gets new events", attribute="disabled_at")
+    disabled_reason = Text("Why it does not; null while it does", allow_none=True)
+    created_at = Moment("When it was made")
+    updated_at = Moment("When it last changed")
 
 
 class SecretSubscriptionSchema(SubscriptionSchema):
     """A subscription with its secret, this once."""
 
-    secret = fields.String(required=True)
+    secret = Text(
+        "What signs its deliveries, by Standard Webhooks; shown this once",
+        example="whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    )
 
 
 class RegisteredSchema(MessageSchema):
     """A subscription just made, or with a new secret."""
 
-    data = fields.Nested(SecretSubscriptionSchema, required=True)
+    data = fields.Nested(SecretSubscriptionSchema, metadata={"description": "The subscription"})
 
 
 class ChangedSchema(MessageSchema):
     """A subscription after a change."""
 
-    data = fields.Nested(SubscriptionSchema, required=True)
+    data = fields.Nested(SubscriptionSchema, metadata={"description": "The subscription"})
 
 
 class EnabledSchema(ChangedSchema):
     """A subscription that is active again."""
 
     missed_since = Moment(
-        required=True,
-        allow_none=True,
-        metadata={"description": "When the first event was made that it did not get; null if it was not disabled"},
+        "When the first event was made that it did not get; null if it was not disabled", allow_none=True
     )
 
 
-class RedeliveredPageSchema(Schema):
+class RedeliveredPageSchema(AnswerSchema):
     """Events that are on their way again, oldest first."""
 
-    event_ids = fields.List(fields.String(), required=True)
-    next_cursor = fields.String(required=True)
-    has_more = fields.Boolean(required=True)
+    event_ids = fields.List(fields.String(), metadata={"description": "Their ids"})
+    next_cursor = Text("Send it as `since` for the next page")
+    has_more = fields.Boolean(metadata={"description": "Whether there is a next page"})
 
 
 class RedeliveredSchema(MessageSchema):
     """What is sent of what was missed."""
 
-    data = fields.Nested(RedeliveredPageSchema, required=True)
+    data = fields.Nested(RedeliveredPageSchema, metadata={"description": "The events"})
 
 
-class SubscriptionListSchema(Schema):
+class SubscriptionListSchema(AnswerSchema):
     """All subscriptions of one environment."""
 
-    data = fields.List(fields.Nested(SubscriptionSchema), required=True)
+    data = fields.List(fields.Nested(SubscriptionSchema), metadata={"description": "The subscriptions"})
+
+
+class SentEventSchema(AnswerSchema):
+    """An event that is on its way."""
+
+    event_id = Text("Its id, the `webhook-id` of its deliveries", example="evt_01kjmr9w2c7g5v0n3b6x8y4z1d9s7k5m2ht")
 
 
 class SentTestSchema(MessageSchema):
     """A test event that is on its way."""
 
-    data = fields.Nested(Schema.from_dict({"event_id": fields.String(required=True)}, name="SentEvent"), required=True)
+    data = fields.Nested(SentEventSchema, metadata={"description": "The event"})
 
 
-class AttemptSchema(Schema):
+class AttemptSchema(AnswerSchema):
     """One attempt at a delivery."""
 
-    attempt = fields.Integer(required=True)
-    at = Moment(required=True)
-    response_status = fields.Integer(allow_none=True)
-    response_excerpt = fields.String(allow_none=True)
-    error = fields.String(allow_none=True, metadata={"description": "Why there was no answer"})
-    duration_ms = fields.Integer(required=True)
+    attempt = fields.Integer(metadata={"description": "Counts from 1", "example": 1})
+    at = Moment("When it began")
+    response_status = fields.Integer(
+        allow_none=True, metadata={"description": "HTTP status of the answer; null without one", "example": 200}
+    )
+    response_excerpt = Text("How the answer begins; null without one", allow_none=True)
+    error = Text("Why there was no answer; null where there was one", allow_none=True)
+    duration_ms = fields.Integer(metadata={"description": "How long it took, in milliseconds", "example": 87})
 
 
-class DeliverySchema(Schema):
+class DeliverySchema(AnswerSchema):
     """An event for one subscription, and every attempt to deliver it."""
 
-    delivery_id = fields.String(attribute="delivery.id", required=True)
-    webhook_id = fields.String(attribute="delivery.subscription_id", required=True)
-    event_id = fields.String(attribute="event.id", required=True)
-    event_type = fields.String(attribute="event.type", required=True)
-    payment_order_id = fields.String(attribute="event.order_id", allow_none=True)
-    status = fields.String(
-        attribute="delivery.status",
-        required=True,
-        metadata={"enum": ["pending", "delivered", "failed", "cancelled"]},
+    delivery_id = Text("Its id", attribute="delivery.id", example="dlv_01kjmr9x4h8j6t2m0f5c7q3w9b1r8p6v4nd")
+    webhook_id = Text("The subscription", attribute="delivery.subscription_id", example=SUBSCRIPTION_EXAMPLE)
+    event_id = Text("The event", attribute="event.id", example="evt_01kjmr9w2c7g5v0n3b6x8y4z1d9s7k5m2ht")
+    event_type = Word(EventType, "What the event tells", attribute="event.type")
+    payment_order_id = Text("The order; null for a test event", attribute="event.order_id", allow_none=True)
+    status = Word(DeliveryStatus, "Where it stands", attribute="delivery.status")
+    created_at = Moment("When the event happened", attribute="delivery.created_at")
+    delivered_at = Moment("When it arrived; null before that", attribute="delivery.delivered_at", allow_none=True)
+    next_attempt_at = Moment(
+        "When it is tried next; null where it is not", attribute="delivery.next_attempt_at", allow_none=True
     )
-    created_at = Moment(attribute="delivery.created_at", required=True)
-    delivered_at = Moment(attribute="delivery.delivered_at", allow_none=True)
-    next_attempt_at = Moment(attribute="delivery.next_attempt_at", allow_none=True)
-    attempts = fields.List(fields.Nested(AttemptSchema), required=True)
+    attempts = fields.List(fields.Nested(AttemptSchema), metadata={"description": "What was tried, oldest first"})
 
 
-class DeliveryPageSchema(Schema):
+class DeliveryPageSchema(AnswerSchema):
     """Deliveries of one subscription, newest first."""
 
-    data = fields.List(fields.Nested(DeliverySchema), attribute="deliveries", required=True)
-    next_cursor = fields.String(allow_none=True, required=True)
+    data = fields.List(
+        fields.Nested(DeliverySchema), attribute="deliveries", metadata={"description": "The deliveries of this page"}
+    )
+    next_cursor = Text("Send it as `cursor` for the next page; null on the last one", allow_none=True)
 
 
 class RedeliverySchema(MessageSchema):
     """A delivery that is on its way again."""
 
-    data = fields.Nested(DeliverySchema, required=True)
-
-
-class EventSchema(Schema):
-    """An event; `event` is the body that webhooks get."""
-
-    id = fields.String(required=True, metadata={"description": "The webhook-id of its deliveries"})
-    event = fields.Function(lambda row: json.loads(row.payload)["event"], metadata={"type": "object"})
-
-
-class EventPageSchema(Schema):
-    """Events in the order in which they became known."""
-
-    data = fields.List(fields.Nested(EventSchema), attribute="events", required=True)
-    next_cursor = fields.String(allow_none=True, required=True)
-    has_more = fields.Boolean(required=True)
+    data = fields.Nested(DeliverySchema, metadata={"description": "The delivery"})

@@ -15,6 +15,7 @@ from api.secrets.box import SecretBox, open_box
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import Screen, nobody
 from api.services.market.market import MarketService
+from api.services.market.snapshots import SnapshotArchive
 from api.storage.db import Database
 
 
@@ -32,6 +33,8 @@ class Resources:
         Says with which addresses nothing must be exchanged.
     memory : ShortMemory
         What this process looked up a moment ago.
+    snapshots : SnapshotArchive
+        Keeps the markets that quotes were made on.
     """
 
     config: Config
@@ -43,6 +46,7 @@ class Resources:
     ledgers: Mapping[EnvMode, Ledger] = field(default_factory=dict)
     screen: Screen = nobody
     memory: ShortMemory = field(default_factory=ShortMemory)
+    snapshots: SnapshotArchive = field(default_factory=SnapshotArchive)
 
     @property
     def box(self) -> SecretBox:

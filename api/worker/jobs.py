@@ -9,6 +9,7 @@ from datetime import timedelta
 from sqlalchemy import delete
 
 from api.domain.duties import Duty
+from api.services.market.snapshots import forget_snapshots
 from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
 from api.services.settlement.watching.watch_tasks import ChainTasks
@@ -50,12 +51,13 @@ class Job:
 
 
 def clean_up(resources: Resources) -> None:
-    """Forget what has served its time: idempotency keys, job slots, quotes."""
+    """Forget what has served its time: idempotency keys, job slots, quotes, their markets."""
     now = resources.clock.now()
     with resources.database.write() as session:
         session.execute(delete(IdempotencyKey).where(IdempotencyKey.expires_at < now))
         session.execute(delete(JobSlot).where(JobSlot.taken_at < now - KEEP_SLOTS))
         session.execute(delete(StoredQuote).where(StoredQuote.expires_at < now - KEEP_QUOTES))
+        forget_snapshots(session, now)
 
 
 SOURCES = SourceReader()

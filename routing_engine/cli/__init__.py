@@ -2,8 +2,9 @@
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 no route, 2 wrong usage or input.
 
-May import `amounts`, `batch`, `certificate`, `errors`, `extensions`, `fixed_point`, `formats`, `model`, `objective`,
-`paths`, `reference`, `request`, `resolution`, `route`, `router`, `snapshot` and `warm_up`. Begin with `app.py`.
+May import `amounts`, `archive`, `batch`, `certificate`, `errors`, `extensions`, `fixed_point`, `formats`, `model`,
+`objective`, `paths`, `reference`, `request`, `resolution`, `route`, `router`, `snapshot` and `warm_up`. Begin with
+`app.py`.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from routing_engine import __version__
 from routing_engine.cli import EXIT_USAGE
 from routing_engine.cli.batch_command import batch
 from routing_engine.cli.contributed import add_contributed
+from routing_engine.cli.replay_command import replay
 from routing_engine.cli.route_command import route
 from routing_engine.cli.snapshot_commands import snapshot
 from routing_engine.cli.warm_command import warm
@@ -56,6 +57,7 @@ def cli(chains: Path | None) -> None:
 cli.add_command(snapshot)
 cli.add_command(route)
 cli.add_command(batch)
+cli.add_command(replay)
 cli.add_command(warm)
 add_contributed(cli)
 

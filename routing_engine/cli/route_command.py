@@ -62,6 +62,7 @@ class Options:
     alternatives: int
     pareto: bool
     explain: bool
+    archive: Path | None
     output_format: str
 
 
@@ -76,6 +77,9 @@ class Options:
 @click.option("--alternatives", type=int, default=0, metavar="N", help="Further routes to show, up to 5.")
 @click.option("--pareto", is_flag=True, help="Show the best route for every fill time, as alternatives.")
 @click.option("--explain", is_flag=True, help="Say in a few sentences what is proven of the route (table only).")
+@click.option(
+    "--archive", type=click.Path(path_type=Path), help="Keep request, market and answer in a file for `replay`."
+)
 @click.option("--format", "output_format", type=click.Choice([TABLE, JSON, CSV]), default=TABLE, show_default=True)
 def route(**values: Any) -> None:
     """Find the best route for an amount, exact to the smallest unit.
@@ -96,6 +100,8 @@ def _route(options: Options) -> None:
     with working("Searching …"):
         result = (router.find_pareto_set if options.pareto else router.find_routes)(request)
     finished = time.perf_counter()
+    if options.archive:
+        _archive(options.archive, options.pareto, result, market)
     try:
         best = result.best()
     except Unroutable as error:
@@ -105,6 +111,12 @@ def _route(options: Options) -> None:
     _write(options.output_format, result, market, (finished - loaded) * 1e3, (loaded - started) * 1e3)
     if options.explain and options.output_format == TABLE and result.certificate:
         click.echo(f"\n{fill(result.certificate.explain(), WIDTH)}")
+
+
+def _archive(path: Path, is_pareto: bool, result: RouteResult, market: Snapshot) -> None:
+    from routing_engine.archive.archive import PARETO, ROUTES, Archive
+
+    Archive.of(result, market, search=PARETO if is_pareto else ROUTES).save(path)
 
 
 def _request(options: Options, market: Snapshot) -> RouteRequest:

@@ -11,11 +11,11 @@ from pathlib import Path
 from routing_engine.errors import BadMarketFile
 from routing_engine.formats import native, neutral
 from routing_engine.formats.contents import Contents, summarise_refused
-from routing_engine.formats.files import read_json, write_json
+from routing_engine.formats.files import pack_json, read_json, unpack_json, write_json
 from routing_engine.formats.screening import screen
 from routing_engine.model import Transfers
 
-__all__ = ["Contents", "load", "load_deltas", "save", "screen", "summarise_refused"]
+__all__ = ["Contents", "load", "load_deltas", "pack", "save", "screen", "summarise_refused", "unpack"]
 
 
 def load(path: Path, accept: Collection[Transfers] = ()) -> Contents:
@@ -58,3 +58,13 @@ def load_deltas(path: Path, to_block: int | None = None, accept: Collection[Tran
 def save(contents: Contents, path: Path) -> None:
     """Write the library's own format; compressed if the name ends in ``.gz``. An interrupted write leaves no file."""
     write_json(path, native.build_document(contents))
+
+
+def pack(contents: Contents) -> bytes:
+    """Return what `save` would write to a compressed file, compressed quickly rather than well."""
+    return pack_json(native.build_document(contents))
+
+
+def unpack(data: bytes, name: str) -> Contents:
+    """Inverse of `pack`; `name` stands for the file in errors, which are those of `load`."""
+    return native.parse(unpack_json(data, name), name)

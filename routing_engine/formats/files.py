@@ -27,12 +27,7 @@ def read_bytes(path: Path, bad: type[BadFile] = BadMarketFile) -> bytes:
         raw = path.read_bytes()
     except OSError as error:
         raise bad(str(path), "", f"cannot be read ({error.strerror}); check the path") from error
-    if not raw.startswith(GZIP_MAGIC):
-        return raw
-    try:
-        return gzip.decompress(raw)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise bad(str(path), "", f"the compressed data is damaged ({error}); fetch it again") from error
+    return _decompress(raw, str(path), bad)
 
 
 def read_json(path: Path, bad: type[BadFile] = BadMarketFile) -> Any:
@@ -43,19 +38,22 @@ def read_json(path: Path, bad: type[BadFile] = BadMarketFile) -> Any:
     BadFile
         Of the kind `bad`, if it cannot be read, is truncated, or is not JSON.
     """
-    raw = read_bytes(path, bad)
-    try:
-        refuse_deep(raw)
-        return json.loads(raw)
-    except (UnicodeDecodeError, TooDeep) as error:
-        raise bad(str(path), "", f"is not JSON text ({error})") from error
-    except ValueError as error:
-        raise bad(str(path), "", f"is not valid JSON: {error}; is it truncated?") from error
+    return _parse(read_bytes(path, bad), str(path), bad)
+
+
+def pack_json(document: Any) -> bytes:
+    """Return a document as compressed JSON, compressed quickly rather than well."""
+    return gzip.compress(_compact(document), compresslevel=1, mtime=0)
+
+
+def unpack_json(data: bytes, name: str) -> Any:
+    """Inverse of `pack_json`; `name` stands for the file in errors, which are those of `read_json`."""
+    return _parse(_decompress(data, name, BadMarketFile), name, BadMarketFile)
 
 
 def write_json(path: Path, document: Any) -> None:
     """Write atomically: beside the target first, then renamed over it."""
-    data = json.dumps(document, separators=(",", ":")).encode()
+    data = _compact(document)
     if path.suffix == ".gz":
         data = gzip.compress(data, compresslevel=6, mtime=0)
     # Not tempfile: its files are readable by their owner only, and the market file would inherit that.
@@ -66,3 +64,26 @@ def write_json(path: Path, document: Any) -> None:
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _decompress(raw: bytes, name: str, bad: type[BadFile]) -> bytes:
+    if not raw.startswith(GZIP_MAGIC):
+        return raw
+    try:
+        return gzip.decompress(raw)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise bad(name, "", f"the compressed data is damaged ({error}); fetch it again") from error
+
+
+def _parse(raw: bytes, name: str, bad: type[BadFile]) -> Any:
+    try:
+        refuse_deep(raw)
+        return json.loads(raw)
+    except (UnicodeDecodeError, TooDeep) as error:
+        raise bad(name, "", f"is not JSON text ({error})") from error
+    except ValueError as error:
+        raise bad(name, "", f"is not valid JSON: {error}; is it truncated?") from error
+
+
+def _compact(document: Any) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()

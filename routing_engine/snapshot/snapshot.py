@@ -23,8 +23,8 @@ from routing_engine.values import seal
 if TYPE_CHECKING:
     import networkx as nx
 
-ID_SHOWN = 8
-"""Digits of the id in the `repr` of a snapshot."""
+ID_SHOWN = 8  # digits of the id in the `repr` of a snapshot
+MOMENT = ("gas_prices", "blocks", "taken_at", "refused")  # what a snapshot knows beside its markets
 
 
 @seal
@@ -91,7 +91,7 @@ class Snapshot:
         BadMarketFile
             Naming the file and the field; nothing is loaded then.
         """
-        return cls._from_contents(formats.load(Path(path), accept))
+        return cls.of(formats.load(Path(path), accept))
 
     @classmethod
     def sandbox(cls) -> Snapshot:
@@ -101,18 +101,18 @@ class Snapshot:
         return cls(sandbox_markets(), gas_prices=gas_prices())
 
     @classmethod
-    def _from_contents(cls, contents: Contents) -> Snapshot:
-        return cls(
-            contents.markets,
-            gas_prices=contents.gas_prices,
-            blocks=contents.blocks,
-            taken_at=contents.taken_at,
-            refused=contents.refused,
-        )
+    def of(cls, contents: Contents) -> Snapshot:
+        """Return the snapshot of what a market file holds."""
+        return cls(contents.markets, **{name: getattr(contents, name) for name in MOMENT})
 
     def save(self, path: str | Path) -> None:
         """Write the library's own format, compressed if the name ends in ``.gz``; atomic."""
-        formats.save(Contents(markets=tuple(self.markets.values()), **self._moment), Path(path))
+        formats.save(self.contents, Path(path))
+
+    @property
+    def contents(self) -> Contents:
+        """What a market file of this snapshot holds."""
+        return Contents(markets=tuple(self.markets.values()), **self._moment)
 
     def apply(
         self,
@@ -181,8 +181,8 @@ class Snapshot:
     _states: tuple[Market, ...] = ()
 
     def _fill(self, markets: dict[str, Market], markets_hash: MarketsHash | None = None) -> None:
-        shown = MappingProxyType(markets)
-        vars(self).update(_markets=markets, markets=shown, _hash=markets_hash or MarketsHash(markets))
+        shown, known = MappingProxyType(markets), markets_hash or MarketsHash(markets)
+        vars(self).update(_markets=markets, markets=shown, _hash=known)
 
     @cached_property
     def id(self) -> str:
@@ -225,8 +225,8 @@ class Snapshot:
     @property
     def _moment(self) -> dict[str, Any]:
         """What there is beside the markets, as plain values."""
-        prices, blocks, refused = dict(self.gas_prices), dict(self.blocks), dict(self.refused)
-        return {"gas_prices": prices, "blocks": blocks, "taken_at": self.taken_at, "refused": refused}
+        found = {name: getattr(self, name) for name in MOMENT}
+        return {name: dict(each) if isinstance(each, Mapping) else each for name, each in found.items()}
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -95,40 +95,40 @@ def probe_app(shared: Resources) -> Flask:
 def _blueprint() -> Blueprint:
     blueprint = Blueprint("probe", __name__, url_prefix="/v1/probe", description="Of the tests")
 
-    @blueprint.post("/everything")
+    @blueprint.post("/everything", operation="sendEverything")
     @blueprint.body(Everything)
     @blueprint.answer(Everything)
     def everything(body: dict[str, Any]) -> dict[str, Any]:
         return body
 
-    @blueprint.get("/filter")
+    @blueprint.get("/filter", operation="filterThings")
     @blueprint.query(Filter)
     def filtered(query: dict[str, Any]) -> dict[str, Any]:
         return query
 
-    @blueprint.post("/private")
+    @blueprint.post("/private", operation="sendPrivately")
     @key_required
     @blueprint.body(Everything)
     def private(_: dict[str, Any]) -> dict[str, Any]:
         return {"vendor": get_caller_key().vendor_name}
 
-    @blueprint.get("/private")
+    @blueprint.get("/private", operation="getPrivately")
     @key_required
     def whoami() -> dict[str, Any]:
         key = get_caller_key()
         return {"vendor": key.vendor_name, "vendor_id": key.vendor_id, "env_mode": key.env_mode}
 
-    @blueprint.get("/public")
+    @blueprint.get("/public", operation="getPublicly")
     @key_optional
     def public() -> dict[str, Any]:
         key = find_caller_key()
         return {"vendor": key.vendor_name if key else None}
 
-    @blueprint.get("/refuse/<code>")
+    @blueprint.get("/refuse/<code>", operation="refuse")
     def refuse(code: str) -> dict[str, Any]:
         raise REFUSALS[code]
 
-    @blueprint.post("/slow-write")
+    @blueprint.post("/slow-write", operation="writeSlowly")
     def write() -> dict[str, Any]:
         shared = get_resources()
         now = shared.clock.now()

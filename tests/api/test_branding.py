@@ -14,8 +14,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import select
 
-from api.checkout_page import strings
-from api.checkout_page.branding import find_contact, name_stylesheet
+from api.checkout_page.language import strings
+from api.checkout_page.look.branding import find_contact, name_stylesheet
 from api.cli.commands import main
 from api.domain.pictures import MAX_BYTES
 from api.services.orders.views import PublicOrder, load_public_order

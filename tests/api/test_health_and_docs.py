@@ -42,11 +42,12 @@ def set_lapsed(resources: Resources, duty: Duty, seconds: float) -> None:
         session.get_one(Lease, duty).expires_at = read_database_time(session) - timedelta(seconds=seconds)
 
 
-def test_health_and_readiness(client: FlaskClient, worker: Leases) -> None:
+def test_health_and_readiness(client: FlaskClient, worker: Leases, resources: Resources) -> None:
+    newest = migrations.find_latest_revision(resources.database.engine)
     traces = {"live": [], "test": []}
     assert client.get("/healthz").get_json() == {"status": "ok", "problems": [], "chains_without_traces": traces}
-    assert client.get("/readyz").get_json() == {"status": "ready", "revision": "0003", "problems": []}
-    assert client.get("/readyz/api").get_json() == {"status": "ready", "revision": "0003"}
+    assert client.get("/readyz").get_json() == {"status": "ready", "revision": newest, "problems": []}
+    assert client.get("/readyz/api").get_json() == {"status": "ready", "revision": newest}
 
 
 @pytest.mark.parametrize("duty", sorted(ESSENTIAL))
@@ -125,17 +126,23 @@ def test_metrics_can_ask_for_a_token(make_app: Callable[..., Flask], assert_erro
 
 def test_the_openapi_document_describes_bodies_errors_and_keys(resources: Resources) -> None:
     document = probe_app(resources).test_client().get("/openapi.json").get_json()
-    assert document["openapi"] == "3.0.3"
+    assert document["openapi"] == "3.1.0"
+    assert document["servers"] == [{"url": "https://pay.example"}]
     assert document["components"]["securitySchemes"]["ApiKey"]["name"] == "X-Api-Key"
     assert document["paths"]["/v1/probe/private"]["post"]["security"] == [{"ApiKey": []}]
     assert document["paths"]["/v1/probe/public"]["get"]["security"] == [{"ApiKey": []}, {}]
     everything = document["paths"]["/v1/probe/everything"]["post"]
-    assert everything["responses"]["400"]["$ref"] == "#/components/responses/BAD_REQUEST"
+    assert everything["operationId"] == "sendEverything"
+    assert everything["responses"]["400"] == {"$ref": "#/components/responses/BadRequest"}
     schemas = document["components"]["schemas"]
     assert schemas["Everything"]["required"] == ["env_mode", "items", "price", "url"]
+    assert schemas["Everything"]["properties"]["env_mode"] == {"$ref": "#/components/schemas/EnvMode"}
+    assert schemas["EnvMode"]["enum"] == ["test", "live"]
     assert set(schemas["Error"]["properties"]) == {"message", "code", "error"}
-    assert schemas["Price"]["properties"]["amount"]["type"] == "string"
-    assert schemas["Everything"]["properties"]["env_mode"]["enum"] == ["test", "live"]
+    assert schemas["Price"]["properties"]["amount"]["oneOf"] == [
+        {"type": "integer", "minimum": 1},
+        {"type": "string", "pattern": "^[0-9]{1,78}$"},
+    ]
 
 
 def test_the_docs_page_needs_nothing_from_elsewhere(client: FlaskClient) -> None:

@@ -114,8 +114,8 @@ def test_pictures_over_plain_http_are_refused_in_both_modes(
 
 def test_the_document_has_the_prices(client: FlaskClient) -> None:
     schemas = client.get("/openapi.json").get_json()["components"]["schemas"]
-    price = schemas["UnitPrice"]
+    price = schemas["NewUnitPrice"]
     assert set(price["properties"]) == {"amount", "decimals", "currency"}
     assert sorted(price["required"]) == ["amount", "decimals"]
     assert price["additionalProperties"] is False
-    assert "unit_price" not in schemas["LineItem"]["required"]
+    assert "unit_price" not in schemas["NewLineItem"]["required"]

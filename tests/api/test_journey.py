@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.checkout_page import strings
-from api.checkout_page.progress import describe_stages, format_elapsed
+from api.checkout_page.language import strings
+from api.checkout_page.status.progress import describe_stages, format_elapsed
 from api.domain.orders import OrderStatus
 from api.domain.simulation import Action
 from api.services.checkout.journey import Stage, StageKind, StageState, list_stages

@@ -13,9 +13,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from api.checkout_page import strings
-from api.checkout_page.quotes import quote_json
-from api.checkout_page.state import build_state
+from api.checkout_page.language import strings
+from api.checkout_page.paying.quotes import quote_json
+from api.checkout_page.status.state import build_state
 from api.domain.env import EnvMode
 from api.services.checkout.money_seen import MoneySeen
 from api.services.checkout.quotes import quote_order

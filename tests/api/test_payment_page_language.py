@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
 
-from api.checkout_page.strings import LANGUAGES, load
+from api.checkout_page.language.strings import LANGUAGES, load
 from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
 from tests.support.shop import Shop

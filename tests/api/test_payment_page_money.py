@@ -13,8 +13,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy import event
 
-from api.checkout_page import strings
-from api.checkout_page.state import PageState, build_state
+from api.checkout_page.language import strings
+from api.checkout_page.status.state import PageState, build_state
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.simulation import Action

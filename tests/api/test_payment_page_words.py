@@ -10,13 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.checkout_page import strings
-from api.checkout_page.amounts import format_duration, format_money, format_rounded, format_whole_units, round_amount
-from api.checkout_page.avatars import HUES, pick_hue, pick_letter
-from api.checkout_page.claims import describe_offers
 from api.checkout_page.devices import draw_qr
-from api.checkout_page.redirects import add_outcome
-from api.checkout_page.words import ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED
+from api.checkout_page.language import strings
+from api.checkout_page.look.avatars import HUES, pick_hue, pick_letter
+from api.checkout_page.money.amounts import (
+    format_duration,
+    format_money,
+    format_rounded,
+    format_whole_units,
+    round_amount,
+)
+from api.checkout_page.paying.claims import describe_offers
+from api.checkout_page.status.redirects import add_outcome
+from api.checkout_page.status.words import ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED
 from api.domain.money import UINT256_MAX
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.simulation import Action

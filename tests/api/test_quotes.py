@@ -101,8 +101,6 @@ def test_slippage(ask: Callable[..., Any], token: str, amount: str, given: str |
 def test_a_fixed_output(ask: Callable[..., Any], client: FlaskClient, name: str) -> None:
     quote = ask(fromAmount=None, **{name: "1234567891"}).get_json()
     assert quote["toAmount"] == quote["toAmountMin"] == "1234567891"
-    assert list(quote) == [*FIELDS, "inputAmountMax", "quoteId", "expiresAt"]
-    assert int(quote["inputAmountMax"]) == -(-int(quote["fromAmount"]) * 10_030 // 10_000)
     forward = ask(fromAmount=quote["fromAmount"]).get_json()
     assert int(forward["toAmount"]) >= 1234567891
     less = ask(fromAmount=str(int(quote["fromAmount"]) - 1)).get_json()

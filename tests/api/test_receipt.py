@@ -8,8 +8,8 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
-from api.checkout_page import strings
-from api.checkout_page.state import build_state
+from api.checkout_page.language import strings
+from api.checkout_page.status.state import build_state
 from api.domain.orders import OrderStatus
 from api.domain.transfers import TransferKind
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import delete, select
 
-from api.checkout_page.simulation import list_actions
+from api.checkout_page.status.simulation import list_actions
 from api.domain.errors import NotFound
 from api.domain.money import UINT256_MAX
 from api.domain.simulation import Action

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
@@ -16,7 +16,7 @@ from adapters.base import Declined, FirmQuote
 from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.domain.env import EnvMode
-from api.services.chains.chain_access import ChainAccess
+from api.services.chains.chain_access import ChainAccess, Firm
 from api.services.ledger.chain_ledger import ChainLedger
 from api.storage.tables import PaymentHint
 from routing_engine import Hop, Snapshot
@@ -49,18 +49,32 @@ def open_net() -> Iterator[MainNet]:
 
 
 @contextmanager
-def open_chain_shop(net: MainNet, folder: Path) -> Iterator[Shop]:
-    """The service, whose test orders are paid on that chain."""
-    chains = {CHAIN: PaymentChain(net.rpc())}
-    world = ChainAccess(chains=chains, builders=PaymentBuilders.load(), firm=NoBridge())
-    start = datetime.fromtimestamp(net.chain.now(), UTC)
+def open_chain_shop(
+    folder: Path, nets: Mapping[int, MainNet], snapshot: Snapshot, firm: Firm | None = None
+) -> Iterator[Shop]:
+    """The service, whose orders are paid on those chains."""
+    access = ChainAccess(
+        chains={chain_id: PaymentChain(net.rpc()) for chain_id, net in nets.items()},
+        builders=PaymentBuilders.load(),
+        firm=firm or NoBridge(),
+    )
     real = {
-        "chain_access": {EnvMode.TEST: world, EnvMode.LIVE: world},
-        "ledgers": {mode: ChainLedger({CHAIN: net.rpc()}, is_rehearsal=True) for mode in EnvMode},
+        "chain_access": dict.fromkeys(EnvMode, access),
+        "ledgers": {mode: _open_ledger(nets) for mode in EnvMode},
     }
-    with open_shop(
-        folder, start=start, snapshot=Snapshot(net.markets(), gas_prices={CHAIN: GAS_PRICE}), **real
-    ) as shop:
+    start = datetime.fromtimestamp(max(net.chain.now() for net in nets.values()), UTC)
+    with open_shop(folder, start=start, snapshot=snapshot, **real) as shop:
+        yield shop
+
+
+def _open_ledger(nets: Mapping[int, MainNet]) -> ChainLedger:
+    return ChainLedger({chain_id: net.rpc() for chain_id, net in nets.items()}, is_rehearsal=True)
+
+
+@contextmanager
+def open_base_shop(folder: Path, net: MainNet) -> Iterator[Shop]:
+    """The service, whose orders are paid on Base alone, and whose routes are that chain's pools."""
+    with open_chain_shop(folder, {CHAIN: net}, Snapshot(net.markets(), gas_prices={CHAIN: GAS_PRICE})) as shop:
         yield shop
 
 

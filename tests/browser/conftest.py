@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
 
 from tests.browser.axe import violations
+from tests.browser.customer import come_back
 from tests.browser.motion import end_motion
 from tests.browser.shop import SHOP, Shop, open_shop
 from tests.support import chromium
@@ -109,7 +110,7 @@ class Tab:
     def work(self, seconds: float = 1, *, rounds: int = 1) -> None:
         """Let time pass for the service, and let the customer look at the page, which asks for news then."""
         self.shop.work(seconds, rounds=rounds)
-        self.page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+        come_back(self.page)
 
     def inspect(self, name: str) -> None:
         """Check the page as it stands: nothing for axe-core to find, nothing cut off, and keep a picture."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from api.checkout_page.strings import LANGUAGES, Strings, load
+from api.checkout_page.language.strings import LANGUAGES, Strings, load
 from api.domain.env import EnvMode
 from api.services.orders.commands import cancel
 from tests.browser.conftest import Tab

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
 
-from api.checkout_page.accent import make_dark_palette, make_light_palette
+from api.checkout_page.look.accent import make_dark_palette, make_light_palette
 from api.domain.env import EnvMode
 from api.services.vendors.brands import change_brand
 from api.storage.tables import PaymentOrder

@@ -5,25 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.orders.commands import cancel, refund
 from api.services.orders.refunds import RefundRequest
 from tests.browser.conftest import Tab
-
-
-def simulate(page: Page, title: str) -> None:
-    """Use the panel of the test mode."""
-    if page.locator("#test-controls").get_attribute("open") is None:
-        page.get_by_text("Test controls").click()
-    with page.expect_response("**/simulate"):
-        page.get_by_role("button", name=re.compile(f"^{title} ")).click()
-
-
-def expect_heading(page: Page, text: str) -> None:
-    expect(page.get_by_role("heading", name=text)).to_be_visible()
+from tests.browser.customer import come_back, expect_heading, simulate
 
 
 def test_the_test_controls_say_what_they_do(tab: Tab) -> None:
@@ -191,7 +180,7 @@ def test_what_the_merchant_cancels_is_said_while_the_page_is_open(tab: Tab) -> N
     tab.choose("Base", "USDC")
     order = tab.shop.state(tab.order_id)
     cancel(tab.shop.resources, order.vendor_id, EnvMode.TEST, tab.order_id)
-    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    come_back(page)
     expect(page.get_by_role("heading", name=re.compile("cancelled this order"))).to_be_focused()
     expect(page.get_by_role("button", name=re.compile("test wallet"))).to_be_hidden()
     tab.inspect("cancelled")

@@ -8,6 +8,7 @@ from playwright.sync_api import Route, expect
 
 from api.domain.orders import OrderStatus
 from tests.browser.conftest import Tab
+from tests.browser.customer import come_back
 
 HASH = re.compile("^0x[0-9a-f]{64}$")
 
@@ -185,6 +186,6 @@ def test_follows_along_when_news_cannot_be_had(tab: Tab) -> None:
     tab.inspect("offline")
     tab.context.set_offline(False)
     tab.work(10, rounds=2)
-    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    come_back(page)
     expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
     expect(page.locator("#trouble")).to_be_hidden()

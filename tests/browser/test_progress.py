@@ -12,18 +12,10 @@ from api import order_stream
 from api.services.orders.expiry import expire_orders
 from api.services.settlement.watching.watcher import watch
 from tests.browser.conftest import Tab
-from tests.browser.test_outcomes import expect_heading, simulate
+from tests.browser.customer import come_back, expect_heading, read_stages, simulate
 
 SOON_MS = 3_000
 ICON = r"^/static/payment/icon-{}\.[0-9a-f]{{16}}\.svg$"
-
-
-def labels(page: Page) -> list[str]:
-    """Return the stages, each with its state."""
-    return [
-        f"{row.get_attribute('data-state')}: {row.locator('.step-label').inner_text()}"
-        for row in page.locator("#steps > li").all()
-    ]
 
 
 def work_unseen(tab: Tab, seconds: float = 1) -> None:
@@ -44,7 +36,7 @@ def test_the_stages_are_those_of_the_quote_that_was_paid(tab: Tab) -> None:
     page = tab.open()
     tab.choose("Arbitrum", "ETH").click()
     expect_heading(page, "Payment sent")
-    sent = labels(page)
+    sent = read_stages(page)
     assert sent[0] == "now: Sent, waiting for Arbitrum to take it in"
     assert any(each.startswith("todo: Over to Base with ") for each in sent)
     expect(page.locator("#steps > li").first.locator(".step-clock")).to_have_text(re.compile(r"^0:0\d$"))
@@ -52,10 +44,10 @@ def test_the_stages_are_those_of_the_quote_that_was_paid(tab: Tab) -> None:
     page.reload()
     expect_heading(page, "Payment sent")
     expect(page.locator("#steps > li")).to_have_count(len(sent))
-    assert labels(page) == sent
+    assert read_stages(page) == sent
     tab.work(0.3)
     expect_heading(page, "Payment on its way")
-    moving = labels(page)
+    moving = read_stages(page)
     assert len(moving) == len(sent)
     assert [each.partition(":")[0] for each in moving] == ["done"] * (len(moving) - 2) + ["now", "todo"]
     assert moving[-2].startswith("now: On its way to Base with ")
@@ -63,7 +55,7 @@ def test_the_stages_are_those_of_the_quote_that_was_paid(tab: Tab) -> None:
     expect(page.locator("#steps .step-hash").first).to_have_text(re.compile("^0x[0-9a-f]{6}…[0-9a-f]{6}$"))
     tab.inspect("steps-bridging")
     page.reload()
-    assert labels(page) == moving
+    assert read_stages(page) == moving
 
 
 @pytest.mark.parametrize(
@@ -78,7 +70,7 @@ def test_what_takes_long_is_said_calmly_and_with_what_happens_next(tab: Tab, act
     late = page.locator("#steps .step-late:visible")
     expect(late).to_have_count(0)
     tab.shop.clock.advance(minutes=75)
-    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    come_back(page)
     expect(late).to_contain_text(text)
     expect(page.get_by_role("status").first).to_contain_text(text)
     expect(page.locator("#steps > li[data-state=now] .step-clock")).to_have_text(re.compile(r"^1:15:\d\d$"))

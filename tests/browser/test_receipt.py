@@ -18,17 +18,9 @@ from api.services.orders.refunds import RefundRequest
 from api.services.orders.views import PublicOrder
 from api.storage.tables import Payment
 from tests.browser.conftest import FOLDER, Tab
-from tests.browser.test_outcomes import expect_heading, simulate
+from tests.browser.customer import expect_heading, read_rows, simulate
 
 PHONE = {"viewport": {"width": 320, "height": 640}}
-
-
-def rows(page: Page, where: str = "#receipt-rows") -> dict[str, list[str]]:
-    """Return the texts of each kind of row."""
-    found: dict[str, list[str]] = {}
-    for row in page.locator(f"{where} > div").all():
-        found.setdefault(row.get_attribute("data-name") or "", []).append(row.locator("dd").inner_text())
-    return found
 
 
 def pay(tab: Tab, chain: str = "Base", symbol: str = "USDC", **order: Any) -> Page:
@@ -51,11 +43,11 @@ def give_back(tab: Tab, amount: int | None = None) -> None:
 
 def same_after_reload(tab: Tab) -> None:
     """What the server draws and what the scripts draw is the same."""
-    before, summary = rows(tab.page), tab.page.locator("#pay-heading").inner_text()
+    before, summary = read_rows(tab.page), tab.page.locator("#pay-heading").inner_text()
     title, icon = tab.page.title(), tab.page.locator("#tab-icon").get_attribute("href")
     tab.page.reload()
     expect(tab.page.locator("#receipt-actions")).to_be_visible()
-    assert rows(tab.page) == before
+    assert read_rows(tab.page) == before
     assert tab.page.locator("#pay-heading").inner_text() == summary
     assert (tab.page.title(), tab.page.locator("#tab-icon").get_attribute("href")) == (title, icon)
 
@@ -64,7 +56,7 @@ def test_success_turns_the_page_into_a_receipt(tab: Tab) -> None:
     page = pay(tab, "Arbitrum", "ETH")
     page.get_by_role("button", name="Stay on this page").click()
     expect(page.locator("#summary-text")).to_have_text(re.compile("^.?Paid to .*Tea & Co"))
-    shown = rows(page)
+    shown = read_rows(page)
     assert list(shown) == ["date", "order", "paid", "fees", "arrived", "took"]
     assert shown["order"] == [tab.order_id]
     assert re.fullmatch(r"(≈ )?0\.\d+ ETH · Arbitrum", shown["paid"][0])
@@ -125,17 +117,17 @@ def test_an_underpaid_order_says_what_came_and_what_is_due(tab: Tab) -> None:
     tab.work()
     expect_heading(page, "Part of the payment is missing")
     wanted = {"price": ["42.50 USDC"], "arrived": ["21.25 USDC"], "due": ["21.25 USDC"]}
-    assert rows(page, "#banner [data-amounts]") == wanted
+    assert read_rows(page, "#banner [data-amounts]") == wanted
     expect(page.locator("#receipt")).to_be_hidden()
     icon = re.compile(r"^/static/payment/icon-problem\.[0-9a-f]{16}\.svg$")
     expect(page.locator("#tab-icon")).to_have_attribute("href", icon)
     page.reload()
     expect(page.locator("#banner")).to_be_visible()
-    assert rows(page, "#banner [data-amounts]") == wanted
+    assert read_rows(page, "#banner [data-amounts]") == wanted
     tab.inspect("amounts-underpaid")
     simulate(page, "Expire")
     expect_heading(page, "Payment incomplete")
-    shown = rows(page)
+    shown = read_rows(page)
     assert {name: shown[name] for name in ("price", "arrived", "missing")} == {
         "price": ["42.50 USDC"],
         "arrived": ["21.25 USDC · Base"],
@@ -152,13 +144,13 @@ def test_an_overpaid_order_says_by_how_much(tab: Tab) -> None:
     simulate(page, "Pay too much")
     tab.work()
     expect_heading(page, "Payment on its way")
-    assert rows(page, "#progress [data-amounts]") == {
+    assert read_rows(page, "#progress [data-amounts]") == {
         "price": ["42.50 USDC"], "arrived": ["46.75 USDC"], "surplus": ["4.25 USDC"],
     }  # fmt: skip
     tab.inspect("amounts-overpaid-processing")
     tab.work(4, rounds=3)
     expect_heading(page, "Payment complete")
-    shown = rows(page)
+    shown = read_rows(page)
     assert (shown["arrived"], shown["surplus"], shown["paid"]) == (
         ["46.75 USDC · Base"], ["4.25 USDC"], ["46.75 USDC · Base"],
     )  # fmt: skip
@@ -174,7 +166,7 @@ def test_a_late_payment_says_when_it_came(tab: Tab) -> None:
     tab.work()
     tab.work(10)
     expect_heading(page, "Payment complete")
-    shown = rows(page)
+    shown = read_rows(page)
     assert set(shown) >= {"date", "expired", "came", "arrived"}
     assert shown["expired"] != shown["came"]
     tab.inspect("amounts-late")
@@ -185,7 +177,7 @@ def test_a_refund_says_what_came_and_what_went_back(tab: Tab) -> None:
     page = pay(tab)
     give_back(tab)
     expect_heading(page, "Payment refunded")
-    shown = rows(page)
+    shown = read_rows(page)
     assert (shown["arrived"], shown["sent_back"]) == (["42.50 USDC · Base"], ["42.50 USDC"])
     assert "kept" not in shown
     expect(page.locator("#summary-text")).to_have_text(re.compile("Refunded by"))
@@ -199,7 +191,7 @@ def test_a_partial_refund_says_what_stays(tab: Tab) -> None:
     page = pay(tab)
     give_back(tab, 10_000_000)
     expect_heading(page, "Part of the money was refunded")
-    shown = rows(page)
+    shown = read_rows(page)
     assert (shown["arrived"], shown["sent_back"], shown["kept"]) == (
         ["42.50 USDC · Base"], ["10.00 USDC"], ["32.50 USDC"],
     )  # fmt: skip

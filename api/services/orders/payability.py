@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
 from api.services.resources import Resources
 from api.services.vendors.vendors import make_simulated_address
 from api.storage.tables import PaymentOrder
 
-NO_ACCOUNT = "no_settlement_account"
-NO_CHAIN = "chain_not_connected"
-CLOSED = "order_closed"
-OUT_OF_TIME = "order_expired"
-NOTHING_DUE = "nothing_due"
+
+class NotPayable(StrEnum):
+    """Why nobody could pay an order."""
+
+    NONE = ""
+    NO_ACCOUNT = "no_settlement_account"
+    NO_CHAIN = "chain_not_connected"
+    CLOSED = "order_closed"
+    OUT_OF_TIME = "order_expired"
+    NOTHING_DUE = "nothing_due"
 
 
-def find_no_payment_reason(resources: Resources, order: PaymentOrder) -> str:
+def find_no_payment_reason(resources: Resources, order: PaymentOrder) -> NotPayable:
     """Say why an order takes no payment as it stands now; empty if somebody may pay it."""
     if order.status not in (OrderStatus.CREATED, OrderStatus.PROCESSING):
-        return CLOSED
+        return NotPayable.CLOSED
     if order.status == OrderStatus.CREATED and resources.clock.now() >= order.expires_at:
-        return OUT_OF_TIME
+        return NotPayable.OUT_OF_TIME
     reason = find_not_payable_reason(resources, order)
-    return reason if reason or order.amount_due else NOTHING_DUE
+    return reason if reason or order.amount_due else NotPayable.NOTHING_DUE
 
 
-def find_not_payable_reason(resources: Resources, order: PaymentOrder) -> str:
+def find_not_payable_reason(resources: Resources, order: PaymentOrder) -> NotPayable:
     """Say why nobody can pay an order, whatever its status; empty if one could."""
     if order.settlement_chain_id is None:
-        return NO_ACCOUNT
+        return NotPayable.NO_ACCOUNT
     env_mode = EnvMode(order.env_mode)
     if not resources.is_simulated(env_mode) and order.settlement_address == make_simulated_address(order.vendor_id):
-        return NO_ACCOUNT  # an address that was made up for the simulated ledger: nobody has its key
+        return NotPayable.NO_ACCOUNT  # an address that was made up for the simulated ledger: nobody has its key
     ledger = resources.ledgers.get(env_mode)
-    return "" if ledger is not None and order.settlement_chain_id in ledger.chain_ids else NO_CHAIN
+    is_connected = ledger is not None and order.settlement_chain_id in ledger.chain_ids
+    return NotPayable.NONE if is_connected else NotPayable.NO_CHAIN

@@ -1,22 +1,31 @@
-"""Quotes: what a swap gives now, kept for a minute under an id."""
+"""Quotes: what a swap gives now, kept under an id with all that it rests on."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy.orm import Session
+
 from api.domain.clock import format_time
 from api.domain.errors import Gone, NotFound
-from api.domain.ids import IdPrefix, make_id
+from api.domain.ids import IdPrefix, make_id, read_time
 from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.routes import make_route_writer, require_routes, unknown_is_no_route
-from api.services.routing.serializers import VALID_FOR
+from api.services.routing.serializers import VALID_FOR, RouteWriter
 from api.services.routing.token_serializers import checksum
 from api.storage.tables import StoredQuote
-from routing_engine import Route, Side
+from routing_engine import Route, Side, __version__
+from routing_engine.archive.request_records import describe_request
+
+KEPT = timedelta(hours=24)
+"""How long a quote can be shown and replayed."""
 
 
 def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -> dict[str, str]:
-    """Quote the best route and store the quote with the route that it rests on.
+    """Quote the best route and store the quote with the route and the market that it rests on.
 
     Parameters
     ----------
@@ -35,47 +44,65 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     best = require_routes(result, missing)[0]
     writer = make_route_writer(resources, router, query)
     quote_id = make_id(IdPrefix.QUOTE, writer.at)
-    expires_at = writer.at + VALID_FOR
-    answer = _describe_amounts(query, best) | {"quoteId": quote_id, "expiresAt": format_time(expires_at)}
+    answer = write_quote(writer, best, quote_id)
+    rests_on = {"request": describe_request(result.request), "slippage_bps": query.slippage_bps, "engine": __version__}
+    packed = resources.snapshots.pack(router.snapshot)
     with resources.database.write() as session:
+        resources.snapshots.keep(session, packed, writer.at + KEPT)
         session.add(
             StoredQuote(
                 id=quote_id,
                 vendor_id=vendor_id,
-                body={"quote": answer, "route": writer.route(best)},
+                body={"quote": answer, "route": writer.route(best, result.certificate), "rests_on": rests_on},
                 created_at=writer.at,
-                expires_at=expires_at,
+                expires_at=writer.at + VALID_FOR,
             )
         )
     return answer
 
 
 def get_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, str]:
-    """Return a quote that was given before; one that was asked for with a key is its vendor's alone.
+    """Return a quote that was given before, while it holds.
 
     Raises
     ------
     NotFound
-        If there is none with this id, or it is another vendor's, or an order's.
+        If this caller may see no such quote.
     Gone
         If it has expired.
     """
     with resources.database.read() as session:
-        row = session.get(StoredQuote, quote_id)
-    if row is None or row.order_id is not None or row.vendor_id not in (None, vendor_id):
-        raise NotFound("There is no quote with this id")
+        row = find_quote(resources, session, quote_id, vendor_id)
     if resources.clock.now() >= row.expires_at:
         raise Gone(f"The quote expired at {format_time(row.expires_at)}; ask for a new one")
     quote: dict[str, str] = row.body["quote"]
     return quote
 
 
-def _describe_amounts(query: RouteQuery, route: Route) -> dict[str, str]:
-    """Write the seven fields of the interface; with a fixed output this is what is promised, not what rounding adds.
+def find_quote(resources: Resources, session: Session, quote_id: str, vendor_id: str | None) -> StoredQuote:
+    """Return a quote that this caller may see: its own, or one that was made without a key.
 
-    Then it is the input that may move: what it takes at most is said too.
+    Raises
+    ------
+    NotFound
+        If there is none.
+    Gone
+        If it was made too long ago.
     """
+    now = resources.clock.now()
+    made_at = read_time(quote_id)
+    if quote_id.startswith(f"{IdPrefix.QUOTE}_") and made_at is not None and made_at < now - KEPT:
+        raise Gone("This quote was made more than 24 hours ago; ask for a new one")
+    row = session.get(StoredQuote, quote_id)
+    if row is None or "rests_on" not in row.body or row.vendor_id not in (None, vendor_id):
+        raise NotFound(f"There is no quote {quote_id!r}")
+    return row
+
+
+def write_quote(writer: RouteWriter, route: Route, quote_id: str) -> dict[str, Any]:
+    """Write the fields of the interface; with a fixed output this is what is promised, not what rounding adds."""
     exact_out = route.side is Side.EXACT_OUT
+    query = writer.query
     most = {"inputAmountMax": str(query.most_in(route.amount_in))} if exact_out else {}
     return {
         "toAmount": str(query.request.amount if exact_out else route.amount_out),
@@ -86,4 +113,6 @@ def _describe_amounts(query: RouteQuery, route: Route) -> dict[str, str]:
         "fromAmount": str(route.amount_in),
         "fromChain": str(route.token_in.chain_id),
         **most,
+        "quoteId": quote_id,
+        "expiresAt": format_time(writer.at + VALID_FOR),
     }

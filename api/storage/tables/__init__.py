@@ -6,6 +6,7 @@ May import `domain`, `storage.base` and `storage.types`. Begin with `orders.py`.
 from api.storage.base import Base
 from api.storage.tables.brands import VendorBrand
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
+from api.storage.tables.market import MarketSnapshot
 from api.storage.tables.orders import Payment, PaymentOrder, Refund, TimelineEntry
 from api.storage.tables.reports import PaymentClaim, PaymentHint
 from api.storage.tables.system import DoubtfulBlock, IdempotencyKey, JobSlot, Lease, StoredQuote, WatchCursor
@@ -25,6 +26,7 @@ __all__ = [
     "IdempotencyKey",
     "JobSlot",
     "Lease",
+    "MarketSnapshot",
     "OwnedAddress",
     "Payment",
     "PaymentClaim",

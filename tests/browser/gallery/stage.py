@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from api.domain.env import EnvMode
 from api.domain.simulation import Action
 from api.services.simulator.actions import simulate
-from tests.browser.chain_shop import ADDRESSES, open_chain_shop, open_net
+from tests.browser.chain_shop import ADDRESSES, open_base_shop, open_net
 from tests.browser.conftest import Tab, open_tab
 from tests.browser.meter import INTERACTIVE
 from tests.browser.shop import Shop, open_shop
@@ -53,7 +53,7 @@ class Stage:
     @cached_property
     def chain(self) -> Shop:
         """The shop whose orders are paid on that chain."""
-        return self.resources.enter_context(open_chain_shop(self.net, self._make_folder("chain")))
+        return self.resources.enter_context(open_base_shop(self._make_folder("chain"), self.net))
 
     @cached_property
     def wallet(self) -> TestWallet:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from babel import Locale
 
-from api.checkout_page.strings import DEFAULT, FOLDER, LANGUAGES, OTHER, load
+from api.checkout_page.language.strings import DEFAULT, FOLDER, LANGUAGES, OTHER, load
 
 PLURALS = ("counts", "script_counts")
 SAME = re.compile(r"dir|protocols\.(?!canonical$|bridge$|cctp_fast).*|page\.token|script\.seconds_left")

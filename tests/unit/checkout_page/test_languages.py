@@ -10,7 +10,9 @@ from flask import Flask, Response, request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.checkout_page.amounts import (
+from api.checkout_page.language.languages import COOKIE, HEADER, choose_strings, choose_tag, mark_language
+from api.checkout_page.language.strings import LANGUAGES, load
+from api.checkout_page.money.amounts import (
     format_count,
     format_duration,
     format_moment,
@@ -20,8 +22,6 @@ from api.checkout_page.amounts import (
     format_value,
     format_whole_units,
 )
-from api.checkout_page.languages import COOKIE, HEADER, choose_strings, choose_tag, mark_language
-from api.checkout_page.strings import LANGUAGES, load
 from api.domain.money import UINT256_MAX
 
 NOON = datetime(2026, 3, 1, 12, 5, tzinfo=UTC)

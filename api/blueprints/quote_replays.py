@@ -1,0 +1,43 @@
+"""Quotes made again, and given out with all that they rest on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.blueprints.base import Blueprint
+from api.context import get_resources
+from api.schemas.quotes import QuoteArchiveSchema, QuoteSchema
+from api.security import find_caller_key, key_optional
+from api.services.routing import replays
+
+blueprint = Blueprint(
+    "quote_replays", __name__, url_prefix="/api/v1/quote", description="Quotes that can be checked by anybody"
+)
+GONE = "The quote was made more than 24 hours ago"
+NOT_FOUND = "No such quote, or another vendor's"
+
+
+@blueprint.get("/<quote_id>/replay", operation="replayQuote")
+@key_optional
+@blueprint.answer(QuoteSchema)
+@blueprint.refusal(404, NOT_FOUND)
+@blueprint.refusal(409, "Another version of the engine runs now, and it answers otherwise")
+@blueprint.refusal(410, GONE)
+def replay(quote_id: str) -> dict[str, Any]:
+    """Make a quote of the last 24 hours again, on the market that it was made on: the same, bit for bit."""
+    return replays.replay_quote(get_resources(), quote_id, _vendor_id())
+
+
+@blueprint.get("/<quote_id>/archive", operation="archiveQuote")
+@key_optional
+@blueprint.answer(QuoteArchiveSchema)
+@blueprint.refusal(404, NOT_FOUND)
+@blueprint.refusal(410, GONE)
+def archive(quote_id: str) -> dict[str, Any]:
+    """Give a quote's question, market and answer as a file for `routing-engine replay FILE`."""
+    return replays.archive_quote(get_resources(), quote_id, _vendor_id())
+
+
+def _vendor_id() -> str | None:
+    key = find_caller_key()
+    return key.vendor_id if key else None

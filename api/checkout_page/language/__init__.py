@@ -1,0 +1,4 @@
+"""The page's texts in each language, and which of them a visitor reads.
+
+Imports nothing else of this tree. Begin with `strings.py`.
+"""

@@ -1,0 +1,75 @@
+"""What came for an order, what is missing, what is too much and what went back: one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from api.checkout_page.language.strings import Strings
+from api.checkout_page.money.transfers import format_amount, name_chain
+from api.domain.orders import OrderStatus
+from api.domain.transfers import TransferKind
+from api.services.checkout.money_seen import MoneySeen, SeenTransfer
+from api.services.orders.views import PublicOrder
+
+Row = Mapping[str, str]
+Sums = dict[tuple[int, str], int]
+_OPEN = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
+
+
+def describe_amounts(
+    order: PublicOrder, seen: MoneySeen, status: OrderStatus, strings: Strings, merchant: str
+) -> Iterator[Row]:
+    """Yield ``name``, ``label`` and ``text`` of each amount that an order's state is about."""
+    words = {name: text.format(merchant=merchant) for name, text in strings.amounts.items()}
+    counted = _sum_up(row for row in seen.payments if row.is_counted)
+    other = _sum_up(row for row in seen.payments if not row.is_counted)
+    sent_back = _sum_up(row for row in seen.transfers if row.kind == TransferKind.REFUND)
+    arrived = _sum_up(seen.payments)
+    kept = {key: arrived.get(key, 0) - amount for key, amount in sent_back.items()}
+    returned = _sum_up(row for row in seen.transfers if row.kind == TransferKind.BRIDGE_REFUND)
+    difference = _find_difference(order, seen, status)
+    if difference or (status != OrderStatus.SUCCESS and arrived):
+        yield from _list_rows(order, strings, "price", words["price"], _wanted(order, order.settlement_amount or 0))
+    yield from _list_rows(order, strings, "arrived", words["came" if status in _OPEN else "arrived"], counted)
+    yield from _list_rows(order, strings, "not_counted", words["not_counted"], other)
+    if difference:
+        name, amount = difference
+        yield from _list_rows(order, strings, name, words[name], _wanted(order, amount))
+    yield from _list_rows(order, strings, "returned", words["returned"], returned)
+    yield from _list_rows(order, strings, "sent_back", words["sent_back"], sent_back)
+    yield from _list_rows(
+        order, strings, "kept", words["kept"], {key: amount for key, amount in kept.items() if amount > 0}
+    )
+
+
+def _find_difference(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> tuple[str, int] | None:
+    """Return what is due or missing, or came beyond the price, and how much; None where it came exactly."""
+    if order.settlement_amount is None or not seen.payments:
+        return None
+    if status in _OPEN:
+        if order.amount_due:
+            return "due", order.amount_due
+    elif status == OrderStatus.FAILED and order.amount_received < order.settlement_amount:
+        return "missing", order.settlement_amount - order.amount_received
+    surplus = order.amount_received - order.settlement_amount
+    return ("surplus", surplus) if surplus > 0 else None
+
+
+def _sum_up(transfers: Iterable[SeenTransfer]) -> Sums:
+    sums: Sums = {}
+    for row in transfers:
+        key = row.chain_id, row.token_address
+        sums[key] = sums.get(key, 0) + row.amount
+    return sums
+
+
+def _wanted(order: PublicOrder, amount: int) -> Sums:
+    """Return an amount of the token that settles the order."""
+    return {(order.settlement_chain_id or 0, order.settlement_token_address or ""): amount}
+
+
+def _list_rows(order: PublicOrder, strings: Strings, name: str, label: str, sums: Sums) -> Iterator[Row]:
+    for (chain_id, token_address), amount in sums.items():
+        text = format_amount(order, chain_id, token_address, amount, strings)
+        is_settled = (chain_id, token_address) == (order.settlement_chain_id, order.settlement_token_address)
+        yield {"name": name, "label": label, "text": text if is_settled else f"{text} · {name_chain(chain_id)}"}

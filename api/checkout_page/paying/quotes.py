@@ -1,0 +1,169 @@
+"""Tokens to choose from and quotes, in the customer's words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from api.checkout_page.language.strings import Strings, isolate
+from api.checkout_page.look.avatars import dress_chain, dress_token
+from api.checkout_page.money.amounts import (
+    CENT_SYMBOLS,
+    CENTS,
+    format_duration,
+    format_money,
+    format_plain,
+    format_rounded,
+    format_value,
+    format_value_number,
+    round_amount,
+)
+from api.checkout_page.paying.networks import describe_network
+from api.services.checkout.payable_tokens import PayableChain, PayableToken
+from api.services.checkout.quote import OrderQuote
+from api.services.orders.views import PublicOrder
+from routing_engine.model import NATIVE_ADDRESS
+from routing_engine.reference.chains import CHAINS
+
+
+def describe_choices(chains: Sequence[PayableChain], strings: Strings) -> dict[str, Any]:
+    """Return the answer of the tokens endpoint: chains, best first, each with its tokens, best first."""
+    return {"chains": [_describe_chain(group, strings) for group in chains]}
+
+
+def quote_json(
+    quote: OrderQuote, order: PublicOrder, now: datetime, strings: Strings, untraced: Collection[int] = ()
+) -> dict[str, Any]:
+    """Return the answer of the quote endpoint; amounts are digit strings, and texts ready to show.
+
+    What is shown of an amount is rounded up; ``shown_amount`` is that, for who asks whether a new price is higher.
+
+    Parameters
+    ----------
+    untraced : collection of int
+        Chains on which payments by smart accounts can't be recognised just now.
+    """
+    decimals, symbol = quote.token_decimals, quote.token_symbol
+    most_text = format_rounded(quote.amount_in_max, decimals, symbol, strings)
+    return {
+        "quote_id": quote.quote_id,
+        "valid_for_s": max(0, int((quote.expires_at - now).total_seconds())),
+        "pay_amount": str(quote.amount_in),
+        "shown_amount": str(round_amount(quote.amount_in, decimals, symbol)),
+        "pay_text": format_rounded(quote.amount_in, decimals, symbol, strings),
+        "exact_text": format_money(quote.amount_in, decimals, symbol, strings),
+        "exact_amount": format_plain(quote.amount_in, decimals),
+        "most_text": most_text if quote.amount_in_max > quote.amount_in else None,
+        "total_text": describe_total(quote.total, quote.amount_out, order, strings),
+        "symbol": symbol,
+        **dress_token(quote.chain_id, quote.token_address, symbol),
+        "chain_id": quote.chain_id,
+        "chain": _name_chain(quote.chain_id),
+        "coin": CHAINS[quote.chain_id].native_currency.symbol,
+        "receive_text": _format_received(quote, order, strings),
+        "route_text": _describe_way(quote, order, strings),
+        "fees": list(_describe_fees(quote, order, strings)),
+        "time_text": format_duration(quote.fill_time_s, strings),
+        "prompts_text": _describe_prompts(quote, order, strings),
+        "add_chain": describe_network(quote.chain_id, order),
+        "wallet_note": _write_wallet_note(quote, strings) if quote.chain_id in untraced else None,
+    }
+
+
+def describe_total(total: int | None, due: int, order: PublicOrder, strings: Strings) -> str:
+    """Say what a payment costs in all and how much of that are fees, in the price's currency."""
+    if total is None:
+        return strings.page["total_unknown"]
+    fees = format_value_number(total - due, order.settlement_token_decimals or 0, order.price_currency, strings)
+    return strings.page["total_in_all"].format(total=_format_value(total, order, strings), fees=fees)
+
+
+def _describe_prompts(quote: OrderQuote, order: PublicOrder, strings: Strings) -> str:
+    """Say what the wallet is going to ask, before it does."""
+    if order.is_simulated:
+        return ""
+    if quote.is_direct or quote.token_address == NATIVE_ADDRESS:
+        return strings.page["prompts_one"]
+    most = format_rounded(quote.amount_in_max, quote.token_decimals, quote.token_symbol, strings)
+    return strings.page["prompts_two"].format(amount=most)
+
+
+def _write_wallet_note(quote: OrderQuote, strings: Strings) -> str:
+    return strings.page["no_traces"].format(chain=_name_chain(quote.chain_id))
+
+
+def _describe_chain(group: PayableChain, strings: Strings) -> dict[str, Any]:
+    name = group.chain["name"]
+    return {
+        "chain_id": group.chain["chainId"],
+        "name": name,
+        **dress_chain(group.chain["chainId"], name),
+        "tokens": [describe_token(choice, strings) for choice in group.tokens],
+    }
+
+
+def describe_token(choice: PayableToken, strings: Strings) -> dict[str, Any]:
+    """Return what a row of the list says of a token."""
+    return {
+        "address": choice.token.address,
+        "symbol": choice.token.symbol,
+        "name": choice.name,
+        **dress_token(choice.token.chain_id, choice.token.address, choice.token.symbol),
+        "hint": strings.page["token_hint"] if choice.is_settlement else "",
+    }
+
+
+def _format_received(quote: OrderQuote, order: PublicOrder, strings: Strings) -> str:
+    decimals, symbol = order.settlement_token_decimals or 0, order.settlement_token_symbol or ""
+    amount = format_money(quote.amount_out, decimals, symbol, strings)
+    return f"{amount} · {_name_chain(quote.settlement_chain_id)}"
+
+
+def _format_value(amount: int, order: PublicOrder, strings: Strings) -> str:
+    """Write an amount of the settlement token as one of the price's currency, which it stands for."""
+    return format_value(amount, order.settlement_token_decimals or 0, order.price_currency, strings)
+
+
+def _describe_way(quote: OrderQuote, order: PublicOrder, strings: Strings) -> str:
+    """Say in one sentence what happens to the money, however many steps that takes."""
+    if quote.is_direct:
+        return strings.route["direct"].format(merchant=isolate(order.vendor_name))
+    bridge = next((step for step in quote.steps if step["fromChainId"] != step["toChainId"]), None)
+    sold, bought = quote.token_symbol, order.settlement_token_symbol or ""
+    words = {"bought": bought, "to_chain": _name_chain(quote.settlement_chain_id)}
+    if bridge is None:
+        return strings.route["swap"].format(**words)
+    kind = "bridge" if sold == bought else "bridge_swap"
+    return strings.route[kind].format(**words, protocol=_name_protocol(bridge["protocol"], strings))
+
+
+def _name_protocol(protocol: str, strings: Strings) -> str:
+    return strings.protocols.get(protocol) or protocol.replace("_", " ").capitalize()
+
+
+def _describe_fees(quote: OrderQuote, order: PublicOrder, strings: Strings) -> Iterator[dict[str, str]]:
+    """Say each kind of fee once: in the price's currency, or where it can't be valued in its own."""
+    sums: dict[tuple[str, bool], int] = {}
+    others: list[tuple[str, bool, str]] = []
+    for cost in quote.costs:
+        key = strings.fees.get(cost["name"], strings.fees["other"]), cost["included"]
+        if cost["value"] is None:
+            others.append((*key, format_rounded(int(cost["amount"]), cost["decimals"], cost["symbol"], strings)))
+        else:
+            sums[key] = sums.get(key, 0) + int(cost["value"])
+    valued = [(*key, _describe_fee(amount, order, strings)) for key, amount in sums.items()]
+    for name, is_included, text in (*valued, *others):
+        yield {"name": name, "note": strings.fees["included" if is_included else "extra"], "text": text}
+
+
+def _describe_fee(amount: int, order: PublicOrder, strings: Strings) -> str:
+    """Say what a fee is valued at; of less than a cent only that."""
+    text = _format_value(amount, order, strings)
+    is_tiny = order.price_currency in CENT_SYMBOLS and amount * 10**CENTS < 10 ** (order.settlement_token_decimals or 0)
+    return strings.fees["tiny" if is_tiny else "about"].format(amount=text)
+
+
+def _name_chain(chain_id: int) -> str:
+    chain = CHAINS.get(chain_id)
+    return chain.name if chain else str(chain_id)

@@ -1,0 +1,250 @@
+"""Where an order stands, in the customer's words: what the page shows and what its scripts poll."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from api.checkout_page.language.strings import Strings, isolate
+from api.checkout_page.look.branding import Contact, find_contact
+from api.checkout_page.money.amount_rows import describe_amounts
+from api.checkout_page.money.stranded import describe_stranded, is_out
+from api.checkout_page.money.transfers import describe_on_its_way, list_transactions
+from api.checkout_page.status.progress import Step, describe_stages
+from api.checkout_page.status.receipt import describe_receipt
+from api.checkout_page.status.redirects import add_outcome
+from api.checkout_page.status.simulation import describe_actions
+from api.checkout_page.status.tab import TabIcon, choose_icon
+from api.checkout_page.status.words import choose_reason, choose_summary, choose_texts
+from api.domain.clock import format_time
+from api.domain.orders import OrderStatus, StatusReason
+from api.services.checkout.journey import Stage
+from api.services.checkout.money_seen import MoneySeen
+from api.services.orders.views import PublicOrder
+
+
+class Panel(StrEnum):
+    """The parts of the page of which a state shows one."""
+
+    PAY = "pay"
+    PROGRESS = "progress"
+    OUTCOME = "outcome"
+
+
+class Tone(StrEnum):
+    """How a state looks."""
+
+    NEUTRAL = "neutral"
+    NOTICE = "notice"
+    PROGRESS = "progress"
+    WARNING = "warning"
+    SUCCESS = "success"
+    FAILURE = "failure"
+
+
+_S = OrderStatus
+_TONES: Mapping[OrderStatus, Tone] = MappingProxyType(
+    {
+        _S.CREATED: Tone.NEUTRAL,
+        _S.PROCESSING: Tone.PROGRESS,
+        _S.SUCCESS: Tone.SUCCESS,
+        _S.FAILED: Tone.FAILURE,
+        _S.EXPIRED: Tone.WARNING,
+        _S.CANCELLED: Tone.NEUTRAL,
+        _S.REFUNDED: Tone.NEUTRAL,
+    }
+)
+_REDIRECT_AFTER_S: Mapping[OrderStatus, int] = MappingProxyType({_S.SUCCESS: 8})
+"""Who did not succeed decides for themselves: there is something to read, and perhaps to copy."""
+_OPEN = frozenset({_S.CREATED, _S.PROCESSING})
+_FINE = frozenset({"", StatusReason.PAID_LATE})
+"""Reasons with which a success leaves nothing to ask."""
+_LACKS_MONEY = frozenset({StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageState:
+    """What the page shows of an order at one moment.
+
+    Parameters
+    ----------
+    panel : Panel
+        The part that is visible.
+    banner : mapping or None
+        Title and text above the payment form, when something came or went wrong before.
+    transactions : tuple of mapping
+        See `list_transactions`.
+    steps : tuple of mapping
+        The stages of the payment that is awaited; see `describe_stages`.
+    amounts : tuple of mapping
+        What came for an open order and what is due; see `describe_amounts`.
+    receipt : mapping or None
+        Of a closed order; see `describe_receipt`.
+    contact : Contact or None
+        How the merchant is reached; see `find_contact`.
+    is_wrong : bool
+        Whether there is something to ask the merchant about.
+    summary_text : str
+        The word above the price.
+    tab_title, tab_icon : str and TabIcon
+        What the browser's tab says.
+    on_its_way_text : str
+        What a bridge has taken in and not delivered yet; empty if there is no such thing.
+    return_url : str or None
+        The merchant's callback URL with the outcome, once there is one.
+    cancel_url : str or None
+        The merchant's address for who does not want to pay, with the present status, while the order is open; going
+        there closes nothing.
+    redirect_after_s : int or None
+        After how long a customer who saw the outcome happen is taken there; None if they decide themselves.
+    stranded : tuple of mapping
+        Where money is that a bridge did not deliver; see `describe_stranded`.
+    asks_if_paid : bool
+        Whether to ask the customer for a payment that is not seen yet.
+    can_pay_anyway : bool
+        Whether another payment can be made although one is on its way: anybody may have made that one.
+    test_actions : tuple of mapping
+        ``action``, ``title`` and ``text`` of what can be simulated now.
+    changes : int
+        Grows with everything that happens to the order; tells news from what was known before.
+    now, looked_at : str and str or None
+        When this was said, and up to when every chain has been read.
+    nothing_seen_until : str or None
+        Up to when certainly nothing was seen for a closed order; None where something was, or that is not known.
+    """
+
+    payment_order_id: str
+    payment_order_status: OrderStatus
+    status_reason: StatusReason
+    panel: Panel
+    tone: Tone
+    title: str
+    text: str
+    banner: Mapping[str, str] | None
+    steps: tuple[Step, ...]
+    amounts: tuple[Mapping[str, str], ...]
+    receipt: Mapping[str, Any] | None
+    contact: Contact | None
+    is_wrong: bool
+    summary_text: str
+    tab_title: str
+    tab_icon: TabIcon
+    stranded: tuple[Mapping[str, str | bool], ...]
+    transactions: tuple[Mapping[str, str | bool | None], ...]
+    on_its_way_text: str
+    return_url: str | None
+    cancel_url: str | None
+    redirect_after_s: int | None
+    asks_if_paid: bool
+    can_pay_anyway: bool
+    test_actions: tuple[Mapping[str, str], ...]
+    changes: int
+    now: str
+    looked_at: str | None
+    nothing_seen_until: str | None
+
+    def json(self) -> dict[str, Any]:
+        """Return the answer of the status endpoint."""
+        return asdict(self)
+
+
+def build_state(
+    order: PublicOrder, seen: MoneySeen, now: datetime, strings: Strings, stages: Sequence[Stage] = ()
+) -> PageState:
+    """Put an order's present state into words.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+        Those of the payment that is awaited.
+    """
+    merchant = isolate(order.vendor_name)
+    status, reason = _find_effective_status(order, now)
+    panel = _choose_panel(order, status)
+    shown = choose_reason(order, seen, status, reason)
+    texts = choose_texts(order, seen, status, shown, strings)
+    banner = texts if panel is Panel.PAY and shown else None
+    tone = Tone.NOTICE if _is_unpayable(order, status) else _TONES[status]
+    is_wrong = banner is not None or (panel is Panel.OUTCOME and not (status == _S.SUCCESS and shown in _FINE))
+    is_open = status in _OPEN
+    return PageState(
+        payment_order_id=order.order_id,
+        payment_order_status=status,
+        status_reason=reason,
+        panel=panel,
+        tone=tone,
+        title=texts["title"],
+        text=texts["text"],
+        banner=banner,
+        steps=tuple(describe_stages(stages, order, now, strings, merchant)) if is_open else (),
+        amounts=tuple(describe_amounts(order, seen, status, strings, merchant)) if is_open and shown else (),
+        receipt=describe_receipt(order, seen, status, strings, merchant),
+        contact=find_contact(order, strings),
+        is_wrong=is_wrong,
+        summary_text=choose_summary(status, strings, merchant),
+        tab_title=strings.page["title"].format(merchant=merchant)
+        if panel is Panel.PAY and banner is None
+        else f"{texts['title']} · {merchant}",
+        tab_icon=choose_icon(status, is_wrong=is_wrong and tone is not Tone.SUCCESS),
+        stranded=tuple(describe_stranded(order, merchant, strings)),
+        transactions=tuple(list_transactions(order, seen, merchant, strings)),
+        on_its_way_text=describe_on_its_way(order, seen, strings),
+        return_url=add_outcome(_choose_callback(order, status), order.order_id, status),
+        cancel_url=add_outcome(order.cancel_callback_url, order.order_id, status) if is_open else None,
+        redirect_after_s=None if is_out(order) else _REDIRECT_AFTER_S.get(status),
+        asks_if_paid=status == _S.EXPIRED and order.payable and not seen.transfers,
+        can_pay_anyway=panel is Panel.PROGRESS and bool(seen.on_its_way) and _takes_more(order),
+        test_actions=tuple(describe_actions(order, status, strings)),
+        changes=len(order.timeline) + len(seen.transfers),
+        now=format_time(now),
+        looked_at=format_time(seen.looked_at) if seen.looked_at else None,
+        nothing_seen_until=_find_nothing_seen_until(order, seen, status),
+    )
+
+
+def _find_effective_status(order: PublicOrder, now: datetime) -> tuple[OrderStatus, StatusReason]:
+    """Say that the time is over as soon as it is; the worker writes it down a moment later."""
+    if order.status == _S.CREATED and now >= order.expires_at:
+        return _S.EXPIRED, StatusReason.EXPIRED
+    return order.status, order.status_reason
+
+
+def _is_unpayable(order: PublicOrder, status: OrderStatus) -> bool:
+    return status == _S.CREATED and not order.payable
+
+
+def _takes_more(order: PublicOrder) -> bool:
+    return order.payable and bool(order.amount_due)
+
+
+def _choose_panel(order: PublicOrder, status: OrderStatus) -> Panel:
+    if status == _S.CREATED:
+        return Panel.PAY if order.payable else Panel.OUTCOME
+    if status == _S.PROCESSING:
+        return Panel.PAY if _takes_more(order) and order.status_reason in _LACKS_MONEY else Panel.PROGRESS
+    return Panel.OUTCOME
+
+
+def _find_nothing_seen_until(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> str | None:
+    """Say up to when nothing came, if the chains were read since the order was closed; only then that is known."""
+    if status in _OPEN or seen.transfers or order.amount_received or order.transactions or seen.looked_at is None:
+        return None
+    has_ended = order.status == status and order.timeline
+    closed_at = datetime.fromisoformat(order.timeline[-1]["at"]) if has_ended else order.expires_at
+    return format_time(seen.looked_at) if seen.looked_at >= closed_at else None
+
+
+def _choose_callback(order: PublicOrder, status: OrderStatus) -> str:
+    """Choose the merchant's URL; a refund goes the way of a failure, so that nobody takes it for a payment."""
+    match status:
+        case _S.SUCCESS:
+            return order.success_callback_url
+        case _S.CANCELLED:
+            return order.cancel_callback_url
+        case _S.FAILED | _S.EXPIRED | _S.REFUNDED:
+            return order.failure_callback_url
+    return ""

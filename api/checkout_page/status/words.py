@@ -1,0 +1,89 @@
+"""Which words an order's state has: by its status, by the reason, and by the money that came."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from api.checkout_page.language.strings import Strings, fill, isolate
+from api.checkout_page.money.amounts import format_money
+from api.checkout_page.money.stranded import is_out
+from api.checkout_page.money.transfers import describe_amounts
+from api.domain.orders import OrderStatus, StatusReason
+from api.services.checkout.money_seen import MoneySeen
+from api.services.orders.payability import NotPayable
+from api.services.orders.views import PublicOrder
+
+PAID_AFTER_CLOSE = "paid_after_close"
+PARTIALLY_REFUNDED = "partially_refunded"
+ON_ITS_WAY = "on_its_way"
+
+_UNPAID = frozenset({OrderStatus.CANCELLED, OrderStatus.EXPIRED})
+"""Closed without money: whatever is seen for one of these came afterwards."""
+_WAITING = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
+
+_SUMMARIES: Mapping[OrderStatus, str] = MappingProxyType(
+    {
+        OrderStatus.CREATED: "pay_to",
+        OrderStatus.PROCESSING: "payment_to",
+        OrderStatus.SUCCESS: "paid_to",
+        OrderStatus.REFUNDED: "refunded_by",
+    }
+)
+
+
+def choose_reason(order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str) -> str:
+    """Return the reason to put into words: what came is said, whether it changed the order or not."""
+    if status in _WAITING:
+        return reason or _describe_what_came(order, seen)
+    came_late = any(row.is_after_close for row in seen.payments) or (status in _UNPAID and bool(seen.payments))
+    return PAID_AFTER_CLOSE if came_late and reason != PARTIALLY_REFUNDED else reason
+
+
+def choose_texts(
+    order: PublicOrder, seen: MoneySeen, status: OrderStatus, reason: str, strings: Strings
+) -> dict[str, str]:
+    """Return ``title`` and ``text`` of an order's state."""
+    return fill(_choose_text(order, status, reason, strings), **_collect_values(order, seen, strings))
+
+
+def choose_summary(status: OrderStatus, strings: Strings, merchant: str) -> str:
+    """Return the word above the price: to be paid, on its way, or paid."""
+    return strings.page[_SUMMARIES.get(status, "order_at")].format(merchant=merchant)
+
+
+def _describe_what_came(order: PublicOrder, seen: MoneySeen) -> str:
+    """Name what came for an order that still waits for money; nothing where it has all it wants."""
+    if not order.amount_due:
+        return ""
+    if any(row.is_counted for row in seen.payments):
+        return StatusReason.UNDERPAID
+    if seen.payments:
+        return StatusReason.WRONG_TOKEN
+    return ON_ITS_WAY if seen.on_its_way and order.status == OrderStatus.CREATED else ""
+
+
+def _choose_text(order: PublicOrder, status: OrderStatus, reason: str, strings: Strings) -> dict[str, str]:
+    if status == OrderStatus.CREATED and not order.payable:
+        return strings.notice[
+            "not_payable" if order.not_payable_reason == NotPayable.NO_ACCOUNT else "live_unavailable"
+        ]
+    if is_out(order):
+        return strings.notice["stranded"]
+    if status in _WAITING and reason in {StatusReason.UNDERPAID, StatusReason.WRONG_TOKEN, ON_ITS_WAY}:
+        return strings.of_status(OrderStatus.PROCESSING, reason)
+    return strings.of_status(status, reason)
+
+
+def _collect_values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> dict[str, str]:
+    """Return what the texts' placeholders stand for."""
+    decimals, symbol = order.settlement_token_decimals or 0, order.settlement_token_symbol or ""
+    foreign = [row for row in seen.payments if not row.is_counted]
+    return {
+        "merchant": isolate(order.vendor_name),
+        "currency": order.price_currency,
+        "price": format_money(order.price_amount, order.price_decimals, order.price_currency, strings),
+        "received": format_money(order.amount_received, decimals, symbol, strings),
+        "missing": format_money(order.amount_due or 0, decimals, symbol, strings),
+        "came": describe_amounts(order, foreign, strings) or strings.transfer["other_token"],
+    }

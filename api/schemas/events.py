@@ -1,0 +1,89 @@
+"""Wire format of events: the body that webhooks get, and their list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import ClassVar
+
+from marshmallow import fields
+
+from api.domain.env import EnvMode
+from api.domain.events import EventType
+from api.domain.orders import OrderStatus, StatusReason
+from api.schemas.base import AnswerSchema, BaseSchema
+from api.schemas.fields import EnvModeField, FreeObject, TextField
+from api.schemas.payment_links import ORDER_EXAMPLE
+from api.schemas.payments import TransactionAnswer
+from api.schemas.routing_fields import CountField
+from api.schemas.texts import MaybeHash, Moment, Text, Word
+
+MAX_PAGE = 100
+EVENT_EXAMPLE = "evt_01kjmr9w2c7g5v0n3b6x8y4z1d9s7k5m2ht"
+
+
+class EventDataSchema(AnswerSchema):
+    """The order that an event is about, as it was then."""
+
+    payment_order_id = Text("Id of the order", example=ORDER_EXAMPLE)
+    metadata = FreeObject(metadata={"description": "As it was given with the link", "example": {"cart": "7"}})
+    transaction_hash = MaybeHash("The payer's transaction on the chain it paid from; empty before there is one")
+    payment_order_status = Word(OrderStatus, "The order's status")
+    status_reason = Word(StatusReason, "Why it stands there; empty where there is nothing to say")
+    transactions = fields.List(
+        fields.Nested(TransactionAnswer), metadata={"description": "All transactions of the order, oldest first"}
+    )
+
+
+class EventSchema(AnswerSchema):
+    """Something that happened to a payment order."""
+
+    resource = Text("Always `event`", example="event")
+    type = Word(EventType, "What happened")
+    created_at = Moment("When it happened")
+    env_mode = Word(EnvMode, "The order's environment")
+    data = fields.Nested(EventDataSchema, metadata={"description": "The order that it happened to"})
+
+
+class WebhookBodySchema(AnswerSchema):
+    """What a webhook gets."""
+
+    event = fields.Nested(EventSchema, metadata={"description": "The event"})
+
+
+class EventsQuery(BaseSchema):
+    """From where on events are asked for."""
+
+    since = TextField(
+        max_length=64,
+        load_default=None,
+        allow_none=False,
+        metadata={"description": "`next_cursor` of the page before, the id of an event, or a moment with a time zone"},
+    )
+    limit = CountField(minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE, metadata={"description": "At most so many"})
+    env_mode = EnvModeField(
+        load_default=None, allow_none=False, metadata={"description": "The key's own environment without it"}
+    )
+
+
+class _PayloadField(fields.Function):
+    """The event within a stored body, as it was sent."""
+
+    shape: ClassVar[Mapping[str, str]] = {"$ref": "#/components/schemas/Event"}
+
+
+class ListedEventSchema(AnswerSchema):
+    """An event with its id."""
+
+    id = Text("The `webhook-id` of its deliveries", example=EVENT_EXAMPLE)
+    event = _PayloadField(lambda row: json.loads(row.payload)["event"], metadata={"description": "What webhooks get"})
+
+
+class EventPageSchema(AnswerSchema):
+    """Events in the order in which they became known."""
+
+    data = fields.List(
+        fields.Nested(ListedEventSchema), attribute="events", metadata={"description": "The events of this page"}
+    )
+    next_cursor = Text("Send it as `since` to go on from here; null where there is none", allow_none=True)
+    has_more = fields.Boolean(metadata={"description": "Whether there are more by now"})

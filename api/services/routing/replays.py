@@ -1,0 +1,63 @@
+"""Quotes made again, on the market that they were made on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from api.domain.errors import Conflict, Gone
+from api.services.resources import Resources
+from api.services.routing.query import RouteQuery
+from api.services.routing.quotes import find_quote, write_quote
+from api.services.routing.serializers import RouteWriter
+from api.storage.tables import StoredQuote
+from routing_engine import Archive, Router, RouteResult, Snapshot, __version__
+from routing_engine.archive.archive import find_difference
+from routing_engine.archive.request_records import read_request
+
+
+def replay_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, Any]:
+    """Search the quote's market again and return what that gives: the same quote, bit for bit.
+
+    Raises
+    ------
+    NotFound, Gone
+        As `find_quote`.
+    Conflict
+        If this process runs another version of the engine, which answers otherwise.
+    """
+    row, snapshot = _read(resources, quote_id, vendor_id)
+    result = _search_again(resources, row, snapshot)
+    best, rests_on = result.best(), row.body["rests_on"]
+    query = RouteQuery(request=result.request, slippage_bps=rests_on["slippage_bps"])
+    writer = RouteWriter(
+        query=query, snapshot_id=result.snapshot_id, gas_prices=snapshot.gas_prices, at=row.created_at
+    )  # fmt: skip
+    route = writer.route(best, result.certificate) | {"id": row.body["route"]["id"]}
+    again = {"quote": write_quote(writer, best, row.id), "route": route}
+    difference = find_difference({name: row.body[name] for name in again}, again)
+    if difference:
+        engines = f"routing-engine {rests_on['engine']} made this quote, and {__version__} runs now"
+        raise Conflict(f"The quote cannot be made again: {difference} differs; {engines}")
+    return again["quote"]
+
+
+def archive_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, Any]:
+    """Return a quote's question, market and answer as a file for `routing-engine replay`; raises as `replay_quote`."""
+    row, snapshot = _read(resources, quote_id, vendor_id)
+    return Archive.of(_search_again(resources, row, snapshot), snapshot).describe()
+
+
+def _read(resources: Resources, quote_id: str, vendor_id: str | None) -> tuple[StoredQuote, Snapshot]:
+    with resources.database.read() as session:
+        row = find_quote(resources, session, quote_id, vendor_id)
+        session.expunge(row)
+        snapshot = resources.snapshots.find(session, row.body["route"]["snapshotId"])
+    if snapshot is None:
+        raise Gone("The market of this quote is kept no longer; ask for a new quote")
+    return row, snapshot
+
+
+def _search_again(resources: Resources, row: StoredQuote, snapshot: Snapshot) -> RouteResult:
+    rests_on: Mapping[str, Any] = row.body["rests_on"]
+    return Router(snapshot).find_routes(read_request(rests_on["request"]))

@@ -1,0 +1,40 @@
+"""What a customer sees and does on the page, whichever test it is."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+
+def come_back(page: Page) -> None:
+    """Come back to the page, which asks for news then."""
+    page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+
+
+def simulate(page: Page, title: str) -> None:
+    """Use the panel of the test mode."""
+    if page.locator("#test-controls").get_attribute("open") is None:
+        page.get_by_text("Test controls").click()
+    with page.expect_response("**/simulate"):
+        page.get_by_role("button", name=re.compile(f"^{title} ")).click()
+
+
+def expect_heading(page: Page, text: str) -> None:
+    expect(page.get_by_role("heading", name=text)).to_be_visible()
+
+
+def read_stages(page: Page) -> list[str]:
+    """Return the stages, each with its state."""
+    return [
+        f"{row.get_attribute('data-state')}: {row.locator('.step-label').inner_text()}"
+        for row in page.locator("#steps > li").all()
+    ]
+
+
+def read_rows(page: Page, where: str = "#receipt-rows") -> dict[str, list[str]]:
+    """Return the texts of each kind of row."""
+    found: dict[str, list[str]] = {}
+    for row in page.locator(f"{where} > div").all():
+        found.setdefault(row.get_attribute("data-name") or "", []).append(row.locator("dd").inner_text())
+    return found

@@ -1,0 +1,132 @@
+"""A payment that names no order: the page has the wallet sign whose money it was."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from eth_account import Account
+from eth_account.messages import encode_typed_data
+from playwright.sync_api import Page, Route, expect
+
+from api.domain.env import EnvMode
+from tests.browser.chain_shop import CHAIN, PRICE, choose, pay_button
+from tests.browser.conftest import Tab
+from tests.browser.wallet import TestWallet
+from tests.support.main_net import MainNet
+
+KEY = bytes.fromhex("4c" * 32)
+SIGNER = Account.from_key(KEY).address.lower()
+HASH = f"0x{'ab' * 32}"
+TYPED_DATA = {
+    "types": {
+        "EIP712Domain": [{"name": "name", "type": "string"}, {"name": "chainId", "type": "uint256"}],
+        "Payment": [{"name": "order", "type": "string"}, {"name": "logIndex", "type": "int256"}],
+    },
+    "primaryType": "Payment",
+    "domain": {"name": "Checkout", "chainId": CHAIN},
+    "message": {"order": "po_1", "logIndex": 3},
+}
+
+
+@pytest.fixture(scope="module")
+def net(net: MainNet) -> MainNet:
+    net.fund(SIGNER, "USDC", 10 * PRICE)
+    net.fund(SIGNER, "ETH", 10**18)
+    net.chain.rpc("anvil_impersonateAccount", SIGNER)
+    return net
+
+
+@pytest.fixture
+def wallet(wallet: TestWallet) -> TestWallet:
+    wallet.account, wallet.key = SIGNER, KEY
+    return wallet
+
+
+def answer_claims(page: Page, *log_indexes: int) -> list[dict[str, Any]]:
+    """Answer for the service what it finds in a transaction; return the signatures that the page hands in."""
+    handed_in: list[dict[str, Any]] = []
+
+    def answer(route: Route) -> None:
+        if route.request.method == "GET":
+            offers = [
+                {"log_index": each, "token": "USDC", "amount_text": f"{each}.00 USDC", "typed_data": TYPED_DATA}
+                for each in log_indexes
+            ]
+            return route.fulfill(json={"candidates": offers})
+        handed_in.append(json.loads(route.request.post_data or ""))
+        state = page.request.get(f"{page.url}/status").json()
+        return route.fulfill(json={**state, "claim_text": "Thank you. This payment counts for the order."})
+
+    page.route("**/claim*", answer)
+    return handed_in
+
+
+def signer_of(signed: dict[str, Any]) -> str:
+    return Account.recover_message(encode_typed_data(full_message=TYPED_DATA), signature=signed["signature"]).lower()
+
+
+def test_who_says_that_they_have_paid_signs_for_it(tab: Tab, wallet: TestWallet) -> None:
+    wallet.inject(tab.context, "Signing Wallet")
+    page = tab.visit(tab.shop.real_order(EnvMode.TEST))
+    handed_in = answer_claims(page, 3)
+    page.get_by_text("You have paid, and it is not shown here?").click()
+    page.get_by_label("Transaction hash").fill("0x12")
+    page.get_by_role("button", name="Sign with the wallet that paid").click()
+    expect(page.locator("#claim-said")).to_contain_text("A transaction hash is 0x and 64 more characters.")
+    page.get_by_label("Transaction hash").fill(f" {HASH.upper().replace('X', 'x')} ")
+    page.get_by_role("button", name="Sign with the wallet that paid").click()
+    expect(page.locator("#claim-said")).to_have_text("Thank you. This payment counts for the order.")
+    tab.inspect("claim-signed")
+    (signed,) = handed_in
+    assert {key: signed[key] for key in ("chainId", "hash", "logIndex", "account")} == {
+        "chainId": CHAIN, "hash": HASH, "logIndex": 3, "account": SIGNER,
+    }  # fmt: skip
+    assert signer_of(signed) == SIGNER
+    expect(page.get_by_role("heading", name="Your wallet is asking you")).to_be_hidden()
+
+
+def test_of_several_transfers_the_customer_says_which(tab: Tab, wallet: TestWallet) -> None:
+    wallet.inject(tab.context, "Signing Wallet")
+    page = tab.visit(tab.shop.real_order(EnvMode.TEST))
+    handed_in = answer_claims(page, 3, 7)
+    page.get_by_text("You have paid, and it is not shown here?").click()
+    page.get_by_label("Transaction hash").fill(HASH)
+    page.get_by_role("button", name="Sign with the wallet that paid").click()
+    tab.inspect("claim-choice")
+    page.get_by_role("button", name="7.00 USDC").click()
+    expect(page.locator("#claim-said")).to_contain_text("Thank you.")
+    assert [each["logIndex"] for each in handed_in] == [7]
+
+
+def test_who_does_not_sign_is_told_that_the_money_is_not_lost(tab: Tab, wallet: TestWallet) -> None:
+    wallet.inject(tab.context, "Signing Wallet")
+    wallet.declines = {"eth_signTypedData_v4"}
+    page = tab.visit(tab.shop.real_order(EnvMode.TEST))
+    handed_in = answer_claims(page, 3)
+    page.get_by_text("You have paid, and it is not shown here?").click()
+    page.get_by_label("Transaction hash").fill(HASH)
+    page.get_by_role("button", name="Sign with the wallet that paid").click()
+    expect(page.locator("#claim-said")).to_contain_text("You did not sign. The payment was sent and is not lost")
+    assert handed_in == []
+
+
+def test_a_payment_without_the_orders_name_is_signed_for_at_once(tab: Tab, wallet: TestWallet) -> None:
+    wallet.inject(tab.context, "Signing Wallet")
+    page = choose(tab, "USDC")
+    handed_in = answer_claims(page, 3)
+
+    def forget_reference(route: Route) -> None:
+        told = route.fetch().json()
+        for each in told["transactions"]:
+            each["data"] = each["data"][:-32]
+        route.fulfill(json={**told, "has_reference": False})
+
+    page.route("**/transactions", forget_reference)
+    pay_button(page).click()
+    expect(page.get_by_role("heading", name="Payment sent")).to_be_visible()
+    expect(page.locator("#claim-said")).to_have_text("Thank you. This payment counts for the order.")
+    (signed,) = handed_in
+    assert signed["hash"] == page.locator(".transaction .mono").inner_text()
+    assert signer_of(signed) == SIGNER
