@@ -16,6 +16,8 @@ from api.domain.env import EnvMode
 from api.market_settings import read_endpoints, read_plan
 from api.secrets.keys import SecretKeyFault, parse_keys
 
+DOLLARS_A_MINUTE = 0.25
+"""Fifteen dollars an hour: nobody waits for half an hour to save a dollar, but to save ten."""
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
@@ -62,6 +64,8 @@ class Config:
     confirmations : Confirmations
         Blocks that a payment waits for, by its dollars and its chain, such as ``*:100=1,1000=6;1:100=2,1000=6``; and
         the dollars above which two things must speak for it (``DOUBLE_CHECK_ABOVE``).
+    value_of_time : float
+        Dollars that a minute of waiting is worth to a customer, when the page chooses between ways to pay.
     screening : str or None
         Installed check of payers' and merchants' addresses; see `api.services.chains.screening`. Nobody is checked
         without it.
@@ -91,6 +95,7 @@ class Config:
     rate_limit_page: int = 1500
     forwarded_allow_ips: str = ""
     confirmations: Confirmations = field(default_factory=Confirmations)
+    value_of_time: float = DOLLARS_A_MINUTE
     screening: str | None = None
     secret_keys: tuple[str, ...] = field(default=(), repr=False)
     metrics_token: str | None = field(default=None, repr=False)
@@ -151,6 +156,7 @@ class Config:
                 _read_confirmations(env.str("CONFIRMATIONS", None)),
                 doubted_above=env.int("DOUBLE_CHECK_ABOVE", DOUBTED_ABOVE, validate=validate.Range(min=0)),
             ),
+            value_of_time=env.float("VALUE_OF_TIME", DOLLARS_A_MINUTE, validate=validate.Range(min=0, max=1_000)),
             screening=env.str("SCREENING", None) or None,
             secret_keys=_read_secret_keys(env.str("SECRET_KEYS", "")),
             metrics_token=env.str("METRICS_TOKEN", None) or None,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
-from flask import Flask, current_app
+from flask import Flask, current_app, g
 
 from api.config import Config, ConfigError
 from api.domain.clock import Clock, SystemClock
@@ -24,6 +25,8 @@ from routing_engine.errors import BadChainsFile
 from routing_engine.reference.chains import add_chains
 
 EXTENSION = "checkout"
+OWN = "own_resources"
+"""Of a request, in its `flask.g`."""
 
 
 def build_resources(config: Config, *, clock: Clock | None = None) -> Resources:
@@ -98,7 +101,18 @@ def attach_resources(app: Flask, resources: Resources) -> None:
 
 def get_resources() -> Resources:
     """Return the resources of the request that is being served."""
-    return get_resources_of(current_app)
+    own = g.get(OWN)
+    return own if isinstance(own, Resources) else get_resources_of(current_app)
+
+
+@contextmanager
+def serve_with(resources: Resources) -> Iterator[None]:
+    """Let the request that is being served have resources of its own."""
+    setattr(g, OWN, resources)
+    try:
+        yield
+    finally:
+        g.pop(OWN)
 
 
 def get_resources_of(app: Flask) -> Resources:

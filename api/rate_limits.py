@@ -97,7 +97,8 @@ class RateLimits:
         if not limits:
             return response
         tightest = min(limits, key=lambda limit: (not limit.breached, limit.remaining))
-        seconds = max(1, tightest.reset_at - int(time.time()))
+        # The end of the window comes rounded up; no caller has to wait longer than a whole window.
+        seconds = min(max(1, tightest.reset_at - int(time.time())), tightest.limit.get_expiry())
         response.headers["RateLimit-Limit"] = str(tightest.limit.amount)
         response.headers["RateLimit-Remaining"] = str(max(0, tightest.remaining))
         response.headers["RateLimit-Reset"] = str(seconds)

@@ -20,6 +20,7 @@ from webargs.flaskparser import FlaskParser
 from webargs.multidictproxy import MultiDictProxy
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
+from api.blueprints.repeats import RepeatHeaders, answer_once
 from api.context import get_resources
 from api.domain.errors import InvalidData, Problem, UnsupportedMedia
 from api.errors import answer_http_error
@@ -30,7 +31,7 @@ from api.schemas import problems_of, refuse_unknown
 from api.schemas.errors import ErrorSchema
 from api.schemas.events import WebhookBodySchema
 from api.schemas.stream import StreamMessageSchema
-from api.security import read_admission
+from api.security import get_caller_key, read_admission
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -115,10 +116,6 @@ class Blueprint(flask_smorest.Blueprint):
         """Pass the checked query parameters to the view as its next positional argument."""
         return cast(Decorator, super().arguments(schema, location="query", **options))
 
-    def headers(self, schema: type[Schema] | Schema, **options: Any) -> Decorator:
-        """Pass the checked request headers to the view as its next positional argument."""
-        return cast(Decorator, super().arguments(schema, location="headers", **options))
-
     def answer(self, schema: type[Schema] | Schema, status: int = 200, **options: Any) -> Decorator:
         """Write what the view returns with `schema`, which the OpenAPI document shows."""
         return cast(Decorator, super().response(status, schema, **options))
@@ -133,10 +130,23 @@ class Blueprint(flask_smorest.Blueprint):
 
     def _serve(self, method: str, rule: str, operation: str) -> Decorator:
         def serve(view: View) -> View:
-            named = self.doc(operationId=operation)(_refuse_undeclared(view))
+            strict = _refuse_undeclared(view)
+            if method == "POST" and read_admission(view) is get_caller_key:  # who needs a key changes something
+                strict = _make_repeatable(strict)
+            named = self.doc(operationId=operation)(strict)
             return cast(View, self.route(rule, methods=[method])(named))
 
         return serve
+
+
+def _make_repeatable(view: View) -> View:
+    """Answer repetitions of a request alike, and describe their header in the OpenAPI document."""
+    repeatable = answer_once(view)
+    described = deepcopy(getattr(view, "_apidoc", {}))
+    parameters = described.setdefault("arguments", {}).setdefault("parameters", [])
+    parameters.append({"in": "header", "required": False, "schema": RepeatHeaders})
+    repeatable.__dict__["_apidoc"] = described
+    return cast(View, repeatable)
 
 
 def _refuse_undeclared(view: View) -> View:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import request
-
 from api.blueprints.base import Blueprint
 from api.context import get_resources
-from api.schemas.payment_links import EXAMPLE, IdempotencySchema, NewPaymentLinkSchema, PaymentLinkAnswer
+from api.schemas.payment_links import EXAMPLE, NewPaymentLinkSchema, PaymentLinkAnswer
 from api.security import get_caller_key, key_required
-from api.services.idempotency import Repeatable
 from api.services.orders.creation import NewLink, create_link
 
 blueprint = Blueprint(
@@ -21,15 +18,10 @@ blueprint = Blueprint(
 
 @blueprint.post("", operation="createPaymentLink")
 @key_required
-@blueprint.headers(IdempotencySchema)
 @blueprint.body(NewPaymentLinkSchema, example=EXAMPLE)
 @blueprint.answer(PaymentLinkAnswer)
-def create(headers: dict[str, str], link: dict[str, Any]) -> Mapping[str, str]:
-    """Create a payment order and get the URL to send the customer to.
-
-    With an `Idempotency-Key` header, the same request may be sent again within 24 hours: it gets the first answer.
-    """
+def create(link: dict[str, Any]) -> Mapping[str, str]:
+    """Create a payment order and get the URL to send the customer to."""
     key = get_caller_key()
     key.require_env(link["env_mode"])
-    repeatable = Repeatable(key=headers["key"], body=request.get_data()) if "key" in headers else None
-    return create_link(get_resources(), key.vendor_id, NewLink(**link), repeatable=repeatable)
+    return create_link(get_resources(), key.vendor_id, NewLink(**link))

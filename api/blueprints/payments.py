@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from flask import request
+
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.simulation import Action
 from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
 from api.schemas.refunds import EXAMPLE, NewRefundSchema
 from api.security import get_caller_key, key_required
+from api.services.idempotency import HEADER
 from api.services.orders import commands
 from api.services.orders.refunds import RefundRequest
 from api.services.simulator.actions import simulate_for
@@ -59,10 +62,12 @@ def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
     """Send some or all of what reached the merchant for an order back.
 
     `refunds` of the answer has each `transaction` that the merchant's own wallet has to sign; in test mode without
-    chains that wallet signs by itself. The order becomes refunded once nothing is left of what came.
+    chains that wallet signs by itself. The order becomes refunded once nothing is left of what came. Send an
+    `Idempotency-Key` with each refund: without one, a request like one that is under way counts as its repetition.
     """
     key = get_caller_key()
-    return commands.refund(get_resources(), key.vendor_id, key.env_mode, order_id, RefundRequest(**body))
+    asked = RefundRequest(**body, has_key=HEADER in request.headers)
+    return commands.refund(get_resources(), key.vendor_id, key.env_mode, order_id, asked)
 
 
 @blueprint.post("/<order_id>/simulate", operation="simulatePaymentOrder")

@@ -7,7 +7,7 @@ from api.context import get_resources
 from api.schemas.quotes import QuoteQuerySchema, QuoteSchema
 from api.security import find_caller_key, key_optional
 from api.services.routing.query import RouteQuery
-from api.services.routing.quotes import make_quote
+from api.services.routing.quotes import get_quote, make_quote
 
 blueprint = Blueprint(
     "quotes", __name__, url_prefix="/api/v1/quote", description="What a swap gives at the market rate"
@@ -26,3 +26,13 @@ def quote(query: RouteQuery) -> dict[str, str]:
     """
     key = find_caller_key()
     return make_quote(get_resources(), query, key.vendor_id if key else None)
+
+
+@blueprint.get("/<quote_id>", operation="readQuote")
+@key_optional
+@blueprint.answer(QuoteSchema)
+@blueprint.refusal(410, "The quote has expired")
+def show(quote_id: str) -> dict[str, str]:
+    """Read a quote again while it holds; one that was asked for with a key, with a key of the same vendor."""
+    key = find_caller_key()
+    return get_quote(get_resources(), quote_id, key.vendor_id if key else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from flask import Response
@@ -9,7 +10,7 @@ from flask import Response
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.event_stream import CONTENT_TYPE, stream_events
-from api.schemas.routes import EXAMPLE, RouteQuerySchema, RouteSchema
+from api.schemas.routes import EXAMPLE, RouteQuerySchema, RouteSchema, RouteShapeQuery
 from api.schemas.stream import StreamMessageSchema
 from api.security import key_optional
 from api.services.routing.query import RouteQuery
@@ -21,15 +22,16 @@ blueprint = Blueprint("routes", __name__, url_prefix="/v1/routes", description="
 
 @blueprint.post("", operation="getRoutes")
 @key_optional
+@blueprint.query(RouteShapeQuery)
 @blueprint.body(RouteQuerySchema, example=EXAMPLE)
 @blueprint.answer(RouteSchema)
 @blueprint.refusal(404, "No route, with each protocol's reason")
-def routes(query: RouteQuery) -> dict[str, Any]:
+def routes(shape: dict[str, str], query: RouteQuery) -> dict[str, Any]:
     """Find the best route.
 
     The amounts are exact for the market data of `snapshotId`. Each step spends what the steps before it gave.
     """
-    return find_routes(get_resources(), query)
+    return find_routes(get_resources(), replace(query, tokens_once=shape["tokens"] == "once"))
 
 
 @blueprint.get("/stream", operation="streamRoutes")

@@ -9,13 +9,12 @@ from api.context import get_resources
 from api.domain.events import EventType
 from api.schemas import webhooks as schemas
 from api.security import get_caller_key, key_required
-from api.services.webhooks import delivery_log, subscriptions
+from api.services.webhooks import delivery_log, missed, subscriptions
 from api.services.webhooks.delivery_log import DeliveryPage
 
 blueprint = Blueprint("webhooks", __name__, url_prefix="/api/v1", description="Webhook subscriptions and deliveries")
 SUBSCRIPTIONS = "/webhook_subscription"
 ONE = f"{SUBSCRIPTIONS}/<subscription_id>"
-OTHER_ENVIRONMENT = "It belongs to the environment that is not the key's"
 DISABLED = "The subscription is disabled; enable it first"
 
 
@@ -44,7 +43,6 @@ def show_all(query: dict[str, Any]) -> dict[str, Any]:
 @blueprint.delete(ONE, operation="deleteWebhookSubscription")
 @key_required
 @blueprint.answer(schemas.MessageSchema)
-@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def delete(subscription_id: str) -> dict[str, Any]:
     """Delete a subscription; what was not delivered yet is given up."""
     key = get_caller_key()
@@ -58,9 +56,8 @@ def delete(subscription_id: str) -> dict[str, Any]:
 @blueprint.body(schemas.SampleEventSchema, example={"type": EventType.SUCCESS})
 @blueprint.answer(schemas.SentTestSchema)
 @blueprint.refusal(409, DISABLED)
-@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
-    """Send an event about an order that does not exist, marked as a test in its metadata."""
+    """Send an event as real ones of its type are, about an order that does not exist; its metadata says so."""
     event_id = subscriptions.send_test_event(get_resources(), get_caller_key(), subscription_id, body["type"])
     message = "A test event is on its way; the subscription's deliveries show what comes of it."
     return {"message": message, "data": {"event_id": event_id}}
@@ -70,7 +67,6 @@ def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
 @key_required
 @blueprint.answer(schemas.RegisteredSchema)
 @blueprint.refusal(409, "It has had as many secrets within 24 hours as it may; wait")
-@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def rotate_secret(subscription_id: str) -> dict[str, Any]:
     """Make a new secret; for 24 hours deliveries are signed with both."""
     data = subscriptions.rotate_secret(get_resources(), get_caller_key(), subscription_id)
@@ -79,19 +75,31 @@ def rotate_secret(subscription_id: str) -> dict[str, Any]:
 
 @blueprint.post(f"{ONE}/enable", operation="enableWebhookSubscription")
 @key_required
-@blueprint.answer(schemas.ChangedSchema)
-@blueprint.refusal(403, OTHER_ENVIRONMENT)
+@blueprint.answer(schemas.EnabledSchema)
 def enable(subscription_id: str) -> dict[str, Any]:
-    """Send new events to a subscription that was disabled."""
-    data = subscriptions.enable(get_resources(), get_caller_key(), subscription_id)
-    return {"message": "The webhook is active; events of the meantime can be redelivered.", "data": data}
+    """Send new events to a subscription that was disabled; `redeliver_missed` sends those of the meantime."""
+    enabled = missed.enable(get_resources(), get_caller_key(), subscription_id)
+    message = "The webhook is active."
+    if enabled.missed_since is not None:
+        message = "The webhook is active; POST missed_since as since to its /redeliver_missed address to get the rest."
+    return {"message": message, "data": enabled.subscription, "missed_since": enabled.missed_since}
+
+
+@blueprint.post(f"{ONE}/redeliver_missed", operation="redeliverMissedEvents")
+@key_required
+@blueprint.body(schemas.MissedSchema)
+@blueprint.answer(schemas.RedeliveredSchema)
+@blueprint.refusal(409, "The subscription is disabled")
+def redeliver_missed(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
+    """Send every event since a moment that a subscription did not get, a page at a time, with the same ids."""
+    data = missed.redeliver_missed(get_resources(), get_caller_key(), subscription_id, **body)
+    return {"message": f"{len(data.event_ids)} events are on their way.", "data": data}
 
 
 @blueprint.get(f"{ONE}/deliveries", operation="listWebhookDeliveries")
 @key_required
 @blueprint.query(schemas.PageQuery)
 @blueprint.answer(schemas.DeliveryPageSchema)
-@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
     """Show what was sent to a subscription and what came of it, newest first."""
     return delivery_log.list_deliveries(get_resources(), get_caller_key(), subscription_id, **query)
@@ -101,7 +109,6 @@ def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
 @key_required
 @blueprint.answer(schemas.RedeliverySchema)
 @blueprint.refusal(409, "The subscription is disabled, or the delivery is being sent at this moment")
-@blueprint.refusal(403, OTHER_ENVIRONMENT)
 def redeliver(delivery_id: str) -> dict[str, Any]:
     """Send an event to a subscription again, with the same id."""
     data = delivery_log.redeliver(get_resources(), get_caller_key(), delivery_id)

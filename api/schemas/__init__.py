@@ -3,9 +3,9 @@
 May import `context`, `domain`, `request_body`, `routing_engine` and `services`. Begin with `fields.py`.
 """
 
+from api.schemas.addresses import Address, TransactionHash
 from api.schemas.base import AnswerSchema, BaseSchema, HttpsInLive, problems_of, refuse_unknown
 from api.schemas.fields import (
-    Address,
     AmountField,
     ChainIdField,
     EnvModeField,
@@ -14,7 +14,6 @@ from api.schemas.fields import (
     ListField,
     ObjectField,
     TextField,
-    TransactionHash,
     WholeNumber,
 )
 from api.schemas.urls import UrlField

@@ -58,7 +58,7 @@ class EventsQuery(BaseSchema):
         max_length=64,
         load_default=None,
         allow_none=False,
-        metadata={"description": "`next_cursor` of the page before, the id of an event, or a moment in ISO 8601"},
+        metadata={"description": "`next_cursor` of the page before, the id of an event, or a moment with a time zone"},
     )
     limit = CountField(minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE, metadata={"description": "At most so many"})
     env_mode = EnvModeField(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -19,8 +20,8 @@ MAX_METADATA_DEPTH = 20
 MAX_CHAIN_ID = 2**53 - 1
 DIGITS_PATTERN = f"^[0-9]{{1,{UINT256_DIGITS}}}$"
 _DIGITS = re.compile(r"[0-9]+", re.ASCII)
-_HASH = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+_BLANK = "\u115f\u1160\u2800\u3164\uffa0"
+"""Letters and symbols that look like a space: fillers of Hangul, and the Braille pattern without dots."""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -53,6 +54,20 @@ class TextField(fields.String):
             raise expected("string", value)
         refuse_unstorable(value)
         return value
+
+
+class VisibleText(TextField):
+    """Text of which people see something: not only spaces, marks, and characters without width."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> str:
+        text = super()._deserialize(value, attr, data)
+        if text and not any(map(_is_visible, text)):
+            raise ValidationError("Must have a character that can be seen")
+        return text
+
+
+def _is_visible(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LNPS" and character not in _BLANK
 
 
 class IntegerField(fields.Integer):
@@ -113,36 +128,6 @@ class ChainIdField(WholeNumber):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(validate=validate.Range(min=1, max=MAX_CHAIN_ID, error="Must be 1 to {max}"), **kwargs)
-
-
-class Address(TextField):
-    """An EVM address, read in any case and kept in lower case."""
-
-    shape: ClassVar[Mapping[str, Any]] = {"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"}
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=42, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> str:
-        text = super()._deserialize(value, attr, data)
-        if not _ADDRESS.fullmatch(text):
-            raise ValidationError("Expected an address: 0x and 40 hexadecimal digits")
-        return text.lower()
-
-
-class TransactionHash(TextField):
-    """A transaction's hash, read in any case and kept in lower case."""
-
-    shape: ClassVar[Mapping[str, Any]] = {"type": "string", "pattern": "^0x[0-9a-fA-F]{64}$"}
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=66, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> str:
-        text = super()._deserialize(value, attr, data)
-        if not _HASH.fullmatch(text):
-            raise ValidationError("Expected a transaction hash: 0x and 64 hexadecimal digits")
-        return text.lower()
 
 
 class EnvModeField(fields.Enum[EnvMode]):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from marshmallow import EXCLUDE, ValidationError, fields
+from marshmallow import ValidationError, fields
 
 from api.schemas.base import AnswerSchema, BaseSchema, HttpsInLive
 from api.schemas.fields import (
@@ -17,11 +17,11 @@ from api.schemas.fields import (
     ListField,
     ObjectField,
     TextField,
+    VisibleText,
     expected,
 )
 from api.schemas.texts import Text, UrlText
 from api.schemas.urls import PictureUrl, UrlField
-from api.services.idempotency import HEADER
 
 MAX_DECIMALS = 36
 CALLBACKS = ("success_callback_url", "cancel_callback_url", "failure_callback_url")
@@ -67,7 +67,7 @@ class NewUnitPriceSchema(BaseSchema):
 class NewLineItemSchema(BaseSchema):
     """One thing that is sold."""
 
-    title = TextField(required=True, max_length=200, metadata=TITLE)
+    title = VisibleText(required=True, max_length=200, metadata=TITLE)
     quantity = IntegerField(required=True, minimum=1, maximum=MAX_QUANTITY, metadata=QUANTITY)
     description = TextField(min_length=0, max_length=800, metadata={"description": "Shown below the name"})
     image_url = PictureUrl(metadata={"description": "A picture, over https"})
@@ -121,21 +121,6 @@ EXAMPLE = {
     "metadata": {"cart": "7"},
 }
 """25 USDC for a pair of shoes."""
-
-
-class IdempotencySchema(BaseSchema):
-    """Header of a request that may be sent again; a request has many others."""
-
-    class Meta:
-        """Options of marshmallow."""
-
-        unknown = EXCLUDE
-
-    key = TextField(
-        data_key=HEADER,
-        max_length=255,
-        metadata={"description": "Makes it safe to send the request again; kept for 24 hours", "example": "cart-7"},
-    )
 
 
 class PaymentLinkAnswer(AnswerSchema):

@@ -118,8 +118,8 @@ class PaymentOrderAnswer(AnswerSchema):
     metadata = FreeObject(metadata={"description": "As it was given with the link", "example": {"cart": "7"}})
     status_reason = Word(StatusReason, "Why it stands there; empty where there is nothing to say")
     payment_url = UrlText("Where the customer pays", example=f"https://pay.example/payment/{ORDER_EXAMPLE}")
-    payable = fields.Boolean(metadata={"description": "Whether anybody could pay it, whatever its status"})
-    not_payable_reason = Word(NotPayable, "Why nobody could; empty where somebody could")
+    payable = fields.Boolean(metadata={"description": "Whether somebody may pay it as it stands now"})
+    not_payable_reason = Word(NotPayable, "Why nobody may; empty where somebody may")
     amount_due = Digits(
         "What is still missing, in the settlement token's smallest units; null without a settlement", allow_none=True
     )

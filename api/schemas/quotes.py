@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, pre_load
 
+from api.schemas.addresses import Address
 from api.schemas.base import AnswerSchema
-from api.schemas.fields import Address, AmountField
+from api.schemas.fields import AmountField
 from api.schemas.pairs import PairSchema
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
 from api.schemas.routing_fields import ChoiceField, CountField, SupportedChain

@@ -5,8 +5,9 @@ from __future__ import annotations
 from marshmallow import fields
 
 from api.domain.payments import Evidence, PaymentState
+from api.schemas.addresses import PayeeAddress
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import Address, AmountField, TextField
+from api.schemas.fields import AmountField, TextField
 from api.schemas.texts import AddressText, Digits, HashText, MaybeAddress, MaybeHash, Text, Word
 from api.services.orders.refund_views import RefundStatus
 
@@ -61,4 +62,9 @@ class NewRefundSchema(BaseSchema):
     amount = AmountField(
         metadata={"description": "Smallest units of the transfer's own token; all that is left without"}
     )
-    to = Address(metadata={"description": "Required where who paid can't be told for certain"})
+    to = PayeeAddress(
+        metadata={
+            "description": "Required where who paid can't be told for certain. In mixed case its checksum (EIP-55) has "
+            "to be right"
+        }
+    )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import ClassVar
 
 from marshmallow import fields
 
-from api.schemas.base import AnswerSchema
-from api.schemas.fields import Address, AmountField
+from api.schemas.addresses import Address
+from api.schemas.base import AnswerSchema, BaseSchema
+from api.schemas.fields import AmountField
 from api.schemas.pairs import DEFAULT_SPLITS, PairSchema
 from api.schemas.routing_fields import ChoiceField, CountField, ProtocolsField, SupportedChain
 from api.schemas.texts import Digits, Moment, Text
-from api.schemas.tokens import TokenSchema
+from api.schemas.tokens import RouteTokenSchema, TokenSchema
 from api.services.routing.query import MAX_SLIPPAGE_BPS
 from routing_engine.objective import OBJECTIVES
 from routing_engine.request import DEFAULT_MAX_HOPS, MAX_ALTERNATIVES, MAX_HOPS, MAX_SPLITS
@@ -26,6 +28,13 @@ EXAMPLE = {
     "inputAmount": "2500000000",
 }
 """2,500 USDC from Ethereum to Base."""
+
+
+class TokenShape(StrEnum):
+    """Where an answer describes its tokens."""
+
+    INLINE = "inline"
+    ONCE = "once"
 
 
 class RoutePair(PairSchema):
@@ -121,11 +130,25 @@ class RouteQuerySchema(RoutePair):
     )
 
 
+class RouteShapeQuery(BaseSchema):
+    """How the answer is written."""
+
+    tokens = ChoiceField(
+        TokenShape,
+        load_default=TokenShape.INLINE,
+        metadata={
+            "description": "`inline` (default): each step and fee has its tokens whole. `once`: they have only the "
+            "`key` of each, and `tokens` of the answer has every token by its key; that is a sixth to a twelfth as "
+            "long."
+        },
+    )
+
+
 class FeeSumSchema(AnswerSchema):
     """One currency's fees together."""
 
     amount = Digits("In the smallest unit of the currency", example="1250000")
-    currency = fields.Nested(TokenSchema, metadata={"description": "The token that it is paid in"})
+    currency = fields.Nested(RouteTokenSchema, metadata={"description": "The token that it is paid in"})
 
 
 class FeeSchema(FeeSumSchema):
@@ -141,8 +164,8 @@ class StepSchema(AnswerSchema):
     """What one protocol does."""
 
     protocol = Text("The bridge or exchange that does it", example="uniswap_v3")
-    fromToken = fields.Nested(TokenSchema, metadata={"description": "What it takes"})
-    toToken = fields.Nested(TokenSchema, metadata={"description": "What it gives"})
+    fromToken = fields.Nested(RouteTokenSchema, metadata={"description": "What it takes"})
+    toToken = fields.Nested(RouteTokenSchema, metadata={"description": "What it gives"})
     fromChainId = fields.Integer(metadata={"description": "The chain that it begins on", "example": 1})
     toChainId = fields.Integer(metadata={"description": "The chain that it ends on", "example": 8453})
     inputAmount = Digits("Smallest unit of `fromToken`")
@@ -206,10 +229,15 @@ class UnavailableSchema(AnswerSchema):
 class RouteSchema(AlternativeSchema):
     """The best route."""
 
-    sometimes = frozenset({"alternatives", "unavailable"})
+    sometimes = frozenset({"alternatives", "tokens", "unavailable"})
 
     alternatives = fields.List(
         fields.Nested(AlternativeSchema), metadata={"description": "Further routes; only where they were asked for"}
+    )
+    tokens = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(TokenSchema),
+        metadata={"description": "Only with `tokens=once`: every token of the answer by its `key`"},
     )
     unavailable = fields.List(
         fields.Nested(UnavailableSchema),

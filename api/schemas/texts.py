@@ -11,8 +11,9 @@ from marshmallow import fields
 
 from api.domain.clock import format_time
 from api.schemas.fields import DIGITS_PATTERN
+from api.services.routing.token_serializers import checksum
 
-ADDRESS_EXAMPLE = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+ADDRESS_EXAMPLE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
 HASH_EXAMPLE = "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060"
 
 
@@ -32,16 +33,19 @@ class Digits(Text):
     facts: ClassVar[Mapping[str, Any]] = {"pattern": DIGITS_PATTERN, "example": "25000000"}
 
 
-class AddressText(Text):
-    """An address on an EVM chain."""
-
-    facts: ClassVar[Mapping[str, Any]] = {"pattern": "^0x[0-9a-fA-F]{40}$", "example": ADDRESS_EXAMPLE}
-
-
 class MaybeAddress(Text):
-    """An address on an EVM chain, or nothing."""
+    """An address on an EVM chain in the mixed case of EIP-55, or nothing."""
 
     facts: ClassVar[Mapping[str, Any]] = {"pattern": "^(0x[0-9a-fA-F]{40})?$", "example": ADDRESS_EXAMPLE}
+
+    def _serialize(self, value: Any, attr: str | None, obj: Any, **_: Any) -> str | None:
+        return checksum(value) if value else value
+
+
+class AddressText(MaybeAddress):
+    """An address on an EVM chain in the mixed case of EIP-55."""
+
+    facts: ClassVar[Mapping[str, Any]] = {"pattern": "^0x[0-9a-fA-F]{40}$", "example": ADDRESS_EXAMPLE}
 
 
 class HashText(Text):

@@ -55,6 +55,14 @@ class TokenSchema(AnswerSchema):
     )
 
 
+class RouteTokenSchema(TokenSchema):
+    """A token in a route: as in the list of tokens, or its key alone with `tokens=once`."""
+
+    sometimes = frozenset(("symbol", "decimals", "name", "logoURI", "chain_to_address", "chains", "tags", "key"))
+
+    key = Text("Only with `tokens=once`, and then alone: the token's key in `tokens` of the answer", example="USDC")
+
+
 class TokenListSchema(AnswerSchema):
     """A page of the list of tokens."""
 

@@ -10,7 +10,7 @@ from marshmallow import fields
 from api.domain.env import EnvMode
 from api.domain.events import EventType
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import EnvModeField, TextField
+from api.schemas.fields import EnvModeField, IntegerField, TextField
 from api.schemas.routing_fields import ChoiceField, CountField
 from api.schemas.texts import Moment, Text, UrlText, Word
 from api.schemas.urls import UrlField
@@ -53,6 +53,22 @@ class PageQuery(BaseSchema):
     )
     cursor = TextField(
         max_length=64, load_default=None, allow_none=False, metadata={"description": "`next_cursor` of the page before"}
+    )
+
+
+class MissedSchema(BaseSchema):
+    """From where on a subscription missed events."""
+
+    since = TextField(
+        required=True,
+        max_length=64,
+        metadata={
+            "description": "`missed_since` of the answer that enabled it, `next_cursor` of the page before, the id of "
+            "an event, or a moment with a time zone"
+        },
+    )
+    limit = IntegerField(
+        minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE, metadata={"description": "At most so many events"}
     )
 
 
@@ -107,6 +123,28 @@ class ChangedSchema(MessageSchema):
     """A subscription after a change."""
 
     data = fields.Nested(SubscriptionSchema, metadata={"description": "The subscription"})
+
+
+class EnabledSchema(ChangedSchema):
+    """A subscription that is active again."""
+
+    missed_since = Moment(
+        "When the first event was made that it did not get; null if it was not disabled", allow_none=True
+    )
+
+
+class RedeliveredPageSchema(AnswerSchema):
+    """Events that are on their way again, oldest first."""
+
+    event_ids = fields.List(fields.String(), metadata={"description": "Their ids"})
+    next_cursor = Text("Send it as `since` for the next page")
+    has_more = fields.Boolean(metadata={"description": "Whether there is a next page"})
+
+
+class RedeliveredSchema(MessageSchema):
+    """What is sent of what was missed."""
+
+    data = fields.Nested(RedeliveredPageSchema, metadata={"description": "The events"})
 
 
 class SubscriptionListSchema(AnswerSchema):

@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.errors import Conflict, Problem, Unprocessable
+from api.domain.errors import Conflict, InvalidData, Problem, Unprocessable
 from api.request_body import parse_object
 from api.secrets.box import SecretBox
 from api.storage.db import insert_new
@@ -38,71 +38,109 @@ class Repeatable:
 
     Parameters
     ----------
+    vendor_id, env_mode : str and EnvMode
+        Whose; vendors know nothing of each other's keys.
     key : str
         Value of the header.
+    address : str
+        Path and query: a key is for one request, so at another address it is refused.
     body : bytes
         As it was sent; two bodies that mean the same JSON count as the same.
     """
 
+    vendor_id: str
+    env_mode: EnvMode
     key: str
+    address: str
     body: bytes
 
     @property
-    def body_hash(self) -> str:
-        """Digest of what the body means."""
-        canonical = json.dumps(parse_object(self.body), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode()).hexdigest()
+    def identity(self) -> tuple[str, EnvMode, str]:
+        """Primary key of the row."""
+        return self.vendor_id, self.env_mode, self.key
+
+    @property
+    def request_hash(self) -> str:
+        """Digest of the address and of what the body means."""
+        try:
+            meant = json.dumps(parse_object(self.body), sort_keys=True, separators=(",", ":")).encode()
+        except InvalidData:  # it can't have been carried out, so it is another request than any that was
+            meant = b"malformed " + self.body
+        return hashlib.sha256(self.address.encode() + b"\n" + meant).hexdigest()
+
+    @property
+    def purpose(self) -> str:
+        """Whose the stored answer is, for `SecretBox`."""
+        return answer_purpose(*self.identity)
 
 
-def find_first_answer(
-    session: Session,
-    request: Repeatable,
-    *,
-    box: SecretBox,
-    vendor_id: str,
-    env_mode: EnvMode,
-    answer: Mapping[str, Any],
-    now: datetime,
-) -> Mapping[str, Any] | None:
-    """Keep `answer` as the one to this request, or return the one that was given before.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptAnswer:
+    """What a request was answered: HTTP status and body."""
+
+    status: int
+    body: str
+
+
+class AnsweredBefore(Exception):
+    """The request has been carried out, and is not carried out again.
 
     Parameters
     ----------
-    session : Session
-        Of the transaction that carries the request out.
-    box : SecretBox
-        Encrypts the stored answer.
+    answer : KeptAnswer
+        To the first of its kind.
+    """
 
-    Returns
-    -------
-    mapping or None
-        The earlier answer; None when this is the first request, which is to be carried out now.
+    def __init__(self, answer: KeptAnswer) -> None:
+        super().__init__("the request was answered before")
+        self.answer = answer
+
+
+def refuse_known(session: Session, request: Repeatable, *, box: SecretBox, now: datetime) -> None:
+    """Let a request pass whose key is new.
 
     Raises
     ------
+    AnsweredBefore
+        If it was carried out before.
     Unprocessable
-        If the earlier request had another body.
-    Conflict
-        If the earlier request is still being carried out.
+        If its key came with another request.
     """
-    purpose = answer_purpose(vendor_id, env_mode, request.key)
-    identity = {"vendor_id": vendor_id, "env_mode": env_mode, "key": request.key}
+    stored = session.get(IdempotencyKey, request.identity)
+    if stored is not None and stored.expires_at > now:
+        raise AnsweredBefore(_open_answer(stored, request, box))
+
+
+def claim_key(session: Session, request: Repeatable, *, box: SecretBox, now: datetime) -> None:
+    """Take the key in the transaction that carries the request out; `keep_answer` has to follow in it.
+
+    Raises
+    ------
+    AnsweredBefore
+        If the request was carried out meanwhile.
+    Unprocessable
+        If the key came with another request.
+    Conflict
+        If the request with this key is still being carried out.
+    """
+    identity = dict(zip(("vendor_id", "env_mode", "key"), request.identity, strict=True))
     session.execute(delete(IdempotencyKey).filter_by(**identity).where(IdempotencyKey.expires_at <= now))
     values = {
         **identity,
-        "body_hash": request.body_hash,
-        "response_body": box.seal(json.dumps(answer), purpose),
+        "body_hash": request.request_hash,
+        "response_body": "",
         "created_at": now,
         "expires_at": now + KEPT,
     }
-    if _insert(session, values):
-        return None
-    stored = session.get_one(IdempotencyKey, (vendor_id, env_mode, request.key))
-    if stored.body_hash != values["body_hash"]:
-        problem = Problem(path=HEADER, message="Use a new key for a new request")
-        raise Unprocessable("This idempotency key was used with another body", problem)
-    found: Mapping[str, Any] = json.loads(box.open(stored.response_body, purpose))
-    return found
+    if not _insert(session, values):
+        stored = session.get_one(IdempotencyKey, request.identity, populate_existing=True)
+        raise AnsweredBefore(_open_answer(stored, request, box))
+
+
+def keep_answer(session: Session, request: Repeatable, answer: KeptAnswer, *, box: SecretBox) -> None:
+    """Store the answer, encrypted, under the key that was claimed."""
+    stored = session.get_one(IdempotencyKey, request.identity)
+    stored.response_body = box.seal(json.dumps([answer.status, answer.body]), request.purpose)
 
 
 def answer_purpose(vendor_id: str, env_mode: str, key: str) -> str:
@@ -110,15 +148,27 @@ def answer_purpose(vendor_id: str, env_mode: str, key: str) -> str:
     return f"answer to {vendor_id} {env_mode} {key}"
 
 
+def _open_answer(stored: IdempotencyKey, request: Repeatable, box: SecretBox) -> KeptAnswer:
+    if stored.body_hash != request.request_hash:
+        problem = Problem(path=HEADER, message="Use a new key for a new request")
+        raise Unprocessable("This idempotency key was used with another body or at another address", problem)
+    status, body = json.loads(box.open(stored.response_body, request.purpose))
+    return KeptAnswer(status=status, body=body)
+
+
 def _insert(session: Session, values: Mapping[str, Any]) -> bool:
     """Insert the row, waiting for whoever is inserting the same one."""
-    if session.get_bind().dialect.name == "postgresql":
+    is_postgresql = session.get_bind().dialect.name == "postgresql"
+    if is_postgresql:
         session.execute(text(f"SET LOCAL lock_timeout = {WAIT_MS}"))
     try:
-        return insert_new(session, IdempotencyKey, values)
+        inserted = insert_new(session, IdempotencyKey, values)
     except OperationalError as error:
         if getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
             raise
         problem = Problem(path=HEADER, message="Send the request again in a moment")
         message = "A request with this idempotency key is still being carried out"
         raise Conflict(message, problem, retry_after_s=RETRY_S) from error
+    if is_postgresql:
+        session.execute(text("SET LOCAL lock_timeout TO DEFAULT"))
+    return inserted

@@ -10,9 +10,12 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
+from api.blueprints import repeats
+from api.domain.env import EnvMode
 from api.domain.errors import Conflict
-from api.services.idempotency import Repeatable, find_first_answer
+from api.services.idempotency import AnsweredBefore, KeptAnswer, Repeatable, claim_key, keep_answer
 from api.services.resources import Resources
 from api.storage.tables import IdempotencyKey, PaymentOrder, WebhookEvent
 from tests.api.conftest import Merchant
@@ -33,7 +36,8 @@ def test_the_same_request_gets_the_first_answer(shop: Shop) -> None:
     first = shop.post(PATH, LINK, Idempotency_Key="cart-7")
     shop.clock.advance(hours=23)
     again = shop.post(PATH, dict(reversed(LINK.items())), Idempotency_Key="cart-7")
-    assert (again.status_code, again.get_json()) == (200, first.get_json())
+    assert (again.status_code, again.data) == (200, first.data)
+    assert (first.headers.get("Idempotent-Replayed"), again.headers["Idempotent-Replayed"]) == (None, "true")
     assert count(shop.resources, PaymentOrder) == count(shop.resources, WebhookEvent) == 1
 
 
@@ -42,6 +46,24 @@ def test_another_body_is_refused(shop: Shop, assert_error: Callable[..., None]) 
     response = shop.post(PATH, {**LINK, "metadata": {"cart": "8"}}, Idempotency_Key="cart-7")
     assert_error(response, 422, {"Idempotency-Key": "Use a new key for a new request"})
     assert count(shop.resources, PaymentOrder) == 1
+
+
+@pytest.mark.parametrize("body", [b'{"line_items": []}', b"{", b"[1]", b'{"a": 1, "a": 2}', b"\xff", b""])
+def test_another_body_is_refused_for_its_key_before_its_faults(
+    shop: Shop, assert_error: Callable[..., None], body: bytes
+) -> None:
+    shop.post(PATH, LINK, Idempotency_Key="cart-7")
+    headers = shop.merchant.headers() | {"Idempotency-Key": "cart-7"}
+    response = shop.client.post(PATH, data=body, headers=headers, content_type="application/json")
+    assert_error(response, 422, {"Idempotency-Key": "Use a new key for a new request"})
+
+
+def test_a_key_is_for_one_address(shop: Shop, assert_error: Callable[..., None]) -> None:
+    one, other = shop.create(), shop.create()
+    assert shop.post(f"/api/v1/payment/{one}/cancel", Idempotency_Key="k").status_code == 200
+    refused = shop.post(f"/api/v1/payment/{other}/cancel", Idempotency_Key="k")
+    assert_error(refused, 422, {"Idempotency-Key": "Use a new key for a new request"})
+    assert shop.order(other)["payment_order_status"] == "created"
 
 
 def test_a_key_is_forgotten_after_a_day(shop: Shop) -> None:
@@ -75,67 +97,55 @@ def test_a_key_has_1_to_255_characters(shop: Shop, assert_error: Callable[..., N
     assert_error(shop.post(PATH, LINK, Idempotency_Key=key), 400, {"Idempotency-Key": "Must have 1 to 255 characters"})
 
 
-def test_a_crash_half_way_leaves_the_key_free(shop: Shop, merchant: Merchant) -> None:
-    request = Repeatable(key="cart-7", body=shop.client.application.json.dumps(LINK).encode())
+def test_a_crash_half_way_leaves_the_key_free(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
 
-    def crash() -> None:
-        with shop.resources.database.write() as session:
-            answered = find_first_answer(
-                session,
-                request,
-                box=shop.resources.box,
-                vendor_id=merchant.id,
-                env_mode="test",
-                answer={},
-                now=shop.clock.now(),
-            )
-            assert answered is None
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        crash()
+    with monkeypatch.context() as broken:
+        broken.setattr(repeats, "keep_answer", crash)
+        with pytest.raises(KeyboardInterrupt):
+            shop.post(PATH, LINK, Idempotency_Key="cart-7")
+    assert count(shop.resources, PaymentOrder) == count(shop.resources, IdempotencyKey) == 0
     assert shop.post(PATH, LINK, Idempotency_Key="cart-7").status_code == 200
 
 
-def answer(resources: Resources, merchant: Merchant, number: int) -> object:
-    request = Repeatable(key="cart-7", body=b"{}")
-    now = resources.clock.now()
+def make_request(merchant: Merchant) -> Repeatable:
+    return Repeatable(vendor_id=merchant.id, env_mode=EnvMode.TEST, key="cart-7", address="/x", body=b"{}")
+
+
+def answer(resources: Resources, session: Session, merchant: Merchant, body: str) -> str:
+    """Carry a request out in a transaction, or return what it was answered before."""
+    request, box = make_request(merchant), resources.box
+    try:
+        claim_key(session, request, box=box, now=resources.clock.now())
+    except AnsweredBefore as before:
+        return before.answer.body
+    keep_answer(session, request, KeptAnswer(status=200, body=body), box=box)
+    return body
+
+
+def answer_alone(resources: Resources, merchant: Merchant, body: str) -> str:
     with resources.database.write() as session:
-        return find_first_answer(
-            session,
-            request,
-            box=resources.box,
-            vendor_id=merchant.id,
-            env_mode="test",
-            answer={"id": number},
-            now=now,
-        )
+        return answer(resources, session, merchant, body)
 
 
 def test_a_request_under_way_is_waited_for(resources: Resources, merchant: Merchant) -> None:
-    request = Repeatable(key="cart-7", body=b"{}")
     with ThreadPoolExecutor(1) as pool:
         with resources.database.write() as session:
-            now = resources.clock.now()
-            box = resources.box
-            find_first_answer(
-                session, request, box=box, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=now
-            )
-            waiting = pool.submit(answer, resources, merchant, 2)
-        assert waiting.result() == {"id": 1}
+            answer(resources, session, merchant, "first")
+            waiting = pool.submit(answer_alone, resources, merchant, "second")
+        assert waiting.result() == "first"
 
 
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_request_that_stays_under_way_is_a_conflict(resources: Resources, merchant: Merchant) -> None:
     """Where several may write at once. SQLite has one writer; who waits too long hears that the database is busy."""
     with ThreadPoolExecutor(1) as pool, resources.database.write() as session:
-        request = Repeatable(key="cart-7", body=b"{}")
-        box, now = resources.box, resources.clock.now()
-        find_first_answer(session, request, box=box, vendor_id=merchant.id, env_mode="test", answer={"id": 1}, now=now)
+        answer(resources, session, merchant, "first")
         with pytest.raises(Conflict, match="still being carried out") as refused:
-            pool.submit(answer, resources, merchant, 2).result()
+            pool.submit(answer_alone, resources, merchant, "second").result()
     assert refused.value.retry_after_s == 1
-    assert answer(resources, merchant, 3) == {"id": 1}
+    assert answer_alone(resources, merchant, "third") == "first"
 
 
 def test_many_threads_with_few_keys_make_one_order_for_each(shop: Shop) -> None:

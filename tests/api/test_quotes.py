@@ -12,9 +12,12 @@ from flask.testing import FlaskClient
 
 from api.domain.clock import format_time
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
+from api.services.checkout.quotes import quote_order
 from api.services.resources import Resources
 from api.storage.tables import StoredQuote
 from tests.api.conftest import START, Merchant
+from tests.support.clock import SettableClock
+from tests.support.shop import Shop
 
 WETH = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"
 QUERY = {
@@ -122,6 +125,53 @@ def test_a_quote_is_stored_with_its_route_for_a_minute(
         assert row.body["route"]["outputAmount"] == quote["toAmount"]
         assert (row.vendor_id, row.order_id) == (vendor_id, None)
         assert (row.created_at, row.expires_at) == (START, START + timedelta(seconds=60))
+
+
+def read(client: FlaskClient, quote_id: str, headers: dict[str, str] | None = None) -> Any:
+    return client.get(f"/api/v1/quote/{quote_id}", headers=headers)
+
+
+@pytest.mark.parametrize("changes", [{}, {"fromAmount": None, "toAmount": "1234567891"}])
+def test_a_quote_is_given_again_while_it_holds(
+    ask: Callable[..., Any],
+    client: FlaskClient,
+    clock: SettableClock,
+    assert_error: Callable[..., None],
+    changes: dict[str, Any],
+) -> None:
+    quote = ask(**changes).get_json()
+    clock.advance(seconds=59)
+    again = read(client, quote["quoteId"])
+    assert (again.status_code, again.get_json()) == (200, quote)
+    clock.advance(seconds=1)
+    gone = read(client, quote["quoteId"])
+    assert_error(gone, 410, {})
+    assert quote["expiresAt"] in gone.get_json()["message"]
+
+
+def test_a_vendors_quote_is_read_with_its_keys_alone(
+    ask: Callable[..., Any],
+    client: FlaskClient,
+    merchant: Merchant,
+    other_merchant: Merchant,
+    assert_error: Callable[..., None],
+) -> None:
+    quote_id = ask(headers=merchant.headers()).get_json()["quoteId"]
+    assert [read(client, quote_id, merchant.headers(env)).status_code for env in ("test", "live")] == [200, 200]
+    for headers in (None, other_merchant.headers()):
+        assert_error(read(client, quote_id, headers), 404, {})
+    anybodys = ask().get_json()["quoteId"]
+    assert read(client, anybodys, other_merchant.headers()).status_code == 200
+
+
+def test_an_unknown_quote_and_one_of_an_order_are_not_found(
+    client: FlaskClient, shop: Shop, assert_error: Callable[..., None]
+) -> None:
+    order_id = shop.create()
+    order_quote = quote_order(shop.resources, order_id, 8453, USDC_BASE).quote_id
+    for quote_id in ("qt_unknown", order_quote, order_id):
+        for headers in (None, shop.merchant.headers()):
+            assert_error(read(client, quote_id, headers), 404, {})
 
 
 def test_missing_parameters_are_required(client: FlaskClient, assert_error: Callable[..., None]) -> None:

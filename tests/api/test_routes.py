@@ -187,3 +187,39 @@ def test_gas_of_an_unknown_price_is_no_fee(resources: Resources) -> None:
     route = client.post("/v1/routes", json=BODY).get_json()
     assert int(route["gas"]) > 0
     assert all(fee["name"] != "gas" for step in route["steps"] for fee in step["fees"])
+
+
+def put_back(value: Any, tokens: dict[str, Any]) -> Any:
+    """Replace each key of a token by the token."""
+    if isinstance(value, list):
+        return [put_back(each, tokens) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {"key"}:
+        return tokens[value["key"]]
+    return {name: put_back(each, tokens) for name, each in value.items()}
+
+
+def drop_ids(route: dict[str, Any]) -> dict[str, Any]:
+    others = {"alternatives": [drop_ids(each) for each in route["alternatives"]]} if "alternatives" in route else {}
+    return {**{name: value for name, value in route.items() if name != "id"}, **others}
+
+
+@pytest.mark.parametrize("changes", [{}, {"alternatives": 5}, {"toToken": EURC_BASE, "maxSplits": 10}])
+def test_tokens_can_be_listed_once(client: FlaskClient, changes: dict[str, Any]) -> None:
+    body = {**BODY, **changes}
+    whole, named, once = (
+        client.post(path, json=body) for path in ("/v1/routes", "/v1/routes?tokens=inline", "/v1/routes?tokens=once")
+    )
+    route = once.get_json()
+    tokens = route.pop("tokens")
+    assert drop_ids(put_back(route, tokens)) == drop_ids(whole.get_json()) == drop_ids(named.get_json())
+    assert all(list(token) == TOKEN for token in tokens.values())
+    assert len(once.data) < len(whole.data) * 0.6
+    assert once.get_data(as_text=True).count("logoURI") == sum(1 + len(token["chains"]) for token in tokens.values())
+
+
+def test_another_shape_of_tokens_is_refused(client: FlaskClient, assert_error: Callable[..., None]) -> None:
+    answer = client.post("/v1/routes?tokens=twice", json=BODY)
+    assert_error(answer, 400)
+    assert [row["path"] for row in answer.get_json()["error"]] == ["tokens"]

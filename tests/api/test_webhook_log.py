@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,10 +10,13 @@ from datetime import timedelta
 import pytest
 
 from api.domain.env import EnvMode
+from api.domain.events import EventType, choose_event
+from api.domain.orders import OrderStatus, StatusReason
 from api.services.webhooks.outbox import NewEvent, publish
 from tests.api.conftest import START, Merchant
 from tests.api.test_storage import order_of
 from tests.support.clock import SettableClock
+from tests.support.shop import LINK
 from tests.support.webhooks import SUBSCRIPTIONS, Desk, verify
 
 Check = Callable[..., None]
@@ -165,6 +169,23 @@ def test_a_test_event_can_be_of_each_type(desk: Desk, merchant: Merchant, assert
         desk.client.post(path, json={"type": kind}, headers=merchant.headers())
         assert [sent.event["type"] for sent in desk.work()] == [kind]
     assert_error(desk.client.post(path, json={"type": "refund"}, headers=merchant.headers()), 400)
+
+
+@pytest.mark.parametrize("kind", list(EventType))
+def test_a_test_event_looks_like_a_real_one_of_its_type(desk: Desk, merchant: Merchant, kind: EventType) -> None:
+    path = f"{SUBSCRIPTIONS}/{desk.subscribe(merchant)['webhook_id']}/test"
+    real = desk.client.post("/api/v1/payment_link", json=LINK, headers=merchant.headers())
+    assert real.status_code == 200
+    (made,) = desk.work()
+    desk.client.post(path, json={"type": kind}, headers=merchant.headers())
+    (sent,) = desk.work()
+    event, data = sent.event, sent.event["data"]
+    assert (set(event), set(data)) == (set(made.event), set(made.event["data"]))
+    assert (event["type"], data["metadata"]) == (kind, {"webhook_test": True})
+    assert choose_event(OrderStatus(data["payment_order_status"]), StatusReason(data["status_reason"])) == kind
+    (transaction,) = data["transactions"]
+    assert re.fullmatch("0x[0-9a-f]{64}", data["transaction_hash"])
+    assert transaction == {"chain_id": 8453, "hash": data["transaction_hash"], "timestamp": event["created_at"]}
 
 
 def test_events_are_read_from_a_cursor_on(

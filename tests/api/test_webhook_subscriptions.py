@@ -58,10 +58,14 @@ def test_a_key_acts_in_its_own_environment_only(
     one = f"{SUBSCRIPTIONS}/{webhook_id}"
     assert_error(desk.client.get(f"{SUBSCRIPTIONS}?env_mode={env_mode}", headers=headers), 403, remedy)
     assert_error(desk.client.get(f"/api/v1/events?env_mode={env_mode}", headers=headers), 403, remedy)
-    assert_error(desk.client.delete(one, headers=headers), 403, remedy)
-    assert_error(desk.client.get(f"{one}/deliveries", headers=headers), 403, remedy)
+    assert_error(desk.client.delete(one, headers=headers), 404, {})
+    assert_error(desk.client.get(f"{one}/deliveries", headers=headers), 404, {})
     for action in ("test", "rotate_secret", "enable"):
-        assert_error(desk.client.post(f"{one}/{action}", headers=headers), 403, remedy)
+        assert_error(desk.client.post(f"{one}/{action}", headers=headers), 404, {})
+    since = {"since": "2026-03-01T00:00:00Z"}
+    assert_error(desk.client.post(f"{one}/redeliver_missed", json=since, headers=headers), 404, {})
+    delivery_id = desk.delivery(desk.publish(merchant, env_mode)).id
+    assert_error(desk.client.post(f"/api/v1/webhook_delivery/{delivery_id}/redeliver", headers=headers), 404, {})
     assert len(desk.client.get(SUBSCRIPTIONS, headers=merchant.headers(env_mode)).get_json()["data"]) == 1
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from eth_utils.address import to_checksum_address
+
 from tests.support.across import LIFE_S, PAID, Crossing, give_back
 from tests.support.settlement import PRICE, ChainShop
 
@@ -59,11 +61,11 @@ def test_a_fill_that_never_comes_fails_the_order_and_says_where_the_money_is(sho
     assert stranded == [
         {
             "chain_id": ETHEREUM,
-            "token_address": shop.token(ETHEREUM),
+            "token_address": to_checksum_address(shop.token(ETHEREUM)),
             "amount": str(PAID),
             "bridge": "across",
             "deposit_hash": crossing.tx_hash,
-            "owner": crossing.customer.address,
+            "owner": to_checksum_address(crossing.customer.address),
             "refund_hash": "",
             "next_step": stranded[0]["next_step"],
         }

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from api.services.checkout.costs import Values
+from api.services.checkout.patience import price_waiting, weigh_hour
 from api.services.checkout.payable_tokens import PayableToken, list_payable_tokens
 from api.services.checkout.prices import find_price
 from api.services.checkout.quotes import require_due
@@ -15,7 +16,6 @@ from api.services.checkout.refusals import OrderQuoteRefused
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from routing_engine import Token
-from routing_engine.fixed_point import BPS
 from routing_engine.reference.chains import CHAINS
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ MOST_PRICED = 16
 """Tokens whose price is found for one answer."""
 USEFUL_PER_CHAIN = 3
 """The tokens of a chain that are priced although nobody is known to hold them."""
-
-NOTHING_BPS = 5
-"""Of the price: who saves less does not wait for it."""
 
 Balances = Mapping[int, Mapping[Token, int]]
 
@@ -114,6 +111,7 @@ def list_options(
         settled, due = require_due(resources, order)
     except OrderQuoteRefused:
         return PaymentOptions(order=order)
+    hour_bps = weigh_hour(resources.market.router, settled, due, resources.config.value_of_time)
     access = resources.chain_access.get(order.env_mode)
     choices = {
         group.chain["chainId"]: group.tokens for group in list_payable_tokens(resources, order_id) if group.tokens
@@ -122,14 +120,14 @@ def list_options(
         standing = Standing.ENOUGH if access is None else Standing.UNASKED
         priced = _price(resources, access, _pick_useful(choices), settled, due)
         found = [PaymentOption(choice=choice, details=details, standing=standing) for choice, details in priced]
-        return PaymentOptions(order=order, options=_arrange(found, due))
+        return PaymentOptions(order=order, options=_arrange(found, due, hour_bps))
     held = _read_balances(access, choices, account)
     unread = tuple(chain_id for chain_id in choices if chain_id not in held)
     held = _add_told(held, choices, unread, told or {})
     picked = _pick_held(Values(resources.market.router, settled), choices, held, settled)
     priced = _price(resources, access, picked, settled, due)
     options = [_compare(choice, details, held) for choice, details in priced]
-    return PaymentOptions(order=order, options=_arrange(options, due), unread=unread)
+    return PaymentOptions(order=order, options=_arrange(options, due, hour_bps), unread=unread)
 
 
 def _read_balances(access: ChainAccess, choices: Mapping[int, Sequence[PayableToken]], account: str) -> Balances:
@@ -203,18 +201,19 @@ def _compare(choice: PayableToken, details: Mapping[str, Any], held: Balances) -
     return replace(option, standing=Standing.UNKNOWN) if has is None or has_coin is None else option
 
 
-def _arrange(options: Sequence[PaymentOption], due: int) -> tuple[PaymentOption, ...]:
-    """Put the best first, and mark the cheapest and the fastest of those that can be paid."""
-    arranged = sorted(options, key=lambda option: _rank(option, due))
+def _arrange(options: Sequence[PaymentOption], due: int, hour_bps: float) -> tuple[PaymentOption, ...]:
+    """Put first what costs least, the time it takes counted, and mark the cheapest and the fastest of what is able."""
+    arranged = sorted(options, key=lambda option: _rank(option, due, hour_bps))
     able = [option for option in arranged if option.standing in {Standing.ENOUGH, Standing.UNASKED}]
     if len(able) < 2:
         return tuple(arranged)
-    cheapest = able[0] if able[0].details["total"] is not None else None
+    known = [option for option in able if option.details["total"] is not None]
+    cheapest = min(known, key=lambda option: int(option.details["total"]), default=None)
     fastest = min(able, key=lambda option: option.details["fill_time_s"])
     return tuple(replace(option, is_cheapest=option is cheapest, is_fastest=option is fastest) for option in arranged)
 
 
-def _rank(option: PaymentOption, due: int) -> tuple[int, bool, int, int]:
-    total = option.details["total"]
-    steps = 0 if total is None else -(-total * BPS // (due * NOTHING_BPS))
-    return _ORDER.index(option.standing), total is None, steps, option.details["fill_time_s"]
+def _rank(option: PaymentOption, due: int, hour_bps: float) -> tuple[int, bool, int, int]:
+    total, seconds = option.details["total"], option.details["fill_time_s"]
+    weighed = 0 if total is None else total + price_waiting(due, hour_bps, seconds)
+    return _ORDER.index(option.standing), total is None, weighed, seconds

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from adapters.transactions.base import PlannedHop
 from adapters.transactions.paths import WRAP
 from routing_engine import InvalidRequest, Route, RouteRequest, Side, Token
-from routing_engine.objective import OBJECTIVES
+from routing_engine.fixed_point import BPS
 from routing_engine.request import MAX_ALTERNATIVES, MAX_HOPS
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HOPS_TO_ANOTHER_CHAIN = 3
 """A deposit, and before it a swap or two, or the coin's wrapping and a swap."""
 ORDER: Final = "balanced"
-"""A customer waits for it at the checkout, so time counts as well as money."""
+"""A customer waits for it at the checkout, so time counts as well as money: see `patience`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,13 @@ class PayableRoute:
 
 
 def find_payable(
-    router: Router, builders: PaymentBuilders, token_in: Token, token_out: Token, amount: int
+    router: Router,
+    builders: PaymentBuilders,
+    token_in: Token,
+    token_out: Token,
+    amount: int,
+    *,
+    hour_bps: float | None = None,
 ) -> PayableRoute | None:
     """Return the best route that one transaction takes and that ends at the merchant, or None.
 
@@ -40,18 +46,21 @@ def find_payable(
     ----------
     amount : int
         What must arrive, smallest units of `token_out`.
+    hour_bps : float, optional
+        What an hour of waiting is worth, in bps of the amount; the engine's own rate without it.
     """
+    request = _make_request(token_in, token_out, amount, hour_bps)
     found = [
         payable
         for family in builders.list_families(token_in.chain_id, crosses_chains=token_in.chain_id != token_out.chain_id)
         for payable in _find_payable(
-            router, builders, _make_request(token_in, token_out, amount, router.graph.protocols & {*family, WRAP})
+            router, builders, replace(request, allow_protocols=router.graph.protocols & {*family, WRAP})
         )
     ]
-    return min(found, key=lambda payable: _rank(payable.route), default=None)
+    return min(found, key=lambda payable: _rank(request, payable.route), default=None)
 
 
-def _make_request(token_in: Token, token_out: Token, amount: int, protocols: frozenset[str]) -> RouteRequest:
+def _make_request(token_in: Token, token_out: Token, amount: int, hour_bps: float | None) -> RouteRequest:
     return RouteRequest(
         token_in=token_in,
         token_out=token_out,
@@ -61,7 +70,7 @@ def _make_request(token_in: Token, token_out: Token, amount: int, protocols: fro
         max_splits=1,
         max_hops=MAX_HOPS if token_in.chain_id == token_out.chain_id else HOPS_TO_ANOTHER_CHAIN,
         alternatives=MAX_ALTERNATIVES,
-        allow_protocols=protocols,
+        value_of_time=None if hour_bps is None else min(hour_bps, BPS),
     )
 
 
@@ -82,5 +91,5 @@ def _plan_hops(hop: Hop, market: Market) -> PlannedHop:
     return PlannedHop(hop=hop, fee_pips=fee_pips, tick_spacing=tick_spacing)
 
 
-def _rank(route: Route) -> tuple[float, float]:
-    return OBJECTIVES[ORDER].rank(route.net_amount, route.fill_time_s, exact_out=True)
+def _rank(request: RouteRequest, route: Route) -> tuple[float, float]:
+    return request.objective.rank(route.net_amount, route.fill_time_s, exact_out=True)

@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 
 from adapters.transactions.base import PlannedHop
 from api.services.checkout.costs import count_costs
-from api.services.checkout.payable_routes import find_payable
+from api.services.checkout.patience import weigh_hour
+from api.services.checkout.payable_routes import ORDER, find_payable
 from api.services.checkout.refusals import OrderQuoteRefusal, OrderQuoteRefused
 from api.services.routing.query import BPS, RouteQuery, choose_slippage_bps
 from api.services.routing.routes import RouteNotFound, make_route_writer, require_routes, unknown_is_no_route
@@ -46,13 +47,14 @@ def find_price(
         If no route leads to the settlement token.
     """
     router = resources.market.router
-    key = id(access), token, settled, due
+    hour_bps = weigh_hour(router, settled, due, resources.config.value_of_time)
+    key = id(access), token, settled, due, hour_bps
     with _lock:
         kept = _kept.setdefault(router, {})
         known = kept.get(key)
     if known is not None:
         return known
-    found = _find_price(resources, router, access, token, settled, due)
+    found = _find_price(resources, router, access, token, settled, due, hour_bps)
     with _lock:
         if len(kept) >= MOST_KEPT:
             kept.clear()
@@ -61,25 +63,37 @@ def find_price(
 
 
 def _find_price(
-    resources: Resources, router: Router, access: ChainAccess | None, token: Token, settled: Token, due: int
+    resources: Resources,
+    router: Router,
+    access: ChainAccess | None,
+    token: Token,
+    settled: Token,
+    due: int,
+    hour_bps: float,
 ) -> dict[str, Any]:
     if token == settled:
         details = {"amount_in": due, "amount_in_max": due, "fill_time_s": block_time_s(token.chain_id)}
         return details | asdict(count_costs(router, token, settled, due, None))
     hops: tuple[PlannedHop, ...] = ()
     if access is None:
-        route = _find_route(router, token, settled, due)
+        route = _find_route(router, token, settled, due, hour_bps)
     else:
-        route, hops = _find_payable_route(router, access, token, settled, due)
+        route, hops = _find_payable_route(router, access, token, settled, due, hour_bps)
     details = _describe_route(resources, router, route) | {"hops": hops}
     return details | asdict(count_costs(router, token, settled, due, route))
 
 
-def _find_route(router: Router, token: Token, settled: Token, due: int) -> Route:
+def _find_route(router: Router, token: Token, settled: Token, due: int, hour_bps: float) -> Route:
     # A customer waits for it at the checkout, so time counts as well as money.
     # One path, so that the customer signs as little as possible.
     request = RouteRequest(
-        token_in=token, token_out=settled, amount=due, side=Side.EXACT_OUT, order="balanced", max_splits=1
+        token_in=token,
+        token_out=settled,
+        amount=due,
+        side=Side.EXACT_OUT,
+        order=ORDER,
+        max_splits=1,
+        value_of_time=min(hour_bps, BPS),
     )
     try:
         with unknown_is_no_route(router):
@@ -89,9 +103,11 @@ def _find_route(router: Router, token: Token, settled: Token, due: int) -> Route
 
 
 def _find_payable_route(
-    router: Router, access: ChainAccess, token: Token, settled: Token, due: int
+    router: Router, access: ChainAccess, token: Token, settled: Token, due: int, hour_bps: float
 ) -> tuple[Route, tuple[PlannedHop, ...]]:
-    found = find_payable(router, access.builders, token, settled, due) if token.chain_id in access.chains else None
+    found = None
+    if token.chain_id in access.chains:
+        found = find_payable(router, access.builders, token, settled, due, hour_bps=hour_bps)
     if found is None:
         message = f"No single transaction turns {token} into {settled} for the merchant"
         raise OrderQuoteRefused(OrderQuoteRefusal.NO_ROUTE, message)

@@ -17,7 +17,6 @@ from api.domain.ids import IdPrefix, make_id, make_reference
 from api.domain.item_prices import refuse_wrong_prices
 from api.domain.money import UINT256_MAX, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
-from api.services.idempotency import Repeatable, find_first_answer
 from api.services.orders.money import NO_MONEY
 from api.services.orders.store import record_status
 from api.services.resources import Resources
@@ -41,15 +40,8 @@ class NewLink:
     expires_at: datetime | None = None
 
 
-def create_link(
-    resources: Resources, vendor_id: str, link: NewLink, *, repeatable: Repeatable | None = None
-) -> Mapping[str, str]:
+def create_link(resources: Resources, vendor_id: str, link: NewLink) -> Mapping[str, str]:
     """Make an order and say where the customer pays; the vendor's receivers are told in the same transaction.
-
-    Parameters
-    ----------
-    repeatable : Repeatable, optional
-        Under which key the same request may be sent again.
 
     Returns
     -------
@@ -67,13 +59,6 @@ def create_link(
     order_id = make_id(IdPrefix.ORDER, now)
     answer = {"payment_order_id": order_id, "payment_url": f"{resources.config.base_url}/payment/{order_id}"}
     with resources.database.write() as session:
-        if repeatable is not None:
-            box, env_mode = resources.box, link.env_mode
-            earlier = find_first_answer(
-                session, repeatable, box=box, vendor_id=vendor_id, env_mode=env_mode, answer=answer, now=now
-            )
-            if earlier is not None:
-                return earlier
         _create(resources, session, vendor_id, order_id, link, now)
     return answer
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from api.domain.env import EnvMode
+from api.domain.orders import OrderStatus
 from api.services.resources import Resources
 from api.services.vendors.vendors import make_simulated_address
 from api.storage.tables import PaymentOrder
@@ -16,6 +17,19 @@ class NotPayable(StrEnum):
     NONE = ""
     NO_ACCOUNT = "no_settlement_account"
     NO_CHAIN = "chain_not_connected"
+    CLOSED = "order_closed"
+    OUT_OF_TIME = "order_expired"
+    NOTHING_DUE = "nothing_due"
+
+
+def find_no_payment_reason(resources: Resources, order: PaymentOrder) -> NotPayable:
+    """Say why an order takes no payment as it stands now; empty if somebody may pay it."""
+    if order.status not in (OrderStatus.CREATED, OrderStatus.PROCESSING):
+        return NotPayable.CLOSED
+    if order.status == OrderStatus.CREATED and resources.clock.now() >= order.expires_at:
+        return NotPayable.OUT_OF_TIME
+    reason = find_not_payable_reason(resources, order)
+    return reason if reason or order.amount_due else NotPayable.NOTHING_DUE
 
 
 def find_not_payable_reason(resources: Resources, order: PaymentOrder) -> NotPayable:

@@ -34,11 +34,14 @@ class RefundRequest:
         Smallest units of that transfer's token; all that is left of it without it.
     to : str or None
         In lower case; whoever paid without it.
+    has_key : bool
+        Whether it came with an `Idempotency-Key`: then only that key tells a repetition from a further refund.
     """
 
     transfer: str | None = None
     amount: int | None = None
     to: str | None = None
+    has_key: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +101,7 @@ def request_refund(
     source: RefundSource,
     now: datetime,
 ) -> Refund:
-    """Note that a vendor wants to send money back; the same request again changes nothing.
+    """Note that a vendor wants to send money back; without a key, the same request again changes nothing.
 
     Parameters
     ----------
@@ -114,7 +117,7 @@ def request_refund(
     """
     row = next(each for each in money.received if each.id == source.payment_id)
     recipient = _choose_recipient(row, request, source)
-    earlier = _find_same(money, row, recipient, request.amount)
+    earlier = None if request.has_key else _find_same(money, row, recipient, request.amount)
     if earlier is not None:
         return earlier
     left = row.amount - money.asked_back(row.id)

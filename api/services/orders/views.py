@@ -16,7 +16,7 @@ from api.domain.env import EnvMode
 from api.domain.errors import NotFound
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.orders.money import NO_MONEY, Money, list_transactions, load_money
-from api.services.orders.payability import find_not_payable_reason
+from api.services.orders.payability import find_no_payment_reason, find_not_payable_reason
 from api.services.orders.refund_views import describe_refunds, describe_transfers
 from api.services.orders.stranded_deposits import describe_stranded
 from api.services.resources import Resources
@@ -142,7 +142,7 @@ def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, l
 def _describe_privately(
     resources: Resources, order: PaymentOrder, money: Money, timeline: list[dict[str, str]]
 ) -> dict[str, Any]:
-    reason = find_not_payable_reason(resources, order)
+    reason = find_no_payment_reason(resources, order)
     return {
         "payment_order_id": order.id,
         "payment_order_status": order.status,

@@ -23,10 +23,13 @@ class RouteQuery:
         For the router.
     slippage_bps : int
         Tolerated loss, in 1/10000.
+    tokens_once : bool
+        Whether the answer describes each token once, and names it elsewhere by its key.
     """
 
     request: RouteRequest
     slippage_bps: int
+    tokens_once: bool = False
 
     def least_out(self, amount_out: int) -> int:
         """Return what must at least arrive: rounded down; just what was asked for where the output is fixed."""

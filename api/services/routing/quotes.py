@@ -61,6 +61,24 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     return answer
 
 
+def get_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, str]:
+    """Return a quote that was given before, while it holds.
+
+    Raises
+    ------
+    NotFound
+        If this caller may see no such quote.
+    Gone
+        If it has expired.
+    """
+    with resources.database.read() as session:
+        row = find_quote(resources, session, quote_id, vendor_id)
+    if resources.clock.now() >= row.expires_at:
+        raise Gone(f"The quote expired at {format_time(row.expires_at)}; ask for a new one")
+    quote: dict[str, str] = row.body["quote"]
+    return quote
+
+
 def find_quote(resources: Resources, session: Session, quote_id: str, vendor_id: str | None) -> StoredQuote:
     """Return a quote that this caller may see: its own, or one that was made without a key.
 

@@ -60,8 +60,12 @@ def make_route_writer(resources: Resources, router: Router, query: RouteQuery) -
 def write_routes(writer: RouteWriter, result: RouteResult) -> dict[str, Any]:
     """Return the first of the routes found, with the others as its `alternatives` if they were asked for."""
     first, *others = result.routes
-    best = writer.route(first, result.certificate)
-    return {**best, "alternatives": [*map(writer.route, others)]} if result.request.alternatives else best
+    body = writer.route(first, result.certificate)
+    if result.request.alternatives:
+        body["alternatives"] = [*map(writer.route, others)]
+    if writer.tokens:
+        body["tokens"] = writer.tokens
+    return body
 
 
 def require_routes(result: RouteResult, missing: Sequence[Mapping[str, str]] = ()) -> tuple[Route, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,12 +33,15 @@ class RouteWriter:
         Wei per gas unit by chain id; gas of a chain that is missing is not itemised.
     at : datetime
         Moment of the answer.
+    tokens : dict of str to dict
+        Every token object by its key; filled while routes are written, where the query wants each token once.
     """
 
     query: RouteQuery
     snapshot_id: str
     gas_prices: Mapping[int, int]
     at: datetime
+    tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def route(self, route: Route, certificate: Certificate | None = None) -> dict[str, Any]:
         """Return the interface's route, under a new id; `certificate` is what was proven of it."""
@@ -76,20 +79,35 @@ class RouteWriter:
                 asset = Asset.of(fee.token)
                 assets[asset.key] = asset
                 sums[asset.key] = sums.get(asset.key, 0) + fee.amount
-        return [{"amount": str(amount), "currency": assets[key].json()} for key, amount in sums.items()]
+        return [{"amount": str(amount), "currency": self._token(assets[key])} for key, amount in sums.items()]
 
     def _step(self, hop: Hop, time_s: int) -> dict[str, Any]:
         return {
             "protocol": hop.protocol,
-            "fromToken": Asset.of(hop.token_in).json(),
-            "toToken": Asset.of(hop.token_out).json(),
+            "fromToken": self._token(Asset.of(hop.token_in)),
+            "toToken": self._token(Asset.of(hop.token_out)),
             "fromChainId": hop.token_in.chain_id,
             "toChainId": hop.token_out.chain_id,
             "inputAmount": str(hop.amount_in),
             "outputAmount": str(hop.amount_out),
             "estimatedTime": str(time_s),
-            "fees": [_describe_fee(fee) for fee in self._fees(hop)],
+            "fees": [self._fee(fee) for fee in self._fees(hop)],
         }
+
+    def _fee(self, fee: Fee) -> dict[str, Any]:
+        return {
+            "amount": str(fee.amount),
+            "currency": self._token(Asset.of(fee.token)),
+            "name": fee.name,
+            "included": fee.included,
+        }
+
+    def _token(self, asset: Asset) -> dict[str, Any]:
+        if not self.query.tokens_once:
+            return asset.json()
+        if asset.key not in self.tokens:
+            self.tokens[asset.key] = asset.json()
+        return {"key": asset.key}
 
     def _fees(self, hop: Hop) -> Iterator[Fee]:
         """Yield a hop's fees and, where its price is known, the gas that its sender pays on top."""
@@ -106,12 +124,3 @@ def _describe_timed(route: Route) -> Iterator[tuple[Hop, int]]:
     for hop in route.hops:
         wait = block_time_s(hop.token_in.chain_id) if hop.token_in in begun else 0
         yield hop, wait + hop.fill_time_s
-
-
-def _describe_fee(fee: Fee) -> dict[str, Any]:
-    return {
-        "amount": str(fee.amount),
-        "currency": Asset.of(fee.token).json(),
-        "name": fee.name,
-        "included": fee.included,
-    }

@@ -103,18 +103,14 @@ def list_events(
     Parameters
     ----------
     since : str or None
-        The id of an event, which is left out, or a moment in ISO 8601; None from the first event on.
+        The id of an event, which is left out, or a moment in ISO 8601 with a time zone; None from the first event on.
     """
     if env_mode is not None:
         key.require_env(env_mode)
     with resources.database.read() as session:
         settle_cursor(session, key.vendor_id, key.env_mode)
-        mine: list[ColumnElement[bool]] = [
-            WebhookEvent.vendor_id == key.vendor_id,
-            WebhookEvent.env_mode == key.env_mode,
-            WebhookEvent.order_id.is_not(None),
-        ]
-        after = [] if since is None else [_parse_after(session, mine, since)]
+        mine = select_owned_events(key)
+        after = [] if since is None else [find_place(session, mine, since)]
         query = select(WebhookEvent).where(*mine, *after).order_by(WebhookEvent.seq).limit(limit + 1)
         found = session.scalars(query).all()
     events = found[:limit]
@@ -122,7 +118,23 @@ def list_events(
     return EventPage(events=events, next_cursor=next_cursor, has_more=len(found) > limit)
 
 
-def _parse_after(session: Session, mine: Sequence[ColumnElement[bool]], since: str) -> ColumnElement[bool]:
+def select_owned_events(key: ApiKey) -> tuple[ColumnElement[bool], ...]:
+    """Say which events are the vendor's in the key's environment; test events are none."""
+    return (
+        WebhookEvent.vendor_id == key.vendor_id,
+        WebhookEvent.env_mode == key.env_mode,
+        WebhookEvent.order_id.is_not(None),
+    )
+
+
+def find_place(session: Session, mine: Sequence[ColumnElement[bool]], since: str) -> ColumnElement[bool]:
+    """Say which events come after an event, by its id, or from a moment on, in ISO 8601 with a time zone.
+
+    Raises
+    ------
+    InvalidData
+        At `since`, if it is neither.
+    """
     if EVENT_ID.fullmatch(since):
         seq = session.scalar(select(WebhookEvent.seq).where(*mine, WebhookEvent.id == since))
         if seq is None:
@@ -130,9 +142,14 @@ def _parse_after(session: Session, mine: Sequence[ColumnElement[bool]], since: s
         return WebhookEvent.seq > seq
     try:
         moment = datetime.fromisoformat(since)
-        return WebhookEvent.created_at >= (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        is_known = moment.tzinfo is not None  # or nobody knows whose noon it is
+        at = moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise InvalidData.at("since", "Expected the id of an event, or a moment such as 2026-03-01T12:00:00Z") from None
+        is_known = False
+    if not is_known:
+        message = "Expected the id of an event, or a moment with a time zone such as 2026-03-01T12:00:00Z"
+        raise InvalidData.at("since", message)
+    return WebhookEvent.created_at >= at
 
 
 def _join_events(

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, Forbidden, InvalidData, NotFound, Problem
-from api.domain.events import EVENT_OF
+from api.domain.events import EventType
 from api.domain.ids import IdPrefix, make_id
 from api.net.addresses import Reach
 from api.net.resolver import ResolutionFailed
@@ -21,12 +21,12 @@ from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
 from api.services.webhooks.outbox import NewEvent, publish_to
 from api.services.webhooks.outcomes import DISABLED_BECAUSE, cancel_pending
+from api.services.webhooks.samples import make_sample
 from api.services.webhooks.secrets import add_secret, forget_secrets
 from api.storage.tables import WebhookSubscription
 
 MAX_SUBSCRIPTIONS = 100
 LOOKUP_S = 2.0
-SAMPLE_ORDER = "po_00000000000000000000000000000000test"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,26 +122,9 @@ def rotate_secret(resources: Resources, key: ApiKey, subscription_id: str) -> Wi
     return WithSecret.of(subscription, secret)
 
 
-def enable(resources: Resources, key: ApiKey, subscription_id: str) -> WebhookSubscription:
-    """Send new events to a disabled subscription again; what was given up can be redelivered."""
-    now = resources.clock.now()
-    with resources.database.write() as session:
-        subscription = find_subscription(session, key, subscription_id, lock=True)
-        subscription.disabled_at = subscription.disabled_reason = subscription.failing_since = None
-        subscription.updated_at = now
-    return subscription
-
-
-def send_test_event(resources: Resources, key: ApiKey, subscription_id: str, event_type: str) -> str:
+def send_test_event(resources: Resources, key: ApiKey, subscription_id: str, event_type: EventType) -> str:
     """Put an event about an order that does not exist into the outbox, for one subscription; return its id."""
-    data = {
-        "payment_order_id": SAMPLE_ORDER,
-        "metadata": {"webhook_test": True},
-        "transaction_hash": "",
-        "payment_order_status": next((status for status, told in EVENT_OF.items() if told == event_type), ""),
-        "status_reason": "",
-        "transactions": [],
-    }
+    now = resources.clock.now()
     with resources.database.write() as session:
         subscription = find_subscription(session, key, subscription_id)
         require_active(subscription)
@@ -150,8 +133,8 @@ def send_test_event(resources: Resources, key: ApiKey, subscription_id: str, eve
             env_mode=key.env_mode,
             order_id=None,
             type=event_type,
-            created_at=resources.clock.now(),
-            data=data,
+            created_at=now,
+            data=make_sample(event_type, now),
         )
         return publish_to(session, event, [subscription.id])
 
@@ -164,19 +147,12 @@ def find_subscription(
     Raises
     ------
     NotFound
-        If there is none with this id, or it is deleted, or another vendor's.
-    Forbidden
-        If it belongs to the environment that is not the key's.
+        If there is none with this id, or it is deleted, or another vendor's, or of the other environment.
     """
-    statement = select(WebhookSubscription).where(
-        WebhookSubscription.id == subscription_id,
-        WebhookSubscription.vendor_id == key.vendor_id,
-        WebhookSubscription.deleted_at.is_(None),
-    )
+    statement = select(WebhookSubscription).where(WebhookSubscription.id == subscription_id, *_select_owned(key))
     found = session.scalar(statement.with_for_update(key_share=True) if lock else statement)
     if found is None:
         raise NotFound("There is no webhook with this id")
-    key.require_env(EnvMode(found.env_mode))
     return found
 
 

@@ -1,0 +1,127 @@
+"""What a subscription did not get, sent again.
+
+While a subscription is disabled its vendor's events are written as always, only without a delivery to it. So nothing is
+lost, however long it lasts, and a page at a time can be put into the outbox later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from api.domain.ids import IdPrefix, make_id
+from api.services.resources import Resources
+from api.services.vendors.api_keys import ApiKey
+from api.services.webhooks.delivery_log import find_place, select_owned_events
+from api.services.webhooks.outbox import DeliveryStatus, settle_cursor
+from api.services.webhooks.retry_schedule import DISABLE_AFTER
+from api.services.webhooks.subscriptions import find_subscription, require_active
+from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
+
+GIVEN_UP = (DeliveryStatus.FAILED, DeliveryStatus.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enabled:
+    """A subscription that is active again; `missed_since` is None if it was active before."""
+
+    subscription: WebhookSubscription
+    missed_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redelivered:
+    """Events that are on their way again, oldest first; `since=next_cursor` asks for those after."""
+
+    event_ids: Sequence[str]
+    next_cursor: str
+    has_more: bool
+
+
+def enable(resources: Resources, key: ApiKey, subscription_id: str) -> Enabled:
+    """Send new events to a disabled subscription again, and say since when it has missed some."""
+    now = resources.clock.now()
+    with resources.database.write() as session:
+        subscription = find_subscription(session, key, subscription_id, lock=True)
+        missed_since = _find_first_missed(session, subscription)
+        subscription.disabled_at = subscription.disabled_reason = subscription.failing_since = None
+        subscription.updated_at = now
+    return Enabled(subscription=subscription, missed_since=missed_since)
+
+
+def redeliver_missed(resources: Resources, key: ApiKey, subscription_id: str, *, since: str, limit: int) -> Redelivered:
+    """Send the events that a subscription did not get, with their own ids and a fresh schedule of retries.
+
+    What it got is left out, and what is on its way. So the same call again sends nothing twice.
+
+    Parameters
+    ----------
+    since : str
+        The id of an event, which is left out, or a moment in ISO 8601.
+    limit : int
+        At most so many events.
+
+    Raises
+    ------
+    NotFound
+        If there is no such subscription.
+    Conflict
+        If it is disabled.
+    InvalidData
+        If `since` is neither.
+    """
+    now = resources.clock.now()
+    with resources.database.write() as session:
+        settle_cursor(session, key.vendor_id, key.env_mode)
+        subscription = find_subscription(session, key, subscription_id, lock=True)
+        require_active(subscription)
+        rows = _list_missed(session, key, subscription.id, since, limit + 1)
+        for event, delivery in rows[:limit]:
+            _put_back(session, event, delivery, subscription.id, now)
+    sent = [event.id for event, _ in rows[:limit]]
+    return Redelivered(event_ids=sent, next_cursor=sent[-1] if sent else since, has_more=len(rows) > limit)
+
+
+def _find_first_missed(session: Session, subscription: WebhookSubscription) -> datetime | None:
+    """Return when the first event was made that a disabled subscription did not get; what came after it it may have."""
+    if subscription.disabled_at is None:
+        return None
+    began = min(subscription.failing_since or subscription.disabled_at, subscription.disabled_at)
+    first = select(func.min(WebhookDelivery.created_at)).where(
+        WebhookDelivery.subscription_id == subscription.id,
+        WebhookDelivery.status.in_(GIVEN_UP),
+        WebhookDelivery.created_at >= began - DISABLE_AFTER,
+    )
+    return min(began, session.scalar(first) or began)
+
+
+def _list_missed(
+    session: Session, key: ApiKey, subscription_id: str, since: str, limit: int
+) -> list[tuple[WebhookEvent, WebhookDelivery | None]]:
+    mine = select_owned_events(key)
+    to_it = and_(WebhookDelivery.event_id == WebhookEvent.id, WebhookDelivery.subscription_id == subscription_id)
+    query = (
+        select(WebhookEvent, WebhookDelivery)
+        .outerjoin(WebhookDelivery, to_it)
+        .where(*mine, find_place(session, mine, since))
+        .where(or_(WebhookDelivery.id.is_(None), WebhookDelivery.status.in_(GIVEN_UP)))
+        .order_by(WebhookEvent.seq)
+        .limit(limit)
+    )
+    return [(event, delivery) for event, delivery in session.execute(query)]
+
+
+def _put_back(
+    session: Session, event: WebhookEvent, delivery: WebhookDelivery | None, subscription_id: str, now: datetime
+) -> None:
+    if delivery is None:
+        delivery = WebhookDelivery(
+            id=make_id(IdPrefix.DELIVERY, now), event_id=event.id, subscription_id=subscription_id, created_at=now
+        )
+        session.add(delivery)
+    delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
+    delivery.next_attempt_at, delivery.delivered_at, delivery.lease_until = now, None, None

@@ -1,0 +1,37 @@
+"""What a test event says: what a real one of its type does, about an order that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from api.domain.clock import format_time
+from api.domain.events import EventType
+from api.domain.orders import OrderStatus, StatusReason
+
+SAMPLE_ORDER = "po_00000000000000000000000000000000test"
+SAMPLE_HASH = "0x" + "7e57" * 16
+SAMPLE_CHAIN = 8453
+
+STATES: Mapping[EventType, tuple[OrderStatus, StatusReason]] = MappingProxyType(
+    {
+        EventType.PROCESSING: (OrderStatus.PROCESSING, StatusReason.NONE),
+        EventType.SUCCESS: (OrderStatus.SUCCESS, StatusReason.NONE),
+        EventType.FAILED: (OrderStatus.FAILED, StatusReason.UNDERPAID),
+    }
+)
+
+
+def make_sample(event_type: EventType, at: datetime) -> dict[str, Any]:
+    """Return `event.data` of a test event, with the properties of a real one; its metadata says what it is."""
+    status, reason = STATES[event_type]
+    return {
+        "payment_order_id": SAMPLE_ORDER,
+        "metadata": {"webhook_test": True},
+        "transaction_hash": SAMPLE_HASH,
+        "payment_order_status": status,
+        "status_reason": reason,
+        "transactions": [{"chain_id": SAMPLE_CHAIN, "hash": SAMPLE_HASH, "timestamp": format_time(at)}],
+    }

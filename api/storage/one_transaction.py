@@ -1,0 +1,61 @@
+"""One transaction for all that a request writes, so that its answer can be kept in it too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy.orm import Session
+
+from api.storage.db import Database
+
+
+class OneTransaction(Database):
+    """A database whose writers share one transaction, which is committed at the end of its `with` block.
+
+    It begins with the first writer. So what a use case asks of chains and other servers before it writes holds no
+    lock. If the block raises, nothing of it is kept.
+
+    Parameters
+    ----------
+    database : Database
+        Where.
+    begin : callable
+        Does something in the transaction before the first writer does.
+    """
+
+    def __init__(self, database: Database, begin: Callable[[Session], None]) -> None:
+        vars(self).update(vars(database))
+        self._begin_with = begin
+        self._open = ExitStack()
+        self._session: Session | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._session = None
+        self._open.__exit__(kind, error, trace)
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """Give the session of the one transaction."""
+        if self._session is None:
+            session = self._open.enter_context(super().write())
+            self._begin_with(session)
+            self._session = session
+        yield self._session
+        self._session.flush()
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """Give a session for reading; once something was written, one that sees it."""
+        if self._session is None:
+            with super().read() as session:
+                yield session
+        else:
+            yield self._session

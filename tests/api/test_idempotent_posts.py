@@ -1,0 +1,187 @@
+"""Every POST that changes something is carried out once for each `Idempotency-Key`, with its answer in one transaction.
+
+`ACTS` has each of them; a new one fails `test_every_post_with_a_key_is_tried_here` until it is added.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from sqlalchemy import func, select
+
+from api.blueprints import repeats
+from api.net.client import HttpReply
+from api.storage.tables import Base, IdempotencyKey
+from tests.api.conftest import Merchant
+from tests.support.shop import LINK, Shop
+from tests.support.webhooks import HOOK, SUBSCRIPTIONS, Desk
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What the requests are about."""
+
+    shop: Shop
+    desk: Desk
+    webhook_id: str
+
+    def make_paid_order(self) -> str:
+        """Return an order whose payment can be sent back."""
+        order_id = self.shop.create()
+        self.shop.simulate(order_id, "pay")
+        self.shop.wait(60)
+        assert self.shop.order(order_id)["transfers"][0]["status"] == "final"
+        return order_id
+
+    def make_failed_delivery(self) -> str:
+        """Return a delivery that was given up."""
+        self.desk.transport.always(status=410)
+        self.desk.publish(self.shop.merchant)
+        self.desk.work()
+        self.shop.post(f"{SUBSCRIPTIONS}/{self.webhook_id}/enable")
+        self.desk.transport.answer = lambda _: HttpReply(status=200)
+        return str(self.desk.log(self.shop.merchant, self.webhook_id)[0]["delivery_id"])
+
+    def make_lapsed_webhook(self) -> str:
+        """Return a webhook that is active again and has missed an event."""
+        self.make_failed_delivery()
+        self.desk.transport.always(status=410)
+        self.shop.create()
+        self.desk.work()
+        self.shop.create()
+        self.desk.transport.answer = lambda _: HttpReply(status=200)
+        self.shop.post(f"{SUBSCRIPTIONS}/{self.webhook_id}/enable")
+        return self.webhook_id
+
+
+Act = Callable[[Scene], tuple[str, dict[str, Any]]]
+ACTS: dict[str, Act] = {
+    "/api/v1/payment_link": lambda _: ("/api/v1/payment_link", LINK),
+    "/api/v1/payment/{}/cancel": lambda scene: (f"/api/v1/payment/{scene.shop.create()}/cancel", {}),
+    "/api/v1/payment/{}/refund": lambda scene: (
+        f"/api/v1/payment/{scene.make_paid_order()}/refund",
+        {"amount": "300000"},
+    ),
+    "/api/v1/payment/{}/simulate": lambda scene: (
+        f"/api/v1/payment/{scene.shop.create()}/simulate",
+        {"action": "underpay"},
+    ),
+    SUBSCRIPTIONS: lambda _: (SUBSCRIPTIONS, {"webhook_url": HOOK, "env_mode": "test"}),
+    f"{SUBSCRIPTIONS}/{{}}/test": lambda scene: (f"{SUBSCRIPTIONS}/{scene.webhook_id}/test", {}),
+    f"{SUBSCRIPTIONS}/{{}}/rotate_secret": lambda scene: (f"{SUBSCRIPTIONS}/{scene.webhook_id}/rotate_secret", {}),
+    f"{SUBSCRIPTIONS}/{{}}/enable": lambda scene: (f"{SUBSCRIPTIONS}/{scene.webhook_id}/enable", {}),
+    f"{SUBSCRIPTIONS}/{{}}/redeliver_missed": lambda scene: (
+        f"{SUBSCRIPTIONS}/{scene.make_lapsed_webhook()}/redeliver_missed",
+        {"since": "2026-03-01T00:00:00Z"},
+    ),
+    "/api/v1/webhook_delivery/{}/redeliver": lambda scene: (
+        f"/api/v1/webhook_delivery/{scene.make_failed_delivery()}/redeliver",
+        {},
+    ),
+}
+ALL = pytest.mark.parametrize("name", ACTS)
+
+
+@pytest.fixture
+def scene(shop: Shop, desk: Desk) -> Scene:
+    """A shop with a webhook."""
+    return Scene(shop=shop, desk=desk, webhook_id=desk.subscribe(shop.merchant)["webhook_id"])
+
+
+def read_all(scene: Scene) -> dict[str, list[Any]]:
+    """Return every row of the database."""
+    with scene.shop.resources.database.read() as session:
+        return {name: list(session.execute(select(table))) for name, table in Base.metadata.tables.items()}
+
+
+def test_every_post_with_a_key_is_tried_here(client: FlaskClient) -> None:
+    paths = client.get("/openapi.json").get_json()["paths"]
+    changing = {
+        re.sub(r"\{\w+\}", "{}", path): operations["post"]
+        for path, operations in paths.items()
+        if "post" in operations and operations["post"].get("security") == [{"ApiKey": []}]
+    }
+    assert set(changing) == set(ACTS)
+    for operation in changing.values():
+        (header,) = (each for each in operation["parameters"] if each["in"] == "header")
+        assert (header["name"], header["required"]) == ("Idempotency-Key", False)
+        assert {"409", "422"} <= set(operation["responses"])
+
+
+@ALL
+def test_the_same_request_is_carried_out_once(scene: Scene, name: str) -> None:
+    path, body = ACTS[name](scene)
+    first = scene.shop.post(path, body, Idempotency_Key="k")
+    assert first.status_code == 200, first.get_json()
+    before = read_all(scene)
+    scene.shop.clock.advance(seconds=5)
+    again = scene.shop.post(path, json.loads(json.dumps(body)), Idempotency_Key="k")
+    assert (again.status_code, again.data, again.headers["Idempotent-Replayed"]) == (200, first.data, "true")
+    assert read_all(scene) == before
+
+
+@ALL
+def test_another_request_with_the_key_changes_nothing(
+    scene: Scene, name: str, assert_error: Callable[..., None]
+) -> None:
+    path, body = ACTS[name](scene)
+    assert scene.shop.post(path, body, Idempotency_Key="k").status_code == 200
+    before = read_all(scene)
+    for other in ({**body, "nonsense": 1}, {"line_items": 7}):
+        refused = scene.shop.post(path, other, Idempotency_Key="k")
+        assert_error(refused, 422, {"Idempotency-Key": "Use a new key for a new request"})
+    assert read_all(scene) == before
+
+
+@ALL
+def test_what_is_refused_leaves_the_key_free(scene: Scene, name: str) -> None:
+    path, body = ACTS[name](scene)
+    assert scene.shop.post(path, {**body, "nonsense": 1}, Idempotency_Key="k").status_code == 400
+    with scene.shop.resources.database.read() as session:
+        assert session.scalar(select(func.count()).select_from(IdempotencyKey)) == 0
+    assert scene.shop.post(path, body, Idempotency_Key="k").status_code == 200
+
+
+@ALL
+def test_a_crash_leaves_neither_the_answer_nor_what_was_done(
+    scene: Scene, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, body = ACTS[name](scene)
+    before = read_all(scene)
+
+    def crash(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(repeats, "keep_answer", crash)
+        with pytest.raises(KeyboardInterrupt):
+            scene.shop.post(path, body, Idempotency_Key="k")
+    assert read_all(scene) == before
+    assert scene.shop.post(path, body, Idempotency_Key="k").status_code == 200
+
+
+def test_a_refusal_by_the_state_leaves_the_key_free(scene: Scene) -> None:
+    order_id = scene.shop.create()
+    path = f"/api/v1/payment/{order_id}/refund"
+    assert scene.shop.post(path, {}, Idempotency_Key="k").status_code == 409
+    scene.shop.simulate(order_id, "pay")
+    scene.shop.wait(60)
+    assert scene.shop.post(path, {}, Idempotency_Key="k").status_code == 200
+
+
+def test_two_refunds_of_one_amount_are_told_apart_by_their_keys(scene: Scene) -> None:
+    path = f"/api/v1/payment/{scene.make_paid_order()}/refund"
+    made = [scene.shop.post(path, {"amount": "300000"}, Idempotency_Key=key) for key in ("a", "a", "b")]
+    assert [len(each.get_json()["refunds"]) for each in made] == [1, 1, 2]
+    assert len(scene.shop.post(path, {"amount": "300000"}).get_json()["refunds"]) == 2  # like one that is under way
+    assert scene.shop.post(path, {"amount": "500000"}, Idempotency_Key="c").status_code == 400
+
+
+def test_a_key_without_an_api_key_is_refused_for_that(client: FlaskClient, merchant: Merchant) -> None:
+    assert client.post("/api/v1/payment_link", json=LINK, headers={"Idempotency-Key": "k"}).status_code == 401
