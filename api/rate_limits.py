@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from functools import partial
 from ipaddress import IPv6Network, ip_address
 from typing import Any
@@ -53,7 +54,7 @@ class RateLimits:
         if routing:
             self._limiter.shared_limit(f"{self._config.rate_limit_routing} per minute", scope="routing")(blueprint)
 
-    def protect_page(self, blueprint: Blueprint, costly: str) -> None:
+    def protect_page(self, blueprint: Blueprint, costly: Collection[str]) -> None:
         """Count the requests to the payment page.
 
         An order's id is a credential of its customer: each order is counted by itself, so that customers behind one
@@ -61,19 +62,20 @@ class RateLimits:
 
         Parameters
         ----------
-        costly : str
-            End of the path of what searches routes and reads chains, which is counted once more: by address, as other
-            searches are, and for one order a fifth of that.
+        costly : collection of str
+            Views that search many routes or ask chains, which are counted once more: by address, as other searches
+            are, and for one order a fifth of that.
         """
         self._limiter.shared_limit(self._choose_general_limit, scope="order", key_func=_name_caller_and_order)(
             blueprint
         )
         self.protect_page_files(blueprint)
         most = self._config.rate_limit_routing
-        is_cheap = partial(_has_another_end, costly)
+        names = frozenset(f"{blueprint.name}.{name}" for name in costly)
+        is_cheap = partial(_is_none_of, names)
         for amount, scope, key in (
             (most, "routing", _name_caller),
-            (max(1, most // COSTLY_SHARE), "options", _name_caller_and_order),
+            (max(1, most // COSTLY_SHARE), "costly", _name_caller_and_order),
         ):
             self._limiter.shared_limit(f"{amount} per minute", scope=scope, key_func=key, exempt_when=is_cheap)(
                 blueprint
@@ -101,8 +103,8 @@ class RateLimits:
         return response
 
 
-def _has_another_end(end: str) -> bool:
-    return not request.path.endswith(end)
+def _is_none_of(endpoints: Collection[str]) -> bool:
+    return request.endpoint not in endpoints
 
 
 def _choose_redis_options() -> dict[str, Any]:

@@ -14,6 +14,7 @@ from api.net.resolver import Resolver, SystemResolver
 from api.secrets.box import SecretBox, open_box
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import Screen, nobody
+from api.services.chains.waiting_room import WaitingRoom
 from api.services.market.market import MarketService
 from api.storage.db import Database
 
@@ -32,6 +33,8 @@ class Resources:
         Says with which addresses nothing must be exchanged.
     memory : ShortMemory
         What this process looked up a moment ago.
+    waiting_room : WaitingRoom
+        Admits requests that wait for chains.
     """
 
     config: Config
@@ -43,6 +46,7 @@ class Resources:
     ledgers: Mapping[EnvMode, Ledger] = field(default_factory=dict)
     screen: Screen = nobody
     memory: ShortMemory = field(default_factory=ShortMemory)
+    waiting_room: WaitingRoom = field(default_factory=WaitingRoom)
 
     @property
     def box(self) -> SecretBox:

@@ -14,6 +14,7 @@ from api.checkout_page.accent import (
     BLACK,
     DARK_SURFACES,
     LIGHT_SURFACES,
+    MOST_KEPT,
     WHITE,
     Palette,
     make_dark_palette,
@@ -21,6 +22,7 @@ from api.checkout_page.accent import (
     measure_contrast,
     write_stylesheet,
 )
+from api.checkout_page.branding import read_colour
 
 CORNERS = ["#" + bytes(each).hex() for each in product((0, 1, 127, 128, 254, 255), repeat=3)]
 RANDOM = [f"#{random.Random(seed).randrange(1 << 24):06x}" for seed in range(1000)]
@@ -92,3 +94,10 @@ def test_a_stylesheet_has_nothing_but_colours() -> None:
     }  # fmt: skip
     assert text.count(":root") == 2
     assert "url" not in text
+
+
+def test_whoever_asks_for_all_colours_fills_no_memory() -> None:
+    for number in range(2 * MOST_KEPT):
+        assert read_colour(f"{number:06x}-00000000") is None
+    for kept in (make_light_palette, make_dark_palette):
+        assert kept.cache_info().currsize <= MOST_KEPT

@@ -89,7 +89,7 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
         If the quote has expired, the order takes no payment, the price does not hold any more, the wallet has too
         little or is not accepted, or the payment would fail.
     ServiceUnavailable
-        If the chain or the bridge does not answer.
+        If the chain or the bridge does not answer, or too many wait for it.
     """
     order = load_public_order(resources, order_id)
     quote = get_order_quote(resources, order_id, quote_id)
@@ -104,11 +104,12 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
     _require_accepted(resources, payer)
     terms = _make_terms(resources, order, quote, payer)
     try:
-        hops, terms = _confirm_hops(access, quote, terms)
-        token, chain = _make_token(quote), access.chains[quote.chain_id]
-        call = access.builders.build(hops, token, terms)
-        _require_funds(chain, call, token, terms)
-        payment = _try_payment(chain, order, quote, call, terms)
+        with resources.waiting_room.enter(quote.chain_id):
+            hops, terms = _confirm_hops(access, quote, terms)
+            token, chain = _make_token(quote), access.chains[quote.chain_id]
+            call = access.builders.build(hops, token, terms)
+            _require_funds(chain, call, token, terms)
+            payment = _try_payment(chain, order, quote, call, terms)
         _remember(resources, hops, quote, terms, call)
         return payment
     except CannotBuild as error:
