@@ -45,8 +45,8 @@ def set_lapsed(resources: Resources, duty: Duty, seconds: float) -> None:
 def test_health_and_readiness(client: FlaskClient, worker: Leases) -> None:
     traces = {"live": [], "test": []}
     assert client.get("/healthz").get_json() == {"status": "ok", "problems": [], "chains_without_traces": traces}
-    assert client.get("/readyz").get_json() == {"status": "ready", "revision": "0003", "problems": []}
-    assert client.get("/readyz/api").get_json() == {"status": "ready", "revision": "0003"}
+    assert client.get("/readyz").get_json() == {"status": "ready", "revision": "0004", "problems": []}
+    assert client.get("/readyz/api").get_json() == {"status": "ready", "revision": "0004"}
 
 
 @pytest.mark.parametrize("duty", sorted(ESSENTIAL))

@@ -16,12 +16,12 @@ from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import is_rejected
-from api.services.checkout.paid_quote import remember_payer
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.quotes import OrderQuoteRefusal, OrderQuoteRefused, get_order_quote, require_due
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.settlement.crediting.built_deposits import describe_build, remember_build
+from api.services.settlement.crediting.quote_payers import remember_payer
 from routing_engine import Token
 from routing_engine.fixed_point import mul_div_up
 from routing_engine.reference.chains import CHAINS
@@ -193,7 +193,6 @@ def _remember(
     )
     with resources.database.write() as session:
         remember_build(session, quote.quote_id, build)
-        remember_payer(session, quote.quote_id, terms.payer)
 
 
 def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: Terms) -> None:

@@ -8,7 +8,15 @@ from api.storage.tables.brands import VendorBrand
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
 from api.storage.tables.orders import Payment, PaymentOrder, Refund, TimelineEntry
 from api.storage.tables.reports import PaymentClaim, PaymentHint
-from api.storage.tables.system import DoubtfulBlock, IdempotencyKey, JobSlot, Lease, StoredQuote, WatchCursor
+from api.storage.tables.system import (
+    DoubtfulBlock,
+    IdempotencyKey,
+    JobSlot,
+    Lease,
+    QuotePayer,
+    StoredQuote,
+    WatchCursor,
+)
 from api.storage.tables.vendors import ApiKeyRow, OwnedAddress, SettlementAccount, Vendor
 from api.storage.tables.webhooks import (
     WebhookAttempt,
@@ -30,6 +38,7 @@ __all__ = [
     "PaymentClaim",
     "PaymentHint",
     "PaymentOrder",
+    "QuotePayer",
     "Refund",
     "SettlementAccount",
     "SimulatedChain",
