@@ -6,20 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete
 
 from api.domain.duties import Duty
 from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
+from api.services.settlement.crediting.quote_payers import forget_unused_quotes
 from api.services.settlement.watching.watch_tasks import ChainTasks
 from api.services.webhooks.dispatcher import Dispatcher
-from api.storage.tables import IdempotencyKey, JobSlot, QuotePayer, StoredQuote
+from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
 from api.worker.sources import SourceReader
 
 KEEP_SLOTS = timedelta(days=7)
 KEEP_QUOTES = timedelta(days=1)
-KEEP_UNUSED_QUOTES = timedelta(hours=1)
-"""Of orders' quotes that no wallet was given transactions for: anybody with a link asks for many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +57,7 @@ def clean_up(resources: Resources) -> None:
         session.execute(delete(IdempotencyKey).where(IdempotencyKey.expires_at < now))
         session.execute(delete(JobSlot).where(JobSlot.taken_at < now - KEEP_SLOTS))
         session.execute(delete(StoredQuote).where(StoredQuote.expires_at < now - KEEP_QUOTES))
-        is_used = select(QuotePayer.quote_id).where(QuotePayer.quote_id == StoredQuote.id).exists()
-        is_old = StoredQuote.expires_at < now - KEEP_UNUSED_QUOTES
-        session.execute(delete(StoredQuote).where(is_old, StoredQuote.order_id.is_not(None), ~is_used))
+        forget_unused_quotes(session, now)
 
 
 SOURCES = SourceReader()

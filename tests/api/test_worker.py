@@ -187,10 +187,16 @@ def test_quotes_that_no_wallet_was_given_are_forgotten_soon(
     with resources.database.write() as session:
         remember_payer(session, quotes[1], "0x" + "ab" * 20)
     clock.advance(seconds=2 * 3600)
+    other = quote_order(resources, shop.create(), 8453, usdc.address).quote_id
     fresh = quote_order(resources, order_id, 8453, usdc.address).quote_id
+    with resources.database.read() as session:
+        assert set(session.scalars(select(StoredQuote.id))) == {quotes[1], other, fresh}, (
+            "as soon as others are asked for"
+        )
+    clock.advance(seconds=3600)
     job.run(resources)
     with resources.database.read() as session:
-        assert set(session.scalars(select(StoredQuote.id))) == {quotes[1], fresh}
+        assert set(session.scalars(select(StoredQuote.id))) == {quotes[1]}
     clock.advance(seconds=23 * 3600)
     job.run(resources)
     with resources.database.read() as session:
