@@ -38,6 +38,8 @@ def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
     app = Flask("api", static_folder=None, template_folder="templates")
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, **SETTINGS)
     app.json = _OrderedJson(app)
+    # An address that is almost right is not there: a redirect would name the host that the caller claims to ask.
+    app.url_map.merge_slashes = app.url_map.redirect_defaults = False
     attach_resources(app, shared)
     logs.install(app)
     compression.install(app)

@@ -14,6 +14,7 @@ from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
 from api.services.chains.chain_access import connect_chains
 from api.services.chains.screening import Screen, find_screen
+from api.services.chains.waiting_room import WaitingRoom
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.market.market import MarketService
 from api.services.market.supply import choose_supply
@@ -50,6 +51,7 @@ def build_resources(config: Config, *, clock: Clock | None = None) -> Resources:
         chain_access=connect_chains(config, clock),
         ledgers=_connect_ledgers(config, database, clock),
         screen=_find_screen(config),
+        waiting_room=WaitingRoom(config.web_threads // 2),
     )
 
 

@@ -24,6 +24,8 @@ from api.stream import AsgiApp, Message, Receive, Scope, Send, refuse_request
 PATH = re.compile(r"/payment/([^/]+)/events")
 PER_ADDRESS = 60
 """Streams of one address: a café or an office has one address for all its customers."""
+PER_ORDER = 20
+"""Streams of one order: who has its link takes the places of no other one's customer."""
 IN_ALL = 2_000
 """Streams of this process. Who gets none asks again and again instead, as without streams."""
 LOOK_S = 1.0
@@ -50,20 +52,26 @@ class OrderStream:
     def __init__(self, http: AsgiApp, *, read_versions: Callable[[Collection[str]], Mapping[str, str]]) -> None:
         self._http = http
         self._watch = _Watch(read_versions)
-        self._open: Counter[str] = Counter()
+        self._by_address: Counter[str] = Counter()
+        self._by_order: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        address = find_customer_network((scope.get("client") or ("",))[0])
-        if self._open[address] >= PER_ADDRESS or self._open.total() >= IN_ALL:
+        address, order_id = find_customer_network((scope.get("client") or ("",))[0]), _find_order_id(scope)
+        if (
+            self._by_address[address] >= PER_ADDRESS
+            or self._by_order[order_id] >= PER_ORDER
+            or self._by_address.total() >= IN_ALL
+        ):
             await refuse_request(send, TOO_MANY)
             return
-        self._open[address] += 1
+        self._by_address[address] += 1
+        self._by_order[order_id] += 1
         try:
             await self._serve(scope, receive, send)
         finally:
-            self._open[address] -= 1
-            self._open += Counter()  # forgets addresses without streams
+            self._by_address -= Counter((address,))  # forgets whoever has no stream
+            self._by_order -= Counter((order_id,))
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         first = _FirstAnswer()
@@ -75,8 +83,7 @@ class OrderStream:
         kept = [(name, value) for name, value in first.start["headers"] if name.lower() != b"content-length"]
         await send({**first.start, "headers": kept})
         await send({"type": "http.response.body", "body": first.body, "more_body": True})
-        found = PATH.fullmatch(scope["path"])
-        listener = self._watch.add(found[1] if found else "", read_news_version(first.body))
+        listener = self._watch.add(_find_order_id(scope), read_news_version(first.body))
         leaving = asyncio.ensure_future(_notice_leaving(receive, listener))
         try:
             await _tell(listener, send)
@@ -132,6 +139,11 @@ class _Watch:
                     if listener.version != version:
                         listener.version = version
                         listener.has_news.set()
+
+
+def _find_order_id(scope: Scope) -> str:
+    found = PATH.fullmatch(scope["path"])
+    return found[1] if found else ""
 
 
 class _FirstAnswer:

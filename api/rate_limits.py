@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from functools import partial
 from ipaddress import IPv6Network, ip_address
 from typing import Any
@@ -60,7 +61,7 @@ class RateLimits:
             most = max(1, self._config.rate_limit_routing // COSTLY_SHARE)
             self._limiter.shared_limit(f"{most} per minute", scope="replaying")(blueprint)
 
-    def protect_page(self, blueprint: Blueprint, costly: str) -> None:
+    def protect_page(self, blueprint: Blueprint, costly: Collection[str]) -> None:
         """Count the requests to the payment page.
 
         An order's id is a credential of its customer: each order is counted by itself, so that nobody uses up what an
@@ -68,17 +69,17 @@ class RateLimits:
 
         Parameters
         ----------
-        costly : str
-            End of the path of what searches routes and reads chains, which is counted once more: by address, and for
-            one order a fifth of what an API key may search.
+        costly : collection of str
+            Views that search many routes or ask chains, which are counted once more: by address, and for one order a
+            fifth of what an API key may search.
         """
         an_order = f"{max(1, self._config.rate_limit_page // ORDER_SHARE)} per minute"
         self._limiter.shared_limit(an_order, scope="order", key_func=_name_caller_and_order)(blueprint)
         self.protect_page_files(blueprint)
-        is_cheap = partial(_has_another_end, costly)
+        is_cheap = partial(_is_none_of, frozenset(f"{blueprint.name}.{name}" for name in costly))
         for amount, scope, key in (
             (max(1, self._config.rate_limit_page // COSTLY_SHARE), "customers", _name_caller),
-            (max(1, self._config.rate_limit_routing // COSTLY_SHARE), "options", _name_caller_and_order),
+            (max(1, self._config.rate_limit_routing // COSTLY_SHARE), "costly", _name_caller_and_order),
         ):
             self._limiter.shared_limit(f"{amount} per minute", scope=scope, key_func=key, exempt_when=is_cheap)(
                 blueprint
@@ -107,8 +108,8 @@ class RateLimits:
         return response
 
 
-def _has_another_end(end: str) -> bool:
-    return not request.path.endswith(end)
+def _is_none_of(endpoints: Collection[str]) -> bool:
+    return request.endpoint not in endpoints
 
 
 def _choose_redis_options() -> dict[str, Any]:

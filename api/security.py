@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from copy import deepcopy
 from functools import wraps
+from http import HTTPStatus
 from typing import ParamSpec, TypeVar
 
 from flask import Flask, Response, g, request
@@ -89,7 +90,8 @@ def set_secure_headers(response: Response) -> Response:
     if response.mimetype == "text/html":  # only a document has features, and windows that it opens
         headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
         headers.setdefault("Cross-Origin-Opener-Policy", "same-origin-allow-popups")
-    if "Cache-Control" not in headers and request.path.startswith(API_PREFIXES):
+    is_lasting = response.status_code < HTTPStatus.MULTIPLE_CHOICES or response.status_code == HTTPStatus.NOT_MODIFIED
+    if "Cache-Control" not in headers and (request.path.startswith(API_PREFIXES) or not is_lasting):
         headers["Cache-Control"] = "no-store"
     if get_resources().config.base_url.startswith("https://"):
         headers.setdefault("Strict-Transport-Security", "max-age=31536000; includeSubDomains")

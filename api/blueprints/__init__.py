@@ -42,6 +42,6 @@ def mount(app: Flask, api: Api, limits: RateLimits) -> None:
         api.register_blueprint(resource.blueprint)
         limits.protect(resource.blueprint)
     app.register_blueprint(payment_page.blueprint)
-    limits.protect_page(payment_page.blueprint, payment_page.OPTIONS)
+    limits.protect_page(payment_page.blueprint, payment_page.COSTLY)
     app.register_blueprint(brand_files.blueprint)
     limits.protect_page_files(brand_files.blueprint)

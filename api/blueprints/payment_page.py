@@ -44,8 +44,6 @@ STYLE = "payment/page.css"
 ASK_FIRST = "private, no-cache"
 """A browser may keep the answer, and asks each time whether it is still the right one."""
 
-OPTIONS = "/options"
-"""Searches many routes and reads chains, so it is counted as routing is."""
 
 blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>")
 
@@ -80,7 +78,7 @@ def tokens(order_id: str) -> dict[str, Any]:
     return describe_choices(list_payable_tokens(get_resources(), order_id), choose_strings(request))
 
 
-@blueprint.post(OPTIONS)
+@blueprint.post("/options")
 def options(order_id: str) -> dict[str, Any]:
     """List the ways to pay, best first, beside what a wallet holds."""
     shared = get_resources()
@@ -158,6 +156,8 @@ def claim(order_id: str) -> dict[str, Any]:
     return {**state.json(), "claim_text": text}
 
 
+COSTLY = frozenset(view.__name__ for view in (options, transactions, claim))
+"""They search many routes or ask chains, so they are counted as routing is."""
 _KEPT = frozenset(f"{blueprint.name}.{view.__name__}" for view in (page, tokens))
 
 

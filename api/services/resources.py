@@ -14,6 +14,7 @@ from api.net.resolver import Resolver, SystemResolver
 from api.secrets.box import SecretBox, open_box
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import Screen, nobody
+from api.services.chains.waiting_room import WaitingRoom
 from api.services.market.market import MarketService
 from api.services.market.snapshots import SnapshotArchive
 from api.storage.db import Database
@@ -35,6 +36,8 @@ class Resources:
         What this process looked up a moment ago.
     snapshots : SnapshotArchive
         Keeps the markets that quotes were made on.
+    waiting_room : WaitingRoom
+        Admits requests that wait for chains.
     """
 
     config: Config
@@ -47,6 +50,7 @@ class Resources:
     screen: Screen = nobody
     memory: ShortMemory = field(default_factory=ShortMemory)
     snapshots: SnapshotArchive = field(default_factory=SnapshotArchive)
+    waiting_room: WaitingRoom = field(default_factory=WaitingRoom)
 
     @property
     def box(self) -> SecretBox:

@@ -12,6 +12,7 @@ from api.domain.duties import Duty
 from api.services.market.snapshots import forget_snapshots
 from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
+from api.services.settlement.crediting.quote_payers import forget_unused_quotes
 from api.services.settlement.watching.watch_tasks import ChainTasks
 from api.services.webhooks.dispatcher import Dispatcher
 from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
@@ -58,6 +59,7 @@ def clean_up(resources: Resources) -> None:
         session.execute(delete(JobSlot).where(JobSlot.taken_at < now - KEEP_SLOTS))
         session.execute(delete(StoredQuote).where(StoredQuote.expires_at < now - KEEP_QUOTES))
         forget_snapshots(session, now)
+        forget_unused_quotes(session, now)
 
 
 SOURCES = SourceReader()

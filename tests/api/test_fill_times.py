@@ -17,7 +17,15 @@ from api.domain.orders import OrderStatus
 from api.domain.payments import PaymentState
 from api.domain.transfers import TransferKind
 from api.services.checkout import fill_times
-from api.services.checkout.fill_times import KEEP, LOOK_S, SAMPLES, Lane, expect_confirmation_s, expect_fill_s
+from api.services.checkout.fill_times import (
+    KEEP,
+    LOOK_S,
+    MOST_TIMES,
+    SAMPLES,
+    Lane,
+    expect_confirmation_s,
+    expect_fill_s,
+)
 from api.services.orders.creation import NewLink, create_link
 from api.services.resources import Resources
 from api.storage.tables import Payment, TimelineEntry
@@ -36,7 +44,15 @@ def fill(resources: Resources, merchant: Merchant) -> Fill:
     """Write an order that was paid over a bridge as the watcher writes it."""
 
     def write(
-        seconds: float, *, lane: Lane = LANE, price: int = 42_500_000, confirmed_s: int = 3, **changes: Any
+        seconds: float,
+        *,
+        lane: Lane = LANE,
+        price: int = 42_500_000,
+        confirmed_s: int = 3,
+        by: Merchant = merchant,
+        is_built: bool = True,
+        deposits: int = 1,
+        **changes: Any,
     ) -> None:
         link = NewLink(
             line_items=({"title": "Tea", "quantity": 2},),
@@ -47,18 +63,19 @@ def fill(resources: Resources, merchant: Merchant) -> Fill:
             failure_callback_url="https://shop.example/failed",
             metadata={},
         )
-        order_id = create_link(resources, merchant.id, link)["payment_order_id"]
-        number = next(NUMBERS)
+        order_id = create_link(resources, by.id, link)["payment_order_id"]
         filled_at = START + timedelta(seconds=seconds)
-        deposit = _row(order_id, number, lane.from_chain_id, START) | {
-            "kind": TransferKind.DEPOSIT, "bridge_id": f"{lane.bridge}:{number}", "is_built": True,
-        }  # fmt: skip
-        payment = _row(order_id, number + 10**6, lane.to_chain_id, filled_at) | {
-            "kind": TransferKind.PAYMENT, "bridge_id": f"{lane.bridge}:{number}", "source_tx_hash": deposit["tx_hash"],
-        }  # fmt: skip
         succeeded = {"status": OrderStatus.SUCCESS, "at": filled_at + timedelta(seconds=confirmed_s)}
         with resources.database.write() as session:
-            session.add_all([Payment(**deposit), Payment(**(payment | changes))])
+            for number in (next(NUMBERS) for _ in range(deposits)):
+                bridge_id = f"{lane.bridge}:{number}"
+                deposit = _row(order_id, number, lane.from_chain_id, START) | {
+                    "kind": TransferKind.DEPOSIT, "bridge_id": bridge_id, "is_built": is_built,
+                }  # fmt: skip
+                payment = _row(order_id, number + 10**6, lane.to_chain_id, filled_at) | {
+                    "kind": TransferKind.PAYMENT, "bridge_id": bridge_id, "source_tx_hash": deposit["tx_hash"],
+                }  # fmt: skip
+                session.add_all([Payment(**deposit), Payment(**(payment | changes))])
             session.add(TimelineEntry(order_id=order_id, **succeeded))
 
     return write
@@ -141,9 +158,40 @@ def test_confirmations_are_expected_by_value(resources: Resources, fill: Fill, c
     assert final > 600
     for seconds in (30, 40, 50):
         fill(1, confirmed_s=seconds)
-        fill(1, confirmed_s=5 * seconds, price=500_000_000)
+        fill(1, confirmed_s=3 * seconds, price=500_000_000)
     clock.advance(seconds=KEEP.total_seconds())
     assert expect_confirmation_s(resources, EnvMode.TEST, 8453, 43) == 40
-    assert expect_confirmation_s(resources, EnvMode.TEST, 8453, 500) == 200
+    assert expect_confirmation_s(resources, EnvMode.TEST, 8453, 500) == 120
     assert expect_confirmation_s(resources, EnvMode.TEST, 8453, None) == final
     assert expect_confirmation_s(resources, EnvMode.LIVE, 8453, 43) == 4
+
+
+SLOW_S = 7_200
+
+
+def test_a_strangers_slow_deposits_for_one_order_teach_nothing(resources: Resources, fill: Fill) -> None:
+    for _ in range(3):
+        fill(5)
+    fill(SLOW_S, deposits=2 * SAMPLES)
+    fill(SLOW_S, deposits=2 * SAMPLES, is_built=False)
+    assert expect(resources) == 5
+
+
+def test_a_vendor_who_pays_itself_speaks_once(
+    resources: Resources, fill: Fill, clock: SettableClock, make_merchant: Callable[[str], Merchant]
+) -> None:
+    for honest in (make_merchant("Tea"), make_merchant("Coffee")):
+        for _ in range(3):
+            fill(5, by=honest)
+    evil = make_merchant("Evil")
+    for _ in range(2 * SAMPLES):
+        fill(SLOW_S, confirmed_s=SLOW_S, by=evil)
+    assert expect(resources) == 5
+    assert expect_confirmation_s(resources, EnvMode.TEST, 8453, 43) == 3
+
+
+def test_what_is_learnt_goes_only_so_far_from_what_is_known(resources: Resources, fill: Fill) -> None:
+    for _ in range(SAMPLES):
+        fill(SLOW_S, confirmed_s=SLOW_S)
+    assert expect(resources) == MOST_TIMES * 60
+    assert expect_confirmation_s(resources, EnvMode.TEST, 8453, 43) == MOST_TIMES * (2 + LOOK_S)

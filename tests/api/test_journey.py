@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from adapters.bridges.promise import Promise
 from api.checkout_page.language import strings
 from api.checkout_page.status.progress import describe_stages, format_elapsed
 from api.domain.orders import OrderStatus
 from api.domain.simulation import Action
+from api.domain.transfers import CanonicalBlock, Transfer, TransferKind
 from api.services.checkout.journey import Stage, StageKind, StageState, list_stages
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer, load_order_and_money
+from api.services.checkout.paid_quote import LATEST
 from api.services.checkout.quotes import quote_order
 from api.services.orders.views import PublicOrder
 from api.services.resources import Resources
+from api.services.settlement.crediting.built_deposits import FIELD, describe_build, is_built, remember_build
+from api.services.settlement.crediting.quote_payers import remember_payer
 from api.services.settlement.watching.watcher import watch
 from api.services.simulator.actions import simulate
+from api.storage.tables import PaymentOrder, StoredQuote
 from routing_engine.reference import token_registry
 from tests.api.conftest import START
 from tests.api.test_payment_page_money import DEPOSIT, order, transfer
@@ -101,6 +107,64 @@ def test_a_quote_that_nobody_was_given_to_sign_explains_nothing(
         clock.advance(seconds=2)
         watch(resources)
     assert load_order_and_money(resources, order.order_id)[1].paid_quote is None
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_no_flood_of_quotes_hides_the_one_that_was_paid(
+    resources: Resources, clock: SettableClock, order: PublicOrder, after: bool
+) -> None:
+    """Attack: whoever has the link asks for quotes without end, and has some built for wallets of his own."""
+
+    def flood() -> None:
+        for number in range(2 * LATEST):
+            junk = quote_order(resources, order.order_id, 8453, token_registry.token("ETH", 8453).address)
+            if number % 2:
+                with resources.database.write() as session:
+                    remember_payer(session, junk.quote_id, f"0x{number:040x}")
+
+    if not after:
+        flood()
+    paid = quote_order(resources, order.order_id, 8453, order.settlement_token_address or "")
+    simulate(resources, order.order_id, Action.PAY, quote_id=paid.quote_id)
+    if after:
+        flood()
+    for _ in range(3):
+        clock.advance(seconds=2)
+        watch(resources)
+    found = load_order_and_money(resources, order.order_id)[1].paid_quote
+    assert found is not None
+    assert found.quote_id == paid.quote_id
+
+
+def test_only_what_was_built_for_its_payer_is_looked_at(resources: Resources, order: PublicOrder) -> None:
+    """Attack: tens of thousands of quotes make the worker read them all for each deposit."""
+    payer, thief = "0x" + "aa" * 20, "0x" + "bb" * 20
+    until = datetime.fromtimestamp(START.timestamp() + 600, UTC)
+    usdc = token_registry.token("USDC", 10)
+    build = describe_build(
+        payer=payer, chain_id=10, token_address=usdc.address, amount=43_000_000, promised_amount=42_500_000,
+        fill_deadline=int(until.timestamp()),
+    )  # fmt: skip
+    promise = Promise(
+        chain_id=order.settlement_chain_id or 0, token_address=order.settlement_token_address or "",
+        recipient=order.settlement_address or "", amount=42_500_000,
+    )  # fmt: skip
+    block = CanonicalBlock(number=1, hash="0xb1", mined_at=START)
+    deposit = Transfer(
+        kind=TransferKind.DEPOSIT, chain_id=10, block=block, tx_hash="0xd1", log_index=0, token_address=usdc.address,
+        sender=payer, recipient="0xb0", amount=43_000_000, promise=promise, bridge_id="across:1", fill_deadline=until,
+    )  # fmt: skip
+    rows = [quote_order(resources, order.order_id, 10, usdc.address).quote_id for _ in range(3)]
+    with resources.database.write() as session:
+        remember_build(session, rows[0], build)
+        remember_payer(session, rows[1], thief)
+        for unread in rows[1:]:
+            session.get_one(StoredQuote, unread).body = {FIELD: [{"not": "to be read"}]}
+    with resources.database.read() as session:
+        row = session.get_one(PaymentOrder, order.order_id)
+        assert is_built(session, row, deposit)
+        assert not is_built(session, row, replace(deposit, amount=1))
+        assert not is_built(session, row, replace(deposit, sender="0x" + "cc" * 20))
 
 
 def test_a_payer_names_its_own_quotes_only(resources: Resources, order: PublicOrder) -> None:

@@ -120,6 +120,18 @@ def test_a_price_is_found_once_for_each_state_of_the_market(
     assert (first.amount_in, first.quote_id == again.quote_id) == (again.amount_in, False)
 
 
+def test_that_there_is_no_price_is_found_once_too(
+    resources: Resources, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prices._kept.clear()
+    order_id = shop.create(order_price={**PRICE, "amount": 10**18})
+    first = refusal(resources, order_id)
+    monkeypatch.delattr(Router, "find_routes")
+    again = refusal(resources, order_id)
+    assert (again.reason, again.message, again.problems) == (first.reason, first.message, first.problems)
+    assert first.reason == OrderQuoteRefusal.NO_ROUTE
+
+
 def test_the_zero_address_is_the_coin_of_the_chain(resources: Resources, order_id: str) -> None:
     quote = quote_order(resources, order_id, 1, "0x" + "0" * 40)
     assert (quote.token_symbol, quote.token_address) == ("ETH", NATIVE_ADDRESS)

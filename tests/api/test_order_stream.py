@@ -200,6 +200,16 @@ def test_an_address_and_the_process_hold_so_many_and_no_more(
                 assert time.monotonic() < deadline, "a closed stream keeps its place"
 
 
+def test_who_has_the_link_of_one_order_takes_the_places_of_no_other(
+    app: Flask, resources: Resources, merchant: Merchant, order_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(order_stream, "PER_ORDER", 2)
+    other = make_order(resources, merchant)
+    with served(app) as address, ExitStack() as held:
+        wanted = [order_id, order_id, order_id, other]
+        assert [held.enter_context(Stream(address, each)).status for each in wanted] == [200, 200, 429, 200]
+
+
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True, scope="session")
 def test_four_hundred_streams_keep_nobody_waiting(
     app: Flask, client: FlaskClient, resources: Resources, merchant: Merchant, monkeypatch: pytest.MonkeyPatch

@@ -265,3 +265,6 @@ def test_only_the_page_asks_and_not_too_often(make_app: Callable[..., Flask], sh
     paths = [f"/payment/{shop.create()}/options" for _ in range(9)]
     told = [client.post(each, json={}).status_code for each in paths]
     assert told.count(429) == 2, "all orders of an address together get a fifth of its requests"
+    for costly in ("transactions", "claim"):
+        assert client.post(path.replace("options", costly), json={}).status_code == 429
+    assert client.get(path.replace("options", "claim")).status_code == 400, "it asks no chain"

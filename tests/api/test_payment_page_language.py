@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from markupsafe import escape
 
+from api.checkout_page.language.languages import MOST_TAGS, _find_locale
 from api.checkout_page.language.strings import LANGUAGES, load
 from routing_engine.reference import token_registry
 from tests.api.conftest import Merchant
@@ -86,3 +89,14 @@ def test_what_developers_read_stays_english(client: FlaskClient, merchant: Merch
     unknown = client.get("/api/v1/payment/po_unknown", headers={**german, **merchant.headers()})
     assert unknown.get_json()["message"].isascii()
     assert "Vary" not in unknown.headers or "Cookie" not in unknown.headers["Vary"]
+
+
+def test_a_long_list_of_strange_languages_costs_little(client: FlaskClient, path: str) -> None:
+    pairs = (f"en-{one}{two}-x{number}" for number, (one, two) in enumerate(product("ABCDEFGH", repeat=2)))
+    header = ",".join(pairs)
+    began = time.process_time()
+    _find_locale.cache_clear()
+    page = client.get("/payment/po_unknown", headers={"Accept-Language": header})
+    assert time.process_time() - began < 0.1
+    assert _find_locale.cache_info().misses <= MOST_TAGS + 1
+    assert '<html lang="en"' in page.text

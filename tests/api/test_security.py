@@ -238,3 +238,21 @@ def test_no_secret_reaches_the_log(
 )
 def test_redaction(event: dict[str, Any], clean: dict[str, Any]) -> None:
     assert redact(None, "info", event) == clean
+
+
+@pytest.mark.parametrize(
+    "path", ["/payment//x", "/payment/x//status", "/static//payment/main.js", "/payment/x/", "//x"]
+)
+def test_no_answer_repeats_the_host_that_a_caller_claims(client: FlaskClient, path: str) -> None:
+    claims = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
+    answer = client.get(path, headers=claims)
+    assert answer.status_code == 404
+    assert "evil" not in answer.text + str(answer.headers)
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/static/payment/main.0.js", "/brand/x.png", "/brand/x.css", "/payment/x", "/payment/x/y"]
+)
+def test_no_cache_keeps_that_something_is_not_there(client: FlaskClient, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["Cache-Control"]) == (404, "no-store")

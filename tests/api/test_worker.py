@@ -13,14 +13,18 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from api.domain.duties import Duty
+from api.services.checkout.quotes import quote_order
 from api.services.resources import Resources
-from api.storage.tables import IdempotencyKey, JobSlot, Lease, StoredQuote
+from api.services.settlement.crediting.quote_payers import remember_payer
+from api.storage.tables import IdempotencyKey, JobSlot, Lease, QuotePayer, StoredQuote
 from api.worker import process
 from api.worker.jobs import JOBS, Job
 from api.worker.leases import Leases
 from api.worker.process import Worker
+from routing_engine.reference import token_registry
 from tests.api.conftest import START, Merchant
 from tests.support.clock import SettableClock
+from tests.support.shop import Shop
 
 PATIENCE_S = 20
 LEASE_S = 3600
@@ -172,6 +176,31 @@ def test_a_job_survives_a_database_that_is_away(resources: Resources, leases: tu
 
     job = tick(fail)
     assert not Worker(resources, leases[0], [job]).run_job(job, 1)
+
+
+def test_quotes_that_no_wallet_was_given_are_forgotten_soon(
+    resources: Resources, clock: SettableClock, shop: Shop
+) -> None:
+    (job,) = [job for job in JOBS if job.duty == Duty.HOUSEKEEPING]
+    order_id, usdc = shop.create(), token_registry.token("USDC", 8453)
+    quotes = [quote_order(resources, order_id, 8453, usdc.address).quote_id for _ in range(3)]
+    with resources.database.write() as session:
+        remember_payer(session, quotes[1], "0x" + "ab" * 20)
+    clock.advance(seconds=2 * 3600)
+    other = quote_order(resources, shop.create(), 8453, usdc.address).quote_id
+    fresh = quote_order(resources, order_id, 8453, usdc.address).quote_id
+    with resources.database.read() as session:
+        assert set(session.scalars(select(StoredQuote.id))) == {quotes[1], other, fresh}, (
+            "as soon as others are asked for"
+        )
+    clock.advance(seconds=3600)
+    job.run(resources)
+    with resources.database.read() as session:
+        assert set(session.scalars(select(StoredQuote.id))) == {quotes[1]}
+    clock.advance(seconds=23 * 3600)
+    job.run(resources)
+    with resources.database.read() as session:
+        assert not session.scalars(select(QuotePayer.quote_id)).all()
 
 
 def test_housekeeping_forgets_only_what_has_served(resources: Resources, merchant: Merchant) -> None:

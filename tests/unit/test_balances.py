@@ -7,8 +7,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pytest
+
 from adapters.base import VenueUnavailable
-from api.services.chains.balances import FRESH_S, MOST_AT_ONCE, BalanceReader
+from api.services.chains import balances
+from api.services.chains.balances import FRESH_S, MINUTE_S, MOST_AT_ONCE, BalanceReader
 from routing_engine import Token
 from routing_engine.reference import token_registry
 
@@ -57,6 +60,32 @@ def test_a_chain_that_hangs_takes_few_threads() -> None:
     while reader.read({BASE: (USDC,)}, PAYER, 1) == {} and time.monotonic() < deadline:
         pass
     assert reader.read({BASE: (USDC,)}, PAYER, 1) == {BASE: {USDC: 0}}
+
+
+def test_who_asks_again_waits_no_longer_than_who_asked_first() -> None:
+    opens = threading.Event()
+    reader = BalanceReader({BASE: FakeChain(opens=opens)})  # type: ignore[dict-item]
+    assert reader.read({BASE: (USDC,)}, PAYER, 0.2) == {}
+    began = time.monotonic()
+    for _ in range(20):
+        assert reader.read({BASE: (USDC,)}, PAYER, 0.2) == {}
+    assert time.monotonic() - began < 0.2
+    opens.set()
+
+
+def test_strangers_have_a_share_of_an_operators_quota_from_however_many_addresses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(balances, "MOST_A_MINUTE", 3)
+    chains, now = {BASE: FakeChain(), 10: FakeChain()}, [0.0]
+    reader = BalanceReader(chains, stopwatch=lambda: now[0])  # type: ignore[arg-type]
+    told = [reader.read({BASE: (USDC,)}, f"0x{number:040x}", 5) for number in range(5)]
+    assert [bool(each) for each in told] == [True, True, True, False, False]
+    assert reader.read({BASE: (USDC,)}, f"0x{0:040x}", 5), "what was read is still told"
+    assert reader.read({10: ()}, PAYER, 5), "another chain has its own"
+    now[0] = MINUTE_S
+    assert reader.read({BASE: (USDC,)}, PAYER, 5)
+    assert chains[BASE].asked == 4
 
 
 def test_a_chain_that_fails_says_nothing_rather_than_nought() -> None:

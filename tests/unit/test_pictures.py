@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from api.domain.pictures import JPEG, MAX_BYTES, MAX_SIDE, PNG, WEBP, BadPicture, identify_picture
-from tests.support.pictures import chunk, make_jpeg, make_png, make_webp
+from api.domain.pictures import JPEG, MAX_BYTES, MAX_SIDE, MOST_SCANS, PNG, WEBP, BadPicture, identify_picture
+from tests.support.pictures import chunk, make_frame, make_jpeg, make_png, make_webp, make_webp_chunk
 
+SIGNATURE, FRAME = make_png()[:8], make_frame(96, 96)
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"
 
 
@@ -53,11 +54,39 @@ def test_three_kinds_are_taken(content: bytes, media_type: str) -> None:
         (make_jpeg(60_000, 60_000), "pixels wide"),
         (make_webp(b"VP8X", 1 << 24, 1 << 24), "pixels wide"),
         (make_png(extra=chunk(b"tEXt", bytes(MAX_BYTES))), "1 to 40960 bytes"),
+        (make_jpeg(scans=MOST_SCANS + 1), "scans"),
     ],
 )
 def test_nothing_else_is(content: bytes, why: str) -> None:
     with pytest.raises(BadPicture, match=why):
         identify_picture(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        make_png(60_000, 60_000)[:-12] + make_png()[8:],
+        make_png()[:-12] + make_png(60_000, 60_000)[8:],
+        SIGNATURE + chunk(b"tEXt", b"") + make_png()[8:],
+        make_jpeg(extra=make_frame(60_000, 60_000)),
+        make_jpeg().replace(FRAME, FRAME + make_frame(60_000, 60_000)),
+        make_webp(b"VP8X", extra=make_webp(b"VP8L", 16_000, 16_000)[12:]),
+        make_webp(b"VP8X", 5000, 5000, extra=make_webp(b"VP8L")[12:]),
+        make_webp(b"VP8L", extra=make_webp(b"VP8L", 16_000, 16_000)[12:]),
+        make_webp(b"VP8L", extra=make_webp_chunk(b"ANMF", bytes(40))),
+        make_webp(b"VP8X", extra=make_webp_chunk(b"EXIF", b"odd")),
+    ],
+)
+def test_a_second_size_that_another_decoder_might_believe_is_refused(content: bytes) -> None:
+    with pytest.raises(BadPicture):
+        identify_picture(content)
+
+
+def test_a_canvas_may_say_more_than_its_picture() -> None:
+    picture = make_webp(b"VP8L")[12:]
+    for extra in (picture + make_webp_chunk(b"EXIF", b"odd"), make_webp_chunk(b"ICCP", b"1") + picture):
+        assert identify_picture(make_webp(b"VP8X", extra=extra)) == WEBP
+    assert identify_picture(make_jpeg(scans=10)) == JPEG
 
 
 def test_no_cut_and_no_flipped_byte_is_a_crash() -> None:

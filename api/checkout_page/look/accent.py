@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import lru_cache
 from typing import TypeAlias
 
 Light: TypeAlias = tuple[float, float, float]
@@ -22,6 +22,8 @@ STANDS_OUT = 1.3
 """Contrast with the page below which a button's own colour could not be told from it."""
 MOST_BRIGHTER = 8
 """How many times brighter a dark colour is made before it gets white: a black that is not quite one stays a grey."""
+MOST_KEPT = 256
+"""Palettes that are kept: anybody may ask for any of 16 million colours."""
 FLARE = 0.05
 """What the definition of contrast adds to each luminance."""
 WEIGHTS = (0.2126, 0.7152, 0.0722)
@@ -60,7 +62,7 @@ def write_stylesheet(colour: str) -> str:
     return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n"
 
 
-@cache
+@lru_cache(MOST_KEPT)
 def make_light_palette(colour: str) -> Palette:
     """Derive the colours for a light page: darker ones."""
     light = _read(colour)
@@ -70,7 +72,7 @@ def make_light_palette(colour: str) -> Palette:
     return _make_palette(colour, accent, deep, wash, LIGHT_SURFACES[0])
 
 
-@cache
+@lru_cache(MOST_KEPT)
 def make_dark_palette(colour: str) -> Palette:
     """Derive the colours for a dark page: lighter ones."""
     light = _read(colour)

@@ -10,7 +10,7 @@ from typing import Protocol
 from adapters.base import FirmQuote
 from adapters.bridges.firm_quotes import FirmQuoter
 from adapters.feed.plan import Plan
-from adapters.http.client import JsonClient
+from adapters.http.client import HttpLimits, JsonClient
 from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.config import Config
@@ -19,6 +19,9 @@ from api.domain.env import EnvMode
 from api.services.chains.balances import BalanceReader
 from api.services.ledger.chain_ledger import connect_pools
 from routing_engine import Hop
+
+LIMITS = HttpLimits(connect_s=2.0, read_s=5.0, total_s=6.0, max_bytes=8 * 2**20, tries=1)
+"""A customer waits: another endpoint, or the reason why not, is there before the page gives up."""
 
 
 class Firm(Protocol):
@@ -75,7 +78,9 @@ def connect_chains(config: Config, clock: Clock) -> Mapping[EnvMode, ChainAccess
     """Return the access to the real chains of each environment that endpoints are configured for."""
     return {
         env_mode: ChainAccess(
-            chains={chain_id: PaymentChain(pool) for chain_id, pool in connect_pools(urls, env_mode, clock).items()},
+            chains={
+                chain_id: PaymentChain(pool) for chain_id, pool in connect_pools(urls, env_mode, clock, LIMITS).items()
+            },
             builders=PaymentBuilders.load(),
             firm=_LazyFirmQuoter(config.market),
         )

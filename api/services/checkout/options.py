@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from api.services.chains.balances import PATIENCE_S
+from api.services.chains.waiting_room import BALANCES, NoPlace
 from api.services.checkout.costs import Values
 from api.services.checkout.patience import price_waiting, weigh_hour
 from api.services.checkout.payable_tokens import PayableToken, list_payable_tokens
@@ -121,7 +123,7 @@ def list_options(
         priced = _price(resources, access, _pick_useful(choices), settled, due)
         found = [PaymentOption(choice=choice, details=details, standing=standing) for choice, details in priced]
         return PaymentOptions(order=order, options=_arrange(found, due, hour_bps))
-    held = _read_balances(access, choices, account)
+    held = _read_balances(resources, access, choices, account)
     unread = tuple(chain_id for chain_id in choices if chain_id not in held)
     held = _add_told(held, choices, unread, told or {})
     picked = _pick_held(Values(resources.market.router, settled), choices, held, settled)
@@ -130,12 +132,19 @@ def list_options(
     return PaymentOptions(order=order, options=_arrange(options, due, hour_bps), unread=unread)
 
 
-def _read_balances(access: ChainAccess, choices: Mapping[int, Sequence[PayableToken]], account: str) -> Balances:
+def _read_balances(
+    resources: Resources, access: ChainAccess, choices: Mapping[int, Sequence[PayableToken]], account: str
+) -> Balances:
+    """Return what is known of balances within a moment; where too many wait already, what is known at once."""
     wanted = {
         chain_id: tuple(dict.fromkeys((CHAINS[chain_id].native_token, *(each.token for each in tokens))))
         for chain_id, tokens in choices.items()
     }
-    return access.balances.read(wanted, account)
+    try:
+        with resources.waiting_room.enter(BALANCES):
+            return access.balances.read(wanted, account, PATIENCE_S)
+    except NoPlace:
+        return access.balances.read(wanted, account, 0)
 
 
 def _add_told(

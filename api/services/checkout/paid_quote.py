@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.transfers import TransferKind
 from api.services.checkout.quote import OrderQuote
+from api.services.settlement.crediting.quote_payers import select_given
 from api.storage.tables import Payment, StoredQuote
 
-FIELD = "payers"
-"""Of a stored quote's body: the wallets that were given transactions for it."""
-MOST_PAYERS = 20
 LATEST = 20
-"""Quotes of an order that are looked at, the latest before its payment was seen."""
-
-
-def remember_payer(session: Session, quote_id: str, payer: str) -> None:
-    """Write beside a quote which wallet was given transactions for it; the same again changes nothing."""
-    quote = session.get(StoredQuote, quote_id, with_for_update=True)
-    if quote is not None and payer not in quote.body.get(FIELD, ()):
-        quote.body = {**quote.body, FIELD: [*quote.body.get(FIELD, ()), payer][-MOST_PAYERS:]}
+"""Quotes that a wallet was given for an order and that are looked at, the latest before its payment was seen."""
 
 
 def find_paid_quote(session: Session, rows: Sequence[Payment]) -> OrderQuote | None:
@@ -52,11 +42,9 @@ def load_own_quote(session: Session, order_id: str, quote_id: str) -> OrderQuote
 
 
 def _find_quote(session: Session, row: Payment, *, is_deposit: bool) -> OrderQuote | None:
-    query = select(StoredQuote.body).where(
-        StoredQuote.order_id == row.order_id, StoredQuote.created_at <= max(row.seen_at, row.mined_at)
-    )
-    for body in session.scalars(query.order_by(StoredQuote.id.desc()).limit(LATEST)):
-        if row.sender not in body.get(FIELD, ()) or body["chain_id"] != row.chain_id:
+    given = select_given(row.order_id, row.sender).where(StoredQuote.created_at <= max(row.seen_at, row.mined_at))
+    for body in session.scalars(given.limit(LATEST)):
+        if body["chain_id"] != row.chain_id:
             continue
         quote = OrderQuote.from_body(body)
         if is_deposit == (quote.settlement_chain_id != row.chain_id) and (is_deposit or row.amount == quote.amount_out):

@@ -26,13 +26,13 @@ MOST_KEPT = 512
 """Prices that are kept for one state of the market."""
 
 _lock = threading.Lock()
-_kept: WeakKeyDictionary[Router, dict[Any, dict[str, Any]]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Router, dict[Any, dict[str, Any] | OrderQuoteRefused]] = WeakKeyDictionary()
 
 
 def find_price(
     resources: Resources, access: ChainAccess | None, token: Token, settled: Token, due: int
 ) -> dict[str, Any]:
-    """Return what makes a quote of a token: amounts, steps, fees, costs and times.
+    """Return what makes a quote of a token: amounts, steps, fees, costs and times; also that there is none is kept.
 
     Parameters
     ----------
@@ -52,14 +52,23 @@ def find_price(
     with _lock:
         kept = _kept.setdefault(router, {})
         known = kept.get(key)
-    if known is not None:
-        return known
-    found = _find_price(resources, router, access, token, settled, due, hour_bps)
-    with _lock:
-        if len(kept) >= MOST_KEPT:
-            kept.clear()
-        kept[key] = found
-    return found
+    if known is None:
+        try:
+            known = _find_price(resources, router, access, token, settled, due, hour_bps)
+        except OrderQuoteRefused as refused:
+            known = _copy(refused)
+        with _lock:
+            if len(kept) >= MOST_KEPT:
+                kept.clear()
+            kept[key] = known
+    if isinstance(known, OrderQuoteRefused):
+        raise _copy(known)
+    return known
+
+
+def _copy(refused: OrderQuoteRefused) -> OrderQuoteRefused:
+    """Leave its traceback out, which would keep the router."""
+    return OrderQuoteRefused(refused.reason, refused.message, *refused.problems)
 
 
 def _find_price(

@@ -14,6 +14,7 @@ from api.services.checkout.refusals import OrderQuoteRefusal, OrderQuoteRefused
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.routing.serializers import VALID_FOR
+from api.services.settlement.crediting.quote_payers import forget_unused_quotes
 from api.storage.tables import StoredQuote
 from routing_engine import Token
 from routing_engine.reference.chains import CHAINS
@@ -56,6 +57,7 @@ def quote_order(resources: Resources, order_id: str, chain_id: int, token_addres
     details = find_price(resources, access, token, settled, due)
     quote = _make_quote(resources, order_id, token, settled, due, details)
     with resources.database.write() as session:
+        forget_unused_quotes(session, quote.created_at, order_id)
         session.add(
             StoredQuote(
                 id=quote.quote_id,

@@ -16,12 +16,12 @@ from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import is_rejected
-from api.services.checkout.paid_quote import remember_payer
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.quotes import OrderQuoteRefusal, OrderQuoteRefused, get_order_quote, require_due
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.settlement.crediting.built_deposits import describe_build, remember_build
+from api.services.settlement.crediting.quote_payers import remember_payer
 from routing_engine import Token
 from routing_engine.fixed_point import mul_div_up
 from routing_engine.reference.chains import CHAINS
@@ -89,7 +89,7 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
         If the quote has expired, the order takes no payment, the price does not hold any more, the wallet has too
         little or is not accepted, or the payment would fail.
     ServiceUnavailable
-        If the chain or the bridge does not answer.
+        If the chain or the bridge does not answer, or too many wait for it.
     """
     order = load_public_order(resources, order_id)
     quote = get_order_quote(resources, order_id, quote_id)
@@ -104,11 +104,12 @@ def build_payment(resources: Resources, order_id: str, quote_id: str, payer: str
     _require_accepted(resources, payer)
     terms = _make_terms(resources, order, quote, payer)
     try:
-        hops, terms = _confirm_hops(access, quote, terms)
-        token, chain = _make_token(quote), access.chains[quote.chain_id]
-        call = access.builders.build(hops, token, terms)
-        _require_funds(chain, call, token, terms)
-        payment = _try_payment(chain, order, quote, call, terms)
+        with resources.waiting_room.enter(quote.chain_id):
+            hops, terms = _confirm_hops(access, quote, terms)
+            token, chain = _make_token(quote), access.chains[quote.chain_id]
+            call = access.builders.build(hops, token, terms)
+            _require_funds(chain, call, token, terms)
+            payment = _try_payment(chain, order, quote, call, terms)
         _remember(resources, hops, quote, terms, call)
         return payment
     except CannotBuild as error:
@@ -192,7 +193,6 @@ def _remember(
     )
     with resources.database.write() as session:
         remember_build(session, quote.quote_id, build)
-        remember_payer(session, quote.quote_id, terms.payer)
 
 
 def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: Terms) -> None:

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Self
 
 from adapters.bridges.events import find_event_readers
-from adapters.rpc.endpoint_pool import RpcPool
+from adapters.http.client import HttpLimits, JsonClient
+from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from adapters.rpc.heads import MAX_HEAD_AGE_S
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
@@ -146,12 +147,25 @@ def connect_ledger(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: 
     )
 
 
-def connect_pools(urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock) -> dict[int, RpcPool]:
-    """Return the endpoints of an environment's chains, of which a test chain may stand still."""
+def connect_pools(
+    urls: Mapping[int, Sequence[str]], env_mode: EnvMode, clock: Clock, limits: HttpLimits = RPC_LIMITS
+) -> dict[int, RpcPool]:
+    """Return the endpoints of an environment's chains, of which a test chain may stand still.
+
+    Parameters
+    ----------
+    limits : HttpLimits
+        For each question to an endpoint.
+    """
     oldest_s = QUIET_CHAIN_S if env_mode == EnvMode.TEST else MAX_HEAD_AGE_S
     return {
         chain_id: RpcPool(
-            chain_id, each, asks_final=True, max_head_age_s=oldest_s, clock=lambda: clock.now().timestamp()
+            chain_id,
+            each,
+            client=JsonClient(limits=limits),
+            asks_final=True,
+            max_head_age_s=oldest_s,
+            clock=lambda: clock.now().timestamp(),
         )
         for chain_id, each in urls.items()
     }

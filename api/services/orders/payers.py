@@ -27,7 +27,7 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     Raises
     ------
     ServiceUnavailable
-        If a chain does not answer.
+        If a chain does not answer, or too many wait for it.
     """
     if source.payer in find_contracts(source.arrived_on) | {MULTICALL3}:
         return replace(source, payer="")
@@ -37,7 +37,9 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     if not {source.paid_on, source.arrived_on} <= access.chains.keys():
         return replace(source, payer="")
     try:
-        there, here = (access.chains[chain].read_code(source.payer) for chain in (source.paid_on, source.arrived_on))
+        with resources.waiting_room.enter(source.paid_on), resources.waiting_room.enter(source.arrived_on):
+            there = access.chains[source.paid_on].read_code(source.payer)
+            here = access.chains[source.arrived_on].read_code(source.payer)
     except AdapterError as error:
         raise ServiceUnavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
     is_wallet = not there or there.startswith(DELEGATION)

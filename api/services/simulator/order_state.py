@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from api.domain.errors import Conflict, NotFound, Problem
 from api.domain.payments import PaymentState
-from api.services.checkout.paid_quote import remember_payer
 from api.services.checkout.quote import OrderQuote
 from api.services.orders.money import Money
+from api.services.settlement.crediting.quote_payers import remember_payer
 from api.services.simulator.wallet import PAYER, PayerFunds
 from api.storage.tables import PaymentOrder, SimulatedTransfer, StoredQuote
 

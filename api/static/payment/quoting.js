@@ -90,6 +90,7 @@ export class Quoting {
 
   /** Hold the price still while a payment is being sent. */
   hold() {
+    this.#asked += 1; // a price that is on its way changes nothing any more
     this.#isHeld = true;
     this.#countdown.stop();
   }

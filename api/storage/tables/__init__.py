@@ -9,7 +9,15 @@ from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedT
 from api.storage.tables.market import MarketSnapshot
 from api.storage.tables.orders import Payment, PaymentOrder, Refund, TimelineEntry
 from api.storage.tables.reports import PaymentClaim, PaymentHint
-from api.storage.tables.system import DoubtfulBlock, IdempotencyKey, JobSlot, Lease, StoredQuote, WatchCursor
+from api.storage.tables.system import (
+    DoubtfulBlock,
+    IdempotencyKey,
+    JobSlot,
+    Lease,
+    QuotePayer,
+    StoredQuote,
+    WatchCursor,
+)
 from api.storage.tables.vendors import ApiKeyRow, OwnedAddress, SettlementAccount, Vendor
 from api.storage.tables.webhooks import (
     WebhookAttempt,
@@ -32,6 +40,7 @@ __all__ = [
     "PaymentClaim",
     "PaymentHint",
     "PaymentOrder",
+    "QuotePayer",
     "Refund",
     "SettlementAccount",
     "SimulatedChain",

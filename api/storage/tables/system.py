@@ -48,6 +48,16 @@ class StoredQuote(Base):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
+class QuotePayer(Base):
+    """A wallet that was given transactions for an order's quote; the address in lower case."""
+
+    __tablename__ = "quote_payers"
+
+    order_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    payer: Mapped[str] = mapped_column(String(42), primary_key=True)
+    quote_id: Mapped[str] = mapped_column(ForeignKey("quotes.id", ondelete="CASCADE"), primary_key=True, index=True)
+
+
 class WatchCursor(Base):
     """How far a chain was searched for payments.
 

@@ -8,12 +8,14 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from api.checkout_page.look.branding import read_colour
 
 from api.checkout_page.look import accent
 from api.checkout_page.look.accent import (
     BLACK,
     DARK_SURFACES,
     LIGHT_SURFACES,
+    MOST_KEPT,
     WHITE,
     Palette,
     make_dark_palette,
@@ -92,3 +94,10 @@ def test_a_stylesheet_has_nothing_but_colours() -> None:
     }  # fmt: skip
     assert text.count(":root") == 2
     assert "url" not in text
+
+
+def test_whoever_asks_for_all_colours_fills_no_memory() -> None:
+    for number in range(2 * MOST_KEPT):
+        assert read_colour(f"{number:06x}-00000000") is None
+    for kept in (make_light_palette, make_dark_palette):
+        assert kept.cache_info().currsize <= MOST_KEPT

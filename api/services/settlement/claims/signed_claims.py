@@ -104,7 +104,7 @@ def submit_claim(
         If the transfer is not known yet, is another wallet's, older than the order, or another order's, or if the
         signature is not the account's.
     ServiceUnavailable
-        If the chain does not answer.
+        If the chain does not answer, or too many wait for it.
     """
     with resources.database.read() as session:
         order = _load_order(session, order_id)
@@ -202,7 +202,8 @@ def _is_signed(resources: Resources, order: PaymentOrder, row: Payment, digest: 
     if ledger is None or row.chain_id not in ledger.chain_ids:
         raise ClaimRefused(ClaimRefusal.UNAVAILABLE, "The chain is not connected here")
     try:
-        return ledger.accepts_signature(row.chain_id, row.sender, digest, signature, row.block_number or 0)
+        with resources.waiting_room.enter(row.chain_id):
+            return ledger.accepts_signature(row.chain_id, row.sender, digest, signature, row.block_number or 0)
     except ChainUnavailable as error:
         raise ServiceUnavailable("The chain does not answer; try again", retry_after_s=RETRY_S) from error
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from adapters.bridges.promise import Promise
 from api.domain.transfers import Transfer, TransferKind
+from api.services.settlement.crediting.quote_payers import remember_payer, select_given
 from api.storage.tables import PaymentOrder, StoredQuote
 
 SIMULATED_BRIDGE = "simulated"
@@ -50,8 +50,9 @@ def describe_build(
 
 
 def remember_build(session: Session, quote_id: str, build: Mapping[str, Any]) -> None:
-    """Write beside a quote what was built for it; the same again changes nothing."""
+    """Write beside a quote what was built for it, and for whom; the same again changes nothing."""
     quote = session.get(StoredQuote, quote_id, with_for_update=True)
+    remember_payer(session, quote_id, build["payer"])
     if quote is not None and build not in quote.body.get(FIELD, ()):
         quote.body = {**quote.body, FIELD: [*quote.body.get(FIELD, ()), dict(build)][-MOST:]}
 
@@ -66,7 +67,7 @@ def is_built(session: Session, order: PaymentOrder | None, transfer: Transfer) -
     wanted = (order.settlement_chain_id, order.settlement_token_address, order.settlement_address)
     if promise is None or (promise.chain_id, promise.token_address, promise.recipient) != wanted:
         return False
-    bodies = session.scalars(select(StoredQuote.body).where(StoredQuote.order_id == order.id))
+    bodies = session.scalars(select_given(order.id, transfer.sender))
     return any(_fits(build, transfer, promise) for body in bodies for build in body.get(FIELD, ()))
 
 

@@ -1,0 +1,57 @@
+"""Places for requests that wait for something outside: a chain that hangs keeps nobody waiting who needs none of it.
+
+A request that waits holds a thread of the server. Anybody with an order's link can make some wait, and anybody at all
+does so while an endpoint hangs. So the places are fewer than the threads, and no one chain has all of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from api.domain.errors import ServiceUnavailable
+
+PLACES = 8
+RETRY_S = 5
+BALANCES = 0
+"""Stands for all chains whose balances are asked for together; no chain has this number."""
+
+
+class NoPlace(ServiceUnavailable):
+    """Too many wait already."""
+
+
+class WaitingRoom:
+    """Places of one process.
+
+    Parameters
+    ----------
+    places : int
+        In all; each chain has half of them.
+    """
+
+    def __init__(self, places: int = PLACES) -> None:
+        self._places, self._each = max(1, places), max(1, places // 2)
+        self._lock = threading.Lock()
+        self._inside: Counter[int] = Counter()
+
+    @contextmanager
+    def enter(self, chain_id: int) -> Iterator[None]:
+        """Take a place until the block ends.
+
+        Raises
+        ------
+        NoPlace
+            If there is none; nobody waits for one.
+        """
+        with self._lock:
+            if self._inside[chain_id] >= self._each or self._inside.total() >= self._places:
+                raise NoPlace("Too many wait for this chain just now; try again", retry_after_s=RETRY_S)
+            self._inside[chain_id] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside[chain_id] -= 1
