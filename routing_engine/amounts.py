@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from operator import index
 
 from routing_engine.errors import InvalidRequest
 
@@ -13,6 +14,7 @@ MAX_LENGTH = 100
 SIGNIFICANT = 8
 SMALL_ZEROS = 5
 SMALL_DIGITS = 5
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
 LARGE_DIGITS = 15
 
 _DECIMAL = re.compile(r"([0-9]+)(?:\.([0-9]+))?|\.([0-9]+)")
@@ -62,6 +64,19 @@ def parse_whole(amount: object, decimals: int, unit: str) -> int:
     return parse_decimal(text, decimals, "amount", unit)
 
 
+def read_units(amount: object, unit: str) -> int:
+    """Return a number of smallest units, of numpy or not, as a plain int.
+
+    Raises
+    ------
+    InvalidRequest
+        If it is something else, such as a number of whole `unit`.
+    """
+    if isinstance(amount, bool) or not hasattr(amount, "__index__"):
+        raise InvalidRequest("amount", f"must be an int in smallest units of {unit}, not {_quoted(str(amount))}")
+    return index(amount)
+
+
 def parse_units(text: str, field: str) -> int:
     """Return a number of smallest units.
 
@@ -103,11 +118,17 @@ def _with_exponent(amount: int, decimals: int) -> str:
 
 
 def write_duration(seconds: int) -> str:
-    """Write a time for people: seconds up to two minutes, then minutes and seconds."""
-    minutes, rest = divmod(seconds, 60)
-    if minutes < 2:
+    """Write a time for people in the two largest units that it has, such as ``10 min 5 s`` or ``7 days``.
+
+    Seconds up to two minutes, minutes up to two hours, and hours up to two days.
+    """
+    if seconds < 2 * MINUTE:
         return f"{seconds} s"
-    return f"{minutes:,} min" + (f" {rest} s" if rest else "")
+    large, name, small, short = (DAY, "days", HOUR, "h") if seconds >= 2 * DAY else (HOUR, "h", MINUTE, "min")
+    if seconds < 2 * HOUR:
+        large, name, small, short = MINUTE, "min", 1, "s"
+    whole, rest = divmod(seconds, large)
+    return f"{whole:,} {name}" + (f" {rest // small} {short}" if rest >= small else "")
 
 
 def _quoted(text: str) -> str:

@@ -11,8 +11,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-from routing_engine.amounts import parse_whole, write_short
-from routing_engine.token_fields import check_decimals, read_address
+from routing_engine.amounts import parse_whole, read_units, write_short
+from routing_engine.token_fields import check_chain_id, check_decimals, check_symbol, read_address
 from routing_engine.values import seal
 
 if TYPE_CHECKING:
@@ -52,20 +52,20 @@ class Token:
     Parameters
     ----------
     chain_id : int
-        EIP-155 chain id.
+        EIP-155 chain id, at least 1.
     address : str
         Contract address, ``0x`` and 40 hex digits, kept in lower case; `NATIVE_ADDRESS` for the native coin.
     symbol : str
         As the contract says it; not unique.
     decimals : int
-        One whole token is ``10**decimals`` smallest units; 0 to 255.
+        One whole token is ``10**decimals`` smallest units; 0 to 77, as of more no amount holds a whole token.
     transfers : Transfers
         What its source says of them; `transfers.transfers_of` also knows some contracts.
 
     Raises
     ------
     InvalidRequest
-        Naming the field, if it is no address, or if no contract could have these decimals.
+        Naming the field, if it is no chain id, no address, no text, or not such decimals.
     """
 
     chain_id: int
@@ -75,8 +75,10 @@ class Token:
     transfers: Transfers = field(default=Transfers.EXACT, compare=False)
 
     def __post_init__(self) -> None:
+        check_chain_id(self.chain_id)
         object.__setattr__(self, "address", read_address(self.address))
-        check_decimals(self.decimals)
+        check_symbol(self.symbol)
+        check_decimals(self.decimals, MAX_DECIMALS)
 
     def __eq__(self, other: object) -> bool:
         if self is other:  # most often, as tokens are shared; routes compare many
@@ -90,8 +92,8 @@ class Token:
         return parse_whole(amount, self.decimals, str(self))
 
     def show(self, amount: int) -> str:
-        """Return smallest units for people, cut to a few digits: ``usdc.show(1_500_000)`` is ``1.5 USDC@1``."""
-        return f"{write_short(amount, self.decimals)} {self}"
+        """Return smallest units for people: ``usdc.show(1_500_000)`` is ``1.5 USDC@1``; a float is refused."""
+        return f"{write_short(read_units(amount, str(self)), self.decimals)} {self}"
 
     @property
     def key(self) -> str:

@@ -20,7 +20,7 @@ from routing_engine.errors import (
 from routing_engine.fixed_point import BPS
 from routing_engine.model import Token
 from routing_engine.objective import OBJECTIVES, Objective, OrderName
-from routing_engine.request_fields import READERS, FieldReader, RequestOptions, read_count, show
+from routing_engine.request_fields import READERS, FieldReader, RequestOptions, name_options, read_count, show
 from routing_engine.route import Route, Side, SideName
 from routing_engine.values import seal
 
@@ -44,6 +44,7 @@ _READERS: Mapping[str, FieldReader] = {
 }
 
 
+@name_options
 @seal
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RouteRequest:
@@ -72,9 +73,10 @@ class RouteRequest:
     alternatives : int
         How many further routes to return if there are so many, 0 to 5; each avoids a market of the best single path.
     max_price_impact_bps : float, optional
-        Routes that lose more to the amount's own size are left out; above 0, at most 10,000.
+        Routes that lose more to the amount's own size are left out; 0 to 10,000. With 0 only routes whose price does
+        not depend on the amount are left.
     allow_protocols : collection of str, optional
-        Use only these; kept as a frozenset.
+        Use only these, at least one; kept as a frozenset.
     deny_protocols : collection of str
         Never use these; kept as a frozenset.
     gas_prices : mapping of int to int, optional
@@ -88,7 +90,7 @@ class RouteRequest:
     Raises
     ------
     InvalidRequest
-        Naming the field, when a value is out of bounds.
+        Naming the field, when a value is out of bounds, or the option that is none.
     """
 
     token_in: Token

@@ -6,15 +6,19 @@ Integers of numpy become those of Python, and any collection of names a frozense
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from difflib import get_close_matches
+from functools import update_wrapper
 from numbers import Real
 from operator import index
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
 from routing_engine.model import UNLIMITED, Token
 from routing_engine.objective import OrderName
 from routing_engine.route import Side, SideName
+
+C = TypeVar("C", bound=type)
 
 MAX_SHOWN = 80
 """Characters of a wrong value in an error."""
@@ -38,6 +42,26 @@ class RequestOptions(TypedDict, total=False):
     gas_prices: Mapping[int, int] | None
     time_budget_ms: int
     certify: bool
+
+
+def name_options(kind: C) -> C:
+    """Refuse options that a class does not have by `InvalidRequest`, which names the nearest that it has."""
+    known = frozenset(kind.__slots__)  # type: ignore[attr-defined]
+
+    fill: Callable[..., None] = vars(kind)["__init__"]
+
+    def initialise(self: object, *args: object, **given: object) -> None:
+        try:
+            fill(self, *args, **given)
+        except TypeError:
+            for name in sorted(given.keys() - known):
+                near = get_close_matches(name, known) or sorted(known)
+                message = f"is no option of {kind.__name__}; choose from {', '.join(near)}"
+                raise InvalidRequest(name, message) from None
+            raise
+
+    kind.__init__ = update_wrapper(initialise, fill)  # type: ignore[misc]
+    return kind
 
 
 def show(value: object) -> str:
@@ -85,8 +109,13 @@ def read_names(field: str, names: Any) -> frozenset[str]:
 
 
 def read_optional_names(field: str, names: object) -> frozenset[str] | None:
-    """Return names of protocols, if any."""
-    return None if names is None else read_names(field, names)
+    """Return names of protocols, at least one, if it is given."""
+    if names is None:
+        return None
+    found = read_names(field, names)
+    if not found:
+        raise InvalidRequest(field, "is empty, so no market could be used; leave it out, or give None, to allow all")
+    return found
 
 
 def read_gas_prices(field: str, prices: object) -> dict[int, int] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from routing_engine.amounts import write_duration
 from routing_engine.model import Fee, Hop, Token
 from routing_engine.paths import Path, decompose
 from routing_engine.reference.chains import block_time_s
@@ -175,11 +176,12 @@ class Route:
 
     @property
     def summary(self) -> str:
-        """What it is in one short line: amounts cut to a few digits, how many paths and markets, and the chains."""
+        """What it is in one short line: amounts cut to a few digits, paths, markets, chains, and the time."""
         chains = dict.fromkeys(token.chain_id for hop in self.hops for token in (hop.token_in, hop.token_out))
         paid, received = self.token_in.show(self.amount_in), self.token_out.show(self.amount_out)
         size = f"{_count(len(self.paths), 'path')} over {_count(len(self.hops), 'market')}"
-        return f"{paid} → {received}; {size}; chain{'s' * (len(chains) > 1)} {', '.join(map(str, chains))}"
+        where = f"chain{'s' * (len(chains) > 1)} {', '.join(map(str, chains))}"
+        return f"{paid} → {received}; {size}; {where}; {write_duration(self.fill_time_s)}"
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.paths))

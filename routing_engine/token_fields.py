@@ -6,9 +6,6 @@ import re
 
 from routing_engine.errors import InvalidRequest
 
-MOST_DECIMALS = 255
-"""`decimals()` of a contract returns a uint8."""
-
 _ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 
 
@@ -25,7 +22,19 @@ def read_address(address: object) -> str:
     return address.lower()
 
 
-def check_decimals(decimals: object) -> None:
-    """Raise `InvalidRequest` unless these are decimals that a contract could have."""
-    if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= MOST_DECIMALS:
-        raise InvalidRequest("decimals", f"must be an int from 0 to {MOST_DECIMALS}, not {decimals!r}")
+def check_chain_id(chain_id: object) -> None:
+    """Raise `InvalidRequest` unless this is the number of a chain."""
+    if isinstance(chain_id, bool) or not isinstance(chain_id, int) or chain_id < 1:
+        raise InvalidRequest("chain_id", f"must be an int of at least 1, such as 1 of Ethereum, not {chain_id!r}")
+
+
+def check_symbol(symbol: object) -> None:
+    """Raise `InvalidRequest` unless this is text; it may be empty, as a contract may have none."""
+    if not isinstance(symbol, str):
+        raise InvalidRequest("symbol", f"must be text, such as 'WETH', not {symbol!r}; '' where there is none")
+
+
+def check_decimals(decimals: object, most: int) -> None:
+    """Raise `InvalidRequest` unless these are decimals of a token of which an amount holds a whole one."""
+    if isinstance(decimals, bool) or not isinstance(decimals, int) or not 0 <= decimals <= most:
+        raise InvalidRequest("decimals", f"must be an int from 0 to {most}, not {decimals!r}")

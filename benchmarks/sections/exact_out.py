@@ -1,4 +1,4 @@
-"""Buying what selling gave, on recorded markets: at usual sizes, at sizes that fill markets, and for real orders."""
+"""Buying what selling gave, on recorded markets: from dust to far beyond depth, and for real orders."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from benchmarks.sections import Entries, Setting
 from routing_engine import Router, RouteRequest
 from routing_engine.request import MAX_HOPS
 
-GAS_PRICE = 10 * 10**9
-FACTORS = (0.1, 1, 3, 10, 30)
+GAS_PRICE, LOW_GAS_PRICE = 10 * 10**9, 134 * 10**6
+FACTORS = (0.01, 0.1, 1, 3, 10, 30)
 """Sizes, as multiples of the scenarios' own."""
+
+FAR_FACTORS = (1_000, 10_000)
+"""The same far beyond depth, where a single answer takes up to a minute."""
 
 WIDER = {
     "40 splits": {"max_splits": 40},
@@ -27,7 +30,7 @@ LONGER = {f"{hops} hops": {"max_hops": hops} for hops in range(3, MAX_HOPS + 1)}
 """Options of which each has more to choose from than the one before it, so none may pay more."""
 
 EVERY = 10
-"""In a quick run, every so many-th request is asked with all of these too."""
+"""In a quick run, every so many-th request is asked with all of these too, and at the other sizes and gas price."""
 
 LIMIT_BPS = 0.1
 ROUNDING_BPS = 1e-4
@@ -73,7 +76,7 @@ def run(setting: Setting) -> Entries:
             groups[group] = trips
             figures += _figures(group, trips, router.snapshot.id)
             for name, options in (("splits", WIDER), ("hops", LONGER)):
-                asked = trips if setting.full else trips[::EVERY]
+                asked = [] if _is_far(group) else trips if setting.full else trips[::EVERY]
                 grown.setdefault(name, []).extend(
                     _loss(router, trip.back.request, tuple(options.values())) for trip in asked
                 )
@@ -92,13 +95,23 @@ def _requests(setting: Setting, recording: str, router: Router) -> dict[str, dic
         orders, _ = recorded.orders(setting.shared_data, router.snapshot, GAS_PRICE)
         sales = {f"order {n}": _sell(order) for n, order in enumerate(orders)}
         return {f"{recording}, all orders": sales}
-    scenarios, _ = recorded.golden(setting.shared_data, router.snapshot, GAS_PRICE)
-    return {
-        f"{recording}, scenarios × {factor:g}": {
-            each.name: replace(each.request, amount=max(1, int(each.request.amount * factor))) for each in scenarios
-        }
-        for factor in FACTORS
-    }
+    found = {}
+    for gas_price in (GAS_PRICE, LOW_GAS_PRICE):
+        scenarios, _ = recorded.golden(setting.shared_data, router.snapshot, gas_price)
+        for factor in (*FACTORS, *FAR_FACTORS):
+            is_usual = gas_price == GAS_PRICE and factor in FACTORS
+            asked = scenarios if setting.full or is_usual else scenarios[::EVERY]
+            name = f"{recording}, {gas_price / 1e9:g} gwei, scenarios × {factor:,g}"
+            found[name] = {each.name: _scale(each.request, factor) for each in asked}
+    return found
+
+
+def _is_far(group: str) -> bool:
+    return group.endswith(tuple(f"× {factor:,g}" for factor in FAR_FACTORS))
+
+
+def _scale(request: RouteRequest, factor: float) -> RouteRequest:
+    return replace(request, amount=max(1, int(request.amount * factor)))
 
 
 def _sell(order: recorded.Order) -> RouteRequest:
@@ -161,14 +174,14 @@ def _table(groups: dict[str, list[RoundTrip]]) -> Table:
                 *(f"{percentile([trip.there.wall_ms for trip in trips], rank):.2f}" for rank in (50, 95)),
                 *(f"{percentile([trip.back.wall_ms for trip in trips], rank):.2f}" for rank in (50, 95)),
                 *(f"{percentile([trip.back.cpu_ms for trip in trips], rank):.2f}" for rank in (50, 95)),
-                f"{percentile(wall, 50):.2f}",
+                *(f"{percentile(wall, rank):.2f}" for rank in (50, 95)),
             )
         )  # fmt: skip
     return Table(
-        title="Exact-out of what exact-in gave, at 10 gwei: input and gas above exact-in's, bps, then input alone",
+        title="Exact-out of what exact-in gave: input and gas above exact-in's, bps, then input alone",
         columns=(
             "market and amounts", "asked", "not found", "p50", "p95", "max", "input p95", "max", "in: wall ms p50",
-            "p95", "out: wall ms p50", "p95", "out: cpu ms p50", "p95", "wall ratio p50",
+            "p95", "out: wall ms p50", "p95", "out: cpu ms p50", "p95", "wall ratio p50", "p95",
         ),
         rows=tuple(rows),
     )  # fmt: skip

@@ -81,10 +81,11 @@ def answer_requests(
     Raises
     ------
     InvalidRequest
-        If `workers` is less than 1.
+        If `workers` is no int of at least 1, or `executor` is none.
     """
-    if workers is not None and workers < 1:
-        raise InvalidRequest("workers", f"must be at least 1, not {workers}")
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
+        raise InvalidRequest("workers", f"must be an int of at least 1, not {workers!r}")
+    _require_executor(executor)
     workers = workers or os.cpu_count() or 1
     if executor is None:
         with ThreadPoolExecutor(workers, "quotes") as threads:
@@ -99,6 +100,12 @@ def answer_requests(
             if progress:
                 progress(done, len(requests))
             yield answer
+
+
+def _require_executor(executor: object) -> None:
+    if not isinstance(executor, Executor | None):
+        remedy = "leave it out for threads of this process, or give one, such as ProcessPoolExecutor()"
+        raise InvalidRequest("executor", f"must be an Executor of concurrent.futures, not {executor!r}; {remedy}")
 
 
 def _cut_into_chunks(requests: Sequence[RouteRequest]) -> Iterator[Chunk]:

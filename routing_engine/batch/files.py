@@ -133,7 +133,7 @@ class RowReader:
     def __init__(self, snapshot: Snapshot, options: Mapping[str, Any]) -> None:
         self._snapshot, self._options = snapshot, dict(options)
         self._tokens: dict[str, Token] = {}
-        first, second = (Token(chain_id=0, address="0x" + 40 * name, symbol=name, decimals=0) for name in "ab")
+        first, second = (Token(chain_id=1, address="0x" + 40 * name, symbol=name, decimals=0) for name in "ab")
         RouteRequest(token_in=first, token_out=second, amount=1, **self._options)
 
     def try_read(self, row: object) -> RouteRequest | InvalidRequest:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from routing_engine.amounts import parse_decimal, parse_units
+from routing_engine.amounts import parse_decimal, parse_units, write_duration
 from routing_engine.cli.search_options import SearchOptions, as_option, ready_router, search_options
 from routing_engine.cli.terminal import (
     CSV,
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 """Columns of a paragraph."""
+
+LONG_S = 3_600
+"""Seconds from which on it is said that a route takes long."""
 
 OPTION_OF = {"amount": "--amount", "token_out": "--to", "alternatives": "--alternatives"}
 """A request's fields by the option they come from, where `search_options` does not know it."""
@@ -63,6 +66,7 @@ class Options:
     pareto: bool
     explain: bool
     archive: Path | None
+    show_all: bool
     output_format: str
 
 
@@ -80,6 +84,7 @@ class Options:
 @click.option(
     "--archive", type=click.Path(path_type=Path), help="Keep request, market and answer in a file for `replay`."
 )
+@click.option("--all", "show_all", is_flag=True, help="Show every step, not only the 20 largest (table only).")
 @click.option("--format", "output_format", type=click.Choice([TABLE, JSON, CSV]), default=TABLE, show_default=True)
 def route(**values: Any) -> None:
     """Find the best route for an amount, exact to the smallest unit.
@@ -106,9 +111,9 @@ def _route(options: Options) -> None:
         best = result.best()
     except Unroutable as error:
         raise NothingFound(error, as_json=options.output_format == JSON, unavailable=result.unavailable) from error
-    for message in _gas_notes(best, {**market.gas_prices, **(request.gas_prices or {})}):
+    for message in (*_gas_notes(best, {**market.gas_prices, **(request.gas_prices or {})}), *_time_notes(best)):
         note(message)
-    _write(options.output_format, result, market, (finished - loaded) * 1e3, (loaded - started) * 1e3)
+    _write(options, result, market, (finished - loaded) * 1e3, (loaded - started) * 1e3)
     if options.explain and options.output_format == TABLE and result.certificate:
         click.echo(f"\n{fill(result.certificate.explain(), WIDTH)}")
 
@@ -161,12 +166,19 @@ def _gas_notes(best: Route, gas_prices: dict[int, int]) -> Iterable[str]:
         yield f"this market cannot value gas in {best.token_in} and {best.token_out}, so gas counts as free"
 
 
-def _write(output_format: str, result: RouteResult, market: Snapshot, elapsed_ms: float, load_ms: float) -> None:
+def _time_notes(best: Route) -> Iterable[str]:
+    if best.fill_time_s >= LONG_S:
+        remedy = "--order fastest or balanced, or --value-of-time, weighs time; --pareto shows what each hour saves"
+        yield f"this route takes {write_duration(best.fill_time_s)}; {remedy}"
+
+
+def _write(options: Options, result: RouteResult, market: Snapshot, elapsed_ms: float, load_ms: float) -> None:
     from routing_engine.cli import route_report, route_table
 
-    if output_format == JSON:
+    if options.output_format == JSON:
         write_json(route_report.document(result, elapsed_ms=elapsed_ms, load_ms=load_ms))
-    elif output_format == CSV:
+    elif options.output_format == CSV:
         click.echo(route_report.csv_text(result), nl=False)
     else:
-        write_rich(*route_table.tables(result, f"{elapsed_ms:.1f} ms over {len(market.markets):,} markets"))
+        search = f"{elapsed_ms:.1f} ms over {len(market.markets):,} markets"
+        write_rich(*route_table.tables(result, search, show_all=options.show_all))

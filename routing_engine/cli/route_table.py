@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
@@ -24,8 +25,12 @@ ID_WIDTH = 14
 _LONG_HEX = re.compile(r"(0x[0-9a-fA-F]{4})[0-9a-fA-F]{8,}([0-9a-fA-F]{4})")
 
 
-def tables(result: RouteResult, search: str) -> Iterator[Table]:
-    """Yield the best route hop by hop, its summary, and the alternatives.
+MOST_STEPS, MOST_FEES = 20, 6
+"""Steps and kinds of fees that are shown unless all are asked for."""
+
+
+def tables(result: RouteResult, search: str, *, show_all: bool = True) -> Iterator[Table | Text]:
+    """Yield the summary of the best route, its steps, and the alternatives.
 
     Parameters
     ----------
@@ -33,21 +38,36 @@ def tables(result: RouteResult, search: str) -> Iterator[Table]:
         With at least one route.
     search : str
         How long the search took, over what.
+    show_all : bool
+        Whether to show every step, and not only those that give most.
     """
     best = result.best()
-    yield _hops(best)
     about = [("gap", _gap(result.certificate)), ("search", search), ("snapshot", result.snapshot_id)]
-    yield fact_table([("", ""), *_facts(best), *about])
+    yield fact_table([*_facts(best, len(best.fees) if show_all else MOST_FEES), *about])
+    steps = _choose_steps(best.hops, len(best.hops) if show_all else MOST_STEPS)
+    yield _hops(best, steps)
+    if len(steps) < len(best.hops):
+        left = len(best.hops) - len(steps)
+        yield Text(f"… and {left} smaller steps of {len(best.hops)}; --all shows them", style="dim")
     if len(result.routes) > 1:
         yield _alternatives(result.routes, result.certificates)
 
 
-def _hops(route: Route) -> Table:
+def _choose_steps(hops: tuple[Hop, ...], most: int) -> list[int]:
+    """Return the numbers of the steps with the largest part of what is spent of their token, in their order."""
+    spent: Counter[Token] = Counter()
+    for hop in hops:
+        spent[hop.token_in] += hop.amount_in
+    by_part = sorted(range(len(hops)), key=lambda step: -hops[step].amount_in / spent[hops[step].token_in])
+    return sorted(by_part[:most])
+
+
+def _hops(route: Route, steps: Iterable[int]) -> Table:
     title = printable(f"{route.token_in} → {route.token_out}")
     table = plain_table(title, "#", "Market", "In", "Out", "Fees", "Impact", "Gas", "Time", text_columns=2)
     table.padding = (0, 1, 0, 0)
-    for step, hop in enumerate(route.hops, start=1):
-        table.add_row(str(step), *_cells(hop))
+    for step in steps:
+        table.add_row(str(step + 1), *_cells(route.hops[step]))
     return table
 
 
@@ -61,17 +81,19 @@ def _cells(hop: Hop) -> Iterator[Text | str]:
     yield write_duration(hop.fill_time_s) if hop.is_bridge else "–"
 
 
-def _facts(route: Route) -> Iterator[tuple[str, Text | str]]:
+def _facts(route: Route, most_fees: int) -> Iterator[tuple[str, Text | str]]:
     fixed_out = route.side is Side.EXACT_OUT
     yield "you pay", Text(_exact(route.amount_in, route.token_in), style="bold")
     yield "you receive", Text(_exact(route.amount_out, route.token_out), style="bold")
     yield "price", _price(route)
     yield "price impact", _percent(route.price_impact)
     crosses = any(hop.is_bridge for hop in route.hops)
-    for fee in route.fees:
+    for fee in route.fees[:most_fees]:
         where = f" on {_chain(fee.token)}" if crosses else ""
         how = "" if fee.included else ", paid on top"
         yield printable(fee.name).replace("_", " "), f"{_brief(fee.amount, fee.token)}{where}{how}"
+    if len(route.fees) > most_fees:
+        yield "further fees", f"{len(route.fees) - most_fees} kinds; --all shows them"
     if route.gas_priced:
         cost = (route.gas_cost_in, route.token_in) if fixed_out else (route.gas_cost_out, route.token_out)
         net = (route.amount_in_gross, route.token_in) if fixed_out else (route.amount_out_net, route.token_out)

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from routing_engine.model import Market
 
 REASONS_SHOWN = 3
 """Reasons in a summary, the most frequent."""
+
+
+NO_MOMENT = "must be an ISO 8601 time such as 2026-03-01T12:00:00Z, or empty"
+"""What is wrong with a time that `is_moment` refuses."""
+
+
+def is_moment(text: object) -> bool:
+    """Tell whether this is an ISO 8601 time, or empty where none is known."""
+    if not isinstance(text, str):
+        return False
+    try:
+        return not text or bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def summarise_refused(refused: Mapping[str, int]) -> str:

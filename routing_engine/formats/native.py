@@ -7,7 +7,7 @@ from typing import Any
 
 from routing_engine.errors import BadMarketFile, InvalidMarket, InvalidRequest
 from routing_engine.extensions import describe_error
-from routing_engine.formats.contents import Contents
+from routing_engine.formats.contents import NO_MOMENT, Contents, is_moment
 from routing_engine.markets import describe_kind, market_from_record
 from routing_engine.markets.common.record import require
 from routing_engine.model import MAX_DECIMALS, Market, Token, Transfers
@@ -55,12 +55,15 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
             raise BadMarketFile(path, f"markets.{number}.{error.field}", error.message) from error
         except Exception as error:
             raise BadMarketFile(path, f"markets.{number}", _say_failed(record, error)) from error
+    taken_at = _field(document, "taken_at", str, path)
+    if not is_moment(taken_at):
+        raise BadMarketFile(path, "taken_at", f"{NO_MOMENT}, not {taken_at[:40]!r}")
     return Contents(
         markets=tuple(markets.values()),
         refused=_field(document, "refused", dict, path),
         blocks=_int_map(document, "blocks", path),
         gas_prices=_int_map(document, "gas_prices", path),
-        taken_at=_field(document, "taken_at", str, path),
+        taken_at=taken_at,
     )
 
 

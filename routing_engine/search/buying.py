@@ -7,6 +7,7 @@ little. From there on the input falls to the least, as by Newton's method on a c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
 from operator import attrgetter
@@ -17,9 +18,11 @@ import numpy.typing as npt
 
 from routing_engine.model import Hop
 from routing_engine.search.allocation import Allocation
-from routing_engine.search.exact_output import Flows, find_declining_market, find_matching_input, spend_least
+from routing_engine.search.exact_output import Flows, find_declining_market, spend_least
+from routing_engine.search.matching import match_output
 from routing_engine.search.query import Query, Single
-from routing_engine.search.selling import find_part, sell
+from routing_engine.search.renewal import OPEN, STRETCHED, begin_anew
+from routing_engine.search.selling import find_part, sell, sell_as_asked
 from routing_engine.search.split import Splitter
 
 CONSIDERABLE_IMPACT = 0.02
@@ -45,6 +48,9 @@ DOUBTFUL = 2e-5
 
 SAVED = 3e-5
 """Part of the cost that a further look must have saved for another to be taken."""
+
+ANEW = 8
+"""How often an input that is large for its markets is begun anew at most, and sold as exact-in would."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -80,6 +86,8 @@ class Purchase:
         self._wanted, self._hops = float(query.request.amount), splitter.max_hops
         self._found: list[Bought] = []
         self._anew: Allocation | None = None
+        self._open = 0.0
+        """Part of the input that the bounds of the last look leave open."""
 
     def run(self, single: Single | None) -> list[Bought]:
         """Return allocations with the inputs that they need, the cheapest first.
@@ -98,7 +106,9 @@ class Purchase:
             amount = self._guess(single)
             found = self._approach(amount) if amount else None
         if found and found.allocation.count > 1:
-            self._finish(found)
+            found = self._finish(found)
+            if self._open > OPEN and (single is None or single.route.price_impact > STRETCHED):
+                self._begin_anew(found)
         return sorted(self._found, key=attrgetter("cost"))
 
     def _guess(self, single: Single | None) -> float:
@@ -156,17 +166,18 @@ class Purchase:
         amount = bought.allocation.amount
         splitter = self._splitter = self._query.create_splitter(self._allowed, self._hops, bought.flows.least_price)
         others = [splitter.improve(bought.allocation.list_parts(), longer=longer)]
-        if _is_doubtful(others[0]) and not splitter.is_over:
+        self._open = _measure_gap(others[0])
+        if not self._open <= DOUBTFUL and not splitter.is_over:
             if not _is_alike(amount, bought.searched, SAME):
                 bought = bought._replace(searched=amount)
                 self._anew = sell(self._query, self._allowed, amount)
                 others += [self._anew] if self._anew and not longer else []
             if self._anew and longer:  # from its paths of usual length others lead on than from those at hand
                 others.append(splitter.improve(self._anew.list_parts(amount / self._anew.amount), longer=True))
-        found = [self._match(allocation, bought.searched) for allocation in others]
-        return min([bought, *filter(None, found)], key=attrgetter("cost"))
+                self._open = min(self._open, _measure_gap(others[-1]))
+        return self._choose(bought, others, bought.searched)
 
-    def _finish(self, bought: Bought) -> None:
+    def _finish(self, bought: Bought) -> Bought:
         """Look for better and longer paths as long as that saves anything."""
         for _ in range(FINAL_STEPS):
             if self._splitter.is_over:
@@ -175,6 +186,25 @@ class Purchase:
             saved, bought = bought.cost - better.cost, better
             if saved < SAVED * bought.cost:
                 break
+        return bought
+
+    def _begin_anew(self, bought: Bought) -> None:
+        """Begin anew with a part of the paths, and sell the input as exact-in would, as long as that saves anything."""
+        for _ in range(ANEW):
+            if self._splitter.is_over:
+                break
+            before, amount = bought, bought.flows.amount
+            self._splitter = self._query.create_splitter(self._allowed, self._hops, bought.flows.least_price)
+            bought = self._choose(bought, begin_anew(self._splitter, bought.allocation), amount)
+            if before.cost - bought.cost < SAVED * bought.cost:
+                bought = self._choose(bought, sell_as_asked(self._query, self._allowed, amount), amount)
+            if before.cost - bought.cost < SAVED * bought.cost:
+                break
+
+    def _choose(self, bought: Bought, others: Iterable[Allocation], searched: float) -> Bought:
+        """Return the cheapest of what was bought and what others cost that were found for an input."""
+        found = [self._match(allocation, searched) for allocation in others]
+        return min([bought, *filter(None, found)], key=attrgetter("cost"))
 
 
 def replay_purchase(splitter: Splitter, bought: Bought) -> tuple[Hop, ...] | None:
@@ -194,37 +224,12 @@ def replay_purchase(splitter: Splitter, bought: Bought) -> tuple[Hop, ...] | Non
     return None
 
 
-def match_output(splitter: Splitter, allocation: Allocation) -> Flows | None:
-    """Find the input at which an allocation gives what is asked; it is then one of that input."""
-    x, wanted = allocation.paths.x, float(splitter.request.amount)
-    shares, enough = x.copy(), x.copy()
-    least = inf
-
-    def allocated(amount: float) -> Flows:
-        nonlocal least
-        if least < inf:
-            x[:] = enough  # far below, paths are given up that may be needed
-        found = splitter.reallocate(allocation, amount)
-        if not found.edges:
-            x[:] = shares  # the proportions of the amount before fill a market
-            found = splitter.reallocate(allocation, amount)
-        if found.value >= wanted and amount < least:
-            least, enough[:] = amount, x
-        return found
-
-    matched = find_matching_input(allocated, allocation.amount, wanted)
-    if matched and least < inf:
-        x[:] = enough
-        if not splitter.reallocate(allocation, matched.amount).edges:
-            x[:] = enough
-    return matched
-
-
 def _is_alike(one: float, other: float, part: float) -> bool:
     """Whether two inputs differ by less than a part of them."""
     return abs(one - other) <= part * other
 
 
-def _is_doubtful(allocation: Allocation) -> bool:
-    """Whether a considerably smaller input might do as well, or markets don't take this one."""
-    return not allocation.bound - allocation.net <= DOUBTFUL * allocation.slope * allocation.amount
+def _measure_gap(allocation: Allocation) -> float:
+    """Return which part of the input might be saved; infinite or NaN where markets don't take this one."""
+    output = allocation.slope * allocation.amount
+    return (allocation.bound - allocation.net) / output if output > 0.0 else inf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -11,20 +11,15 @@ import numpy.typing as npt
 
 from routing_engine.certificate import Certificate
 from routing_engine.model import Hop
-from routing_engine.request import USUAL_HOPS
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.allocation_replay import replay_allocation
 from routing_engine.search.buying import Bought, Purchase, replay_purchase
 from routing_engine.search.full_paths import bound_amount
 from routing_engine.search.query import Query, Single
-from routing_engine.search.selling import allocate_beyond_paths
+from routing_engine.search.selling import allocate_beyond_paths, divide_single, is_just
 from routing_engine.search.split import Splitter
 from routing_engine.values import seal
-
-HOPELESS_IMPACT, HOPELESS_HOPS, HOPELESS_SPLITS = 0.9999, 3, 8
-"""Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
-that nearly all of it is lost. So little time is spent: it is divided over a few short paths."""
 
 NO_CHEAPER = 1e-7
 """Part of a cost by which an allocation must promise to be cheaper for it to be replayed."""
@@ -83,48 +78,11 @@ def _may_divide(query: Query) -> bool:
 
 def _divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Iterator[Attempt]:
     """Yield allocations that are not just the single path, with their hops unless a market declines; the best first."""
-    is_exact_out = query.request.side == Side.EXACT_OUT
-    if not is_exact_out and single.route.price_impact > HOPELESS_IMPACT:
-        allocation = _divide_hopeless(query, splitter, single, allowed)
-        if allocation and not _is_just(single, allocation):
-            yield allocation, replay_allocation(splitter, allocation)
-        return
-    if is_exact_out:
+    if query.request.side == Side.EXACT_OUT:
         yield from _replay_cheapest(query, splitter, Purchase(query, splitter, allowed).run(single), single)
         return
-    allocation = splitter.allocate(*single.list_starts())
-    longer = splitter.extend(allocation)
-    if len(single.edges) > USUAL_HOPS and splitter.is_doubtful(allocation):
-        longer = _begin_with_fewer_hops(query, single, longer, allowed)
-    # What rounding leaves of a full market may have no other way than over the shorter paths.
-    for each in (longer, allocation) if longer is not allocation else (allocation,):
-        yield each, None if _is_just(single, each) else replay_allocation(splitter, each)
-
-
-def _begin_with_fewer_hops(query: Query, single: Single, found: Allocation, allowed: Mask) -> Allocation:
-    """Return an allocation that began with usual hops, though the best single path has more, where it is better."""
-    short = [path for path in single.list_paths() if len(path) <= USUAL_HOPS]
-    if not short:
-        return found
-    splitter = query.create_splitter(allowed, len(short[0]))
-    starts = [(short[0], single.route.amount_in)]
-    other = splitter.extend(splitter.allocate(starts, single.route.price_impact, short))
-    return other if other.net > found.net else found
-
-
-def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Allocation | None:
-    """Return an allocation to a few short paths, with the single path's bound; None where there is no short path."""
-    short = [path for path in single.list_paths() if len(path) <= HOPELESS_HOPS]
-    if not short:
-        return None
-    briefly = query.shorten(HOPELESS_HOPS, HOPELESS_SPLITS).create_splitter(allowed, len(short[0]))
-    allocation = briefly.improve([(short[0], single.route.amount_in)])
-    judged = splitter.judge([single.get_part()], briefly=True)
-    return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)
-
-
-def _is_just(single: Single, allocation: Allocation) -> bool:
-    return allocation.count == 1 and (*allocation.list_parts()[0][0],) == single.edges
+    for each in divide_single(query, splitter, single, allowed):
+        yield each, None if is_just(single, each) else replay_allocation(splitter, each)
 
 
 def _divide_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, *Attempt]]:
@@ -169,5 +127,5 @@ def _replay_cheapest(
     if cheapest:
         yield cheapest
     elif found:
-        just = (each.allocation for each in found if single and _is_just(single, each.allocation))
+        just = (each.allocation for each in found if single and is_just(single, each.allocation))
         yield next(just, found[0].allocation), None

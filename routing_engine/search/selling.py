@@ -3,24 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 import numpy.typing as npt
 
+from routing_engine.request import USUAL_HOPS
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.approach import approach_amount
 from routing_engine.search.full_paths import collect_full_paths
 from routing_engine.search.query import Query, Single
+from routing_engine.search.renewal import renew
 from routing_engine.search.split import Splitter
 
 PARTS, SMALLEST_PART = 4, 4**8
 """Where one path is not enough, one for a quarter is looked for, then for a quarter of that: down to this part."""
 
+HOPELESS_IMPACT, HOPELESS_HOPS, HOPELESS_SPLITS = 0.9999, 3, 8
+"""Part of the price that a single path may lose. Where it is more, the amount is so far beyond all that there is to buy
+that nearly all of it is lost. So little time is spent: it is divided over a few short paths."""
+
 MAX_AMOUNT = 2.0**256
 """More than any token's units."""
 
 Mask = npt.NDArray[np.bool_]
+
+
+def divide_single(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> list[Allocation]:
+    """Divide what a single path takes over several, and return the allocations, the best first.
+
+    None where the amount is hopeless and a single path is best; elsewhere one may be just the single path.
+    """
+    if single.route.price_impact > HOPELESS_IMPACT:
+        hopeless = _divide_hopeless(query, splitter, single, allowed)
+        return [hopeless] if hopeless and not is_just(single, hopeless) else []
+    allocation = splitter.allocate(*single.list_starts())
+    longer = splitter.extend(allocation)
+    if len(single.edges) > USUAL_HOPS and splitter.is_doubtful(allocation):
+        longer = _begin_with_fewer_hops(query, single, longer, allowed)
+    longer = renew(splitter, longer, single.route.price_impact)
+    # What rounding leaves of a full market may have no other way than over the shorter paths.
+    return [longer, allocation] if longer is not allocation else [allocation]
+
+
+def is_just(single: Single, allocation: Allocation) -> bool:
+    """Tell whether an allocation is to the single path alone."""
+    return allocation.count == 1 and (*allocation.list_parts()[0][0],) == single.edges
+
+
+def _begin_with_fewer_hops(query: Query, single: Single, found: Allocation, allowed: Mask) -> Allocation:
+    """Return an allocation that began with usual hops, though the best single path has more, where it is better."""
+    short = [path for path in single.list_paths() if len(path) <= USUAL_HOPS]
+    if not short:
+        return found
+    splitter = query.create_splitter(allowed, len(short[0]))
+    starts = [(short[0], single.route.amount_in)]
+    other = splitter.extend(splitter.allocate(starts, single.route.price_impact, short))
+    return other if other.net > found.net else found
+
+
+def _divide_hopeless(query: Query, splitter: Splitter, single: Single, allowed: Mask) -> Allocation | None:
+    """Return an allocation to a few short paths, with the single path's bound; None where there is no short path."""
+    short = [path for path in single.list_paths() if len(path) <= HOPELESS_HOPS]
+    if not short:
+        return None
+    briefly = query.shorten(HOPELESS_HOPS, HOPELESS_SPLITS).create_splitter(allowed, len(short[0]))
+    allocation = briefly.improve([(short[0], single.route.amount_in)])
+    judged = splitter.judge([single.get_part()], briefly=True)
+    return replace(allocation, bound=judged.bound, slope=judged.slope, max_hops=judged.max_hops, is_judged=True)
 
 
 def allocate_beyond_paths(query: Query, allowed: Mask) -> Iterator[tuple[Splitter, Allocation]]:
@@ -57,3 +108,15 @@ def sell(query: Query, allowed: Mask, amount: float) -> Allocation | None:
         return selling.create_splitter(allowed, len(single.edges)).allocate(*single.list_starts())
     allocations = (allocation for _, allocation in allocate_beyond_paths(selling, allowed))
     return next((allocation for allocation in allocations if allocation.net > -inf), None)
+
+
+def sell_as_asked(query: Query, allowed: Mask, amount: float) -> list[Allocation]:
+    """Allocate an input just as if the request were to sell it; the best first, none where markets don't take it."""
+    if not 1.0 <= amount < MAX_AMOUNT:
+        return []
+    selling = query.sell(int(amount))
+    single = selling.find_single(allowed, query.request.max_hops)
+    if single is None:
+        return [allocation for _, allocation in allocate_beyond_paths(selling, allowed)]
+    splitter = selling.create_splitter(allowed, len(single.edges))
+    return divide_single(selling, splitter, single, allowed) or [splitter.judge([single.get_part()], briefly=True)]

@@ -1,4 +1,4 @@
-"""Numbers by chain: gas prices and blocks, as a caller gives them."""
+"""Numbers by chain, gas prices and blocks, and the time they are of, as a caller gives them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from routing_engine.errors import InvalidMarket
+from routing_engine.formats.contents import NO_MOMENT, is_moment
 
 
 def read_chain_numbers(field: str, numbers: Mapping[int, int] | None) -> Mapping[int, int]:
@@ -21,6 +22,19 @@ def read_chain_numbers(field: str, numbers: Mapping[int, int] | None) -> Mapping
     if not isinstance(numbers, Mapping | None):
         raise InvalidMarket(field, f"must be numbers by chain id, such as {{1: 10**10}}, not {numbers!r}")
     return MappingProxyType({_read_chain(field, chain): _read(field, chain, n) for chain, n in (numbers or {}).items()})
+
+
+def read_moment(taken_at: object) -> str:
+    """Return an ISO 8601 time, or nothing where none is known.
+
+    Raises
+    ------
+    InvalidMarket
+        If it is something else.
+    """
+    if not isinstance(taken_at, str) or not is_moment(taken_at):
+        raise InvalidMarket("taken_at", f"{NO_MOMENT}, not {str(taken_at)[:40]!r}")
+    return taken_at
 
 
 def _read_chain(field: str, chain: Any) -> int:

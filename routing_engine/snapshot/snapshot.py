@@ -15,7 +15,7 @@ from routing_engine import formats
 from routing_engine.formats import Contents, summarise_refused
 from routing_engine.model import Market, Token, Transfers
 from routing_engine.reference.token_table import TokenTable
-from routing_engine.snapshot.chain_numbers import read_chain_numbers
+from routing_engine.snapshot.chain_numbers import read_chain_numbers, read_moment
 from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
 from routing_engine.snapshot.market_ids import map_by_id
 from routing_engine.values import seal
@@ -49,7 +49,7 @@ class Snapshot:
     Raises
     ------
     InvalidMarket
-        If ids are not different, what is given is no market, or a number by chain is none; it names the field.
+        If ids are not different, or what is given is no market, number by chain or time; it names the field.
     """
 
     markets: Mapping[str, Market]
@@ -71,7 +71,7 @@ class Snapshot:
         vars(self).update(
             gas_prices=read_chain_numbers("gas_prices", gas_prices),
             blocks=read_chain_numbers("blocks", blocks),
-            taken_at=taken_at,
+            taken_at=read_moment(taken_at),
             refused=MappingProxyType(dict(refused or {})),
         )
 

@@ -89,24 +89,33 @@ def clear_targets(merged, problem, duals):
 
 
 @inner
-def _find_cheapest_multiplier(length, path, dual_price, problem, state, duals):
-    """Return what to allow more, and to which market, so that the dearest path's price falls to the target's."""
-    edges, source, pieces = problem.graph.forward.edges, problem.graph.source, problem.graph.pieces
+def find_cheapest_multiplier(length, path, dual_price, known, limit, problem, state):
+    """Return what to allow more, and to which market, so that the dearest path's price falls to the allocation's.
+
+    `known` holds the allocation's price of the token that each edge leaves, 0 where it has none; `limit` what can be
+    there at most.
+    """
+    edges, pieces = problem.graph.forward.edges, problem.graph.pieces
     least, where, here = np.inf, -1, 0.0
     for i in range(length):
         edge = edges[path[i]]
-        u = source[path[i]]
-        known = duals.target[length - i, u]
-        if known == 0.0:
-            known = _find_highest_target(duals.target, u)
-        here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["max_average_price"]
+        here = known[i] if known[i] > 0.0 or i == 0 else here / edges[path[i - 1]]["max_average_price"]
         if here <= 0.0 or edge["concave"] == 0:
             continue
-        earned, flow = find_arbitrage(edge, pieces, dual_price[i], here, state.limit[u])
+        earned, flow = find_arbitrage(edge, pieces, dual_price[i], here, limit[i])
         more = earned - value_gas(edge, pieces, problem.gas, flow) - state.multiplier[edge["market"]]
         if 0.0 < more < least:
             least, where = more, edge["market"]
     return least * (1.0 + 1e-9), where
+
+
+@inner
+def _know_path(length, path, problem, state, target, known, limit):
+    """Fill in the target's prices along a path, and what can be at its tokens."""
+    for i in range(length):
+        token = problem.graph.source[path[i]]
+        known[i] = target[length - i, token] or _find_highest_target(target, token)
+        limit[i] = state.limit[token]
 
 
 @allocating
@@ -117,6 +126,7 @@ def _lower_bound(problem, state, workspace, total, floor, may_give_up):
     """
     max_hops, duals = problem.max_hops, workspace.duals
     path, dual_price = np.zeros(max_hops, np.int64), np.zeros(max_hops)
+    known, limit = np.zeros(max_hops), np.zeros(max_hops)
     raised = np.zeros(REFINEMENTS, np.int64)
     least, slope, before = np.inf, 0.0, np.inf
     for turn in range(REFINEMENTS):
@@ -132,7 +142,8 @@ def _lower_bound(problem, state, workspace, total, floor, may_give_up):
             if least - floor > (before - least) * (REFINEMENTS - turn) / LOOK_AHEAD:
                 break  # at this pace the gap stays open
             before = least
-        more, where = _find_cheapest_multiplier(length, path, dual_price, problem, state, duals)
+        _know_path(length, path, problem, state, duals.target, known, limit)
+        more, where = find_cheapest_multiplier(length, path, dual_price, known, limit, problem, state)
         if where < 0 or more > price * problem.amount:
             break
         state.multiplier[where] += more

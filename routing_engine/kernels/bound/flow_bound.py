@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from routing_engine.jit.decorators import allocating, inner
-from routing_engine.kernels.bound.dual_bound import clear_multipliers, clear_targets, set_multipliers
+from routing_engine.jit.decorators import allocating
+from routing_engine.kernels.bound.dual_bound import (
+    clear_multipliers,
+    clear_targets,
+    find_cheapest_multiplier,
+    set_multipliers,
+)
 from routing_engine.kernels.bound.flow_prices import (
     NO_LOOP,
     UNLIMITED,
@@ -14,7 +19,6 @@ from routing_engine.kernels.bound.flow_prices import (
     trace_dearest_flow,
 )
 from routing_engine.kernels.bound.initial_prices import price_rounds, price_tokens
-from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
 
 TURNS, LOOPS = 24, 3
 """How often a multiplier is raised at most, and how often because a loop of markets earns."""
@@ -26,24 +30,6 @@ CLOSE, HOPELESS = 1e-6, 1e-3
 """Relative gaps at which the bound is good enough, and from which on other prices to begin with won't help."""
 
 
-@inner
-def _find_cheapest_multiplier(length, path, dual_price, problem, state, price):
-    """Return what to allow more, and to which market, so that a path's price falls to the allocation's."""
-    edges, source, pieces = problem.graph.forward.edges, problem.graph.source, problem.graph.pieces
-    least, where, here = np.inf, -1, 0.0
-    for i in range(length):
-        edge = edges[path[i]]
-        known = price[source[path[i]]]
-        here = known if known > 0.0 or i == 0 else here / edges[path[i - 1]]["max_average_price"]
-        if here <= 0.0 or edge["concave"] == 0:
-            continue
-        earned, flow = find_arbitrage(edge, pieces, dual_price[i], here, UNLIMITED)
-        more = earned - value_gas(edge, pieces, problem.gas, flow) - state.multiplier[edge["market"]]
-        if 0.0 < more < least:
-            least, where = more, edge["market"]
-    return least * (1.0 + 1e-9), where
-
-
 @allocating
 def _lower_bound(prices, problem, state, price, total, floor):
     """Raise one multiplier after the other while the bound may fall; they are 0 again afterwards.
@@ -52,6 +38,7 @@ def _lower_bound(prices, problem, state, price, total, floor):
     start's price, as `certify`.
     """
     path, dual_price, raised = np.zeros(LONGEST, np.int64), np.zeros(LONGEST), np.full(TURNS, -1)
+    known, limit = np.zeros(LONGEST), np.full(LONGEST, UNLIMITED)
     least, slope, loops = np.inf, 0.0, 0
     for turn in range(TURNS):
         token = compute_flow_prices(prices, problem, state)
@@ -67,7 +54,9 @@ def _lower_bound(prices, problem, state, price, total, floor):
         if least <= floor * (1.0 + CLOSE):
             break
         length = trace_dearest_flow(prices, problem, token, path, dual_price)
-        more, where = _find_cheapest_multiplier(length, path, dual_price, problem, state, price)
+        for i in range(length):
+            known[i] = price[problem.graph.source[path[i]]]
+        more, where = find_cheapest_multiplier(length, path, dual_price, known, limit, problem, state)
         if where < 0 or total + more >= least:
             break
         state.multiplier[where] += more

@@ -49,7 +49,7 @@ def across_lane(
             LaneFee(name="destination_gas_fee", flat=relayer_gas_fee),
         ),
         min_amount_in=min_deposit,
-        max_amount_in=max_deposit,
+        max_amount_in=max_deposit if max_deposit >= min_deposit else 0,
         fill_time_s=fill_time_s,
         gas=DEPOSIT_GAS,
     )

@@ -63,7 +63,8 @@ class BridgeLane(OneWayMarket):
     fees : tuple of LaneFee
         What is taken, by name.
     min_amount_in, max_amount_in : int
-        Deposit limits, both included. The maximum shrinks by what is swapped, unless it is `UNLIMITED`.
+        Deposit limits, both included. The maximum shrinks by what is swapped, unless it is `UNLIMITED`. It is 0 where
+        the lane is closed, as it is where less than the minimum is left.
     fill_time_s : int
         Seconds from the deposit until the output can be used.
     gas : int
@@ -98,7 +99,8 @@ class BridgeLane(OneWayMarket):
         require(rates_fit, "fees", "proportional parts must be at least 0 and together below 1e18, the whole amount")
         require(all(fee.flat >= 0 for fee in self.fees), "fees", "flat parts must be at least 0")
         require(self.min_amount_in >= 0, "min_amount_in", "must be at least 0")
-        require(self.max_amount_in >= 0, "max_amount_in", "must be at least 0")
+        reaches = self.max_amount_in == 0 or self.max_amount_in >= max(0, self.min_amount_in)
+        require(reaches, "max_amount_in", "must be at least min_amount_in, or 0 where the lane is closed")
         require(self.fill_time_s >= 0, "fill_time_s", "must be at least 0 seconds")
         require(self.native_fee >= 0, "native_fee", "must be at least 0")
 
@@ -128,7 +130,8 @@ class BridgeLane(OneWayMarket):
         )
         if self.max_amount_in == UNLIMITED:
             return hop, self
-        return hop, advance(self, max_amount_in=self.max_amount_in - amount_in)
+        left = self.max_amount_in - amount_in
+        return hop, advance(self, max_amount_in=left if left >= self.min_amount_in else 0)
 
     def least_input(self, token_in: Token, token_out: Token, amount_out: int) -> int | None:
         """Invert exactly; see `BaseMarket`."""

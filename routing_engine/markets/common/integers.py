@@ -1,4 +1,4 @@
-"""Amounts of markets that are made by hand: integers, and nothing that merely looks like one."""
+"""Amounts of markets that are made by hand: integers, and nothing that merely looks like one; no gas below 0."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ def check_integers(market: object) -> None:
     Raises
     ------
     InvalidMarket
-        Naming the field and what it holds: a float or a number of numpy would round without a word.
+        Naming the field and what it holds: a float or a number of numpy would round without a word, and gas below 0
+        would pay for a swap.
     """
     kind: Any = type(market)
     names, read, tuple_names = _find_integers(kind)
     if not {*map(type, read(market))} <= _INT:
         for name in names:
             _require_int(name, getattr(market, name))
+    for name in _find_gas(kind):
+        if getattr(market, name) < 0:
+            raise InvalidMarket(name, f"must be at least 0 gas units, not {getattr(market, name)}")
     for name in tuple_names:
         values = getattr(market, name)
         if not isinstance(values, tuple):
@@ -38,6 +42,12 @@ def check_integers(market: object) -> None:
 def _require_int(name: str, value: object) -> None:
     if type(value) is not int:
         raise InvalidMarket(name, f"must be an int, not {value!r}; convert it exactly")
+
+
+@cache
+def _find_gas(kind: Any) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields that hold gas units."""
+    return tuple(name for name in _find_integers(kind)[0] if name == "gas" or name.startswith("gas_"))
 
 
 @cache

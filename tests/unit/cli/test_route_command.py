@@ -261,3 +261,24 @@ def test_a_symbol_on_many_chains_is_ambiguous(run: Run) -> None:
     result = run("route", "--from", "WETH", "--to", "USDC@1", "--amount", "1", "--format", "json")
     assert result.exit_code == 2
     assert json.loads(result.stderr)["error"]["code"] == "ambiguous_token"
+
+
+def test_a_route_that_takes_a_week_is_said_to_with_what_is_faster(run: Run) -> None:
+    arguments = ("route", "--from", "ETH@10", "--to", "ETH@1", "--amount", 50)
+    slow = run(*arguments)
+    assert slow.exit_code == 0
+    assert "note: this route takes 7 days; --order fastest or balanced" in slow.stderr
+    assert "7 days, 1 transaction" in slow.stdout
+    fast = run(*arguments, "--order", "fastest")
+    assert fast.exit_code == 0
+    assert "note:" not in fast.stderr
+
+
+def test_many_steps_are_folded_unless_all_are_asked_for(run: Run) -> None:
+    arguments = ("route", "--from", "WETH@1", "--to", "USDC@8453", "--amount", 400)
+    short, every = run(*arguments), run(*arguments, "--all")
+    assert short.exit_code == every.exit_code == 0
+    assert "smaller steps of" in short.stdout
+    assert short.stdout.index("you receive") < short.stdout.index("Market")
+    assert "smaller steps of" not in every.stdout
+    assert len(every.stdout.splitlines()) > 100 > len(short.stdout.splitlines())

@@ -26,7 +26,7 @@ LANE = replace(
 )
 
 
-def _text(*routes: Route, certificates: tuple[Certificate, ...] = ()) -> str:
+def _text(*routes: Route, certificates: tuple[Certificate, ...] = (), show_all: bool = False) -> str:
     first = routes[0]
     request = RouteRequest(token_in=first.token_in, token_out=first.token_out, amount=1, side=first.side)
     result = RouteResult(
@@ -34,7 +34,7 @@ def _text(*routes: Route, certificates: tuple[Certificate, ...] = ()) -> str:
     )  # fmt: skip
     console = Console(width=80, markup=False)
     with console.capture() as capture:
-        for table in tables(result, "1 ms"):
+        for table in tables(result, "1 ms", show_all=show_all):
             console.print(table)
     return capture.get()
 
@@ -100,3 +100,23 @@ def test_each_route_of_a_pareto_set_shows_its_gap() -> None:
     shown = " ".join(_text(route, route, certificates=(every, every.within(12))).split())
     assert "hops within 12 s" in shown
     assert shown.count("<0.01 bps at most") == 2
+
+
+def test_the_summary_comes_first_and_the_smallest_of_many_steps_are_folded() -> None:
+    hops = tuple(replace(HOP, market_id=f"m{number}", amount_in=HOP.amount_in * (1 + number)) for number in range(30))
+    route = Route(token_in=A, token_out=B, side=Side.EXACT_IN, hops=hops)
+    text = _text(route)
+    assert text.index("you receive") < text.index("Market")
+    assert "m9" not in text
+    assert [line for line in text.splitlines() if line.startswith("11 ")]
+    assert "m29" in text
+    assert "… and 10 smaller steps of 30; --all shows them" in text
+    every = _text(route, show_all=True)
+    assert "m0" in every
+    assert "--all" not in every
+    assert "--all" not in _text(replace(route, hops=hops[:20]))
+
+
+def test_a_week_is_called_seven_days() -> None:
+    text = _text(Route(token_in=A, token_out=FAR, side=Side.EXACT_IN, hops=(replace(LANE, fill_time_s=604_800),)))
+    assert "time          7 days, 1 transaction" in text

@@ -85,7 +85,19 @@ def test_short_text(amount: int, decimals: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0 s"), (119, "119 s"), (120, "2 min"), (614, "10 min 14 s"), (86_400, "1,440 min")]
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (119, "119 s"),
+        (120, "2 min"),
+        (614, "10 min 14 s"),
+        (7_199, "119 min 59 s"),
+        (7_200, "2 h"),
+        (86_400, "24 h"),
+        (172_799, "47 h 59 min"),
+        (604_812, "7 days"),
+        (618_000, "7 days 3 h"),
+    ],
 )
 def test_duration(seconds: int, text: str) -> None:
     assert write_duration(seconds) == text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,11 @@ import pytest
 
 from routing_engine import (
     AmbiguousToken,
+    BadMarketFile,
     InvalidMarket,
     InvalidRequest,
     NoRoute,
+    PriceImpactTooHigh,
     Router,
     RouteRequest,
     Snapshot,
@@ -86,6 +90,10 @@ def test_what_the_market_does_not_have_is_said(
         ({"max_hops": 2.0}, "max_hops: must be an int from 1 to 6, not 2.0"),
         ({"value_of_time": "1"}, "value_of_time: must be a number of bps from 0 to 10,000, not '1'"),
         ({"max_price_impact_bps": float("nan")}, "max_price_impact_bps: must be a number of bps .* not nan"),
+        ({"allow_protocols": []}, "allow_protocols: is empty, so no market could be used; leave it out"),
+        ({"max_hop": 3}, "max_hop: is no option of RouteRequest; choose from max_hops"),
+        ({"zzz": 3}, "zzz: is no option of RouteRequest; choose from allow_protocols, alternatives, "),
+        ({"max_price_impact_bps": -1}, "max_price_impact_bps: must be a number of bps from 0 to 10,000, not -1"),
         ({"allow_protocols": "uniswap_v3"}, "allow_protocols: must be a collection of names, .* not 'uniswap_v3'"),
         ({"deny_protocols": None}, "deny_protocols: must be a collection of names, .* not None"),
         ({"deny_protocols": [7]}, r"deny_protocols: must be a collection of names, .* not \[7\]"),
@@ -229,3 +237,43 @@ def test_what_is_no_list_of_markets_is_said_to_be_none(markets: Any) -> None:
     for make in (Snapshot, SNAPSHOT.apply):
         with pytest.raises(InvalidMarket, match=r"^markets: must be pools and lanes in a list"):
             make(markets)
+
+
+def test_an_unknown_option_of_many_requests_is_named_with_the_nearest_one(router: Router) -> None:
+    with pytest.raises(InvalidRequest, match="max_split: is no option of RouteRequest; choose from max_splits"):
+        router.quote_many(A, B, UNIT, max_split=3)
+
+
+def test_no_price_impact_at_all_may_be_asked_for(router: Router) -> None:
+    result = router.find_routes(replace(REQUEST, max_price_impact_bps=0))
+    assert result.status == "price_impact_too_high"
+    with pytest.raises(PriceImpactTooHigh, match="and 0 are allowed"):
+        result.best()
+
+
+@pytest.mark.parametrize("taken_at", ["yesterday", "2026-13-01", 5, None])
+def test_a_snapshot_is_of_a_moment_or_of_none(taken_at: Any) -> None:
+    with pytest.raises(InvalidMarket, match=r"^taken_at: must be an ISO 8601 time such as .*, or empty, not"):
+        Snapshot([], taken_at=taken_at)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("taken_at",), "yesterday", "taken_at: must be an ISO 8601 time"),
+        (("tokens", 0, 0), 0, r"tokens\.0\.chain_id: must be an int of at least 1"),
+        (("markets", 0, "gas"), -5, r"markets\.0\.gas: must be at least 0 gas units, not -5"),
+    ],
+)
+def test_a_damaged_market_file_names_the_field(
+    tmp_path: Path, place: tuple[Any, ...], value: object, message: str
+) -> None:
+    path = tmp_path / "market.json"
+    SNAPSHOT.save(path)
+    document = node = json.loads(path.read_text())
+    for key in place[:-1]:
+        node = node[key]
+    node[place[-1]] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(BadMarketFile, match=message):
+        Snapshot.load(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from routing_engine import Router, RouteRequest, Snapshot
-from routing_engine.search.certified_split import HOPELESS_IMPACT
+from routing_engine.search.selling import HOPELESS_IMPACT
 from tests.support.markets import market_of, token
 
 UNIT = 10**18

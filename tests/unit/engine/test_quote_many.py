@@ -154,6 +154,8 @@ def test_a_caller_who_stops_early_leaves_nothing_running(router: Router) -> None
         ("side", {"side": ["exact_in", "north"]}, r"not 'north' \(request 1\)"),
         ("max_hops", {"max_hops": 9}, "from 1 to 6"),
         ("workers", {"workers": 0}, "at least 1"),
+        ("workers", {"workers": "2"}, "at least 1, not '2'"),
+        ("executor", {"executor": "threads"}, "an Executor of concurrent.futures, not 'threads'; leave it out"),
     ],
 )
 def test_bad_columns_name_the_field_and_the_position(

@@ -7,10 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from routing_engine import BadMarketFile, InvalidRequest, Router, RouteRequest, Snapshot
+from routing_engine.markets import ConstantProductPool
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
+from tests.support.markets import token
 
 CHECKSUM = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"
 WETH = Token(chain_id=1, address=CHECKSUM, symbol="WETH", decimals=18)
@@ -51,15 +54,40 @@ def test_the_zero_address_is_the_coin(router: Router) -> None:
         ({"address": CHECKSUM[:-1]}, "^address: must be 0x and 40 hex digits"),
         ({"address": CHECKSUM + "\n"}, "^address: must be 0x and 40 hex digits"),
         ({"address": 12}, "^address: must be 0x and 40 hex digits, not '12'"),
-        ({"decimals": -1}, "^decimals: must be an int from 0 to 255, not -1"),
-        ({"decimals": 256}, "^decimals: must be an int from 0 to 255, not 256"),
-        ({"decimals": "18"}, "^decimals: must be an int from 0 to 255, not '18'"),
-        ({"decimals": True}, "^decimals: must be an int from 0 to 255, not True"),
+        ({"decimals": -1}, "^decimals: must be an int from 0 to 77, not -1"),
+        ({"decimals": 78}, "^decimals: must be an int from 0 to 77, not 78"),
+        ({"decimals": "18"}, "^decimals: must be an int from 0 to 77, not '18'"),
+        ({"decimals": True}, "^decimals: must be an int from 0 to 77, not True"),
+        ({"chain_id": "1"}, "^chain_id: must be an int of at least 1, .* not '1'"),
+        ({"chain_id": 0}, "^chain_id: must be an int of at least 1, .* not 0"),
+        ({"chain_id": True}, "^chain_id: must be an int of at least 1, .* not True"),
+        ({"symbol": None}, "^symbol: must be text, such as 'WETH', not None"),
     ],
 )
 def test_what_no_contract_has_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidRequest, match=message):
         replace(WETH, **changes)
+
+
+def test_a_token_of_as_many_decimals_as_there_may_be_comes_back_from_a_file(tmp_path: Path) -> None:
+    fine = replace(WETH, decimals=77, symbol="")
+    pool = ConstantProductPool(
+        id="1:p", protocol="p", token0=fine, token1=token("B"), reserve0=10**33, reserve1=1, fee_pips=0
+    )
+    Snapshot([pool]).save(tmp_path / "market.json")
+    loaded = Snapshot.load(tmp_path / "market.json")
+    assert [(each.symbol, each.decimals) for each in loaded.markets["1:p"].tokens] == [("", 77), ("B", 18)]
+
+
+@pytest.mark.parametrize(("amount", "shown"), [(15 * 10**17, "1.5 WETH@1"), (np.int64(10**18), "1 WETH@1")])
+def test_amounts_are_shown_in_whole_tokens(amount: int, shown: str) -> None:
+    assert WETH.show(amount) == shown
+
+
+@pytest.mark.parametrize("amount", [1.5, "1.5", True, None])
+def test_an_amount_that_is_no_integer_is_not_shown(amount: Any) -> None:
+    with pytest.raises(InvalidRequest, match=f"amount: must be an int in smallest units of WETH@1, not '{amount}'"):
+        WETH.show(amount)
 
 
 def test_a_file_with_such_a_token_is_refused_with_its_place(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from routing_engine.search.split import Splitter
 
 SANDBOX = Snapshot.sandbox()
 ROUTER = Router(SANDBOX)
-ASKED = RouteRequest(token_in="WETH@1", token_out="USDC@8453", amount=50 * 10**18)
+ASKED = RouteRequest(token_in="WETH@1", token_out="USDC@8453", amount=50 * 10**18, time_budget_ms=600_000)
 
 
 @pytest.mark.parametrize(

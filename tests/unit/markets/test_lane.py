@@ -96,6 +96,8 @@ def test_more_than_the_capacity_cannot_be_bought():
         ({"fees": (LaneFee(name="less", flat=-1),)}, "fees"),
         ({"min_amount_in": -1}, "min_amount_in"),
         ({"max_amount_in": -1}, "max_amount_in"),
+        ({"min_amount_in": 10, "max_amount_in": 9}, "max_amount_in"),
+        ({"gas": -1}, "gas"),
         ({"fill_time_s": -1}, "fill_time_s"),
     ],
 )
@@ -103,3 +105,13 @@ def test_impossible_lanes_name_the_field(change, field):
     with pytest.raises(InvalidMarket) as error:
         replace(LANE, **change)
     assert error.value.field == field
+
+
+def test_what_is_left_below_the_minimum_closes_the_lane():
+    lane = replace(LANE, min_amount_in=10**9, max_amount_in=10**10)
+    _, after = lane.swap_exact_in(SIX, EIGHTEEN, 10**10 - 10**9 + 1)
+    assert after.max_amount_in == 0
+    assert not after.edges()
+    assert replace(after) == after
+    _, open_still = lane.swap_exact_in(SIX, EIGHTEEN, 10**10 - 10**9)
+    assert open_still.edges() == ((SIX, EIGHTEEN),)
