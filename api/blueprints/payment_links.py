@@ -9,6 +9,7 @@ from flask import request
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
+from api.domain.scopes import Scope
 from api.schemas.payment_links import EXAMPLE, IdempotencySchema, NewPaymentLinkSchema, PaymentLinkAnswer
 from api.security import get_caller_key, key_required
 from api.services.idempotency import Repeatable
@@ -20,7 +21,7 @@ blueprint = Blueprint(
 
 
 @blueprint.post("", operation="createPaymentLink")
-@key_required
+@key_required(Scope.ORDERS)
 @blueprint.headers(IdempotencySchema)
 @blueprint.body(NewPaymentLinkSchema, example=EXAMPLE)
 @blueprint.answer(PaymentLinkAnswer)

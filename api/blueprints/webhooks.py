@@ -7,6 +7,7 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.events import EventType
+from api.domain.scopes import Scope
 from api.schemas import webhooks as schemas
 from api.security import get_caller_key, key_required
 from api.services.webhooks import delivery_log, subscriptions
@@ -18,7 +19,7 @@ ONE = f"{SUBSCRIPTIONS}/<subscription_id>"
 
 
 @blueprint.post(SUBSCRIPTIONS, operation="createWebhookSubscription")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.body(schemas.NewSubscriptionSchema, example=schemas.EXAMPLE)
 @blueprint.answer(schemas.RegisteredSchema)
 def create(body: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def create(body: dict[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.get(SUBSCRIPTIONS, operation="listWebhookSubscriptions")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.query(schemas.EnvModeQuery)
 @blueprint.answer(schemas.SubscriptionListSchema)
 def show_all(query: dict[str, Any]) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def show_all(query: dict[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.delete(ONE, operation="deleteWebhookSubscription")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.MessageSchema)
 def delete(subscription_id: str) -> dict[str, Any]:
     """Delete a subscription; what was not delivered yet is given up."""
@@ -50,7 +51,7 @@ def delete(subscription_id: str) -> dict[str, Any]:
 
 
 @blueprint.post(f"{ONE}/test", operation="testWebhookSubscription")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.body(schemas.SampleEventSchema, example={"type": EventType.SUCCESS})
 @blueprint.answer(schemas.SentTestSchema)
 def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
 
 
 @blueprint.post(f"{ONE}/rotate_secret", operation="rotateWebhookSecret")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.RegisteredSchema)
 def rotate_secret(subscription_id: str) -> dict[str, Any]:
     """Make a new secret; for 24 hours deliveries are signed with both."""
@@ -70,7 +71,7 @@ def rotate_secret(subscription_id: str) -> dict[str, Any]:
 
 
 @blueprint.post(f"{ONE}/enable", operation="enableWebhookSubscription")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.ChangedSchema)
 def enable(subscription_id: str) -> dict[str, Any]:
     """Send new events to a subscription that was disabled."""
@@ -79,7 +80,7 @@ def enable(subscription_id: str) -> dict[str, Any]:
 
 
 @blueprint.get(f"{ONE}/deliveries", operation="listWebhookDeliveries")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.query(schemas.PageQuery)
 @blueprint.answer(schemas.DeliveryPageSchema)
 def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
@@ -88,7 +89,7 @@ def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
 
 
 @blueprint.post("/webhook_delivery/<delivery_id>/redeliver", operation="redeliverWebhookDelivery")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.RedeliverySchema)
 def redeliver(delivery_id: str) -> dict[str, Any]:
     """Send an event to a subscription again, with the same id."""

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from api.cli.branding import brand
+from api.cli.keys import keys
 from api.cli.payments import payments
 from api.cli.secrets import secrets
 from api.cli.support import ENV_MODES, echo, open_resources
@@ -20,6 +21,7 @@ def main() -> None:
     """Run and administer the checkout service."""
 
 
+main.add_command(keys)
 main.add_command(payments)
 main.add_command(secrets)
 
@@ -42,7 +44,7 @@ def db_upgrade() -> None:
 
 @main.group()
 def vendors() -> None:
-    """Make vendors, their API keys and their look."""
+    """Make vendors, and choose their look."""
 
 
 vendors.add_command(brand)
@@ -78,24 +80,6 @@ def vendors_list(as_json: bool) -> None:
             ]
     for row in rows:
         click.echo(json.dumps(row) if as_json else "  ".join(row.values()))
-
-
-@vendors.command("rotate-key")
-@click.argument("vendor")
-@click.option("--env", "env_mode", type=ENV_MODES, required=True)
-@click.option("--revoke-all", is_flag=True, help="Stop every earlier key at once, for a key that leaked.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def vendors_rotate_key(vendor: str, env_mode: str, revoke_all: bool, as_json: bool) -> None:
-    """Make a new key for VENDOR (id or name); the newest earlier one works until the next rotation."""
-    with open_resources() as resources:
-        from api.domain.env import EnvMode
-        from api.services.vendors.api_keys import rotate_key
-        from api.services.vendors.vendors import find_vendor
-
-        with resources.database.write() as session:
-            found = find_vendor(session, vendor)
-            text = rotate_key(session, found.id, EnvMode(env_mode), resources.clock.now(), revoke_all=revoke_all)
-            echo({"vendor_id": found.id, f"{env_mode}_key": text}, as_json)
 
 
 @main.group()
