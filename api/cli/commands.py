@@ -1,4 +1,7 @@
-"""The operator's command line. Commands import what they need when they run, so that `--help` is fast."""
+"""The command line of operators and integrators.
+
+Commands import what they need when they run, so that `--help` is fast.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,22 @@ from typing import Any
 import click
 
 from api.cli.branding import brand
+from api.cli.doctor import doctor
 from api.cli.keys import keys
+from api.cli.orders import links, orders
 from api.cli.payments import payments
 from api.cli.secrets import secrets
 from api.cli.support import ENV_MODES, echo, open_resources
+from api.cli.webhooks import webhooks
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Run and administer the checkout service."""
+    """Run and administer the checkout service, and try an integration with it."""
 
 
-main.add_command(keys)
-main.add_command(payments)
-main.add_command(secrets)
+for each in (doctor, keys, links, orders, payments, secrets, webhooks):
+    main.add_command(each)
 
 
 @main.group()
