@@ -55,8 +55,9 @@ def echo(values: dict[str, str], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(values))
         return
+    width = max(12, *(len(name) + 2 for name in values))
     for name, value in values.items():
-        click.echo(f"{name + ':':<12}{value}")
+        click.echo(f"{name + ':':<{width}}{_show(value)}")
 
 
 def echo_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
