@@ -84,7 +84,7 @@ def _key_lookup(resources: Resources) -> Callable[[str], bool]:
     def is_known(text: str) -> bool:
         try:
             with resources.database.read() as session:
-                return find_key(session, text) is not None
+                return find_key(session, text, resources.clock.now()) is not None
         except DATABASE_DOWN:
             return True
 

@@ -9,16 +9,20 @@ from functools import wraps
 from http import HTTPStatus
 from typing import ParamSpec, TypeVar
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, current_app, g, request
 
 from api.context import get_resources
 from api.domain.errors import InvalidData, NotFound, Problem, Unauthenticated
-from api.services.vendors.api_keys import ApiKey, find_key
+from api.domain.scopes import Scope
+from api.services.vendors.api_keys import KEY_HEADER, ApiKey, explain_refusal, find_key
+from api.services.vendors.key_uses import KeyUses
 
-KEY_HEADER = "X-Api-Key"
 API_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 ADMIT = "admit"
 """Attribute of a view: what refuses a call before anything else of it is looked at."""
+SCOPE = "scope"
+"""Attribute of a view that takes a key: the scope that it needs, or None where any key or no key will do."""
+USES = "key_uses"
 API_PREFIXES = ("/api/", "/v1/")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -32,15 +36,22 @@ def identify_caller() -> None:
     g.api_key = None
     text = request.headers.get(KEY_HEADER)
     if text and request.path.startswith(API_PREFIXES):
-        with get_resources().database.read() as session:
-            g.api_key = find_key(session, text)
+        resources = get_resources()
+        now = resources.clock.now()
+        with resources.database.read() as session:
+            g.api_key = key = find_key(session, text, now)
+        if key is not None:
+            current_app.extensions[USES].note(resources.database, key.key_id, now)
 
 
 def refuse_wrong_key() -> None:
     """Refuse a key that is not valid, also where none is needed; after the rate limits, which slow guessing down."""
-    if request.headers.get(KEY_HEADER) and request.path.startswith(API_PREFIXES) and find_caller_key() is None:
-        problem = Problem(path=KEY_HEADER, message="Unknown or revoked key")
-        raise Unauthenticated("The API key is not valid", problem)
+    text = request.headers.get(KEY_HEADER)
+    if not text or not request.path.startswith(API_PREFIXES) or find_caller_key() is not None:
+        return
+    with get_resources().database.read() as session:
+        message = explain_refusal(session, text, get_resources().clock.now())
+    raise Unauthenticated("The API key is not valid", Problem(path=KEY_HEADER, message=message))
 
 
 def find_caller_key() -> ApiKey | None:
@@ -63,20 +74,40 @@ def get_caller_key() -> ApiKey:
     return key
 
 
-def key_required(view: Callable[P, R]) -> Callable[P, R]:
-    """Refuse calls of `view` without a key, before their body is looked at; the view asks `caller_key()` for it."""
-    return _guard_view(view, [{"ApiKey": []}], check=get_caller_key)
+def key_required(scope: Scope | None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Refuse calls of a view without a key that has `scope`, before their body is looked at.
+
+    Parameters
+    ----------
+    scope : Scope or None
+        None where any valid key will do.
+    """
+
+    def admit() -> None:
+        key = get_caller_key()
+        if scope is not None:
+            key.require_scope(scope)
+
+    def guard(view: Callable[P, R]) -> Callable[P, R]:
+        return _guard_view(view, [{"ApiKey": [] if scope is None else [str(scope)]}], admit, scope)
+
+    return guard
 
 
 def key_optional(view: Callable[P, R]) -> Callable[P, R]:
-    """Describe `view` as usable with a key, at a higher rate limit, or without; it asks `optional_key()`."""
-    return _guard_view(view, [{"ApiKey": []}, {}], check=find_caller_key)
+    """Describe `view` as usable with any key, at a higher rate limit, or without; it asks `find_caller_key()`."""
+    return _guard_view(view, [{"ApiKey": []}, {}], find_caller_key, None)
 
 
 def read_admission(view: Callable[..., object]) -> Callable[[], object] | None:
-    """Return what a view asks of its callers: `get_caller_key`, `find_caller_key`, or None where nobody said."""
+    """Return what a view asks of its callers: `find_caller_key`, a check of a key, or None where nobody said."""
     admission: Callable[[], object] | None = getattr(view, ADMIT, None)
     return admission
+
+
+def needs_key(view: Callable[..., object]) -> bool:
+    """Return whether a view refuses callers without a key."""
+    return read_admission(view) not in (None, find_caller_key)
 
 
 def set_secure_headers(response: Response) -> Response:
@@ -100,6 +131,7 @@ def set_secure_headers(response: Response) -> Response:
 
 def install(app: Flask, limits: Callable[[Flask], None]) -> None:
     """Identify, count, refuse: in this order, before every request."""
+    app.extensions[USES] = KeyUses()
     app.before_request(identify_caller)
     limits(app)
     app.before_request(refuse_wrong_key)
@@ -107,7 +139,7 @@ def install(app: Flask, limits: Callable[[Flask], None]) -> None:
 
 
 def _guard_view(
-    view: Callable[P, R], security: list[dict[str, list[str]]], check: Callable[[], object]
+    view: Callable[P, R], security: list[dict[str, list[str]]], check: Callable[[], object], scope: Scope | None
 ) -> Callable[P, R]:
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -117,7 +149,7 @@ def _guard_view(
     # flask-smorest keeps what it will write into the OpenAPI document in this attribute.
     described = deepcopy(getattr(view, "_apidoc", {}))
     described.setdefault("manual_doc", {})["security"] = security
-    guarded.__dict__.update({"_apidoc": described, ADMIT: check})
+    guarded.__dict__.update({"_apidoc": described, ADMIT: check, SCOPE: scope})
     return guarded
 
 

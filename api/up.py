@@ -21,7 +21,7 @@ from api.server import require_free_port
 from api.services.market.market import NoMarket
 from api.services.orders.commands import NewLink, create_link
 from api.services.resources import Resources
-from api.services.vendors.api_keys import rotate_key
+from api.services.vendors.key_management import rotate_key
 from api.services.vendors.vendors import create_vendor, find_vendor
 from api.start_checks import check_start
 from api.storage.migrations import upgrade
@@ -87,7 +87,7 @@ def make_demo_key(resources: Resources) -> str:
             vendor_id = find_vendor(session, DEMO_VENDOR).id
         except NotFound:
             return create_vendor(session, DEMO_VENDOR, now).keys[EnvMode.TEST]
-        return rotate_key(session, vendor_id, EnvMode.TEST, now)
+        return rotate_key(session, (vendor_id, EnvMode.TEST), now).text
 
 
 def make_demo_link(resources: Resources) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from flask import Flask
 
 from api.blueprints import (
+    api_keys,
     brand_files,
     branding,
     docs,
@@ -38,7 +39,7 @@ def mount(app: Flask, api: Api, limits: RateLimits) -> None:
         limits.protect(blueprint, routing=True)
     api.register_blueprint(quote_replays.blueprint)
     limits.protect(quote_replays.blueprint, routing=True, replaying=True)
-    for resource in (payment_links, payments, branding, tokens, webhooks, events):
+    for resource in (payment_links, payments, branding, tokens, webhooks, events, api_keys):
         api.register_blueprint(resource.blueprint)
         limits.protect(resource.blueprint)
     app.register_blueprint(payment_page.blueprint)

@@ -31,7 +31,7 @@ from api.schemas import problems_of, refuse_unknown
 from api.schemas.errors import ErrorSchema
 from api.schemas.events import WebhookBodySchema
 from api.schemas.stream import StreamMessageSchema
-from api.security import get_caller_key, read_admission
+from api.security import needs_key, read_admission
 
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -131,7 +131,7 @@ class Blueprint(flask_smorest.Blueprint):
     def _serve(self, method: str, rule: str, operation: str) -> Decorator:
         def serve(view: View) -> View:
             strict = _refuse_undeclared(view)
-            if method == "POST" and read_admission(view) is get_caller_key:  # who needs a key changes something
+            if method == "POST" and needs_key(view):  # who needs a key changes something
                 strict = _make_repeatable(strict)
             named = self.doc(operationId=operation)(strict)
             return cast(View, self.route(rule, methods=[method])(named))

@@ -6,6 +6,7 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
+from api.domain.scopes import Scope
 from api.schemas.brands import EXAMPLE, BrandAnswer, BrandChangeSchema
 from api.security import get_caller_key, key_required
 from api.services.vendors.api_keys import ApiKey
@@ -15,7 +16,7 @@ blueprint = Blueprint("branding", __name__, url_prefix="/api/v1/branding", descr
 
 
 @blueprint.get("", operation="getBranding")
-@key_required
+@key_required(Scope.READ)
 @blueprint.answer(BrandAnswer)
 def show() -> dict[str, Any]:
     """Read the name, colour, contact and logo of the key's environment."""
@@ -25,7 +26,7 @@ def show() -> dict[str, Any]:
 
 
 @blueprint.patch("", operation="updateBranding")
-@key_required
+@key_required(Scope.ORDERS)
 @blueprint.body(BrandChangeSchema, example=EXAMPLE)
 @blueprint.answer(BrandAnswer)
 def change(body: dict[str, Any]) -> dict[str, Any]:

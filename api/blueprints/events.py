@@ -6,6 +6,7 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
+from api.domain.scopes import Scope
 from api.schemas.events import EventPageSchema, EventsQuery
 from api.security import get_caller_key, key_required
 from api.services.webhooks.delivery_log import EventPage, list_events
@@ -14,7 +15,7 @@ blueprint = Blueprint("events", __name__, url_prefix="/api/v1/events", descripti
 
 
 @blueprint.get("", operation="listEvents")
-@key_required
+@key_required(Scope.READ)
 @blueprint.query(EventsQuery)
 @blueprint.answer(EventPageSchema)
 def show_all(query: dict[str, Any]) -> EventPage:

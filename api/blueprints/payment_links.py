@@ -7,6 +7,7 @@ from typing import Any
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
+from api.domain.scopes import Scope
 from api.schemas.payment_links import EXAMPLE, NewPaymentLinkSchema, PaymentLinkAnswer
 from api.security import get_caller_key, key_required
 from api.services.orders.creation import NewLink, create_link
@@ -17,7 +18,7 @@ blueprint = Blueprint(
 
 
 @blueprint.post("", operation="createPaymentLink")
-@key_required
+@key_required(Scope.ORDERS)
 @blueprint.body(NewPaymentLinkSchema, example=EXAMPLE)
 @blueprint.answer(PaymentLinkAnswer)
 def create(link: dict[str, Any]) -> Mapping[str, str]:

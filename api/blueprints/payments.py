@@ -9,6 +9,7 @@ from flask import request
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
+from api.domain.scopes import Scope
 from api.domain.simulation import Action
 from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
 from api.schemas.refunds import EXAMPLE, NewRefundSchema
@@ -23,7 +24,7 @@ NOT_NOW = "The order's present state does not allow it"
 
 
 @blueprint.get("", operation="listPaymentOrders")
-@key_required
+@key_required(Scope.READ)
 @blueprint.query(OrderListQuery)
 @blueprint.answer(OrderListAnswer)
 def index(query: dict[str, Any]) -> Mapping[str, Any]:
@@ -34,7 +35,7 @@ def index(query: dict[str, Any]) -> Mapping[str, Any]:
 
 
 @blueprint.get("/<order_id>", operation="getPaymentOrder")
-@key_required
+@key_required(Scope.READ)
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(404, "No such order of this vendor in the key's environment")
 def show(order_id: str) -> Mapping[str, Any]:
@@ -44,7 +45,7 @@ def show(order_id: str) -> Mapping[str, Any]:
 
 
 @blueprint.post("/<order_id>/cancel", operation="cancelPaymentOrder")
-@key_required
+@key_required(Scope.ORDERS)
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(409, NOT_NOW)
 def cancel(order_id: str) -> Mapping[str, Any]:
@@ -54,7 +55,7 @@ def cancel(order_id: str) -> Mapping[str, Any]:
 
 
 @blueprint.post("/<order_id>/refund", operation="refundPaymentOrder")
-@key_required
+@key_required(Scope.REFUNDS)
 @blueprint.body(NewRefundSchema, example=EXAMPLE)
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(409, NOT_NOW)
@@ -71,7 +72,7 @@ def refund(body: dict[str, Any], order_id: str) -> Mapping[str, Any]:
 
 
 @blueprint.post("/<order_id>/simulate", operation="simulatePaymentOrder")
-@key_required
+@key_required(Scope.ORDERS)
 @blueprint.body(SimulateSchema, example={"action": Action.PAY})
 @blueprint.answer(PaymentOrderAnswer)
 @blueprint.refusal(409, NOT_NOW)

@@ -7,6 +7,7 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.events import EventType
+from api.domain.scopes import Scope
 from api.schemas import webhooks as schemas
 from api.security import get_caller_key, key_required
 from api.services.webhooks import delivery_log, missed, subscriptions
@@ -19,7 +20,7 @@ DISABLED = "The subscription is disabled; enable it first"
 
 
 @blueprint.post(SUBSCRIPTIONS, operation="createWebhookSubscription")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.body(schemas.NewSubscriptionSchema, example=schemas.EXAMPLE)
 @blueprint.answer(schemas.RegisteredSchema)
 @blueprint.refusal(409, "There are as many subscriptions as there may be; delete one first")
@@ -32,7 +33,7 @@ def create(body: dict[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.get(SUBSCRIPTIONS, operation="listWebhookSubscriptions")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.query(schemas.EnvModeQuery)
 @blueprint.answer(schemas.SubscriptionListSchema)
 def show_all(query: dict[str, Any]) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def show_all(query: dict[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.delete(ONE, operation="deleteWebhookSubscription")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.MessageSchema)
 def delete(subscription_id: str) -> dict[str, Any]:
     """Delete a subscription; what was not delivered yet is given up."""
@@ -52,7 +53,7 @@ def delete(subscription_id: str) -> dict[str, Any]:
 
 
 @blueprint.post(f"{ONE}/test", operation="testWebhookSubscription")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.body(schemas.SampleEventSchema, example={"type": EventType.SUCCESS})
 @blueprint.answer(schemas.SentTestSchema)
 @blueprint.refusal(409, DISABLED)
@@ -64,7 +65,7 @@ def send_test(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
 
 
 @blueprint.post(f"{ONE}/rotate_secret", operation="rotateWebhookSecret")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.RegisteredSchema)
 @blueprint.refusal(409, "It has had as many secrets within 24 hours as it may; wait")
 def rotate_secret(subscription_id: str) -> dict[str, Any]:
@@ -74,7 +75,7 @@ def rotate_secret(subscription_id: str) -> dict[str, Any]:
 
 
 @blueprint.post(f"{ONE}/enable", operation="enableWebhookSubscription")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.EnabledSchema)
 def enable(subscription_id: str) -> dict[str, Any]:
     """Send new events to a subscription that was disabled; `redeliver_missed` sends those of the meantime."""
@@ -86,7 +87,7 @@ def enable(subscription_id: str) -> dict[str, Any]:
 
 
 @blueprint.post(f"{ONE}/redeliver_missed", operation="redeliverMissedEvents")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.body(schemas.MissedSchema)
 @blueprint.answer(schemas.RedeliveredSchema)
 @blueprint.refusal(409, "The subscription is disabled")
@@ -97,7 +98,7 @@ def redeliver_missed(body: dict[str, Any], subscription_id: str) -> dict[str, An
 
 
 @blueprint.get(f"{ONE}/deliveries", operation="listWebhookDeliveries")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.query(schemas.PageQuery)
 @blueprint.answer(schemas.DeliveryPageSchema)
 def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
@@ -106,7 +107,7 @@ def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
 
 
 @blueprint.post("/webhook_delivery/<delivery_id>/redeliver", operation="redeliverWebhookDelivery")
-@key_required
+@key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.RedeliverySchema)
 @blueprint.refusal(409, "The subscription is disabled, or the delivery is being sent at this moment")
 def redeliver(delivery_id: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The operator's command line ``checkout``.
+"""The command line ``checkout``: for operators beside the database, for integrators over HTTP.
 
 May import `config`, `context`, `domain`, `logs`, `secrets`, `server`, `services`, `start_checks`, `storage`, `up` and
 `worker`. Begin with `commands.py`.

@@ -1,4 +1,7 @@
-"""The operator's command line. Commands import what they need when they run, so that `--help` is fast."""
+"""The command line of operators and integrators.
+
+Commands import what they need when they run, so that `--help` is fast.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,22 @@ from typing import Any
 import click
 
 from api.cli.branding import brand
+from api.cli.doctor import doctor
+from api.cli.keys import keys
+from api.cli.orders import links, orders
 from api.cli.payments import payments
 from api.cli.secrets import secrets
 from api.cli.support import ENV_MODES, echo, open_resources
+from api.cli.webhooks import webhooks
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Run and administer the checkout service."""
+    """Run and administer the checkout service, and try an integration with it."""
 
 
-main.add_command(payments)
-main.add_command(secrets)
+for each in (doctor, keys, links, orders, payments, secrets, webhooks):
+    main.add_command(each)
 
 
 @main.group()
@@ -42,7 +49,7 @@ def db_upgrade() -> None:
 
 @main.group()
 def vendors() -> None:
-    """Make vendors, their API keys and their look."""
+    """Make vendors, and choose their look."""
 
 
 vendors.add_command(brand)
@@ -78,24 +85,6 @@ def vendors_list(as_json: bool) -> None:
             ]
     for row in rows:
         click.echo(json.dumps(row) if as_json else "  ".join(row.values()))
-
-
-@vendors.command("rotate-key")
-@click.argument("vendor")
-@click.option("--env", "env_mode", type=ENV_MODES, required=True)
-@click.option("--revoke-all", is_flag=True, help="Stop every earlier key at once, for a key that leaked.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def vendors_rotate_key(vendor: str, env_mode: str, revoke_all: bool, as_json: bool) -> None:
-    """Make a new key for VENDOR (id or name); the newest earlier one works until the next rotation."""
-    with open_resources() as resources:
-        from api.domain.env import EnvMode
-        from api.services.vendors.api_keys import rotate_key
-        from api.services.vendors.vendors import find_vendor
-
-        with resources.database.write() as session:
-            found = find_vendor(session, vendor)
-            text = rotate_key(session, found.id, EnvMode(env_mode), resources.clock.now(), revoke_all=revoke_all)
-            echo({"vendor_id": found.id, f"{env_mode}_key": text}, as_json)
 
 
 @main.group()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -71,5 +71,25 @@ def echo(values: dict[str, str], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(values))
         return
+    width = max(12, *(len(name) + 2 for name in values))
     for name, value in values.items():
-        click.echo(f"{name + ':':<12}{value}")
+        click.echo(f"{name + ':':<{width}}{_show(value)}")
+
+
+def echo_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
+    """Print rows: for a program whole, one JSON object in each line; for a person these columns, one under another."""
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row))
+        return
+    table = [[name.replace("_", " ") for name in columns], *([_show(row[name]) for name in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for cells in table if rows else ():
+        line = "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def _show(value: Any) -> str:
+    """Write a value in one line; what would move a terminal's cursor is left out."""
+    text = "-" if value is None or value == "" else str(value)
+    return "".join(character for character in text if character.isprintable())

@@ -64,7 +64,8 @@ def list_statuses(method: str, operation: Mapping[str, Any], schemas: Mapping[st
     parameters = operation.get("parameters", ())
     names = {parameter["name"] for parameter in parameters} | _list_properties(operation, schemas)
     yield from ("400", "401")
-    if ENVIRONMENT in names and {} not in operation.get("security", [{}]):
+    security = operation.get("security", [{}])
+    if any(scopes for each in security for scopes in each.values()) or (ENVIRONMENT in names and {} not in security):
         yield "403"
     if any(parameter["in"] == "path" for parameter in parameters):
         yield "404"

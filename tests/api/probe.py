@@ -12,6 +12,7 @@ from api.blueprints.base import Api, Blueprint
 from api.context import get_resources
 from api.domain.errors import Conflict, Forbidden, NotFound, RequestRefused, ServiceUnavailable, Unprocessable
 from api.domain.ids import IdPrefix, make_id
+from api.domain.scopes import Scope
 from api.rate_limits import RateLimits
 from api.schemas import (
     Address,
@@ -107,13 +108,13 @@ def _blueprint() -> Blueprint:
         return query
 
     @blueprint.post("/private", operation="sendPrivately")
-    @key_required
+    @key_required(Scope.READ)
     @blueprint.body(Everything)
     def private(_: dict[str, Any]) -> dict[str, Any]:
         return {"vendor": get_caller_key().vendor_name}
 
     @blueprint.get("/private", operation="getPrivately")
-    @key_required
+    @key_required(Scope.READ)
     def whoami() -> dict[str, Any]:
         key = get_caller_key()
         return {"vendor": key.vendor_name, "vendor_id": key.vendor_id, "env_mode": key.env_mode}

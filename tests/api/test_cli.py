@@ -24,6 +24,7 @@ from api.cli.commands import main
 from api.config import Config
 from api.context import build_resources
 from api.domain.env import EnvMode
+from api.domain.scopes import ALL_SCOPES
 from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
 from api.services.vendors.vendors import list_accounts
@@ -60,8 +61,9 @@ def test_a_vendor_is_made_with_keys_that_work(run: Run, resources: Resources) ->
     assert set(made) == {"vendor_id", "name", "test_key", "live_key"}
     with resources.database.read() as session:
         for env_mode in EnvMode:
-            key = find_key(session, made[f"{env_mode}_key"])
+            key = find_key(session, made[f"{env_mode}_key"], resources.clock.now())
             assert key is not None
+            assert key.scopes == ALL_SCOPES
             assert (key.vendor_id, key.env_mode) == (made["vendor_id"], env_mode)
     listed = [json.loads(line) for line in run("vendors", "list", "--json").stdout.splitlines()]
     assert [row["name"] for row in listed] == ["Tea & Co"]
@@ -80,17 +82,6 @@ def test_a_name_is_given_once(run: Run) -> None:
     result = run("vendors", "create", "Tea")
     assert result.exit_code == 1
     assert "choose another name" in result.output
-
-
-def test_a_key_is_rotated_by_name_or_id(run: Run, resources: Resources, merchant: Merchant) -> None:
-    by_name = json.loads(run("vendors", "rotate-key", "Tea & Co", "--env", "live", "--json").stdout)["live_key"]
-    by_id = json.loads(run("vendors", "rotate-key", merchant.id, "--env", "live", "--revoke-all", "--json").stdout)[
-        "live_key"
-    ]
-    with resources.database.read() as session:
-        found = [find_key(session, key) is not None for key in (merchant.vendor.keys[EnvMode.LIVE], by_name, by_id)]
-    assert found == [False, False, True]
-    assert "no vendor 'nobody'" in run("vendors", "rotate-key", "nobody", "--env", "test").output
 
 
 def test_a_new_vendor_can_be_paid_in_the_test_environment(resources: Resources, merchant: Merchant) -> None:
@@ -322,7 +313,7 @@ def test_the_demo_key_is_fresh_each_time(resources: Resources) -> None:
 
     first, second = make_demo_key(resources), make_demo_key(resources)
     with resources.database.read() as session:
-        found = [find_key(session, key) for key in (first, second)]
+        found = [find_key(session, key, resources.clock.now()) for key in (first, second)]
     assert first != second
     assert {key.vendor_id for key in found if key} == {found[0].vendor_id if found[0] else None}
 

@@ -17,9 +17,11 @@ from sqlalchemy import select
 
 from api.domain.env import EnvMode
 from api.domain.errors import Forbidden
+from api.domain.scopes import ALL_SCOPES
 from api.logs import REDACTED, configure_logging, redact
 from api.services.resources import Resources
-from api.services.vendors.api_keys import ApiKey, find_key, hash_key, rotate_key
+from api.services.vendors.api_keys import ApiKey, find_key, hash_key
+from api.services.vendors.key_management import rotate_key
 from api.storage.tables import ApiKeyRow
 from tests.api.conftest import Merchant
 from tests.api.probe import probe_app
@@ -86,7 +88,7 @@ def test_a_wrong_key_is_refused_everywhere(probe: FlaskClient, assert_error: Che
 
 
 def test_a_key_of_one_environment_can_not_act_in_the_other() -> None:
-    key = ApiKey(key_id="key_1", vendor_id="ven_1", vendor_name="x", env_mode=EnvMode.TEST)
+    key = ApiKey(key_id="key_1", vendor_id="ven_1", vendor_name="x", env_mode=EnvMode.TEST, scopes=ALL_SCOPES)
     key.require_env(EnvMode.TEST)
     with pytest.raises(Forbidden) as refusal:
         key.require_env(EnvMode.LIVE)
@@ -99,11 +101,11 @@ def test_rotation_leaves_two_keys_and_revoking_leaves_one(resources: Resources, 
     def rotate(**options: bool) -> str:
         resources.clock.advance(seconds=1)  # type: ignore[attr-defined]  # the tests' clock moves
         with resources.database.write() as session:
-            return rotate_key(session, merchant.id, EnvMode.TEST, resources.clock.now(), **options)
+            return rotate_key(session, (merchant.id, EnvMode.TEST), resources.clock.now(), **options).text
 
     def alive(*texts: str) -> list[bool]:
         with resources.database.read() as session:
-            return [find_key(session, text) is not None for text in texts]
+            return [find_key(session, text, resources.clock.now()) is not None for text in texts]
 
     second = rotate()
     assert alive(first, second) == [True, True]

@@ -21,8 +21,11 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from api.domain.env import EnvMode
 from api.domain.money import UINT256_MAX
+from api.domain.scopes import ALL_SCOPES, Scope
 from api.services.resources import Resources
+from api.services.vendors.api_keys import find_key
 from api.services.vendors.brands import Brand, change_brand, read_brand
+from api.services.vendors.key_management import create_key
 from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database, insert_new
 from api.storage.migrations import find_latest_revision, make_alembic_config, read_current_revision, upgrade
@@ -77,7 +80,8 @@ def test_migrating_is_repeatable_and_can_be_undone(dialect: str, make_database_u
 def test_two_processes_can_migrate_at_once(
     dialect: str, make_database_url: Callable[[str], str], tmp_path: Path
 ) -> None:
-    environment = {**os.environ, "DATABASE_URL": make_database_url(dialect), "DATA_DIR": str(tmp_path)}
+    url = make_database_url(dialect)
+    environment = {**os.environ, "DATABASE_URL": url, "DATA_DIR": str(tmp_path)}
     command = [sys.executable, "-m", "api.cli", "db", "upgrade"]
     processes = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
     printed = {process.communicate(timeout=60)[0] for process in processes}
@@ -90,21 +94,26 @@ def test_what_the_revision_before_held_stays(dialect: str, make_database_url: Ca
     from alembic import command
 
     database = Database(make_database_url(dialect))
-    command.upgrade(make_alembic_config(database.engine), "0002")
-    assert read_current_revision(database.engine) == "0002"
+    upgrade(database.engine)
     with database.write() as session:
         vendor = create_vendor(session, "Tea & Co", START)
+        owner = vendor.vendor_id, EnvMode.LIVE
+        narrow = create_key(session, owner, START, name="books", scopes=frozenset({Scope.READ})).text
+        ending = create_key(session, owner, START, name="audit", lifetime=timedelta(days=9)).text
         session.add(order_of(Merchant(vendor)))
+    command.downgrade(make_alembic_config(database.engine), "0002")
+    assert read_current_revision(database.engine) == "0002"
     upgrade(database.engine)
     with database.write() as session:
         assert session.get_one(PaymentOrder, "po_1").line_items == [{"title": "Tea", "quantity": 1}]
         assert session.get_one(Vendor, vendor.vendor_id).name == "Tea & Co"
         assert read_brand(session, vendor.vendor_id, EnvMode.TEST) == Brand()
         change_brand(session, vendor.vendor_id, EnvMode.TEST, {"display_name": "Tea"}, make_png(), START)
-    command.downgrade(make_alembic_config(database.engine), "0002")
-    upgrade(database.engine)
-    with database.read() as session:
-        assert session.get_one(PaymentOrder, "po_1").vendor_id == vendor.vendor_id
+        first = find_key(session, vendor.keys[EnvMode.LIVE], START)
+        assert first is not None
+        assert first.scopes == ALL_SCOPES
+        # Without scopes and ends they could have done too much.
+        assert [find_key(session, text, START) for text in (narrow, ending)] == [None, None]
     database.close()
 
 

@@ -1,5 +1,5 @@
-"""What an operator looks at and looks after: duties, metrics and stored secrets.
+"""What an operator looks at and looks after: duties, metrics, stored secrets, and what may be wrong.
 
-May import `config`, `domain`, `secrets`, `services.idempotency`, `services.resources`, `services.settlement`,
-`services.webhooks` and `storage`. Begin with `duty_health.py`.
+May import `adapters`, `config`, `domain`, `secrets`, `services.idempotency`, `services.ledger`, `services.market`,
+`services.resources`, `services.settlement`, `services.webhooks` and `storage`. Begin with `duty_health.py`.
 """

@@ -38,9 +38,7 @@ def require_keys(session: Session, config: Config) -> None:
         If a key is missing, malformed or readable by others; it says what to do.
     """
     box = _open_box(config)
-    used = _key_ids(session)
-    keys = box.keyring.read()  # afterwards: whoever rotates adds the key first, then uses it
-    missing = sorted(used - {key.id for key in keys})
+    missing = find_missing_keys(session, config)
     if missing:
         raise SecretKeyFault(
             f"The database holds secrets that are encrypted with the key {missing[0]}, which is neither in SECRET_KEYS "
@@ -48,8 +46,21 @@ def require_keys(session: Session, config: Config) -> None:
             "is lost, `checkout secrets reset` gives every webhook a new secret, which its vendor then has to fetch "
             "with rotate_secret"
         )
-    if not keys:
+    if not box.keyring.read():
         _make_key(box)
+
+
+def find_missing_keys(session: Session, config: Config) -> tuple[str, ...]:
+    """Return the ids of keys that something is encrypted with and that are not there; makes none.
+
+    Raises
+    ------
+    SecretKeyFault
+        If a key is malformed or readable by others.
+    """
+    used = _key_ids(session)
+    keys = _open_box(config).keyring.read()  # afterwards: whoever rotates adds the key first, then uses it
+    return tuple(sorted(used - {key.id for key in keys}))
 
 
 def rotate_keys(database: Database, config: Config) -> Rotated:

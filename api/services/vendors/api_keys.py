@@ -1,36 +1,35 @@
-"""API keys: made once, shown once, kept as a hash."""
+"""Who is calling: API keys, of which only a hash is kept."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import Forbidden, Problem
-from api.domain.ids import IdPrefix, make_id
+from api.domain.scopes import Scope, parse_scopes, write_scopes
 from api.storage.tables import ApiKeyRow, Vendor
 
-KEY_BYTES = 32
-KEPT_ON_ROTATION = 1
-"""How many older keys still work after a rotation, so that a vendor can change over without an interruption."""
+KEY_HEADER = "X-Api-Key"
 
 _KEY = re.compile(r"sk_(?:test|live)_[A-Za-z0-9_-]{43}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """Who is calling, proven by the key in the request."""
+    """Who is calling, proven by the key in the request, and what the key may do."""
 
     key_id: str
     vendor_id: str
     vendor_name: str
     env_mode: EnvMode
+    scopes: frozenset[Scope]
 
     def require_env(self, env_mode: EnvMode) -> None:
         """Refuse to act in the other environment.
@@ -46,55 +45,60 @@ class ApiKey:
             )
             raise Forbidden("The API key belongs to the other environment", problem)
 
+    def require_scope(self, scope: Scope) -> None:
+        """Refuse to do what the key has no right to.
+
+        Raises
+        ------
+        Forbidden
+            If the key lacks the scope; the problem names the remedy.
+        """
+        if scope not in self.scopes:
+            message = (
+                f"Needs the scope {scope}; this key has {write_scopes(self.scopes) or 'none'}. Use another key of the "
+                f"vendor, or have the operator make one: "
+                f"`checkout keys create VENDOR --env {self.env_mode} --scope {scope} --name NAME`"
+            )
+            raise Forbidden(f"The API key lacks the scope {scope}", Problem(path=KEY_HEADER, message=message))
+
 
 def hash_key(text: str) -> str:
     """Hash a key for storing and looking up; 256 random bits need no slow hash."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def create_key(session: Session, vendor_id: str, env_mode: EnvMode, at: datetime) -> str:
-    """Make a key and return its text, which is not kept."""
-    text = f"sk_{env_mode}_{secrets.token_urlsafe(KEY_BYTES)}"
-    session.add(
-        ApiKeyRow(
-            id=make_id(IdPrefix.API_KEY, at),
-            vendor_id=vendor_id,
-            env_mode=env_mode,
-            key_hash=hash_key(text),
-            last4=text[-4:],
-            created_at=at,
-        )
-    )
-    return text
+def find_key(session: Session, text: str, now: datetime) -> ApiKey | None:
+    """Return whose key this is, or None if it is unknown, revoked or expired.
 
-
-def rotate_key(session: Session, vendor_id: str, env_mode: EnvMode, at: datetime, *, revoke_all: bool = False) -> str:
-    """Make a new key; all but the newest of the earlier ones stop working.
-
-    Parameters
-    ----------
-    revoke_all : bool
-        Stop that one too: for a key that leaked.
+    Asked for each request anew, so that a revoked key stops at once in every process.
     """
-    alive = (
-        select(ApiKeyRow)
-        .where(ApiKeyRow.vendor_id == vendor_id, ApiKeyRow.env_mode == env_mode, ApiKeyRow.revoked_at.is_(None))
-        .order_by(ApiKeyRow.id.desc())
-    )
-    for row in session.scalars(alive).all()[0 if revoke_all else KEPT_ON_ROTATION :]:
-        row.revoked_at = at
-    return create_key(session, vendor_id, env_mode, at)
-
-
-def find_key(session: Session, text: str) -> ApiKey | None:
-    """Return whose key this is, or None if it is unknown or revoked."""
     if not _KEY.fullmatch(text):
         return None
     row = session.execute(
-        select(ApiKeyRow.id, ApiKeyRow.vendor_id, Vendor.name, ApiKeyRow.env_mode)
+        select(ApiKeyRow.id, ApiKeyRow.vendor_id, Vendor.name, ApiKeyRow.env_mode, ApiKeyRow.scopes)
         .join(Vendor, Vendor.id == ApiKeyRow.vendor_id)
-        .where(ApiKeyRow.key_hash == hash_key(text), ApiKeyRow.revoked_at.is_(None))
+        .where(ApiKeyRow.key_hash == hash_key(text), *select_live(now))
     ).first()
     if row is None:
         return None
-    return ApiKey(key_id=row[0], vendor_id=row[1], vendor_name=row[2], env_mode=EnvMode(row[3]))
+    return ApiKey(
+        key_id=row[0], vendor_id=row[1], vendor_name=row[2], env_mode=EnvMode(row[3]), scopes=parse_scopes(row[4])
+    )
+
+
+def explain_refusal(session: Session, text: str, now: datetime) -> str:
+    """Say why `find_key` found nothing: whoever has a whole key may know that it has ended."""
+    ended = None
+    if _KEY.fullmatch(text):
+        query = select(ApiKeyRow.expires_at).where(
+            ApiKeyRow.key_hash == hash_key(text), ApiKeyRow.revoked_at.is_(None), ApiKeyRow.expires_at <= now
+        )
+        ended = session.scalar(query)
+    if ended is None:
+        return "Unknown or revoked key"
+    return f"This key expired at {format_time(ended)}; the operator makes the next one with `checkout keys rotate`"
+
+
+def select_live(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    """Select the keys that work."""
+    return ApiKeyRow.revoked_at.is_(None), or_(ApiKeyRow.expires_at.is_(None), ApiKeyRow.expires_at > now)

@@ -15,7 +15,7 @@ from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, NotFound
 from api.domain.ids import IdPrefix, make_id
 from api.domain.orders import OrderStatus
-from api.services.vendors.api_keys import create_key
+from api.services.vendors.key_management import create_key
 from api.services.vendors.owned_addresses import claim_address
 from api.storage.tables import PaymentOrder, SettlementAccount, Vendor
 
@@ -59,7 +59,7 @@ def create_vendor(session: Session, name: str, at: datetime) -> NewVendor:
     vendor_id = make_id(IdPrefix.VENDOR, at)
     session.add(Vendor(id=vendor_id, name=name, created_at=at))
     session.flush()
-    keys = {env_mode: create_key(session, vendor_id, env_mode, at) for env_mode in EnvMode}
+    keys = {env_mode: create_key(session, (vendor_id, env_mode), at).text for env_mode in EnvMode}
     accounts = _test_accounts(vendor_id)
     for chain_id, address in sorted({(account.chain_id, account.address) for account in accounts}):
         claim_address(session, (vendor_id, EnvMode.TEST), chain_id, address, at)

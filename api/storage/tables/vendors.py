@@ -21,16 +21,23 @@ class Vendor(Base):
 
 
 class ApiKeyRow(Base):
-    """A key of one vendor in one environment; only its SHA-256 is kept."""
+    """A key of one vendor in one environment; only its SHA-256 is kept.
+
+    `scopes` has words with spaces between; `last_used_at` is right to the minute.
+    """
 
     __tablename__ = "api_keys"
 
     id: Mapped[str] = mapped_column(String(64), primary_key=True)
     vendor_id: Mapped[str] = mapped_column(ForeignKey("vendors.id"), index=True)
     env_mode: Mapped[str] = mapped_column(String(8))
+    name: Mapped[str] = mapped_column(String(100))
+    scopes: Mapped[str] = mapped_column(String(200))
     key_hash: Mapped[str] = mapped_column(String(64), unique=True)
     last4: Mapped[str] = mapped_column(String(4))
     created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
 
 

@@ -8,7 +8,6 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from api.checkout_page.look.branding import read_colour
 
 from api.checkout_page.look import accent
 from api.checkout_page.look.accent import (
@@ -23,6 +22,7 @@ from api.checkout_page.look.accent import (
     measure_contrast,
     write_stylesheet,
 )
+from api.checkout_page.look.branding import read_colour
 
 CORNERS = ["#" + bytes(each).hex() for each in product((0, 1, 127, 128, 254, 255), repeat=3)]
 RANDOM = [f"#{random.Random(seed).randrange(1 << 24):06x}" for seed in range(1000)]

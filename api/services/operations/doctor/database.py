@@ -1,0 +1,171 @@
+"""Whether the database answers, can be written, is of this version, and what it tells of the worker and of vendors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+
+from sqlalchemy import and_, false, func, or_, select, update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from api.domain.env import EnvMode
+from api.secrets.keys import FILE_NAME, SecretKeyFault
+from api.services.operations.doctor.findings import Finding, blame, praise, warn
+from api.services.operations.duty_health import UNREAD, WorkerHealth, check_worker_health
+from api.services.operations.stored_secrets import find_missing_keys
+from api.services.resources import Resources
+from api.services.webhooks.outbox import DeliveryStatus
+from api.storage import migrations
+from api.storage.db import read_database_time
+from api.storage.tables import ApiKeyRow, SettlementAccount, Vendor, WebhookDelivery, WebhookSubscription
+
+DATABASE, SECRETS, CLOCK, WORKER = "database", "secrets", "clock", "worker"
+WEBHOOKS, KEYS, ACCOUNTS = "webhooks", "keys", "accounts"
+SKEW, WORST_SKEW = timedelta(seconds=2), timedelta(seconds=30)
+"""A receiver refuses a webhook whose signature is five minutes off; leases and expiries go by the clock before that."""
+OVERDUE = timedelta(minutes=1)
+SOON = timedelta(days=7)
+
+
+def check_database(resources: Resources) -> Iterator[Finding]:
+    """Look at the database, and at what it tells if it can be read."""
+    try:
+        with resources.database.read() as session:
+            session.execute(select(1))
+    except SQLAlchemyError as error:
+        yield blame(DATABASE, f"does not answer ({_name(error)})", "start it, and check DATABASE_URL")
+        return
+    engine = resources.database.engine
+    found, wanted = migrations.read_current_revision(engine), migrations.find_latest_revision(engine)
+    if found != wanted:
+        yield blame(
+            DATABASE, f"is at revision {found or 'none'}, this version needs {wanted}", "run `checkout db upgrade`"
+        )
+        return
+    yield _check_writing(resources)
+    for check in (_check_secrets, _check_clock, _check_webhooks, _check_keys, _check_accounts):
+        with resources.database.read() as session:
+            yield from check(resources, session)
+    yield from _check_worker(check_worker_health(resources))
+
+
+def _check_worker(health: WorkerHealth) -> Iterator[Finding]:
+    if health.undone:
+        message = f"nobody does the duties {', '.join(health.undone)}"
+        yield blame(WORKER, message, "start `checkout worker`, two of them so that one stands by")
+    elif health.unread:
+        chains = ", ".join(f"{chain_id} ({env_mode})" for env_mode, chain_id in health.unread)
+        message = f"has not read these chains for over {UNREAD.seconds} s: {chains}"
+        yield blame(WORKER, message, "see what is said of their endpoints, and the worker's log")
+    else:
+        yield praise(WORKER, "somebody does every duty, and reads every chain")
+
+
+def _check_writing(resources: Resources) -> Finding:
+    try:
+        with resources.database.write() as session:  # of no row: a database that is read-only refuses that too
+            session.execute(update(ApiKeyRow).where(false()).values(name=""))
+    except SQLAlchemyError as error:
+        return blame(
+            DATABASE,
+            f"can't be written ({_name(error)})",
+            "see whether it is read-only, its disk full, or another process holds its lock",
+        )
+    return praise(DATABASE, "answers, can be written, and is of this version")
+
+
+def _check_secrets(resources: Resources, session: Session) -> Iterator[Finding]:
+    try:
+        missing = find_missing_keys(session, resources.config)
+    except SecretKeyFault as error:
+        problem, _, remedy = str(error).partition(": ")
+        yield blame(SECRETS, problem, remedy or "see docs/secrets.md")
+        return
+    if missing:
+        place = f"SECRET_KEYS or {resources.config.data_dir / FILE_NAME}"
+        yield blame(
+            SECRETS,
+            f"the key {missing[0]} is missing, with which stored secrets are encrypted",
+            f"put it back into {place}; `checkout secrets reset` only if it is lost",
+        )
+        return
+    yield praise(SECRETS, "every stored secret can be decrypted")
+
+
+def _check_clock(resources: Resources, session: Session) -> Iterator[Finding]:
+    if session.get_bind().dialect.name == "sqlite":
+        return  # it has this machine's clock
+    before = resources.clock.now()
+    ahead = read_database_time(session) - before
+    seconds, remedy = ahead.total_seconds(), "let both machines keep time by NTP"
+    if abs(ahead) > SKEW:
+        say: Callable[[str, str, str], Finding] = blame if abs(ahead) > WORST_SKEW else warn
+        yield say(CLOCK, f"the database's clock is {seconds:+.1f} s from this machine's", remedy)
+    else:
+        yield praise(CLOCK, f"agrees with the database's within {SKEW.seconds} s")
+
+
+def _check_webhooks(resources: Resources, session: Session) -> Iterator[Finding]:
+    now = resources.clock.now()
+    unleased = or_(WebhookDelivery.lease_until.is_(None), WebhookDelivery.lease_until <= now)
+    overdue = and_(
+        WebhookDelivery.status == DeliveryStatus.PENDING, WebhookDelivery.next_attempt_at <= now - OVERDUE, unleased
+    )
+    waiting = session.scalar(select(func.count()).select_from(WebhookDelivery).where(overdue)) or 0
+    disabled = session.scalar(
+        select(func.count())
+        .select_from(WebhookSubscription)
+        .where(WebhookSubscription.disabled_at.is_not(None), WebhookSubscription.deleted_at.is_(None))
+    )
+    if waiting:
+        yield blame(
+            WEBHOOKS,
+            f"{waiting} deliveries have been due for over a minute",
+            "see whether `checkout worker` runs, and what its log says of webhooks",
+        )
+    if disabled:
+        yield warn(
+            WEBHOOKS,
+            f"{disabled} webhooks are disabled since their receivers failed for days",
+            "tell their vendors: POST …/enable, then redeliver",
+        )
+    if not waiting and not disabled:
+        yield praise(WEBHOOKS, "no delivery waits, and none is disabled")
+
+
+def _check_keys(resources: Resources, session: Session) -> Iterator[Finding]:
+    now: datetime = resources.clock.now()
+    ending = session.execute(
+        select(Vendor.name, ApiKeyRow.name, ApiKeyRow.env_mode)
+        .join(Vendor, Vendor.id == ApiKeyRow.vendor_id)
+        .where(ApiKeyRow.revoked_at.is_(None), ApiKeyRow.expires_at > now, ApiKeyRow.expires_at <= now + SOON)
+        .order_by(ApiKeyRow.expires_at)
+    )
+    for vendor, name, env_mode in ending:
+        yield warn(
+            KEYS,
+            f"the {env_mode} key {name!r} of {vendor!r} ends within {SOON.days} days",
+            f"`checkout keys rotate`, with --env {env_mode} and --name, and give the vendor the new one",
+        )
+
+
+def _check_accounts(resources: Resources, session: Session) -> Iterator[Finding]:
+    rows = session.execute(
+        select(SettlementAccount.currency, SettlementAccount.chain_id, Vendor.name)
+        .join(Vendor, Vendor.id == SettlementAccount.vendor_id)
+        .where(SettlementAccount.env_mode == EnvMode.LIVE)
+        .order_by(Vendor.name, SettlementAccount.currency)
+    )
+    for currency, chain_id, vendor in rows:
+        if chain_id not in resources.config.rpc_urls(EnvMode.LIVE):
+            yield warn(
+                ACCOUNTS,
+                f"{vendor!r} receives {currency} on chain {chain_id}, which is not connected: its links are refused",
+                f"add chain {chain_id} to RPC_URLS",
+            )
+
+
+def _name(error: SQLAlchemyError) -> str:
+    """Name an error; its text may quote a password."""
+    return type(getattr(error, "orig", None) or error).__name__

@@ -1,0 +1,74 @@
+"""The whole service as processes of its own, started as a user starts it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+SETTINGS = {"DATABASE_URL", "BASE_URL", "CHECKOUT_URL", "CHECKOUT_API_KEY"}
+"""Variables of whoever runs the tests that would reach another service."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningService:
+    """Where it is, a test key of its demo vendor, and where its data are."""
+
+    url: str
+    key: str
+    data_dir: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Environment in which commands reach it."""
+        bare = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+        own = {"DATA_DIR": str(self.data_dir), "CHECKOUT_URL": self.url, "CHECKOUT_API_KEY": self.key}
+        return bare | own | {"BASE_URL": self.url, "PYTHONUNBUFFERED": "1"}
+
+    def run(self, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "api.cli", *words],
+            env=self.environment | settings,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def begin(self, *words: str) -> subprocess.Popen[str]:
+        """Start a command that goes on."""
+        command = [sys.executable, "-m", "api.cli", *words]
+        return subprocess.Popen(
+            command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+
+def find_free_port() -> int:
+    """Return a port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def run_service(data_dir: Path) -> Iterator[RunningService]:
+    """Start `checkout up`, and end it."""
+    port = find_free_port()
+    command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(data_dir)]
+    bare = {name: value for name, value in os.environ.items() if name not in SETTINGS}
+    process = subprocess.Popen(command, env=bare, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        key = next(found[0] for line in process.stdout if (found := re.search(r"sk_test_\S+", line)))
+        yield RunningService(url=f"http://127.0.0.1:{port}", key=key, data_dir=data_dir)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
