@@ -129,7 +129,7 @@ def test_the_openapi_document_describes_bodies_errors_and_keys(resources: Resour
     assert document["openapi"] == "3.1.0"
     assert document["servers"] == [{"url": "https://pay.example"}]
     assert document["components"]["securitySchemes"]["ApiKey"]["name"] == "X-Api-Key"
-    assert document["paths"]["/v1/probe/private"]["post"]["security"] == [{"ApiKey": []}]
+    assert document["paths"]["/v1/probe/private"]["post"]["security"] == [{"ApiKey": ["read"]}]
     assert document["paths"]["/v1/probe/public"]["get"]["security"] == [{"ApiKey": []}, {}]
     everything = document["paths"]["/v1/probe/everything"]["post"]
     assert everything["operationId"] == "sendEverything"
