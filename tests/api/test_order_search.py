@@ -184,7 +184,10 @@ def copy_row(row: Base, *without: str) -> dict[str, Any]:
             OrderFilter(updated_from=START - timedelta(hours=9)),
             "ix_payment_orders_vendor_id_env_mode_updated_at",
         ),
-        (OrderFilter(status="failed"), "ix_payment_orders_vendor_id_env_mode_status_id"),
+        (
+            OrderFilter(status="failed"),
+            "ix_payment_orders_vendor_id_env_mode_status_id|ix_payment_orders_status_expires_at",
+        ),
     ],
     ids=["hash", "payer", "metadata", "created", "updated", "status"],
 )
