@@ -13,6 +13,7 @@ from flask import Flask
 
 from api import create_app, order_stream
 from api.assets.files import load_assets
+from api.blueprints.order_export import PATH as EXPORT_PATH
 from api.config import Config, ConfigError
 from api.context import get_resources_of
 from api.errors import DATABASE_DOWN
@@ -25,6 +26,7 @@ from api.services.vendors.api_keys import find_key
 from api.stream import PATH, AsgiApp, Receive, RouteStream, Scope, Send
 
 STREAM_THREADS = 8
+EXPORT_THREADS = 4
 
 
 def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
@@ -34,11 +36,14 @@ def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
     http: Any = WSGIMiddleware(wsgi, workers=threads)
     streams: Any = WSGIMiddleware(wsgi, workers=STREAM_THREADS)
     resources = get_resources_of(flask_app)
+    # Whoever reads slowly holds a thread; it is none of those that serve everybody else.
+    exports: Any = WSGIMiddleware(wsgi, workers=EXPORT_THREADS)
     stream = RouteStream(streams, key_is_known=_key_lookup(resources))
     news = OrderStream(http, read_versions=partial(read_versions, resources.database))
 
     async def asgi(scope: Scope, receive: Receive, send: Send) -> None:
-        app = stream if scope.get("path") == PATH else news if _asks_for_news(scope) else http
+        apps = {PATH: stream, EXPORT_PATH: exports}
+        app = news if _asks_for_news(scope) else apps.get(scope.get("path", ""), http)
         await app(_encode_query(scope), receive, send)
 
     return asgi

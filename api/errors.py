@@ -23,6 +23,7 @@ STATUS: Mapping[type[RequestRefused], HTTPStatus] = {
     domain.Gone: HTTPStatus.GONE,
     domain.Conflict: HTTPStatus.CONFLICT,
     domain.UnsupportedMedia: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    domain.TooManyRequests: HTTPStatus.TOO_MANY_REQUESTS,
     domain.Unprocessable: HTTPStatus.UNPROCESSABLE_ENTITY,
     domain.ServiceUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }

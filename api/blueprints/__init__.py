@@ -17,6 +17,7 @@ from api.blueprints import (
     docs,
     events,
     health,
+    order_export,
     payment_links,
     payment_page,
     payments,
@@ -24,6 +25,7 @@ from api.blueprints import (
     quotes,
     routes,
     tokens,
+    unmatched_transfers,
     webhooks,
 )
 from api.blueprints.base import Api
@@ -39,9 +41,11 @@ def mount(app: Flask, api: Api, limits: RateLimits) -> None:
         limits.protect(blueprint, routing=True)
     api.register_blueprint(quote_replays.blueprint)
     limits.protect(quote_replays.blueprint, routing=True, replaying=True)
-    for resource in (payment_links, payments, branding, tokens, webhooks, events, api_keys):
+    for resource in (payment_links, payments, unmatched_transfers, branding, tokens, webhooks, events, api_keys):
         api.register_blueprint(resource.blueprint)
         limits.protect(resource.blueprint)
+    api.register_blueprint(order_export.blueprint)
+    limits.protect_export(order_export.blueprint)
     app.register_blueprint(payment_page.blueprint)
     limits.protect_page(payment_page.blueprint, payment_page.COSTLY)
     app.register_blueprint(brand_files.blueprint)

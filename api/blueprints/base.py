@@ -6,7 +6,7 @@ This module is the one that knows flask-smorest and webargs; both come without t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import wraps
 from typing import Any, NoReturn, Protocol, TypeVar, cast
@@ -24,10 +24,11 @@ from api.blueprints.repeats import RepeatHeaders, answer_once
 from api.context import get_resources
 from api.domain.errors import InvalidData, Problem, UnsupportedMedia
 from api.errors import answer_http_error
-from api.openapi.converters import describe_shape, describe_words, drop_null_default, name_schema
+from api.openapi.converters import describe_shape, describe_style, describe_words, drop_null_default, name_schema
 from api.openapi.document import complete
 from api.request_body import GIVEN_TWICE, MAX_BODY_BYTES, parse_object
 from api.schemas import problems_of, refuse_unknown
+from api.schemas.deep_objects import fold_deep_objects, is_within_object
 from api.schemas.errors import ErrorSchema
 from api.schemas.events import WebhookBodySchema
 from api.schemas.stream import StreamMessageSchema
@@ -55,9 +56,12 @@ class Parser(FlaskParser):
 
     def load_querystring(self, req: flask.Request, schema: Schema) -> Any:
         """Read the query; a parameter comes twice only where it is a list, or one of the two would be ignored."""
-        read = MultiDictProxy(req.args, schema)
+        read = MultiDictProxy(fold_deep_objects(req.args, schema), schema)
+        once = _names(schema) - read.multiple_keys
         twice = [
-            name for name, values in req.args.lists() if len(values) > 1 and name in _names(schema) - read.multiple_keys
+            name
+            for name, values in req.args.lists()
+            if len(values) > 1 and (name in once or is_within_object(name, schema))
         ]
         if twice:
             raise InvalidData(*(Problem(path=name, message=GIVEN_TWICE) for name in twice))
@@ -116,8 +120,11 @@ class Blueprint(flask_smorest.Blueprint):
         """Pass the checked query parameters to the view as its next positional argument."""
         return cast(Decorator, super().arguments(schema, location="query", **options))
 
-    def answer(self, schema: type[Schema] | Schema, status: int = 200, **options: Any) -> Decorator:
-        """Write what the view returns with `schema`, which the OpenAPI document shows."""
+    def answer(self, schema: type[Schema] | Schema | Mapping[str, Any], status: int = 200, **options: Any) -> Decorator:
+        """Write what the view returns with `schema`, which the OpenAPI document shows.
+
+        A mapping, which is a schema of OpenAPI, is for views that return a response.
+        """
         return cast(Decorator, super().response(status, schema, **options))
 
     def refusal(self, status: int, description: str) -> Decorator:
@@ -184,6 +191,7 @@ class Api(flask_smorest.Api):
         self.init_app(app, spec_kwargs={"marshmallow_plugin": plugin})
         for describe in (describe_shape, describe_words, drop_null_default):
             self.ma_plugin.converter.add_attribute_function(describe)
+        self.ma_plugin.converter.add_parameter_attribute_function(describe_style)
         for schema in (WebhookBodySchema, StreamMessageSchema):
             self.spec.components.schema(name_schema(schema), schema=schema)
 

@@ -7,9 +7,10 @@ from typing import Any
 from api.blueprints.base import Blueprint
 from api.context import get_resources
 from api.domain.scopes import Scope
-from api.schemas.events import EventPageSchema, EventsQuery
+from api.schemas.events import EventPageSchema, EventsQuery, ListedEventSchema
 from api.security import get_caller_key, key_required
-from api.services.webhooks.delivery_log import EventPage, list_events
+from api.services.webhooks.delivery_log import EventPage, get_event, list_events
+from api.storage.tables import WebhookEvent
 
 blueprint = Blueprint("events", __name__, url_prefix="/api/v1/events", description="Events, for reconciliation")
 
@@ -19,5 +20,17 @@ blueprint = Blueprint("events", __name__, url_prefix="/api/v1/events", descripti
 @blueprint.query(EventsQuery)
 @blueprint.answer(EventPageSchema)
 def show_all(query: dict[str, Any]) -> EventPage:
-    """List the events of the key's environment, oldest first, whether or not a webhook heard of them."""
+    """List the events of the key's environment, oldest first, whether or not a webhook heard of them.
+
+    All types are listed, also those that no subscription has. Events that only tried a receiver are not.
+    """
     return list_events(get_resources(), get_caller_key(), **query)
+
+
+@blueprint.get("/<event_id>", operation="getEvent")
+@key_required(Scope.READ)
+@blueprint.answer(ListedEventSchema)
+@blueprint.refusal(404, "No such event of this vendor in the key's environment")
+def show(event_id: str) -> WebhookEvent:
+    """Read an event: the very body that webhooks got."""
+    return get_event(get_resources(), get_caller_key(), event_id)

@@ -9,9 +9,11 @@ from flask import request
 
 from api.blueprints.base import Blueprint
 from api.context import get_resources
+from api.domain.order_filter import OrderFilter
 from api.domain.scopes import Scope
 from api.domain.simulation import Action
-from api.schemas.payments import OrderListAnswer, OrderListQuery, PaymentOrderAnswer, SimulateSchema
+from api.schemas.order_search import OrderListQuery
+from api.schemas.payments import OrderListAnswer, PaymentOrderAnswer, SimulateSchema
 from api.schemas.refunds import EXAMPLE, NewRefundSchema
 from api.security import get_caller_key, key_required
 from api.services.idempotency import HEADER
@@ -20,6 +22,7 @@ from api.services.orders.refunds import RefundRequest
 from api.services.simulator.actions import simulate_for
 
 blueprint = Blueprint("payments", __name__, url_prefix="/api/v1/payment", description="Payment orders")
+PAGE = frozenset({"limit", "cursor"})
 NOT_NOW = "The order's present state does not allow it"
 
 
@@ -28,10 +31,14 @@ NOT_NOW = "The order's present state does not allow it"
 @blueprint.query(OrderListQuery)
 @blueprint.answer(OrderListAnswer)
 def index(query: dict[str, Any]) -> Mapping[str, Any]:
-    """List the payment orders of the key's environment, newest first."""
+    """List the payment orders of the key's environment, newest first; with several filters those that have all.
+
+    Moments have a time zone. What is `from` a moment includes it, what is `to` one does not.
+    """
     key = get_caller_key()
     key.require_env(query.pop("env_mode", key.env_mode))
-    return commands.list_orders(get_resources(), key.vendor_id, key.env_mode, **query)
+    page = {name: query.pop(name) for name in PAGE & query.keys()}
+    return commands.list_orders(get_resources(), key.vendor_id, key.env_mode, OrderFilter(**query), **page)
 
 
 @blueprint.get("/<order_id>", operation="getPaymentOrder")

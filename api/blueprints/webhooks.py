@@ -12,6 +12,7 @@ from api.schemas import webhooks as schemas
 from api.security import get_caller_key, key_required
 from api.services.webhooks import delivery_log, missed, subscriptions
 from api.services.webhooks.delivery_log import DeliveryPage
+from api.services.webhooks.subscription_changes import change_subscription, get_subscription
 
 blueprint = Blueprint("webhooks", __name__, url_prefix="/api/v1", description="Webhook subscriptions and deliveries")
 SUBSCRIPTIONS = "/webhook_subscription"
@@ -25,9 +26,12 @@ DISABLED = "The subscription is disabled; enable it first"
 @blueprint.answer(schemas.RegisteredSchema)
 @blueprint.refusal(409, "There are as many subscriptions as there may be; delete one first")
 def create(body: dict[str, Any]) -> dict[str, Any]:
-    """Register an address for the events of one environment; the secret is shown this once."""
+    """Register an address for the events of one environment; the secret is shown this once.
+
+    Without `events` it hears of `payment_processing`, `payment_success` and `payment_failed`, and of no other type.
+    """
     key = get_caller_key()
-    data = subscriptions.register(get_resources(), key, body["webhook_url"], body["env_mode"])
+    data = subscriptions.register(get_resources(), key, body["webhook_url"], body["env_mode"], body["events"])
     message = f"Successfully registered webhook endpoint in {key.env_mode} mode for {key.vendor_name}."
     return {"message": message, "data": data}
 
@@ -39,6 +43,28 @@ def create(body: dict[str, Any]) -> dict[str, Any]:
 def show_all(query: dict[str, Any]) -> dict[str, Any]:
     """List the subscriptions of the key's environment."""
     return {"data": subscriptions.list_subscriptions(get_resources(), get_caller_key(), query["env_mode"])}
+
+
+@blueprint.get(ONE, operation="getWebhookSubscription")
+@key_required(Scope.WEBHOOKS)
+@blueprint.answer(schemas.FoundSubscriptionSchema)
+def show(subscription_id: str) -> dict[str, Any]:
+    """Read a subscription; its secret is not shown."""
+    return {"data": get_subscription(get_resources(), get_caller_key(), subscription_id)}
+
+
+@blueprint.patch(ONE, operation="changeWebhookSubscription")
+@key_required(Scope.WEBHOOKS)
+@blueprint.body(schemas.SubscriptionChangeSchema, example={"events": [EventType.SUCCESS, EventType.REFUNDED]})
+@blueprint.answer(schemas.ChangedSchema)
+def change(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
+    """Change the address or the types of events; what is not named stays, and so does the secret.
+
+    Events that are waiting go to the new address. Whether an event is sent follows the types at its moment.
+    """
+    url, types = body.get("webhook_url"), body.get("events")
+    data = change_subscription(get_resources(), get_caller_key(), subscription_id, url=url, types=types)
+    return {"message": "The webhook is as it should be.", "data": data}
 
 
 @blueprint.delete(ONE, operation="deleteWebhookSubscription")

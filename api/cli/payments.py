@@ -33,16 +33,16 @@ def unmatched(env_mode: str, as_json: bool) -> None:
 
 
 @payments.command("assign")
-@click.argument("payment_id", type=click.IntRange(min=1))
+@click.argument("transfer_id")
 @click.argument("order_id")
-def assign(payment_id: int, order_id: str) -> None:
-    """Credit the payment PAYMENT_ID to the order ORDER_ID."""
+def assign(transfer_id: str, order_id: str) -> None:
+    """Credit the transfer TRANSFER_ID to the order ORDER_ID; its chain is asked about it once more."""
     with open_resources() as resources:
         from api.services.settlement.crediting import unmatched_transfers as service
 
         with resources.database.write() as session:
-            status = service.assign(session, payment_id, order_id, resources.clock.now())
-    click.echo(f"Payment {payment_id} belongs to {order_id}, which is {status}.")
+            order = service.assign(session, transfer_id, order_id, resources.clock.now())
+    click.echo(f"Transfer {transfer_id} belongs to {order_id}, which is {order.status}.")
 
 
 @payments.command("rescan")

@@ -73,6 +73,10 @@ class Conflict(RequestRefused):
     """The thing's present state does not allow this."""
 
 
+class TooManyRequests(RequestRefused):
+    """The caller has as much of this under way as it may."""
+
+
 class Unprocessable(RequestRefused):
     """The request contradicts an earlier one."""
 

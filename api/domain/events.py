@@ -10,12 +10,21 @@ from api.domain.orders import OrderStatus, StatusReason
 
 
 class EventType(StrEnum):
-    """The three types of the interface."""
+    """What a vendor can be told.
+
+    The first three are the interface's, and every subscription has them unless it names others. ``payment_refunded``:
+    money went back to a customer. ``payment_unmatched``: money reached the vendor and belongs to no order.
+    """
 
     PROCESSING = "payment_processing"
     SUCCESS = "payment_success"
     FAILED = "payment_failed"
+    REFUNDED = "payment_refunded"
+    UNMATCHED = "payment_unmatched"
 
+
+DEFAULT_TYPES = (EventType.PROCESSING, EventType.SUCCESS, EventType.FAILED)
+"""What a subscription hears of that does not choose."""
 
 EVENT_OF: Mapping[OrderStatus, EventType] = MappingProxyType(
     {
@@ -27,7 +36,7 @@ EVENT_OF: Mapping[OrderStatus, EventType] = MappingProxyType(
         OrderStatus.CANCELLED: EventType.FAILED,
     }
 )
-"""A refund has no event: the vendor asked for it and has the answer."""
+"""A refund is told by itself, however many an order has: see `api.services.orders.refund_events`."""
 
 
 def choose_event(status: OrderStatus, reason: StatusReason) -> EventType | None:

@@ -56,6 +56,15 @@ def read_time(text: str) -> datetime | None:
         return None
 
 
+def find_first_id(prefix: IdPrefix, at: datetime, later_ms: int = 0) -> str:
+    """Return where ids begin that were made in this millisecond, or some later: what sorts before is older.
+
+    Before 1970 there were none.
+    """
+    milliseconds = max(0, int(at.timestamp() * 1000) + later_ms)
+    return f"{prefix}_{_encode_base32(milliseconds, TIME_CHARS)}"
+
+
 def make_reference() -> bytes:
     """Make the 16 bytes that mark a payment's calldata as belonging to one order."""
     return secrets.token_bytes(16)

@@ -43,6 +43,14 @@ def rescale_up(amount: int, *, from_decimals: int, to_decimals: int) -> Rescaled
     return Rescaled(amount=whole + (rest > 0), rounded_up=rest > 0)
 
 
+def write_decimal(amount: int, decimals: int) -> str:
+    """Write an amount in whole units, exactly and without an exponent: 1500000 with 6 decimals is ``1.500000``."""
+    if not decimals:
+        return str(amount)
+    whole, rest = divmod(amount, 10**decimals)
+    return f"{whole}.{rest:0{decimals}d}"
+
+
 def round_up_to_whole(amount: int, decimals: int) -> int:
     """Return an amount in whole tokens, rounded up."""
     return rescale_up(amount, from_decimals=decimals, to_decimals=0).amount

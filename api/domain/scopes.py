@@ -10,9 +10,9 @@ class Scope(StrEnum):
     """One of the rights that a key has or lacks."""
 
     READ = "read"
-    """See orders, events and the look of the payment page."""
+    """See orders, events, unmatched transfers and the look of the payment page; download orders."""
     ORDERS = "orders"
-    """Make payment links, cancel and simulate orders, change the look of the payment page."""
+    """Make payment links, cancel and simulate orders, assign transfers, change the look of the payment page."""
     REFUNDS = "refunds"
     """Give money back."""
     WEBHOOKS = "webhooks"

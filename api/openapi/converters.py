@@ -47,6 +47,11 @@ def drop_null_default(_: object, field: fields.Field[Any], ret: dict[str, Any]) 
     return {}
 
 
+def describe_style(_: object, field: fields.Field[Any], **__: Any) -> dict[str, Any]:
+    """Say how a parameter is written in a query string, where its field brings a `style`."""
+    return dict(getattr(field, "style", {}))
+
+
 def list_words(schemas: list[type[Schema]]) -> dict[str, type[StrEnum]]:
     """Return the enumerations that fields of these schemas refer to, by name."""
     found: dict[str, type[StrEnum]] = {}

@@ -11,6 +11,8 @@ SUMMARIES: Mapping[EventType, str] = {
     EventType.PROCESSING: "An order was created, or a payment for it was seen",
     EventType.SUCCESS: "An order is paid: the money is with the merchant, and final for its amount",
     EventType.FAILED: "An order failed, expired or was cancelled, or money came that has to be sent back",
+    EventType.REFUNDED: "Money of an order went back to a customer; only for subscriptions that name this type",
+    EventType.UNMATCHED: "Money came that belongs to no order; only for subscriptions that name this type",
 }
 HEADERS = {
     "webhook-id": (

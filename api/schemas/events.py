@@ -15,34 +15,43 @@ from api.schemas.base import AnswerSchema, BaseSchema
 from api.schemas.fields import EnvModeField, FreeObject, TextField
 from api.schemas.payment_links import ORDER_EXAMPLE
 from api.schemas.payments import TransactionAnswer
-from api.schemas.routing_fields import CountField
+from api.schemas.refunds import RefundAnswer
+from api.schemas.routing_fields import ChoiceField, CountField
 from api.schemas.texts import MaybeHash, Moment, Text, Word
+from api.schemas.unmatched_transfers import UnmatchedTransferAnswer
 
 MAX_PAGE = 100
 EVENT_EXAMPLE = "evt_01kjmr9w2c7g5v0n3b6x8y4z1d9s7k5m2ht"
 
 
 class EventDataSchema(AnswerSchema):
-    """The order that an event is about, as it was then."""
+    """The order or the transfer that an event is about, as it was then."""
 
-    payment_order_id = Text("Id of the order", example=ORDER_EXAMPLE)
+    sometimes = frozenset({"refund", "transfer"})
+
+    payment_order_id = Text("Id of the order; empty where the event is about none", example=ORDER_EXAMPLE)
     metadata = FreeObject(metadata={"description": "As it was given with the link", "example": {"cart": "7"}})
     transaction_hash = MaybeHash("The payer's transaction on the chain it paid from; empty before there is one")
-    payment_order_status = Word(OrderStatus, "The order's status")
+    payment_order_status = Word(OrderStatus, "The order's status; null where there is no order", allow_none=True)
     status_reason = Word(StatusReason, "Why it stands there; empty where there is nothing to say")
     transactions = fields.List(
-        fields.Nested(TransactionAnswer), metadata={"description": "All transactions of the order, oldest first"}
+        fields.Nested(TransactionAnswer),
+        metadata={"description": "All transactions of the order, oldest first; or the transfer's"},
+    )
+    refund = fields.Nested(RefundAnswer, metadata={"description": "Of `payment_refunded` only: what went back"})
+    transfer = fields.Nested(
+        UnmatchedTransferAnswer, metadata={"description": "Of `payment_unmatched` only: what belongs to no order"}
     )
 
 
 class EventSchema(AnswerSchema):
-    """Something that happened to a payment order."""
+    """Something that happened to a payment order, or a transfer that belongs to none."""
 
     resource = Text("Always `event`", example="event")
     type = Word(EventType, "What happened")
     created_at = Moment("When it happened")
-    env_mode = Word(EnvMode, "The order's environment")
-    data = fields.Nested(EventDataSchema, metadata={"description": "The order that it happened to"})
+    env_mode = Word(EnvMode, "The environment of the order or transfer")
+    data = fields.Nested(EventDataSchema, metadata={"description": "What it happened to"})
 
 
 class WebhookBodySchema(AnswerSchema):
@@ -59,6 +68,15 @@ class EventsQuery(BaseSchema):
         load_default=None,
         allow_none=False,
         metadata={"description": "`next_cursor` of the page before, the id of an event, or a moment with a time zone"},
+    )
+    cursor = TextField(
+        max_length=64,
+        load_default=None,
+        allow_none=False,
+        metadata={"description": "`next_cursor` of the page before, with the same `since` and `type`"},
+    )
+    type = ChoiceField(
+        EventType, load_default=None, allow_none=False, metadata={"description": "Events of this type only"}
     )
     limit = CountField(minimum=1, maximum=MAX_PAGE, load_default=MAX_PAGE, metadata={"description": "At most so many"})
     env_mode = EnvModeField(
@@ -85,5 +103,5 @@ class EventPageSchema(AnswerSchema):
     data = fields.List(
         fields.Nested(ListedEventSchema), attribute="events", metadata={"description": "The events of this page"}
     )
-    next_cursor = Text("Send it as `since` to go on from here; null where there is none", allow_none=True)
+    next_cursor = Text("Send it as `cursor` or `since` to go on from here; null where there is none", allow_none=True)
     has_more = fields.Boolean(metadata={"description": "Whether there are more by now"})

@@ -8,7 +8,7 @@ from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.simulation import Action
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import EnvModeField, FreeObject, TextField
+from api.schemas.fields import FreeObject, TextField
 from api.schemas.payment_links import (
     CURRENCY,
     DECIMALS,
@@ -20,12 +20,9 @@ from api.schemas.payment_links import (
     WHERE_PAID,
 )
 from api.schemas.refunds import RefundAnswer, TransferAnswer
-from api.schemas.routing_fields import ChoiceField, CountField
+from api.schemas.routing_fields import ChoiceField
 from api.schemas.texts import AddressText, Digits, HashText, MaybeHash, Moment, Text, UrlText, Word
 from api.services.orders.payability import NotPayable
-
-MAX_PAGE = 100
-DEFAULT_PAGE = 20
 
 
 class UnitPriceAnswer(AnswerSchema):
@@ -141,17 +138,6 @@ class PaymentOrderAnswer(AnswerSchema):
     expires_at = Moment("Until when the customer may pay")
     created_at = Moment("When it was made")
     updated_at = Moment("When it last changed")
-
-
-class OrderListQuery(BaseSchema):
-    """Which orders to list."""
-
-    status = ChoiceField(OrderStatus, metadata={"description": "Only orders of this status"})
-    env_mode = EnvModeField(metadata={"description": "The key's own environment without it"})
-    limit = CountField(
-        minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE, metadata={"description": "At most so many"}
-    )
-    cursor = TextField(max_length=64, metadata={"description": "`next_cursor` of the page before"})
 
 
 class SimulateSchema(BaseSchema):

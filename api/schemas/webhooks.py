@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from marshmallow import fields
+from marshmallow import ValidationError, fields
 
 from api.domain.env import EnvMode
-from api.domain.events import EventType
+from api.domain.events import DEFAULT_TYPES, EventType
 from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import EnvModeField, IntegerField, TextField
+from api.schemas.fields import EnvModeField, IntegerField, ListField, TextField
 from api.schemas.routing_fields import ChoiceField, CountField
 from api.schemas.texts import Moment, Text, UrlText, Word
 from api.schemas.urls import UrlField
@@ -22,6 +23,25 @@ SUBSCRIPTION_EXAMPLE = "ep_01kjmr8z6d3s1f9k7n5v2x0c4b8g6q3w1jt"
 EXAMPLE = {"webhook_url": "https://shop.example/webhooks", "env_mode": "test"}
 
 
+class EventTypesField(ListField):
+    """Types of events, each once, in the order of the enumeration."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        described = {
+            "description": "Types that are sent; without it the first three. The others come only where they are named",
+            "example": [EventType.SUCCESS, EventType.REFUNDED],
+            "uniqueItems": True,
+        }
+        types = ChoiceField(EventType, metadata={"description": "A type of event"})
+        super().__init__(types, min_length=1, max_length=len(EventType), metadata=described, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> list[Any]:
+        given = super()._deserialize(value, attr, data, **kwargs)
+        if len(set(given)) < len(given):
+            raise ValidationError("Each type is named once")
+        return [each for each in EventType if each in given]
+
+
 class NewSubscriptionSchema(BaseSchema):
     """Where to send the events of one environment."""
 
@@ -29,6 +49,14 @@ class NewSubscriptionSchema(BaseSchema):
     env_mode = EnvModeField(
         load_default=None, allow_none=False, metadata={"default": EnvMode.LIVE, "description": "Whose events"}
     )
+    events = EventTypesField(load_default=DEFAULT_TYPES)
+
+
+class SubscriptionChangeSchema(BaseSchema):
+    """What is to change of a subscription; what is not named stays."""
+
+    webhook_url = UrlField(metadata={"description": "Where to send them from now on"})
+    events = EventTypesField()
 
 
 class EnvModeQuery(BaseSchema):
@@ -98,6 +126,7 @@ class SubscriptionSchema(AnswerSchema):
     webhook_id = Text("Its id", attribute="id", example=SUBSCRIPTION_EXAMPLE)
     webhook_url = UrlText("Where its events go", attribute="url", example=EXAMPLE["webhook_url"])
     env_mode = Word(EnvMode, "The environment whose events it gets")
+    events = fields.List(Word(EventType, "A type of event"), metadata={"description": "Types of events that it gets"})
     status = _StatusField(SubscriptionStatus, "Whether it gets new events", attribute="disabled_at")
     disabled_reason = Text("Why it does not; null while it does", allow_none=True)
     created_at = Moment("When it was made")
@@ -145,6 +174,12 @@ class RedeliveredSchema(MessageSchema):
     """What is sent of what was missed."""
 
     data = fields.Nested(RedeliveredPageSchema, metadata={"description": "The events"})
+
+
+class FoundSubscriptionSchema(AnswerSchema):
+    """One subscription."""
+
+    data = fields.Nested(SubscriptionSchema, metadata={"description": "The subscription"})
 
 
 class SubscriptionListSchema(AnswerSchema):

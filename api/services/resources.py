@@ -10,6 +10,7 @@ from api.domain.clock import Clock
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
 from api.domain.short_memory import ShortMemory
+from api.domain.turns import Turns
 from api.net.resolver import Resolver, SystemResolver
 from api.secrets.box import SecretBox, open_box
 from api.services.chains.chain_access import ChainAccess
@@ -38,6 +39,8 @@ class Resources:
         Keeps the markets that quotes were made on.
     waiting_room : WaitingRoom
         Admits requests that wait for chains.
+    exports : Turns
+        The vendors that this process writes an export for.
     """
 
     config: Config
@@ -51,6 +54,7 @@ class Resources:
     memory: ShortMemory = field(default_factory=ShortMemory)
     snapshots: SnapshotArchive = field(default_factory=SnapshotArchive)
     waiting_room: WaitingRoom = field(default_factory=WaitingRoom)
+    exports: Turns = field(default_factory=Turns)
 
     @property
     def box(self) -> SecretBox:

@@ -45,7 +45,7 @@ def test_a_refund_sends_what_was_received_back(shop: Shop, assert_error: Callabl
     assert order["timeline"][-1]["transaction_hash"] == back.tx_hash
     assert order["transaction_hash"] == came.tx_hash
     assert_error(refund(shop, order_id), 409)
-    assert [event["type"] for event in shop.events(order_id)][-1] == "payment_success"
+    assert [event["type"] for event in shop.events(order_id)][-2:] == ["payment_success", "payment_refunded"]
 
 
 def test_the_same_request_again_changes_nothing(shop: Shop) -> None:

@@ -21,7 +21,9 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from api.domain.env import EnvMode
 from api.domain.money import UINT256_MAX
+from api.domain.order_filter import OrderFilter
 from api.domain.scopes import ALL_SCOPES, Scope
+from api.services.orders.search import build_conditions
 from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
 from api.services.vendors.brands import Brand, change_brand, read_brand
@@ -107,6 +109,9 @@ def test_what_the_revision_before_held_stays(dialect: str, make_database_url: Ca
     with database.write() as session:
         assert session.get_one(PaymentOrder, "po_1").line_items == [{"title": "Tea", "quantity": 1}]
         assert session.get_one(Vendor, vendor.vendor_id).name == "Tea & Co"
+        wanted = OrderFilter(metadata={"cart": "7"})
+        found = select(PaymentOrder.id).where(*build_conditions(vendor.vendor_id, EnvMode.TEST, wanted))
+        assert session.scalars(found).all() == ["po_1"]
         assert read_brand(session, vendor.vendor_id, EnvMode.TEST) == Brand()
         change_brand(session, vendor.vendor_id, EnvMode.TEST, {"display_name": "Tea"}, make_png(), START)
         first = find_key(session, vendor.keys[EnvMode.LIVE], START)

@@ -25,11 +25,12 @@ def test_an_unmatched_payment_can_be_assigned_once(shop: Shop) -> None:
     shop.wait(5)
     (payment,) = shop.payments()
     with shop.resources.database.write() as session:
-        assert assign(session, payment.id, first, shop.clock.now()) == "success"
+        assert assign(session, payment.public_id, first, shop.clock.now()).status == "processing"
+    shop.wait(1)
     assert shop.history(first) == ["created/", "processing/", "success/"]
     for order_id in (first, second):
         with pytest.raises(Conflict, match="belongs to"), shop.resources.database.write() as session:
-            assign(session, payment.id, order_id, shop.clock.now())
+            assign(session, payment.public_id, order_id, shop.clock.now())
 
 
 def test_a_payment_can_be_assigned_to_an_order_that_is_closed_or_waits_for_another_token(shop: Shop) -> None:
@@ -40,9 +41,10 @@ def test_a_payment_can_be_assigned_to_an_order_that_is_closed_or_waits_for_anoth
     shop.wait(5)
     now = shop.clock.now()
     with shop.resources.database.write() as session:
-        first, second = (row.id for row in session.scalars(select(Payment).order_by(Payment.id)))
-        assert assign(session, first, closed, now) == "cancelled"
-        assert assign(session, second, other, now) == "processing"
+        first, second = (row.public_id for row in session.scalars(select(Payment).order_by(Payment.id)))
+        assert assign(session, first, closed, now).status == "cancelled"
+        assert assign(session, second, other, now).status == "processing"
+    shop.wait(1)
     assert shop.history(closed)[-1] == "cancelled/paid_after_close"
     assert shop.history(other)[-1] == "processing/wrong_token"
 
@@ -55,16 +57,16 @@ def test_what_can_not_be_assigned(shop: Shop, other_merchant: Merchant) -> None:
     (payment,) = shop.payments()
     now = shop.clock.now()
     with shop.resources.database.write() as session:
-        for missing in ((payment.id, "po_nothing"), (payment.id + 1, order_id)):
+        for missing in ((payment.public_id, "po_nothing"), ("tr_nothing", order_id)):
             with pytest.raises(NotFound):
                 assign(session, *missing, now)
-        with pytest.raises(Conflict, match="The payment went to"):
-            assign(session, payment.id, rivals, now)
+        with pytest.raises(Conflict, match="The transfer went to"):
+            assign(session, payment.public_id, rivals, now)
     with shop.resources.database.write() as session:
         session.get_one(Payment, payment.id).state = "reorged"
         session.flush()
         with pytest.raises(Conflict, match="not on its chain"):
-            assign(session, payment.id, order_id, now)
+            assign(session, payment.public_id, order_id, now)
 
 
 def test_the_operator_lists_and_assigns(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,9 +79,9 @@ def test_the_operator_lists_and_assigns(shop: Shop, monkeypatch: pytest.MonkeyPa
     row = json.loads(listed.stdout)
     assert (row["transaction_hash"], row["amount"], row["reason"]) == (tx_hash, "1000000", "no_order")
     assert tx_hash in run(main, ["payments", "unmatched", "--env", "test"]).stdout
-    done = run(main, ["payments", "assign", row["payment_id"], order_id])
+    done = run(main, ["payments", "assign", row["transfer_id"], order_id])
     assert done.exit_code == 0, done.output
-    assert "success" in done.stdout
+    assert "processing" in done.stdout
     assert "Every payment belongs to an order" in run(main, ["payments", "unmatched", "--env", "test"]).stderr
-    again = run(main, ["payments", "assign", row["payment_id"], order_id])
+    again = run(main, ["payments", "assign", row["transfer_id"], order_id])
     assert again.exit_code == 1

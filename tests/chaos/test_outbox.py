@@ -19,6 +19,7 @@ from sqlalchemy import func, select
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from api.domain.env import EnvMode
+from api.domain.events import DEFAULT_TYPES
 from api.domain.ids import IdPrefix, make_id
 from api.secrets.box import SecretBox
 from api.secrets.keys import FixedKeys, make_key, parse_keys
@@ -142,6 +143,7 @@ def publish_all(database: Database, receiver: Receiver, key: str, hook: str) -> 
                 vendor_id=vendor_id,
                 url=hook,
                 env_mode=EnvMode.TEST,
+                events=list(DEFAULT_TYPES),
                 created_at=now,
                 updated_at=now,
             )

@@ -10,12 +10,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
-from api.domain.errors import InvalidData
+from api.domain.order_filter import OrderFilter
 from api.domain.orders import cancel as cancelled
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.money import NO_MONEY, Money, load_money, sum_funds
 from api.services.orders.payers import require_accepted, require_reachable
 from api.services.orders.refunds import RefundRequest, find_source, request_refund
+from api.services.orders.search import build_conditions, continue_after
 from api.services.orders.store import apply_step, find_order, get_state
 from api.services.orders.views import PublicOrder, describe_orders
 from api.services.resources import Resources
@@ -40,15 +41,17 @@ def list_orders(
     resources: Resources,
     vendor_id: str,
     env_mode: EnvMode,
+    wanted: OrderFilter,
     *,
     limit: int,
-    status: str | None = None,
     cursor: str | None = None,
 ) -> Mapping[str, Any]:
     """Return a page of orders, newest first.
 
     Parameters
     ----------
+    wanted : OrderFilter
+        Which ones.
     cursor : str, optional
         `next_cursor` of the page before.
 
@@ -57,13 +60,8 @@ def list_orders(
     InvalidData
         If the cursor is none.
     """
-    query = select(PaymentOrder).where(PaymentOrder.vendor_id == vendor_id, PaymentOrder.env_mode == env_mode)
-    if status is not None:
-        query = query.where(PaymentOrder.status == status)
-    if cursor is not None:
-        if not cursor.startswith("po_") or not cursor.isascii():
-            raise InvalidData.at("cursor", "Expected the next_cursor of an earlier page")
-        query = query.where(PaymentOrder.id < cursor)
+    conditions = [*build_conditions(vendor_id, env_mode, wanted), *continue_after(cursor)]
+    query = select(PaymentOrder).where(*conditions)
     with resources.database.read() as session:
         rows = session.scalars(query.order_by(PaymentOrder.id.desc()).limit(limit + 1)).all()
         page = rows[:limit]

@@ -17,6 +17,7 @@ from api.domain.ids import IdPrefix, make_id, make_reference
 from api.domain.item_prices import refuse_wrong_prices
 from api.domain.money import UINT256_MAX, rescale_up
 from api.domain.orders import DEFAULT_LIFE, MAX_LIFE, MIN_LIFE, OrderStatus, StatusReason
+from api.services.orders.metadata_index import index_metadata
 from api.services.orders.money import NO_MONEY
 from api.services.orders.store import record_status
 from api.services.resources import Resources
@@ -94,6 +95,7 @@ def _create(
         _settle_to(order, account)
     session.add(order)
     session.flush()
+    index_metadata(session, order)
     record_status(session, order, NO_MONEY, now)
 
 

@@ -30,7 +30,7 @@ def describe_refunds(money: Money) -> list[dict[str, Any]]:
         For each ``transfer`` that brought it, ``chain_id``, ``token``, ``amount``, ``to``, ``hash`` and ``status``; and
         ``transaction``, what the wallet at the settlement address has to sign; None once it is sent.
     """
-    return [_describe(money, each) for each in money.refunds]
+    return [describe_refund(money, each) for each in money.refunds]
 
 
 def describe_transfers(money: Money) -> list[dict[str, Any]]:
@@ -51,7 +51,8 @@ def describe_transfers(money: Money) -> list[dict[str, Any]]:
     ]
 
 
-def _describe(money: Money, refund: Refund) -> dict[str, Any]:
+def describe_refund(money: Money, refund: Refund) -> dict[str, Any]:
+    """Describe one of them."""
     sent = money.list_sent(refund)
     status = RefundStatus.REQUESTED
     if sent:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from types import MappingProxyType
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.errors import NotFound
-from api.domain.events import choose_event
+from api.domain.events import EventType, choose_event
 from api.domain.funds import Funds
 from api.domain.orders import OPEN, OrderState, OrderStatus, OrderStep, StatusReason, advance
 from api.domain.transfers import TransferKind
 from api.services.orders.money import Money, is_credited, list_transactions, sum_funds
 from api.services.webhooks.outbox import NewEvent, publish
 from api.storage.tables import Payment, PaymentOrder, TimelineEntry
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def find_order(
@@ -113,7 +117,7 @@ def record_status(session: Session, order: PaymentOrder, money: Money, now: date
     )
     event_type = choose_event(OrderStatus(order.status), StatusReason(order.status_reason))
     if event_type is not None:
-        publish(session, _make_event(order, money, event_type, now))
+        publish(session, make_event(order, money, event_type, now))
 
 
 def find_payers_hash(order: PaymentOrder, money: Money) -> str:
@@ -138,7 +142,10 @@ def _find_hash_behind(order: PaymentOrder, money: Money) -> str:
     return sent[-1] if sent and went_back else order.transaction_hash
 
 
-def _make_event(order: PaymentOrder, money: Money, event_type: str, now: datetime) -> NewEvent:
+def make_event(
+    order: PaymentOrder, money: Money, event_type: EventType, now: datetime, more: Mapping[str, Any] = NOTHING
+) -> NewEvent:
+    """Make an event about an order as it is now; `more` is added to its data."""
     data = {
         "payment_order_id": order.id,
         "metadata": order.merchant_metadata,
@@ -146,6 +153,7 @@ def _make_event(order: PaymentOrder, money: Money, event_type: str, now: datetim
         "payment_order_status": order.status,
         "status_reason": order.status_reason,
         "transactions": list_transactions(money),
+        **more,
     }
     return NewEvent(
         vendor_id=order.vendor_id,

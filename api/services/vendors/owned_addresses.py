@@ -76,9 +76,31 @@ def load_recipients(session: Session, env_mode: EnvMode, chain_ids: Collection[i
         chain_id: frozenset(
             address
             for address, everywhere in owners.items()
-            if _find_owner_on(owned.get(chain_id, {}).get(address), everywhere) == env_mode
+            if (found := _find_owner_on(owned.get(chain_id, {}).get(address), everywhere)) and found[1] == env_mode
         )
         for chain_id in chain_ids
+    }
+
+
+def find_owner(session: Session, chain_id: int, address: str) -> Owner | None:
+    """Return whose everything is that reaches an address on a chain; None where that is nobody's or a guess."""
+    rows = session.scalars(select(OwnedAddress).where(OwnedAddress.address == address)).all()
+    by_chain = {row.chain_id: (row.vendor_id, EnvMode(row.env_mode)) for row in rows}
+    return _find_owner_on(by_chain.get(chain_id), set(by_chain.values()))
+
+
+def load_places(session: Session, owner: Owner) -> Mapping[str, frozenset[int] | None]:
+    """Return the addresses of an owner, with the chains on which what reaches them is its own; None: on all chains."""
+    vendor_id, env_mode = owner
+    mine = select(OwnedAddress.address).where(OwnedAddress.vendor_id == vendor_id, OwnedAddress.env_mode == env_mode)
+    owners: dict[str, dict[int, Owner]] = defaultdict(dict)
+    for row in session.scalars(select(OwnedAddress).where(OwnedAddress.address.in_(mine))):
+        owners[row.address][row.chain_id] = (row.vendor_id, EnvMode(row.env_mode))
+    return {
+        address: None
+        if set(by_chain.values()) == {owner}
+        else frozenset(chain_id for chain_id, each in by_chain.items() if each == owner)
+        for address, by_chain in owners.items()
     }
 
 
@@ -107,14 +129,11 @@ def find_disagreements(session: Session) -> tuple[str, ...]:
     )
 
 
-def _find_owner_on(here: Owner | None, everywhere: set[Owner]) -> EnvMode | None:
-    """Return the environment that an address belongs to on a chain; without an owner there, its only one elsewhere."""
+def _find_owner_on(here: Owner | None, everywhere: set[Owner]) -> Owner | None:
+    """Return who owns an address on a chain; without an owner there, its only one elsewhere."""
     if here is not None:
-        return here[1]
-    if len(everywhere) > 1:
-        return None
-    ((_, env_mode),) = everywhere
-    return env_mode
+        return here
+    return next(iter(everywhere)) if len(everywhere) == 1 else None
 
 
 def _is_same_place(

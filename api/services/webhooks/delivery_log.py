@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -95,8 +95,31 @@ def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDeli
     return LoggedDelivery(delivery=delivery, event=event, attempts=attempts)
 
 
+def get_event(resources: Resources, key: ApiKey, event_id: str) -> WebhookEvent:
+    """Return one event of the vendor in the key's environment, also one that only tried a receiver.
+
+    Raises
+    ------
+    NotFound
+        If there is none with this id, or it is another vendor's, or of the other environment.
+    """
+    query = select(WebhookEvent).where(*_select_mine(key), WebhookEvent.id == event_id)
+    with resources.database.read() as session:
+        found = session.scalar(query)
+    if found is None:
+        raise NotFound("There is no event with this id")
+    return found
+
+
 def list_events(
-    resources: Resources, key: ApiKey, *, since: str | None, limit: int, env_mode: EnvMode | None
+    resources: Resources,
+    key: ApiKey,
+    *,
+    since: str | None,
+    cursor: str | None,
+    type: str | None,
+    limit: int,
+    env_mode: EnvMode | None,
 ) -> EventPage:
     """Return events of the vendor in the key's environment, whether or not a webhook heard of them.
 
@@ -104,27 +127,44 @@ def list_events(
     ----------
     since : str or None
         The id of an event, which is left out, or a moment in ISO 8601 with a time zone; None from the first event on.
+    cursor : str or None
+        `next_cursor` of the page before, for the next page of the same list.
+    type : str or None
+        Of the events; all types without it.
     """
     if env_mode is not None:
         key.require_env(env_mode)
     with resources.database.read() as session:
         settle_cursor(session, key.vendor_id, key.env_mode)
         mine = select_owned_events(key)
-        after = [] if since is None else [find_place(session, mine, since)]
-        query = select(WebhookEvent).where(*mine, *after).order_by(WebhookEvent.seq).limit(limit + 1)
-        found = session.scalars(query).all()
+        wanted = [*mine] if type is None else [*mine, WebhookEvent.type == type]
+        if since is not None:
+            wanted.append(find_place(session, mine, since))
+        if cursor is not None:
+            wanted.append(_parse_cursor(session, mine, cursor))
+        found = session.scalars(select(WebhookEvent).where(*wanted).order_by(WebhookEvent.seq).limit(limit + 1)).all()
     events = found[:limit]
-    next_cursor = events[-1].id if events else since
+    next_cursor = events[-1].id if events else cursor or since
     return EventPage(events=events, next_cursor=next_cursor, has_more=len(found) > limit)
+
+
+def _select_mine(key: ApiKey) -> tuple[ColumnElement[bool], ...]:
+    return (WebhookEvent.vendor_id == key.vendor_id, WebhookEvent.env_mode == key.env_mode)
+
+
+def _parse_cursor(
+    session: Session, mine: Sequence[ColumnElement[bool]], event_id: str, path: str = "cursor"
+) -> ColumnElement[bool]:
+    seq = session.scalar(select(WebhookEvent.seq).where(*mine, WebhookEvent.id == event_id))
+    if seq is None:
+        raise InvalidData.at(path, "There is no event with this id")
+    return WebhookEvent.seq > seq
 
 
 def select_owned_events(key: ApiKey) -> tuple[ColumnElement[bool], ...]:
     """Say which events are the vendor's in the key's environment; test events are none."""
-    return (
-        WebhookEvent.vendor_id == key.vendor_id,
-        WebhookEvent.env_mode == key.env_mode,
-        WebhookEvent.order_id.is_not(None),
-    )
+    is_about_something = or_(WebhookEvent.order_id.is_not(None), WebhookEvent.transfer_id.is_not(None))
+    return (*_select_mine(key), is_about_something)
 
 
 def find_place(session: Session, mine: Sequence[ColumnElement[bool]], since: str) -> ColumnElement[bool]:
@@ -136,10 +176,7 @@ def find_place(session: Session, mine: Sequence[ColumnElement[bool]], since: str
         At `since`, if it is neither.
     """
     if EVENT_ID.fullmatch(since):
-        seq = session.scalar(select(WebhookEvent.seq).where(*mine, WebhookEvent.id == since))
-        if seq is None:
-            raise InvalidData.at("since", "There is no event with this id")
-        return WebhookEvent.seq > seq
+        return _parse_cursor(session, mine, since, "since")
     try:
         moment = datetime.fromisoformat(since)
         is_known = moment.tzinfo is not None  # or nobody knows whose noon it is

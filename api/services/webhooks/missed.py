@@ -79,7 +79,7 @@ def redeliver_missed(resources: Resources, key: ApiKey, subscription_id: str, *,
         settle_cursor(session, key.vendor_id, key.env_mode)
         subscription = find_subscription(session, key, subscription_id, lock=True)
         require_active(subscription)
-        rows = _list_missed(session, key, subscription.id, since, limit + 1)
+        rows = _list_missed(session, key, subscription, since, limit + 1)
         for event, delivery in rows[:limit]:
             _put_back(session, event, delivery, subscription.id, now)
     sent = [event.id for event, _ in rows[:limit]]
@@ -100,14 +100,15 @@ def _find_first_missed(session: Session, subscription: WebhookSubscription) -> d
 
 
 def _list_missed(
-    session: Session, key: ApiKey, subscription_id: str, since: str, limit: int
+    session: Session, key: ApiKey, subscription: WebhookSubscription, since: str, limit: int
 ) -> list[tuple[WebhookEvent, WebhookDelivery | None]]:
     mine = select_owned_events(key)
-    to_it = and_(WebhookDelivery.event_id == WebhookEvent.id, WebhookDelivery.subscription_id == subscription_id)
+    to_it = and_(WebhookDelivery.event_id == WebhookEvent.id, WebhookDelivery.subscription_id == subscription.id)
     query = (
         select(WebhookEvent, WebhookDelivery)
         .outerjoin(WebhookDelivery, to_it)
         .where(*mine, find_place(session, mine, since))
+        .where(WebhookEvent.type.in_(subscription.events))
         .where(or_(WebhookDelivery.id.is_(None), WebhookDelivery.status.in_(GIVEN_UP)))
         .order_by(WebhookEvent.seq)
         .limit(limit)

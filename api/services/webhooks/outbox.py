@@ -30,14 +30,17 @@ class DeliveryStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEvent:
-    """Something that happened to an order, as its vendor is told.
+    """Something that happened to an order or to a transfer, as its vendor is told.
 
     Parameters
     ----------
     order_id : str or None
-        None for an event that a vendor asked for to try its receiver.
+        None where it is about no order.
+    transfer_id : str or None
+        Of a transfer that belongs to no order. An event about neither is one that a vendor asked for to try its
+        receiver.
     type : str
-        ``payment_processing``, ``payment_success`` or ``payment_failed``.
+        One of `EventType`.
     created_at : datetime
         Aware.
     data : mapping
@@ -50,10 +53,11 @@ class NewEvent:
     type: str
     created_at: datetime
     data: Mapping[str, Any]
+    transfer_id: str | None = None
 
 
 def publish(session: Session, event: NewEvent) -> str:
-    """Write an event and a delivery for each active subscription of its vendor and environment.
+    """Write an event, and a delivery for each active subscription of its vendor and environment to its type.
 
     Nothing is sent before the caller's transaction commits, and nothing is lost after.
 
@@ -62,13 +66,13 @@ def publish(session: Session, event: NewEvent) -> str:
     str
         The event's id.
     """
-    active = select(WebhookSubscription.id).where(
+    active = select(WebhookSubscription.id, WebhookSubscription.events).where(
         WebhookSubscription.vendor_id == event.vendor_id,
         WebhookSubscription.env_mode == event.env_mode,
         WebhookSubscription.deleted_at.is_(None),
         WebhookSubscription.disabled_at.is_(None),
     )
-    return publish_to(session, event, session.scalars(active).all())
+    return publish_to(session, event, [row.id for row in session.execute(active) if event.type in row.events])
 
 
 def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str]) -> str:
@@ -78,6 +82,7 @@ def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str
         id=make_id(IdPrefix.EVENT, event.created_at),
         vendor_id=event.vendor_id,
         order_id=event.order_id,
+        transfer_id=event.transfer_id,
         type=event.type,
         env_mode=event.env_mode,
         payload=write_payload(event),

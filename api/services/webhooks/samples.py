@@ -8,23 +8,27 @@ from types import MappingProxyType
 from typing import Any
 
 from api.domain.clock import format_time
+from api.domain.env import EnvMode
 from api.domain.events import EventType
 from api.domain.orders import OrderStatus, StatusReason
+from api.services.webhooks.sample_details import make_details
 
 SAMPLE_ORDER = "po_00000000000000000000000000000000test"
 SAMPLE_HASH = "0x" + "7e57" * 16
 SAMPLE_CHAIN = 8453
 
-STATES: Mapping[EventType, tuple[OrderStatus, StatusReason]] = MappingProxyType(
+STATES: Mapping[EventType, tuple[OrderStatus | None, StatusReason]] = MappingProxyType(
     {
         EventType.PROCESSING: (OrderStatus.PROCESSING, StatusReason.NONE),
         EventType.SUCCESS: (OrderStatus.SUCCESS, StatusReason.NONE),
         EventType.FAILED: (OrderStatus.FAILED, StatusReason.UNDERPAID),
+        EventType.REFUNDED: (OrderStatus.REFUNDED, StatusReason.NONE),
+        EventType.UNMATCHED: (None, StatusReason.NONE),
     }
 )
 
 
-def make_sample(event_type: EventType, at: datetime) -> dict[str, Any]:
+def make_sample(event_type: EventType, env_mode: EnvMode, at: datetime) -> dict[str, Any]:
     """Return `event.data` of a test event, with the properties of a real one; its metadata says what it is."""
     status, reason = STATES[event_type]
     return {
@@ -34,4 +38,5 @@ def make_sample(event_type: EventType, at: datetime) -> dict[str, Any]:
         "payment_order_status": status,
         "status_reason": reason,
         "transactions": [{"chain_id": SAMPLE_CHAIN, "hash": SAMPLE_HASH, "timestamp": format_time(at)}],
+        **make_details(event_type, env_mode, at),
     }

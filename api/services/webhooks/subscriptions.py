@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, Forbidden, InvalidData, NotFound, Problem
-from api.domain.events import EventType
+from api.domain.events import DEFAULT_TYPES, EventType
 from api.domain.ids import IdPrefix, make_id
 from api.net.addresses import Reach
 from api.net.resolver import ResolutionFailed
@@ -36,6 +36,7 @@ class WithSecret:
     id: str
     url: str
     env_mode: str
+    events: list[str]
     disabled_at: datetime | None
     disabled_reason: str | None
     created_at: datetime
@@ -49,6 +50,7 @@ class WithSecret:
             id=subscription.id,
             url=subscription.url,
             env_mode=subscription.env_mode,
+            events=subscription.events,
             disabled_at=subscription.disabled_at,
             disabled_reason=subscription.disabled_reason,
             created_at=subscription.created_at,
@@ -57,8 +59,15 @@ class WithSecret:
         )
 
 
-def register(resources: Resources, key: ApiKey, url: str, env_mode: EnvMode | None) -> WithSecret:
+def register(
+    resources: Resources, key: ApiKey, url: str, env_mode: EnvMode | None, types: Sequence[EventType] = DEFAULT_TYPES
+) -> WithSecret:
     """Make a subscription; the environment is `live` unless another is given.
+
+    Parameters
+    ----------
+    types : sequence of EventType
+        What it is told of.
 
     Raises
     ------
@@ -77,6 +86,7 @@ def register(resources: Resources, key: ApiKey, url: str, env_mode: EnvMode | No
         vendor_id=key.vendor_id,
         url=url,
         env_mode=key.env_mode,
+        events=list(types),
         created_at=now,
         updated_at=now,
     )
@@ -134,7 +144,7 @@ def send_test_event(resources: Resources, key: ApiKey, subscription_id: str, eve
             order_id=None,
             type=event_type,
             created_at=now,
-            data=make_sample(event_type, now),
+            data=make_sample(event_type, key.env_mode, now),
         )
         return publish_to(session, event, [subscription.id])
 

@@ -7,7 +7,7 @@ from api.storage.base import Base
 from api.storage.tables.brands import VendorBrand
 from api.storage.tables.ledger import SimulatedChain, SimulatedReorg, SimulatedTransfer
 from api.storage.tables.market import MarketSnapshot
-from api.storage.tables.orders import Payment, PaymentOrder, Refund, TimelineEntry
+from api.storage.tables.orders import OrderMetadata, Payment, PaymentOrder, Refund, TimelineEntry
 from api.storage.tables.reports import PaymentClaim, PaymentHint
 from api.storage.tables.system import (
     DoubtfulBlock,
@@ -35,6 +35,7 @@ __all__ = [
     "JobSlot",
     "Lease",
     "MarketSnapshot",
+    "OrderMetadata",
     "OwnedAddress",
     "Payment",
     "PaymentClaim",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.domain.ids import IdPrefix, make_id
@@ -15,6 +15,11 @@ from api.storage.types import BigKey, Uint256
 
 def _make_transfer_id() -> str:
     return make_id(IdPrefix.TRANSFER, datetime.now(UTC))
+
+
+def _only(condition: str) -> dict[str, Any]:
+    """Let an index hold those rows only."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
 class PaymentOrder(Base):
@@ -62,10 +67,24 @@ class PaymentOrder(Base):
     __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy types it as an instance variable
     __table_args__ = (
         Index(None, "vendor_id", "env_mode", "id"),
+        Index(None, "vendor_id", "env_mode", "status", "id"),
+        Index(None, "vendor_id", "env_mode", "updated_at"),
         Index(None, "status", "expires_at"),
         Index(None, "env_mode", "status", "settlement_address"),
         Index(None, "settlement_chain_id", "settlement_address", "amount_due"),
     )
+
+
+class OrderMetadata(Base):
+    """One entry of an order's metadata, to find the order by; `digest` says whose, which key and which value.
+
+    Values may be longer than an index takes, so a hash stands for them.
+    """
+
+    __tablename__ = "order_metadata"
+
+    digest: Mapped[bytes] = mapped_column(LargeBinary(32), primary_key=True)
+    order_id: Mapped[str] = mapped_column(ForeignKey("payment_orders.id"), primary_key=True)
 
 
 class TimelineEntry(Base):
@@ -95,8 +114,8 @@ class Payment(Base):
     `bridge_id` is the identity of a deposit and of what answers it. Of a deposit, the `promised_…` columns are what
     its bridge is to deliver, and where; `is_built`: it is just what was built for a quote of the order. One whose
     `fill_deadline` has passed for certain, as the chain to be paid on shows, is overdue. `is_rejected`: screening
-    refused its sender. `is_after_close`: it came when its order was closed. `refund_id`: what the merchant sent back,
-    and as which refund.
+    refused its sender. `is_after_close`: it came when its order was closed. `is_announced`: the vendor was told that
+    it belongs to no order. `refund_id`: what the merchant sent back, and as which refund.
     """
 
     __tablename__ = "payments"
@@ -129,6 +148,7 @@ class Payment(Base):
     is_rejected: Mapped[bool] = mapped_column(default=False)
     is_inner: Mapped[bool] = mapped_column(default=False)
     is_after_close: Mapped[bool] = mapped_column(default=False)
+    is_announced: Mapped[bool] = mapped_column(default=False)
     refund_id: Mapped[int | None] = mapped_column(BigKey)  # no foreign key: the refund refers to the payment it is of
     has_receipt_proof: Mapped[bool] = mapped_column(default=False)
     has_second_opinion: Mapped[bool] = mapped_column(default=False)
@@ -144,6 +164,10 @@ class Payment(Base):
         UniqueConstraint("env_mode", "chain_id", "tx_hash", "log_index"),
         Index(None, "state", "chain_id"),
         Index(None, "chain_id", "recipient"),
+        Index(None, "tx_hash"),
+        Index(None, "sender"),
+        Index("ix_payments_unmatched", "recipient", "public_id", **_only("order_id IS NULL")),
+        Index("ix_payments_unannounced", "env_mode", "chain_id", **_only("order_id IS NULL AND NOT is_announced")),
     )
 
 
@@ -151,7 +175,7 @@ class Refund(Base):
     """One transfer that a merchant's wallet is asked to make: part of what a payment brought, or all of it, sent back.
 
     `amount` is in smallest units of the payment's own token. `reference` stands behind the calldata, as an order's
-    does behind a payment's.
+    does behind a payment's. `is_announced`: the vendor was told that its chain has it.
     """
 
     __tablename__ = "refunds"
@@ -165,4 +189,5 @@ class Refund(Base):
     recipient: Mapped[str] = mapped_column(String(42))
     amount: Mapped[int] = mapped_column(Uint256)
     reference: Mapped[bytes] = mapped_column(LargeBinary(16), unique=True)
+    is_announced: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.storage.base import Base
@@ -12,9 +12,10 @@ from api.storage.types import BigKey
 
 
 class WebhookEvent(Base):
-    """Something that happened to an order; `payload` is the text that is sent, to the byte.
+    """Something that happened to an order or a transfer; `payload` is the text that is sent, to the byte.
 
-    `seq` only grows and is the cursor of reconciliation.
+    An event that a vendor asked for to try its receiver is about neither. `seq` only grows and is the cursor of
+    reconciliation.
     """
 
     __tablename__ = "events"
@@ -23,16 +24,21 @@ class WebhookEvent(Base):
     id: Mapped[str] = mapped_column(String(64), unique=True)
     vendor_id: Mapped[str] = mapped_column(ForeignKey("vendors.id"))
     order_id: Mapped[str | None] = mapped_column(ForeignKey("payment_orders.id"), index=True)
+    transfer_id: Mapped[str | None] = mapped_column(String(64))
     type: Mapped[str] = mapped_column(String(32))
     env_mode: Mapped[str] = mapped_column(String(8))
     payload: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime]
 
-    __table_args__ = (Index(None, "vendor_id", "env_mode", "seq"), {"sqlite_autoincrement": True})
+    __table_args__ = (
+        Index(None, "vendor_id", "env_mode", "seq"),
+        Index(None, "vendor_id", "env_mode", "type", "seq"),
+        {"sqlite_autoincrement": True},
+    )
 
 
 class WebhookSubscription(Base):
-    """An address of a vendor that hears of the events of one environment.
+    """An address of a vendor that hears of the events of one environment, those of the types in `events`.
 
     A deleted one keeps its row, because its delivery log refers to it.
     """
@@ -43,6 +49,7 @@ class WebhookSubscription(Base):
     vendor_id: Mapped[str] = mapped_column(ForeignKey("vendors.id"))
     url: Mapped[str] = mapped_column(Text)
     env_mode: Mapped[str] = mapped_column(String(8))
+    events: Mapped[list[str]] = mapped_column(JSON)
     failing_since: Mapped[datetime | None]
     disabled_at: Mapped[datetime | None]
     disabled_reason: Mapped[str | None] = mapped_column(String(64))

@@ -15,8 +15,10 @@ from api.domain.orders import StatusReason
 from api.domain.payments import CHECKED, Evidence
 from api.domain.transfers import TransferKey, get_key
 from api.services.orders.money import NO_MONEY, load_money
+from api.services.orders.refund_events import announce_refunds
 from api.services.orders.store import lock_orders, record_status, settle
 from api.services.settlement.claims.signed_claims import find_signed
+from api.services.settlement.crediting.announcing import announce_unmatched
 from api.services.settlement.crediting.checking import check_payment, move_payment
 from api.services.settlement.crediting.deliveries import (
     align_deliveries,
@@ -72,6 +74,7 @@ def credit(session: Session, observation: ChainObservation, confirmations: Confi
         row.is_overdue, row.updated_at = True, now
     session.flush()
     settle_all(session, orders, arrived, now)
+    announce_unmatched(session, observation, now)
 
 
 def _take_in(
@@ -131,6 +134,7 @@ def settle_all(
         has_changed = settle(session, order, money.get(order.id, NO_MONEY), now, may_expire=False)
         if not has_changed and order.id in arrived and order.status_reason == StatusReason.PAID_AFTER_CLOSE:
             record_status(session, order, money[order.id], now)
+        announce_refunds(session, order, money.get(order.id, NO_MONEY), now)
 
 
 def _check_payments(session: Session, observation: ChainObservation) -> Sequence[Payment]:

@@ -12,13 +12,17 @@ from api.storage.tables import Payment, PaymentOrder
 
 
 def give(row: Payment, order: PaymentOrder | None, evidence: Evidence, now: datetime) -> None:
-    """Credit an order with a payment that was seen before it was known to be the order's."""
-    if order is None or (row.kind == TransferKind.PAYMENT and row.recipient != order.settlement_address):
+    """Credit an order with a payment that was seen before it was known to be the order's.
+
+    What is assigned by hand may have reached another address of the same merchant.
+    """
+    if order is None:
+        return
+    if evidence != Evidence.ASSIGNED and row.kind == TransferKind.PAYMENT and row.recipient != order.settlement_address:
         return
     row.order_id, row.claimed_order_id, row.unmatched_reason, row.updated_at = order.id, order.id, "", now
     row.evidence = evidence
-    if evidence != Evidence.ASSIGNED:
-        count_anew(row)
+    count_anew(row)
     row.is_after_close = not takes_payment(get_state(order), row.mined_at)
 
 

@@ -1,21 +1,25 @@
-"""Payments that belong to no order, for the operator to look at and assign."""
+"""Payments that belong to no order, for their vendor and the operator to look at and assign."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
-from api.domain.errors import Conflict, NotFound
+from api.domain.errors import Conflict, InvalidData, NotFound, Problem
+from api.domain.ids import IdPrefix
 from api.domain.payments import GONE, Evidence, PaymentState
 from api.domain.transfers import TransferKind
 from api.services.orders.store import lock_orders
 from api.services.settlement.crediting.crediting import settle_all
 from api.services.settlement.crediting.ownership import give
-from api.storage.tables import Payment
+from api.services.settlement.crediting.unmatched_views import describe_unmatched
+from api.services.vendors.owned_addresses import Owner, find_owner, load_places
+from api.storage.tables import Payment, PaymentOrder
 
 LOST = "lost"
 """Reason of a payment that an order has succeeded with, and that is on its chain no more."""
@@ -31,7 +35,7 @@ def list_unmatched(session: Session, env_mode: EnvMode) -> list[dict[str, str]]:
     )
     return [
         {
-            "payment_id": str(row.id),
+            "transfer_id": row.public_id,
             "reason": LOST if row.state == PaymentState.LOST else row.unmatched_reason,
             "claimed_order_id": row.order_id or row.claimed_order_id or "",
             "chain_id": str(row.chain_id),
@@ -52,34 +56,85 @@ def count_unmatched(session: Session) -> dict[str, int]:
     return {row[0]: row[1] for row in session.execute(query.group_by(Payment.env_mode))}
 
 
-def assign(session: Session, payment_id: int, order_id: str, now: datetime) -> str:
-    """Credit an unmatched payment to an order of the vendor whose address it reached; return the order's status then.
+def list_own(
+    session: Session, owner: Owner, *, limit: int, cursor: str | None = None
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Describe the transfers that reached a vendor in one environment and belong to no order, newest first.
 
-    It may be any order: one that is closed, or waits for something else, shows the money, which can be sent back.
+    Returns
+    -------
+    tuple
+        The descriptions, and the cursor of the next page; None at the end.
+
+    Raises
+    ------
+    InvalidData
+        If the cursor is none.
+    """
+    query = select(Payment).where(Payment.env_mode == owner[1], _is_unmatched(), _has_reached(session, owner))
+    if cursor is not None:
+        if not cursor.startswith(f"{IdPrefix.TRANSFER}_") or not cursor.isascii():
+            raise InvalidData.at("cursor", "Expected the next_cursor of an earlier page")
+        query = query.where(Payment.public_id < cursor)
+    rows = session.scalars(query.order_by(Payment.public_id.desc()).limit(limit + 1)).all()
+    page = rows[:limit]
+    return describe_unmatched(session, owner, page), page[-1].public_id if len(rows) > limit else None
+
+
+def assign(
+    session: Session, transfer_id: str, order_id: str, now: datetime, owner: Owner | None = None
+) -> PaymentOrder:
+    """Credit an unmatched transfer to an order of the vendor whose address it reached; return the order.
+
+    It may be any of the vendor's orders: one that is closed, or waits for something else, shows the money, which can be
+    sent back. The transfer waits once more for what its value and the order's price ask for: while it was nobody's, it
+    was trusted like a transfer of no value.
+
+    Parameters
+    ----------
+    transfer_id : str
+        Public id.
+    owner : Owner, optional
+        The vendor who asks, and finds nothing that is another's; the operator without it.
 
     Raises
     ------
     NotFound
-        If there is no such payment or order.
+        If there is no such transfer or order.
     Conflict
-        If the payment has an order already, is not on its chain any more, or reached another address.
+        If the transfer has an order already, is not on its chain any more, or reached somebody else's address.
     """
-    payment = session.scalar(select(Payment).where(Payment.id == payment_id).with_for_update())
-    if payment is None or payment.kind != TransferKind.PAYMENT:
-        raise NotFound(f"There is no payment {payment_id}; `checkout payments unmatched` lists them")
+    payment = session.scalar(select(Payment).where(Payment.public_id == transfer_id).with_for_update())
+    reached = None if payment is None else find_owner(session, payment.chain_id, payment.recipient)
+    if payment is None or payment.kind != TransferKind.PAYMENT or owner not in (None, reached):
+        raise NotFound(f"There is no transfer {transfer_id!r}")
     order = lock_orders(session, [order_id]).get(order_id)
-    if order is None or order.env_mode != payment.env_mode:
-        raise NotFound(f"There is no payment order {order_id!r} in the {payment.env_mode} environment")
+    whose = None if order is None else (order.vendor_id, EnvMode(order.env_mode))
+    if order is None or whose is None or whose[1] != payment.env_mode or owner not in (None, whose):
+        problem = Problem(path="payment_order_id", message="Not an order of this vendor in this environment")
+        raise NotFound(f"There is no payment order {order_id!r} in the {payment.env_mode} environment", problem)
     if payment.order_id is not None:
-        raise Conflict(f"Payment {payment_id} belongs to {payment.order_id} already")
+        raise Conflict(f"Transfer {transfer_id} belongs to an order already")
     if payment.state in GONE:
-        raise Conflict(f"Payment {payment_id} is not on its chain any more")
-    if payment.recipient != order.settlement_address:
-        raise Conflict(f"The payment went to {payment.recipient}, the order is paid to {order.settlement_address}")
+        raise Conflict(f"Transfer {transfer_id} is not on its chain any more")
+    if reached != whose:
+        raise Conflict(f"The transfer went to {payment.recipient}, which is no address of the order's vendor")
+    if order.settlement_address is None:
+        raise Conflict("The order can't be paid: it was made without a settlement account")
     give(payment, order, Evidence.ASSIGNED, now)
     session.flush()
-    settle_all(session, {order.id: order}, {order.id} if payment.is_after_close else set(), now)
-    return order.status
+    settle_all(session, {order.id: order}, (), now)
+    return order
+
+
+def _has_reached(session: Session, owner: Owner) -> ColumnElement[bool]:
+    places = load_places(session, owner)
+    shared = [
+        and_(Payment.recipient == address, Payment.chain_id.in_(chains))
+        for address, chains in places.items()
+        if chains is not None
+    ]
+    return or_(Payment.recipient.in_([address for address, chains in places.items() if chains is None]), *shared)
 
 
 def _is_unmatched() -> ColumnElement[bool]:

@@ -1,0 +1,76 @@
+"""By what payment orders are looked for, on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError, validates_schema
+
+from api.domain.orders import OrderStatus, StatusReason
+from api.schemas.addresses import Address, TransactionHash
+from api.schemas.base import BaseSchema
+from api.schemas.deep_objects import DeepObject
+from api.schemas.fields import EnvModeField, TextField
+from api.schemas.payment_links import MomentField
+from api.schemas.routing_fields import ChoiceField, CountField
+
+MAX_PAGE = 100
+DEFAULT_PAGE = 20
+MOST = {"description": "At most so many"}
+RANGES = (("created_from", "created_to"), ("updated_from", "updated_to"))
+
+
+def _describe_moment(text: str) -> dict[str, str]:
+    return {
+        "description": f"{text}: a moment in ISO 8601 with its time zone",
+        "example": "2026-03-01T00:00:00+01:00",
+    }
+
+
+class OrderSearchQuery(BaseSchema):
+    """What orders must have."""
+
+    status = ChoiceField(OrderStatus, metadata={"description": "Orders of this status"})
+    status_reason = ChoiceField(
+        StatusReason, metadata={"description": "Orders with this reason; empty for those without one"}
+    )
+    env_mode = EnvModeField(metadata={"description": "The key's own environment without it"})
+    metadata = DeepObject(
+        metadata={
+            "description": "Entries of the metadata, as `metadata[cart]=7`; several must all be there. Texts, numbers, "
+            "`true`, `false` and `null` are found, as JSON writes them; what is nested is not",
+            "example": {"cart": "7"},
+        }
+    )
+    payer = Address(
+        metadata={"description": "Address whose money came for the order, on any chain", "example": "0x" + "1a" * 20}
+    )
+    transaction_hash = TransactionHash(
+        metadata={
+            "description": "Any transaction of the order, on any chain: payment, deposit, delivery or refund",
+            "example": "0x" + "5f" * 32,
+        }
+    )
+    created_from = MomentField(metadata=_describe_moment("Made at this moment or after it"))
+    created_to = MomentField(metadata=_describe_moment("Made before"))
+    updated_from = MomentField(metadata=_describe_moment("Its status changed last at this moment or after it"))
+    updated_to = MomentField(metadata=_describe_moment("Its status changed last before"))
+
+    @validates_schema
+    def refuse_empty_ranges(self, data: Mapping[str, Any], **_: object) -> None:
+        """Refuse a range that ends before it begins."""
+        wrong = [last for first, last in RANGES if first in data and last in data and data[last] <= data[first]]
+        if wrong:
+            raise ValidationError({name: ["Must be later than the beginning of the range"] for name in wrong})
+
+
+class OrderListQuery(OrderSearchQuery):
+    """Which orders to list."""
+
+    limit = CountField(
+        minimum=1, maximum=MAX_PAGE, load_default=DEFAULT_PAGE, metadata={"description": "At most so many"}
+    )
+    cursor = TextField(
+        max_length=64, metadata={"description": "`next_cursor` of the page before, with the same filters"}
+    )

@@ -1,0 +1,39 @@
+"""The entries of orders' metadata, by which a vendor finds its orders."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.orm import Session
+
+from api.domain.env import EnvMode
+from api.storage.tables import OrderMetadata, PaymentOrder
+
+
+def index_metadata(session: Session, order: PaymentOrder) -> None:
+    """Note by what metadata an order can be found: its texts, numbers, true, false and null, not what is nested."""
+    session.add_all(
+        OrderMetadata(digest=_hash_entry(order.vendor_id, order.env_mode, key, _write(value)), order_id=order.id)
+        for key, value in order.merchant_metadata.items()
+        if value is None or isinstance(value, str | int | float)
+    )
+
+
+def match_metadata(vendor_id: str, env_mode: EnvMode, wanted: Mapping[str, str]) -> list[ColumnElement[bool]]:
+    """Return the conditions that an order has all of these entries; numbers and the like as JSON writes them."""
+    digests = [_hash_entry(vendor_id, env_mode, key, value) for key, value in wanted.items()]
+    return [
+        PaymentOrder.id.in_(select(OrderMetadata.order_id).where(OrderMetadata.digest == digest)) for digest in digests
+    ]
+
+
+def _write(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _hash_entry(vendor_id: str, env_mode: str, key: str, value: str) -> bytes:
+    return hashlib.sha256(json.dumps([vendor_id, env_mode, key, value]).encode()).digest()
