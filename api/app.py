@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 
-from api import blueprints, compression, cors, errors, logs, security, static_files
+from api import blueprints, compression, cors, errors, logs, page_templates, security, static_files
 from api.blueprints.base import Api
 from api.context import attach_resources
 from api.metrics import Metrics
@@ -44,6 +44,7 @@ def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
     logs.install(app)
     compression.install(app)
     static_files.install(app)
+    page_templates.install(app)
     metrics = Metrics()
     metrics.install(app)
     metrics.registry.register(MetricsCollector(shared))

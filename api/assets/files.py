@@ -1,23 +1,23 @@
 """What is served below ``/static``: every file under a name that has a hash of its content.
 
-Scripts and stylesheets are joined with what they import, and made small. All of it is made in memory at the first use,
-which takes a fifth of a second: nothing is installed, kept or out of date.
+Scripts and stylesheets are joined with what they import, and made small: names that nobody outside can see get short.
+All of it is made in memory at the first use, which takes a fifth of a second: nothing is kept or out of date.
 """
 
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from rcssmin import cssmin
-from rjsmin import jsmin
+import minify
 
 from api.assets.encodings import IDENTITY, compress_well, is_compressible
 from api.assets.modules import CannotJoin, join_script, join_stylesheet, list_imports
+from api.assets.words import write_words
 
 FOLDER = Path(__file__).parents[1] / "static"
 HASH_DIGITS = 16
@@ -78,36 +78,39 @@ def read_assets(folder: Path) -> Assets:
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     imported = {other for path in paths if path.suffix in {".js", ".css"} for other in list_imports(path)}
     found = {path.relative_to(folder).as_posix(): path for path in paths if path not in imported}
-    by_name = {name: _make_asset(name, path) for name, path in found.items()}
+    by_name = {name: _make_asset(name, _read_small(path)) for name, path in found.items()}
     return Assets(by_name, {asset.url_name: asset for asset in by_name.values()})
 
 
 @cache
 def load_assets() -> Assets:
-    """Return the files of the pages, made ready once per process."""
-    return read_assets(FOLDER)
+    """Return the files of the pages, made ready once per process; the texts of its scripts are some of them."""
+    files = read_assets(FOLDER)
+    words = {name: _make_asset(name, text.encode()) for name, text in write_words()}
+    return Assets({**files.by_name, **words}, {**files.by_url_name, **{each.url_name: each for each in words.values()}})
 
 
-def _make_asset(name: str, path: Path) -> ServedFile:
-    body = b"".join(_read_small(path))
+def _make_asset(name: str, body: bytes) -> ServedFile:
+    suffix = Path(name).suffix
+    mimetype = _TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
     digest = sha256(body).hexdigest()[:HASH_DIGITS]
-    mimetype = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     bodies = {IDENTITY: body, **(compress_well(body) if is_compressible(mimetype) else {})}
-    stem = name.removesuffix(path.suffix)
-    return ServedFile(url_name=f"{stem}.{digest}{path.suffix}", mimetype=mimetype, digest=digest, bodies=bodies)
+    stem = name.removesuffix(suffix)
+    return ServedFile(url_name=f"{stem}.{digest}{suffix}", mimetype=mimetype, digest=digest, bodies=bodies)
 
 
-def _read_small(path: Path) -> Iterator[bytes]:
+def _read_small(path: Path) -> bytes:
     match path.suffix:
         case ".js":
-            yield _require_text(path, jsmin(join_script(path)))
+            text = join_script(path)
         case ".css":
-            yield _require_text(path, cssmin(join_stylesheet(path)))
+            text = join_stylesheet(path)
+        case ".svg":
+            text = path.read_text(encoding="utf-8")
         case _:
-            yield path.read_bytes()
-
-
-def _require_text(path: Path, small: str | bytes | bytearray) -> bytes:
-    if not isinstance(small, str):
-        raise CannotJoin(f"{path.name} is no text")
+            return path.read_bytes()
+    try:
+        small: str = minify.string(_TYPES[path.suffix], text)
+    except minify.MinifyError as error:
+        raise CannotJoin(f"{path.name}: {error}") from error
     return small.encode()

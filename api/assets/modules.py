@@ -6,11 +6,12 @@ Only what the page's sources use is understood. Everything else is refused, so t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-_IMPORT = re.compile(r'^import (?:(?:\{([^}]*)\}|\* as (\w+)) from )?"\./([\w-]+\.js)";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import (?:\{([\s\w$,]*)\} from )?"\./([\w-]+\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function\*?|class|const) (\w+))", re.MULTILINE)
+_DECLARED = re.compile(r"^(?:async function|function\*?|class|const|let|var) ([\w$]+)", re.MULTILINE)
 _LEFT_OVER = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _DYNAMIC = re.compile(r"^(?!\s*(?://|/?\*)).*\bimport\s*[(.].*$", re.MULTILINE)
 _SHEET_IMPORT = re.compile(r'^@import "([\w-]+\.css)"(?: ([^;"]+))?;$', re.MULTILINE)
@@ -23,21 +24,28 @@ class CannotJoin(Exception):
 
 def list_imports(path: Path) -> tuple[Path, ...]:
     """Return the files that a script or a stylesheet imports, in order."""
-    pattern, group = (_SHEET_IMPORT, 1) if path.suffix == ".css" else (_IMPORT, 3)
+    pattern, group = (_SHEET_IMPORT, 1) if path.suffix == ".css" else (_IMPORT, 2)
     return tuple(path.parent / match[group] for match in pattern.finditer(_read(path)))
 
 
 def join_script(entry: Path) -> str:
     """Return one script that does what `entry` does with all its imports.
 
-    Each module becomes a function that runs once, after those that it imports, and gives what it exports.
+    The modules stand in one block, each after those that it imports, so a name means the same in all of them.
 
     Raises
     ------
     CannotJoin
-        For imports in a circle, or a form of import or export that is not understood.
+        For imports in a circle, a form of import or export that is not understood, or a name with two meanings.
     """
-    return "\n".join(_wrap_module(path) for path in _order_modules(entry, ()))
+    paths = tuple(_order_modules(entry, ()))
+    _require_own_names(paths)
+    return "{\n" + "\n".join(_take_body(path) for path in paths) + "\n}"
+
+
+def list_names(path: Path) -> tuple[str, ...]:
+    """Return what a script declares outside its functions, in order."""
+    return tuple(match[1] for match in _DECLARED.finditer(_EXPORT.sub("", _read(path))))
 
 
 def join_stylesheet(entry: Path) -> str:
@@ -74,26 +82,29 @@ def _order_modules(path: Path, above: tuple[Path, ...], seen: set[Path] | None =
     yield path
 
 
-def _wrap_module(path: Path) -> str:
+def _require_own_names(paths: Iterable[Path]) -> None:
+    """Refuse a name that two modules declare: joined, one would take the other's place."""
+    owners: dict[str, str] = {}
+    for path in paths:
+        for name in list_names(path):
+            if name in owners:
+                raise CannotJoin(f"{path.name}: {name} is declared in {owners[name]} too")
+            owners[name] = path.name
+
+
+def _take_body(path: Path) -> str:
+    """Return a module without its imports and exports."""
     text = _read(path)
-    exported = [match[1] for match in _EXPORT.finditer(text)]
-    body = _EXPORT.sub("", _IMPORT.sub(_take_names, text))
+    for names, file in _IMPORT.findall(text):
+        given = {match[1] for match in _EXPORT.finditer(_read(path.parent / file))}
+        missing = {name.strip() for name in names.split(",")} - given - {""}
+        if missing:
+            raise CannotJoin(f"{path.name}: {file} does not export {', '.join(sorted(missing))}")
+    body = _EXPORT.sub("", _IMPORT.sub("", text))
     refused = _LEFT_OVER.search(body) or _DYNAMIC.search(body)
     if refused:
         raise CannotJoin(f"{path.name}: {refused[0].strip()}")
-    return f"const {_name_variable(path.name)} = (() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();"
-
-
-def _take_names(match: re.Match[str]) -> str:
-    names, whole, file = match.groups()
-    if not names and not whole:
-        return ""
-    taken = whole or f"{{ {re.sub(r' as ', ': ', names)} }}"
-    return f"const {taken} = {_name_variable(file)};"
-
-
-def _name_variable(file: str) -> str:
-    return "$" + re.sub(r"\W", "_", file.removesuffix(".js"))
+    return body
 
 
 def _read(path: Path) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Blueprint, Response, render_template, request
 
+from api.checkout_page.devices import draw_code
 from api.checkout_page.language.languages import choose_strings, mark_language
 from api.checkout_page.page import build_page
 from api.checkout_page.paying.claims import claim_text, describe_offers, explain_refusal
@@ -22,7 +23,7 @@ from api.event_stream import begin_news
 from api.schemas.payments import SimulateSchema
 from api.services.checkout.journey import list_stages
 from api.services.checkout.money_seen import MoneySeen, load_order_and_money
-from api.services.checkout.options import list_options
+from api.services.checkout.options import PaymentOptions, Standing, list_options
 from api.services.checkout.order_versions import require_version
 from api.services.checkout.payable_tokens import list_payable_tokens
 from api.services.checkout.quotes import OrderQuoteRefused, get_order_quote, quote_order
@@ -32,7 +33,7 @@ from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_c
 from api.services.settlement.traces import list_chains_without_traces
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.simulator.actions import simulate
-from api.static_files import allow_inline, read_static
+from api.static_files import allow_inline, read_static, send_if_changed
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' {style}; connect-src 'self'; "
@@ -52,8 +53,9 @@ blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>"
 def page(order_id: str) -> Response:
     """Show an order, to be paid or to see what became of it."""
     shared, texts = get_resources(), choose_strings(request)
+    version = require_version(shared, order_id)  # before the rest: what comes meanwhile must be news
     order, money, state = _load(order_id)
-    shown = build_page(order, money, state, texts, shared.config.base_url)
+    shown = build_page(order, money, state, version, texts, shared.config.base_url)
     response = Response(render_template("payment.html", page=shown, t=texts), mimetype="text/html")
     response.headers["Content-Security-Policy"] = _write_policy()
     return response
@@ -72,6 +74,14 @@ def events(order_id: str) -> Response:
     return begin_news(require_version(get_resources(), order_id), request.headers.get("Last-Event-ID"))
 
 
+@blueprint.get("/code.svg")
+def code(order_id: str) -> Response:
+    """Draw the page's address, for a phone to scan from another screen."""
+    shared = get_resources()
+    require_version(shared, order_id)
+    return Response(draw_code(f"{shared.config.base_url}/payment/{order_id}"), mimetype="image/svg+xml")
+
+
 @blueprint.get("/tokens")
 def tokens(order_id: str) -> dict[str, Any]:
     """List what the order can be paid with."""
@@ -84,7 +94,9 @@ def options(order_id: str) -> dict[str, Any]:
     shared = get_resources()
     asked = bodies.read(request, shared.config.base_url, bodies.OptionsBody)
     told = {(row["chain_id"], row["token_address"].lower()): row["amount"] for row in asked.get("held", ())}
-    return describe_options(list_options(shared, order_id, asked.get("account"), told), choose_strings(request))
+    found = list_options(shared, order_id, asked.get("account"), told)
+    held = {"quote": _hold_best(found)} if asked.get("holds_best") else {}
+    return describe_options(found, choose_strings(request)) | held
 
 
 @blueprint.post("/quote")
@@ -92,11 +104,7 @@ def quote(order_id: str) -> dict[str, Any]:
     """Hold a price for a minute."""
     shared = get_resources()
     chosen = bodies.read(request, shared.config.base_url, bodies.QuoteBody)
-    held = quote_order(shared, order_id, **chosen)
-    order = load_public_order(shared, order_id)
-    with shared.database.read() as session:
-        untraced = list_chains_without_traces(session, order.env_mode)
-    return quote_json(held, order, shared.clock.now(), choose_strings(request), untraced)
+    return _hold_price(order_id, chosen["chain_id"], chosen["token_address"])
 
 
 @blueprint.post("/pay")
@@ -158,7 +166,7 @@ def claim(order_id: str) -> dict[str, Any]:
 
 COSTLY = frozenset(view.__name__ for view in (options, transactions, claim))
 """They search many routes or ask chains, so they are counted as routing is."""
-_KEPT = frozenset(f"{blueprint.name}.{view.__name__}" for view in (page, tokens))
+_KEPT = frozenset(f"{blueprint.name}.{view.__name__}" for view in (page, code, tokens))
 
 
 @blueprint.errorhandler(OrderQuoteRefused)
@@ -186,14 +194,34 @@ def for_people(response: Response) -> Response:
         response.set_data(render_template("payment_problem.html", problem=problem, t=texts))
         response.mimetype = "text/html"
         response.headers["Content-Security-Policy"] = _write_policy()
-    response.headers["Cache-Control"] = "no-store"
+    is_kept = request.endpoint in _KEPT and response.status_code == HTTPStatus.OK
+    response.headers["Cache-Control"] = ASK_FIRST if is_kept else "no-store"
     is_secure = get_resources().config.base_url.startswith("https:")
     mark_language(request, response, keeps_choice=is_page, is_secure=is_secure)
-    if request.endpoint in _KEPT and response.status_code == HTTPStatus.OK:
-        response.headers["Cache-Control"] = ASK_FIRST
+    if is_kept:
         response.add_etag(weak=True)
-        response.make_conditional(request)
+        send_if_changed(response)
     return response
+
+
+def _hold_price(order_id: str, chain_id: int, token_address: str) -> dict[str, Any]:
+    shared = get_resources()
+    held = quote_order(shared, order_id, chain_id, token_address)
+    order = load_public_order(shared, order_id)
+    with shared.database.read() as session:
+        untraced = list_chains_without_traces(session, order.env_mode)
+    return quote_json(held, order, shared.clock.now(), choose_strings(request), untraced)
+
+
+def _hold_best(found: PaymentOptions) -> dict[str, Any] | None:
+    """Hold the price of the first way to pay; None where the wallet can't pay so, or the page has to ask why not."""
+    best = next(iter(found.options), None)
+    if best is None or best.standing != Standing.ENOUGH:
+        return None
+    try:
+        return _hold_price(found.order.order_id, best.choice.token.chain_id, best.choice.token.address)
+    except OrderQuoteRefused:
+        return None
 
 
 def _load(order_id: str, quote_id: str | None = None) -> tuple[PublicOrder, MoneySeen, PageState]:

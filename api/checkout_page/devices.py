@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from types import MappingProxyType
 from urllib.parse import quote
 
 import segno
-from markupsafe import Markup
 
 from api.checkout_page.look.avatars import Avatar, dress_wallet
 
@@ -30,14 +30,13 @@ class Devices:
     """Where else an order can be paid."""
 
     page_url: str
-    qr_svg: Markup
     wallet_links: tuple[WalletLink, ...]
 
 
 def describe_devices(page_url: str, *, needs_wallet: bool) -> Devices:
     """Return the ways to open a page elsewhere; those into wallets only where one is needed to pay."""
     links = list_wallet_links(page_url) if needs_wallet else ()
-    return Devices(page_url=page_url, qr_svg=draw_qr(page_url), wallet_links=links)
+    return Devices(page_url=page_url, wallet_links=links)
 
 
 def list_wallet_links(page_url: str) -> tuple[WalletLink, ...]:
@@ -47,10 +46,12 @@ def list_wallet_links(page_url: str) -> tuple[WalletLink, ...]:
     )
 
 
-def draw_qr(url: str) -> Markup:
-    """Draw the code of an address, to be scanned from this screen by a phone."""
-    drawing = segno.make(url, error="m", micro=False).svg_inline(border=2, omitsize=True, svgclass=None, lineclass=None)
-    return Markup(drawing)  # noqa: S704 - drawn here, from modules of the code only
+def draw_code(url: str) -> bytes:
+    """Draw the code of an address as SVG, to be scanned from this screen by a phone."""
+    drawing = BytesIO()
+    code = segno.make(url, error="m", micro=False)
+    code.save(drawing, kind="svg", xmldecl=False, border=2, omitsize=True, svgclass=None, lineclass=None)
+    return drawing.getvalue()
 
 
 def _encode(text: str) -> str:

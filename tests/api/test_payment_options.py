@@ -232,6 +232,32 @@ def test_the_test_wallet_holds_everything(shop: Shop) -> None:
     assert (found["options"][0]["symbol"], found["options"][0]["chain_id"]) == ("USDC", BASE)
 
 
+def test_the_best_price_is_held_with_the_answer_if_that_is_wanted(shop: Shop) -> None:
+    order_id = shop.create(order_price={"currency": "USDC", "amount": PRICE, "decimals": 6})
+    path = f"/payment/{order_id}/options"
+    assert "quote" not in shop.client.post(path, json={}).get_json()
+    found = shop.client.post(path, json={"holdsBest": True}).get_json()
+    best, held = found["options"][0], found["quote"]
+    assert (held["chain_id"], held["symbol"], held["pay_text"]) == (8453, "USDC", best["pay_text"])
+    alone = shop.client.post(f"/payment/{order_id}/quote", json={"chainId": 8453, "token": best["address"]}).get_json()
+    assert held.keys() == alone.keys()
+    assert held["quote_id"] != alone["quote_id"]
+    paid = shop.client.post(f"/payment/{order_id}/pay", json={"quote_id": held["quote_id"]})
+    assert paid.status_code == 200
+
+
+def test_no_price_is_held_that_the_wallet_can_not_pay(open_till: Callable[..., Till]) -> None:
+    till = open_till(FakeChain(fails=True))
+    assert till.ask(till.order(), holdsBest=True)["quote"] is None
+
+
+def test_a_closed_order_holds_no_price(shop: Shop) -> None:
+    order_id = shop.create()
+    shop.client.post(f"/payment/{order_id}/simulate", json={"action": "expire"})
+    found = shop.client.post(f"/payment/{order_id}/options", json={"holdsBest": True}).get_json()
+    assert found == {"options": [], "unread": [], "quote": None}
+
+
 def test_no_endpoint_and_no_metadata_is_told(open_till: Callable[..., Till]) -> None:
     till = open_till(FakeChain(fails=True))
     text = str(till.ask(till.order()))
@@ -248,6 +274,8 @@ def test_no_endpoint_and_no_metadata_is_told(open_till: Callable[..., Till]) -> 
         {"account": PAYER, "held": [{"chainId": 10, "token": PAYER, "amount": str(2**256)}]},
         {"account": PAYER, "held": [{"chainId": 10, "token": PAYER, "amount": "1"}] * 17},
         {"account": PAYER, "url": "http://evil.example"},
+        {"holdsBest": 2},
+        {"holdsBest": "true"},
     ],
 )
 def test_hostile_questions_are_refused(shop: Shop, body: dict[str, Any]) -> None:

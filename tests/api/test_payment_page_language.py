@@ -36,9 +36,9 @@ def test_pages_and_answers_are_in_the_customers_language(client: FlaskClient, pa
     assert status.get_json()["title"] == strings.status["created"]["title"]
     tokens = client.get(f"{path}/tokens", headers=headers).get_json()
     assert strings.page["token_hint"] in str(tokens)
-    for response in (page, status):
-        assert response.headers["Vary"] == "Accept-Language, Cookie, X-Page-Language, Accept-Encoding"
-        assert "Set-Cookie" not in response.headers
+    assert page.headers["Vary"] == "Accept-Language, Cookie, X-Page-Language, Accept-Encoding"
+    assert status.headers["Vary"] == "Accept-Encoding", "nobody keeps it"
+    assert not any("Set-Cookie" in response.headers for response in (page, status))
     assert [each.headers["Cache-Control"] for each in (page, status)] == ["private, no-cache", "no-store"]
     missing = client.get("/payment/po_unknown", headers=headers)
     assert (missing.status_code, missing.mimetype) == (404, "text/html")

@@ -109,5 +109,6 @@ def test_a_payer_says_by_which_quote(client: FlaskClient, resources: Resources, 
 
 def test_the_server_draws_the_tab(client: FlaskClient, order: PublicOrder) -> None:
     page = client.get(f"/payment/{order.order_id}").text
-    assert re.search(r'id="tab-icon" href="/static/[^"]*icon-waiting[^"]*"', page)
+    (icon,) = re.findall(r'id="tab-icon" href="(data:image/svg\+xml,[^"]+)"', page)
+    assert f'data-waiting="{icon}"' in page
     assert "<title>Pay \u2068Tea &amp; Co\u2069</title>" in page

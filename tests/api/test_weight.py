@@ -102,6 +102,31 @@ def test_a_page_that_has_changed_is_sent(client: FlaskClient, path: str) -> None
     assert again.headers["ETag"] != first.headers["ETag"]
 
 
+def test_a_page_says_which_version_it_shows(client: FlaskClient, path: str) -> None:
+    """The stream begins with the same, until something happens."""
+
+    def read_both() -> tuple[str, str]:
+        shown = re.search(r'"version":"([0-9a-f]{18})"', client.get(path).text)
+        told = re.search(r"^id: (\w+)$", client.get(f"{path}/events").text, re.MULTILINE)
+        assert shown is not None
+        assert told is not None
+        return shown[1], told[1]
+
+    before, told = read_both()
+    assert before == told
+    client.post(f"{path}/simulate", json={"action": "expire"})
+    after, told = read_both()
+    assert after == told != before
+
+
+def test_the_code_is_a_drawing_of_the_pages_address(client: FlaskClient, path: str) -> None:
+    answer = client.get(f"{path}/code.svg")
+    assert (answer.status_code, answer.mimetype) == (200, "image/svg+xml")
+    assert answer.text.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert answer.headers["Cache-Control"] == "private, no-cache"
+    assert client.get("/payment/po_unknown/code.svg").status_code == 404
+
+
 def test_an_order_that_is_not_there_is_kept_by_nobody(client: FlaskClient) -> None:
     missing = ask(client, "/payment/po_unknown")
     assert missing.status_code == 404

@@ -24,6 +24,12 @@ def expect_heading(page: Page, text: str) -> None:
     expect(page.get_by_role("heading", name=text)).to_be_visible()
 
 
+def expect_tab_icon(page: Page, name: str) -> None:
+    """Expect the browser's tab to have the icon of this name."""
+    link = page.locator("#tab-icon")
+    expect(link).to_have_attribute("href", link.get_attribute(f"data-{name}") or "no such icon")
+
+
 def read_stages(page: Page) -> list[str]:
     """Return the stages, each with its state."""
     return [

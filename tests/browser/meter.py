@@ -19,8 +19,6 @@ PAINTS = """() => ({
   first_paint_ms: performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
   interactive_ms: performance.getEntriesByName('interactive')[0]?.startTime,
 })"""
-FETCH_ICON = "() => fetch(document.querySelector('link[rel=icon]').href).then((response) => response.blob())"
-"""A browser without a screen fetches none by itself."""
 
 
 @dataclass
@@ -92,7 +90,6 @@ def reload_page(page: Page) -> tuple[Visit, dict[str, float]]:
 def _wait_until_ready(page: Page, visit: Visit) -> dict[str, float]:
     """Wait for the page's own mark, and for what it asked for before; a stream of events goes on."""
     page.wait_for_function(INTERACTIVE)
-    page.evaluate(FETCH_ICON)
     deadline = monotonic() + PATIENCE_S
     while not all(each.is_over for each in visit.asked.values()):
         if monotonic() > deadline:

@@ -33,6 +33,7 @@ def _source() -> str:
 
 def read_code(element: Locator) -> str | None:
     """Return what the code says that an element shows, or None where there is none to be read."""
+    element.evaluate("(picture) => picture.decode()")
     picture = base64.b64encode(element.screenshot()).decode()
     page = element.page.context.new_page()
     page.evaluate(_source())

@@ -190,7 +190,14 @@ def _compile_kernels(market: MarketService) -> None:
 def _serving(resources: Resources, listener: socket.socket) -> Iterator[None]:
     app = compose(build_app(resources), threads=8)
     server = uvicorn.Server(
-        uvicorn.Config(app, http=EndingProtocol, log_config=None, ws="websockets-sansio", lifespan="off")
+        uvicorn.Config(
+            app,
+            http=EndingProtocol,
+            log_config=None,
+            ws="websockets-sansio",
+            lifespan="off",
+            server_header=False,
+        )
     )
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()

@@ -12,10 +12,9 @@ from api import order_stream
 from api.services.orders.expiry import expire_orders
 from api.services.settlement.watching.watcher import watch
 from tests.browser.conftest import Tab
-from tests.browser.customer import come_back, expect_heading, read_stages, simulate
+from tests.browser.customer import come_back, expect_heading, expect_tab_icon, read_stages, simulate
 
 SOON_MS = 3_000
-ICON = r"^/static/payment/icon-{}\.[0-9a-f]{{16}}\.svg$"
 
 
 def work_unseen(tab: Tab, seconds: float = 1) -> None:
@@ -153,7 +152,7 @@ def test_title_and_icon_tell_the_state(tab: Tab) -> None:
 
     def expect_tab(title: str, name: str) -> None:
         expect(page).to_have_title(re.compile(title))
-        expect(icon).to_have_attribute("href", re.compile(ICON.format(name)))
+        expect_tab_icon(page, name)
         urls.add(str(icon.get_attribute("href")))
 
     expect_tab("^Pay .*Tea & Co", "waiting")

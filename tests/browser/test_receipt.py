@@ -18,7 +18,7 @@ from api.services.orders.refunds import RefundRequest
 from api.services.orders.views import PublicOrder
 from api.storage.tables import Payment
 from tests.browser.conftest import FOLDER, Tab
-from tests.browser.customer import expect_heading, read_rows, simulate
+from tests.browser.customer import expect_heading, expect_tab_icon, read_rows, simulate
 
 PHONE = {"viewport": {"width": 320, "height": 640}}
 
@@ -119,8 +119,7 @@ def test_an_underpaid_order_says_what_came_and_what_is_due(tab: Tab) -> None:
     wanted = {"price": ["42.50 USDC"], "arrived": ["21.25 USDC"], "due": ["21.25 USDC"]}
     assert read_rows(page, "#banner [data-amounts]") == wanted
     expect(page.locator("#receipt")).to_be_hidden()
-    icon = re.compile(r"^/static/payment/icon-problem\.[0-9a-f]{16}\.svg$")
-    expect(page.locator("#tab-icon")).to_have_attribute("href", icon)
+    expect_tab_icon(page, "problem")
     page.reload()
     expect(page.locator("#banner")).to_be_visible()
     assert read_rows(page, "#banner [data-amounts]") == wanted

@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
+from api.assets.files import FOLDER
+from api.assets.modules import list_names
 from api.domain.simulation import Action
 from api.services.simulator.actions import simulate
 from tests.browser.conftest import Tab
 from tests.browser.meter import reload_page, visit_page
 from tests.browser.shop import Shop
 
-FIRST_VISIT_BYTES, FIRST_VISIT_REQUESTS = 44_000, 8
-"""The aim is 35,000 bytes, which is missed: see docs/checkout-page.md."""
-RELOAD_BYTES = 5_600
-"""The aim is 3,000 bytes."""
-PAGE_BYTES = 16_400
-"""The aim is 14,600, ten segments of 1,460 bytes: what a server sends before it waits to hear that they arrived
-(RFC 6928)."""
+FIRST_VISIT_BYTES, FIRST_VISIT_REQUESTS = 35_000, 6
+RELOAD_BYTES, RELOAD_REQUESTS = 3_050, 3
+"""The ids of orders and quotes are random, and become shorter or longer by some bytes."""
+PAGE_BYTES = 13_600
+"""Below 14,600, ten segments of 1,460 bytes: what a server sends before it waits to hear of them (RFC 6928)."""
 PAINTED = "() => performance.getEntriesByName('first-contentful-paint').length"
 
 
@@ -40,6 +40,7 @@ def test_a_first_visit_and_a_reload_are_light(customer: Page, shop: Shop) -> Non
     again, _ = reload_page(customer)
     print(f"reload: {again}")
     assert again.n_bytes <= RELOAD_BYTES
+    assert len(again.crossings) <= RELOAD_REQUESTS
     assert not [each for each in again.crossings if "static/" in each.name]
 
 
@@ -49,7 +50,7 @@ def test_another_order_brings_no_file_again(customer: Page, shop: Shop) -> None:
     assert not [each for each in second.crossings if "static/" in each.name]
 
 
-def test_the_page_itself_is_little_more_than_the_first_flight(customer: Page, shop: Shop) -> None:
+def test_the_page_itself_comes_in_the_first_flight(customer: Page, shop: Shop) -> None:
     url = shop.url(shop.order())
     visit, _ = visit_page(customer, url)
     (page,) = [each for each in visit.crossings if each.url == url]
@@ -76,6 +77,18 @@ def test_going_back_shows_what_holds_now(customer: Page, shop: Shop) -> None:
     expect(customer.get_by_role("heading", name="This order has expired")).to_be_visible()
 
 
+def test_what_happens_while_the_page_travels_is_not_missed(tab: Tab) -> None:
+    """The page says which version of the order it shows; the stream begins with another one."""
+
+    def happen(route: Route) -> None:
+        simulate(tab.shop.resources, tab.order_id, Action.EXPIRE)
+        route.continue_()
+
+    tab.page.route("**/events", happen, times=1)
+    page = tab.open()
+    expect(page.get_by_role("heading", name="This order has expired")).to_be_visible()
+
+
 def test_the_page_alone_is_painted(tab: Tab) -> None:
     """Nothing but the page itself has come: no script, no stylesheet, no icon."""
     tab.expected.append("Failed to load resource")
@@ -88,3 +101,28 @@ def test_the_page_alone_is_painted(tab: Tab) -> None:
     assert "main.js" in {re.sub(r"\.\w{16}\.", ".", route.request.url.rpartition("/")[2]) for route in held}
     for route in held:
         route.abort()
+
+
+def test_no_name_of_the_joined_script_hides_one_of_the_browser(customer: Page) -> None:
+    """Modules had names of their own; joined, each name holds in all of them."""
+    names = [name for path in (FOLDER / "payment").glob("*.js") for name in list_names(path)]
+    assert len(names) > 100
+    assert customer.evaluate("(names) => names.filter((name) => name in window)", names) == []
+
+
+def test_the_code_is_fetched_by_who_looks_at_it(tab: Tab) -> None:
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(request.url))
+    page = tab.open()
+    expect(tab.pay_button).to_be_visible()
+    assert not [url for url in asked if url.endswith("code.svg")]
+    with page.expect_response("**/code.svg") as answer:
+        page.get_by_text("Pay on your phone").click()
+    assert (answer.value.status, answer.value.headers["content-type"]) == (200, "image/svg+xml; charset=utf-8")
+
+
+def test_a_page_whose_texts_did_not_come_says_so(tab: Tab) -> None:
+    tab.expected += ["Failed to load resource", "the texts of the page have not come"]
+    tab.context.route("**/words-*.js", lambda route: route.abort())
+    page = tab.open()
+    expect(page.get_by_role("heading", name="This page needs JavaScript to take a payment")).to_be_visible()

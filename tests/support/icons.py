@@ -1,20 +1,20 @@
-"""The sprite of the checkout page: one symbol for each token, chain and wallet that a licence lets us draw.
+"""The sprites of the checkout page: one symbol for each token, chain and wallet that a licence lets us draw.
 
 ``python -m tests.support.icons`` draws it anew from the npm package ``@web3icons/core`` (MIT). Nothing is fetched when
-the page is served: the sprite is committed. Where a token has no icon here, the page shows its letter.
+the page is served: the sprites are committed. Where a token has no icon here, the page shows its letter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 from tests.support.npm import Package, fetch
 
-SPRITE = Path(__file__).parents[2] / "api" / "static" / "payment" / "icons.svg"
+FOLDER = Path(__file__).parents[2] / "api" / "static" / "payment"
 WEB3ICONS = Package(
     "@web3icons/core",
     "4.0.56",
@@ -31,6 +31,10 @@ OF_CHAIN = {"ARB": 42161}
 """Tokens whose drawing here is too long, and is the chain's."""
 MAIN = {"ETH", "WETH", "POL", "WPOL", "USDC", "USDT", "DAI", "USDe", "PYUSD", "EURC", "WBTC", "ARB", "OP"}
 """What most people pay with: drawn in any case."""
+FIRST = {"ETH", "WETH", "POL", "WPOL", "USDC", "USDT", "DAI"}
+"""What the first look at a page may show, beside chains and wallets. Who sees the list fetches the other sprite too."""
+MORE = "more-"
+"""Begins the names in the other sprite."""
 LONGEST = 350
 """Drawings of other tokens that have more characters are left out: each byte is waited for by every customer."""
 PLACES = 1
@@ -38,9 +42,15 @@ GROUND, WIDE_GROUND = "M24 0H0v24h24z", "M28-4H-4v32h32z"
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 
 
-def draw_sprite() -> str:
-    """Return the whole sprite."""
-    symbols = "\n".join(_write_symbol(name, drawing) for name, drawing in _draw_all())
+def draw_sprites() -> Iterator[tuple[str, str]]:
+    """Yield the name and the content of each sprite."""
+    drawn = tuple(_draw_all())
+    yield "icons.svg", _write_sprite(each for each in drawn if not each[0].startswith(MORE))
+    yield "icons-more.svg", _write_sprite(each for each in drawn if each[0].startswith(MORE))
+
+
+def _write_sprite(drawn: Iterable[tuple[str, str]]) -> str:
+    symbols = "\n".join(_write_symbol(name, drawing) for name, drawing in drawn)
     return f'<svg xmlns="http://www.w3.org/2000/svg">\n<!-- {NOTICE} -->\n{symbols}\n</svg>\n'
 
 
@@ -62,7 +72,7 @@ def _draw_all() -> Iterator[tuple[str, str]]:
         if ground:
             drawing = re.sub(r'fill="[^"]*"', f'fill="{ground}"', drawing, count=1)
         if drawing and (info.symbol in MAIN or len(drawing) <= LONGEST):
-            yield info.symbol.lower(), drawing
+            yield ("" if info.symbol in FIRST else MORE) + info.symbol.lower(), drawing
 
 
 def _draw(kind: str, name: str) -> str:
@@ -107,4 +117,5 @@ def _round_path(path: str) -> str:
 
 
 if __name__ == "__main__":
-    SPRITE.write_text(draw_sprite(), encoding="utf-8")
+    for file, content in draw_sprites():
+        (FOLDER / file).write_text(content, encoding="utf-8")

@@ -43,7 +43,7 @@ def choose_strings(request: Request) -> Strings:
 
 
 def mark_language(request: Request, response: Response, *, keeps_choice: bool, is_secure: bool) -> None:
-    """Say what an answer's language depends on, and let the browser remember one that was chosen by hand.
+    """Say what the language of an answer that is kept depends on, and let the browser remember a choice made by hand.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ def mark_language(request: Request, response: Response, *, keeps_choice: bool, i
     is_secure : bool
         Whether the browser may send the choice over encrypted connections only.
     """
-    response.vary.update(VARY)
+    if not response.cache_control.no_store:
+        response.vary.update(VARY)
     chosen = _find_locale(request.args.get(PARAMETER, "")) if keeps_choice else None
     if chosen is not None:
         response.set_cookie(

@@ -1,4 +1,4 @@
-"""Icons of tokens, chains and wallets from the page's own sprite; letters on coloured discs for what has none."""
+"""Icons of tokens, chains and wallets from the page's own sprites; letters on coloured discs for what has none."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from typing import TypedDict
 from routing_engine.reference import token_registry
 
 HUES = 12
-SPRITE = Path(__file__).parents[2] / "static" / "payment" / "icons.svg"
+_FOLDER = Path(__file__).parents[2] / "static" / "payment"
+SPRITES = (_FOLDER / "icons.svg", _FOLDER / "icons-more.svg")
+MORE = "more-"
+"""Begins the names in the second sprite, which is fetched where one of them is shown."""
 
 
 class Avatar(TypedDict):
-    """What stands for a thing: a symbol of the sprite or "", and the letter and colour under it."""
+    """What stands for a thing: a symbol of a sprite or "", and the letter and colour under it."""
 
     icon: str
     letter: str
@@ -25,7 +28,7 @@ class Avatar(TypedDict):
 def dress_token(chain_id: int, address: str, symbol: str) -> Avatar:
     """Return what stands for a token; only a listed contract gets an icon, whatever another one calls itself."""
     info = token_registry.info_of(chain_id, address)
-    return _dress(symbol, info.symbol.lower() if info else "")
+    return _dress(symbol, *((info.symbol.lower(), MORE + info.symbol.lower()) if info else ()))
 
 
 def dress_chain(chain_id: int, name: str) -> Avatar:
@@ -50,9 +53,11 @@ def pick_hue(name: str) -> int:
 
 @cache
 def list_icons() -> frozenset[str]:
-    """Return the names of the sprite's symbols."""
-    return frozenset(re.findall(r'<symbol id="([^"]+)"', SPRITE.read_text(encoding="utf-8")))
+    """Return the names of the sprites' symbols."""
+    texts = (path.read_text(encoding="utf-8") for path in SPRITES)
+    return frozenset(name for text in texts for name in re.findall(r'<symbol id="([^"]+)"', text))
 
 
-def _dress(name: str, icon: str) -> Avatar:
-    return Avatar(icon=icon if icon in list_icons() else "", letter=pick_letter(name), hue=pick_hue(name))
+def _dress(name: str, *icons: str) -> Avatar:
+    icon = next((each for each in icons if each in list_icons()), "")
+    return Avatar(icon=icon, letter=pick_letter(name), hue=pick_hue(name))

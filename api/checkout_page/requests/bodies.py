@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from flask import Request
-from marshmallow import Schema, ValidationError, validate
+from marshmallow import Schema, ValidationError, fields, validate
 
 from api.checkout_page.requests.same_origin import require_same_origin
 from api.domain.errors import InvalidData
@@ -50,9 +50,10 @@ class HeldBody(BaseSchema):
 
 
 class OptionsBody(BaseSchema):
-    """The wallet whose ways to pay are wanted; without one those of anybody."""
+    """The wallet whose ways to pay are wanted, without one those of anybody; and whether to hold the best price."""
 
     account = Address()
+    holds_best = fields.Boolean(data_key="holdsBest", truthy={True}, falsy={False})
     held = ListField(ObjectField(HeldBody), max_length=MOST_HELD)
 
 

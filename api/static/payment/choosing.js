@@ -67,7 +67,7 @@ export class Choosing {
   async #read() {
     if (this.connection) await (this.#restored ??= this.connection.restore());
     this.#isReady = true;
-    await this.options.read(this.connection?.current ?? null);
+    await this.options.read(this.connection?.current ?? null, !this.#isTouched && this.#knowsWallet);
   }
 
   #receive(found) {
@@ -80,7 +80,7 @@ export class Choosing {
     if (chosen) this.quoting.judge(chosen);
     if (this.#isTouched || !this.#knowsWallet || best?.standing !== "enough") return;
     this.#isTouched = true;
-    this.quoting.choose(best, { isQuiet: true });
+    this.quoting.choose(best, { isQuiet: true, held: found.quote });
   }
 
   /** Whether it is known who pays; only then anything is chosen. */

@@ -1,5 +1,7 @@
 // Small helpers around the server's HTML. Text goes in as text, never as markup.
 
+const MORE = "more-"; // begins the names in the sprite that few need
+
 export const byId = (id) => document.getElementById(id);
 
 /** Show or hide an element. */
@@ -47,7 +49,8 @@ function drawIcon(name, kind = "whole") {
   const drawing = byId("avatar-icon").content.firstElementChild.cloneNode(true);
   drawing.classList.add(kind);
   const use = drawing.firstElementChild;
-  use.setAttribute("href", `${use.getAttribute("href")}#${name}`);
+  const sprite = name.startsWith(MORE) ? use.dataset.more : use.getAttribute("href");
+  use.setAttribute("href", `${sprite}#${name}`);
   return drawing;
 }
 

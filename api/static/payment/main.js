@@ -34,12 +34,14 @@ let retry = null;
 let showsSent = false;
 let paysAnyway = false;
 
-const { path, state: firstState, merchant, strings, words, is_simulated: isSimulated } = JSON.parse(byId("checkout").dataset.page);
+const { path, state: firstState, version, merchant, words, is_simulated: isSimulated } = JSON.parse(byId("checkout").dataset.page);
+const strings = window.pageWords; // of the page's language, from a file of its own
+if (!strings) throw new Error("the texts of the page have not come"); // it goes on saying that its scripts did not
 const api = new Api(path);
 const sent = new Sent(firstState.payment_order_id);
 const look = new Look(strings, sent);
 const polling = new Polling(() => api.status(showsSent ? sent.quoteId : null), (state) => apply(state), showTrouble);
-const news = new News(`${path}/events`, () => polling.now(), () => polling.every(pace(current)));
+const news = new News(`${path}/events`, isFresh() ? version : "", () => polling.now(), () => polling.every(pace(current)));
 const steps = new Steps((isLate) => showContact(current, isLate));
 const reporting = new Reporting(api, sent);
 const connection = isSimulated ? null : new Connection(strings, () => choosing.reconsider());
@@ -74,9 +76,14 @@ function start() {
   window.addEventListener("focus", () => look.begin());
   window.addEventListener("storage", ({ key }) => { if (key === sent.key) apply(current, true); });
   apply(firstState);
-  if (!awaitsNews(firstState)) polling.now(); // otherwise the stream's first word, or its lack, makes it ask
+  if (!awaitsNews(firstState) || showsSent) polling.now(); // otherwise the stream's first word, or its lack, makes it ask
   reporting.start();
   if (byId("pay").hidden) performance.mark("interactive");
+}
+
+/** Whether the server has just said that this page holds: who goes back is shown one that was kept, unasked. */
+function isFresh() {
+  return performance.getEntriesByType("navigation")[0]?.type !== "back_forward";
 }
 
 /** Show a state of the order and do what it asks for; the same state again changes only what was looked up. */

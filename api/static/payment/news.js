@@ -1,6 +1,6 @@
 // Hears from the server that an order has changed. What has changed is asked for as ever: this only says when.
 
-const AGAIN_MS = 60_000;
+const RECONNECT_MS = 60_000;
 
 export class News {
   #source = null;
@@ -9,11 +9,13 @@ export class News {
 
   /**
    * @param {string} url
+   * @param {string} known the version that the page shows: to hear it is no news
    * @param {() => void} onNews something has changed, or may have
    * @param {(isLive: boolean) => void} onLive whether news can be had this way
    */
-  constructor(url, onNews, onLive) {
+  constructor(url, known, onNews, onLive) {
     this.url = url;
+    this.known = known;
     this.onNews = onNews;
     this.onLive = onLive;
     window.addEventListener("pagehide", () => this.stop());
@@ -31,7 +33,7 @@ export class News {
     const source = new EventSource(this.url);
     this.#source = source;
     source.addEventListener("open", () => this.#live(true));
-    source.addEventListener("message", () => this.onNews());
+    source.addEventListener("message", ({ lastEventId }) => this.#hear(lastEventId));
     source.addEventListener("error", () => {
       this.#live(false);
       if (source.readyState === EventSource.CLOSED) this.#later(); // refused; a lost connection is tried by the browser
@@ -46,6 +48,12 @@ export class News {
     this.#isLive = false;
   }
 
+  #hear(version) {
+    const isNews = version !== this.known;
+    this.known = ""; // only the first word can be what the page shows
+    if (isNews) this.onNews();
+  }
+
   #live(isLive) {
     if (this.#isLive === isLive) return;
     this.#isLive = isLive;
@@ -55,6 +63,6 @@ export class News {
   #later() {
     this.#source = null;
     this.onNews();
-    this.#timer = setTimeout(() => this.start(), AGAIN_MS);
+    this.#timer = setTimeout(() => this.start(), RECONNECT_MS);
   }
 }

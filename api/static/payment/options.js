@@ -13,14 +13,15 @@ export class Options {
     this.onFound = onFound;
   }
 
-  /** Read them for a wallet, or for nobody; what was asked before counts no more. */
-  async read(connected) {
+  /** Read them for a wallet, or for nobody, and hold the best one's price if wanted; what was asked before counts no more. */
+  async read(connected, holdsBest) {
     this.stop();
     const asked = this.#asked;
     const account = connected ? { account: connected.account } : {};
-    let found = await this.api.options(account);
+    const best = holdsBest ? { holdsBest } : {};
+    let found = await this.api.options({ ...account, ...best });
     const held = connected && found.unread.length ? await heldBy(connected, found) : [];
-    if (held.length) found = await this.api.options({ ...account, held });
+    if (held.length) found = await this.api.options({ ...account, ...best, held });
     if (asked !== this.#asked) return;
     this.onFound(found);
     if (found.unread.length && connected) this.#lookAgain(account, held, asked, 1);

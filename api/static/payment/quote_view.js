@@ -2,7 +2,7 @@
 
 import { announce, byId, dressAvatar, fill, fillList, fillSlots, toggle } from "./dom.js";
 
-const ALL = ["pay-bar", "prompts", "refresh", "held", "price-change", "shortage"];
+const ACTIONS = ["pay-bar", "prompts", "refresh", "held", "price-change", "shortage"];
 
 /** Show what was chosen while its price is on the way. */
 export function showChoice(choice) {
@@ -87,7 +87,7 @@ export function showHeld(left, words) {
 }
 
 export function hideActions() {
-  for (const id of ALL) toggle(byId(id), false);
+  for (const id of ACTIONS) toggle(byId(id), false);
 }
 
 /** Let the exact amount be copied, where the browser can. */

@@ -2,7 +2,9 @@
 
 import { announce, byId, fill, focusOn } from "./dom.js";
 import { Countdown, inSeconds } from "./countdown.js";
-import * as view from "./quote_view.js";
+import {
+  hideActions, showChange, showChoice, showHeld, showLoading, showPaused, showPayButton, showQuote, showShortage,
+} from "./quote_view.js";
 
 const MAX_REFRESHES = 10;
 
@@ -49,17 +51,17 @@ export class Quoting {
     return this.#choice;
   }
 
-  /** Ask for the price of another token; quietly where nobody has asked for it. */
-  choose(choice, { isQuiet = false } = {}) {
+  /** Ask for the price of another token, or take the one that is held; quietly where nobody has asked for it. */
+  choose(choice, { isQuiet = false, held = null } = {}) {
     this.#choice = choice;
     this.#quote = this.#agreed = null;
     this.#refreshes = 0;
-    view.showChoice(choice);
+    showChoice(choice);
     if (!isQuiet) {
       focusOn(byId("review-title"));
       announce(this.strings.loading_quote);
     }
-    return this.#ask();
+    return this.#ask(held);
   }
 
   /** Take news of what the wallet holds of the chosen token. */
@@ -106,30 +108,30 @@ export class Quoting {
   /** Offer nothing until the customer has looked into the wallet. */
   pause() {
     this.#countdown.stop();
-    view.hideActions();
+    hideActions();
   }
 
   #refresh() {
     this.#isWaitingForPage = document.hidden;
-    if (this.#isWaitingForPage) return view.showPaused();
+    if (this.#isWaitingForPage) return showPaused();
     this.#refreshes += 1;
     if (this.#refreshes <= MAX_REFRESHES) return this.#ask();
-    view.showPaused();
+    showPaused();
     return announce(this.strings.quote_paused);
   }
 
-  async #ask() {
+  async #ask(held = null) {
     if (!this.#choice) return;
     const asked = ++this.#asked;
     this.#isHeld = false;
     this.#countdown.stop();
     try {
-      const quote = await this.api.quote(this.#choice.chain_id, this.#choice.address);
+      const quote = held ?? await this.api.quote(this.#choice.chain_id, this.#choice.address);
       if (asked === this.#asked) this.#receive(quote);
     } catch (problem) {
       if (asked !== this.#asked) return;
-      view.showLoading(false);
-      view.hideActions();
+      showLoading(false);
+      hideActions();
       this.onProblem(problem);
     }
   }
@@ -153,7 +155,7 @@ export class Quoting {
 
   #show(quote) {
     const hadFocus = ["refresh", "pay-button"].includes(document.activeElement?.id);
-    view.showQuote(quote, this.strings);
+    showQuote(quote, this.strings);
     this.#offer(quote);
     if (hadFocus) byId("pay-button").focus();
     this.#run(quote);
@@ -161,8 +163,8 @@ export class Quoting {
 
   #askConsent(before, quote) {
     const hadFocus = ["refresh", "pay-button", "accept"].includes(document.activeElement?.id);
-    view.showQuote(quote, this.strings);
-    view.showChange(before, quote);
+    showQuote(quote, this.strings);
+    showChange(before, quote);
     announce(fill(this.strings.quote_changed, { old: before.pay_text, new: quote.pay_text }));
     if (hadFocus) byId("price-change").focus();
     this.#run(quote);
@@ -177,12 +179,12 @@ export class Quoting {
 
   /** Offer to pay, or say what the wallet lacks. */
   #offer(quote) {
-    if (this.#choice.is_payable) view.showPayButton(quote, this.labelOf(keepTogether(quote.pay_text)));
-    else view.showShortage(this.#choice.explanation);
+    if (this.#choice.is_payable) showPayButton(quote, this.labelOf(keepTogether(quote.pay_text)));
+    else showShortage(this.#choice.explanation);
   }
 
   #run(quote) {
-    this.#countdown.start(quote.until, (left) => view.showHeld(left, this.strings), () => this.#refresh());
+    this.#countdown.start(quote.until, (left) => showHeld(left, this.strings), () => this.#refresh());
   }
 }
 

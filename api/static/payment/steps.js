@@ -2,7 +2,7 @@
 
 import { announce, byId, fillList, toggle } from "./dom.js";
 
-const HASH = /^(.{8}).*(.{6})$/;
+const FULL_HASH = /^(.{8}).*(.{6})$/;
 
 export class Steps {
   #drawn = "";
@@ -68,7 +68,7 @@ export function withOwn(steps, own, seconds) {
   const [first, ...rest] = steps;
   const seen = { ...first, elapsed_s: seconds };
   if (!own) return [seen, ...rest];
-  const text = own.hash.replace(HASH, "$1…$2");
+  const text = own.hash.replace(FULL_HASH, "$1…$2");
   return [{ ...seen, hash: own.hash, hash_text: text, explorer_url: own.explorer_url ?? null }, ...rest];
 }
 

@@ -10,7 +10,8 @@ import brotli
 import pytest
 
 from api.assets.files import FOLDER, UnknownAsset, load_assets, read_assets
-from api.assets.modules import list_imports
+from api.assets.modules import CannotJoin, list_imports
+from api.checkout_page.language.strings import LANGUAGES
 
 
 @pytest.fixture
@@ -50,9 +51,16 @@ def test_every_encoding_has_the_same_content(folder: Path) -> None:
     assert set(read_assets(folder).get_named("pages/dot.png").bodies) == {"identity"}
 
 
+def test_what_is_written_wrongly_is_refused(folder: Path) -> None:
+    (folder / "pages" / "text.js").write_text('export const text = "hello;\n')
+    with pytest.raises(CannotJoin, match=r"^main\.js: "):
+        read_assets(folder)
+
+
 def test_the_page_has_one_script_with_all_modules_and_one_sheet() -> None:
     served = load_assets().by_name
-    assert {name for name in served if name.endswith((".js", ".css"))} == {
+    words = {f"payment/words-{language}.js" for language in LANGUAGES}
+    assert {name for name in served if name.endswith((".js", ".css"))} == words | {
         "docs/start.js",
         "payment/main.js",
         "payment/noscript.css",

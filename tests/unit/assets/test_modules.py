@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import minify
 import pytest
-from rjsmin import jsmin
 
 from api.assets.modules import CannotJoin, join_script, join_stylesheet
 
@@ -15,29 +15,29 @@ NODE = Path(sys.executable).parent / "node"
 COUNT = """
 console.log("count");
 export const step = 2;
-let n = 0;
-export function next() { n += step; return n; }
+let total = 0;
+export function next() { total += step; return total; }
 """
 FIRST = """
 import { next } from "./count.js";
-const n = "its own";
-export async function one() { return `${n} ${next()}`; }
+const own = "its own";
+export async function one(total = own) { return `${total} ${next()}`; }
 """
 SECOND = """
-import * as count from "./count.js";
+import { next, step } from "./count.js";
 // import("./nothing.js") is a comment
-export class Two { get value() { return count.next(); } }
-export function* all() { yield count.step; }
+export class Two { #private = 0; get value() { return next() + this.#private; } }
+export function* all() { yield step; }
 """
 MAIN = """
 import "./aside.js";
 import { one } from "./first.js";
 import {
-  Two as Other,
+  Two,
   all,
 } from "./second.js";
 const n = 0;
-console.log(n, new Other().value, ...all(), this === undefined);
+console.log(n, new Two().value, ...all(), this === undefined);
 one().then((text) => console.log(text.replace(/[/*"]/, "'")));
 """
 
@@ -60,7 +60,7 @@ def test_the_joined_script_does_what_the_modules_do(tmp_path: Path) -> None:
     entry = write(tmp_path, count=COUNT, first=FIRST, second=SECOND, main=MAIN, aside='console.log("aside");')
     joined, small = tmp_path / "joined.js", tmp_path / "small.js"
     joined.write_text(join_script(entry))
-    small.write_text(str(jsmin(joined.read_text())))
+    small.write_text(minify.string("text/javascript", joined.read_text()))
     assert run(entry) == "aside\ncount\n0 2 2 true\nits own 4\n"
     assert run(joined) == run(small) == run(entry)
     assert joined.read_text().count('console.log("count")') == 1
@@ -74,6 +74,9 @@ def test_the_joined_script_does_what_the_modules_do(tmp_path: Path) -> None:
         "export { a };",
         'export * from "./other.js";',
         'import other from "./other.js";',
+        'import * as other from "./other.js";',
+        'import { other as another } from "./other.js";',
+        'import { another } from "./other.js";',
         'import { other } from "elsewhere";',
         'import { other } from "../other.js";',
         'const other = await import("./other.js");',
@@ -89,6 +92,12 @@ def test_what_is_not_understood_is_refused(tmp_path: Path, line: str) -> None:
 def test_a_circle_of_imports_is_refused(tmp_path: Path) -> None:
     entry = write(tmp_path, main='import "./one.js";', one='import "./two.js";', two='import "./one.js";')
     with pytest.raises(CannotJoin, match=r"one\.js → two\.js → one\.js"):
+        join_script(entry)
+
+
+def test_a_name_with_two_meanings_is_refused(tmp_path: Path) -> None:
+    entry = write(tmp_path, main='import "./one.js";\nconst step = 1;\n', one="export async function step() {}\n")
+    with pytest.raises(CannotJoin, match=r"main\.js: step is declared in one\.js too"):
         join_script(entry)
 
 
