@@ -35,7 +35,7 @@ def test_no_text_of_a_merchant_becomes_markup(tab: Tab, text: str) -> None:
     assert page.evaluate("() => window.hacked") is None
     assert page.locator(".item-title").inner_text() == text
     assert page.locator(".merchant-name").inner_text().startswith(merchant)
-    assert page.locator("script").count() == 1
+    assert page.locator("script").count() == 2
 
 
 @pytest.mark.parametrize("url", ["javascript:window.hacked=1", "data:text/html,<h1>hacked", "//evil.example", ""])

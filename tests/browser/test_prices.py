@@ -162,6 +162,8 @@ def test_a_price_that_cannot_be_had_is_asked_for_again(tab: Tab) -> None:
     tab.expected.append("Failed to load resource")
     tab.page.route("**/quote", lambda route: route.abort())
     page = tab.open()
+    tab.list_tokens()
+    page.get_by_role("button", name=re.compile("^ETH ")).first.click()
     expect(page.locator("#problem")).to_contain_text("Check your connection and try again.")
     tab.inspect("no-connection")
     page.unroute("**/quote")
