@@ -114,7 +114,7 @@ def enable(subscription_id: str) -> dict[str, Any]:
 
 @blueprint.post(f"{ONE}/redeliver_missed", operation="redeliverMissedEvents")
 @key_required(Scope.WEBHOOKS)
-@blueprint.body(schemas.MissedSchema)
+@blueprint.body(schemas.MissedSchema, example={"since": "2026-03-01T12:00:00Z"})
 @blueprint.answer(schemas.RedeliveredSchema)
 @blueprint.refusal(409, "The subscription is disabled")
 def redeliver_missed(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:

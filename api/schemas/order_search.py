@@ -18,13 +18,14 @@ from api.schemas.routing_fields import ChoiceField, CountField
 MAX_PAGE = 100
 DEFAULT_PAGE = 20
 MOST = {"description": "At most so many"}
+FROM, TO = "2026-03-01T00:00:00+01:00", "2026-04-01T00:00:00+01:00"
 RANGES = (("created_from", "created_to"), ("updated_from", "updated_to"))
 
 
-def _describe_moment(text: str) -> dict[str, str]:
+def _describe_moment(text: str, example: str = FROM) -> dict[str, str]:
     return {
         "description": f"{text}: a moment in ISO 8601 with its time zone",
-        "example": "2026-03-01T00:00:00+01:00",
+        "example": example,
     }
 
 
@@ -53,9 +54,9 @@ class OrderSearchQuery(BaseSchema):
         }
     )
     created_from = MomentField(metadata=_describe_moment("Made at this moment or after it"))
-    created_to = MomentField(metadata=_describe_moment("Made before"))
+    created_to = MomentField(metadata=_describe_moment("Made before", TO))
     updated_from = MomentField(metadata=_describe_moment("Its status changed last at this moment or after it"))
-    updated_to = MomentField(metadata=_describe_moment("Its status changed last before"))
+    updated_to = MomentField(metadata=_describe_moment("Its status changed last before", TO))
 
     @validates_schema
     def refuse_empty_ranges(self, data: Mapping[str, Any], **_: object) -> None:

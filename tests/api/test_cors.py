@@ -16,7 +16,7 @@ from tests.support.shop import Shop
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True, scope="session")
 
-PUBLIC = re.compile(r"/v1/(routes|routes/stream|tokens)|/api/v1/quote(/<\w+>)?")
+PUBLIC = re.compile(r"/v1/(routes|routes/stream|tokens)|/api/v1/quote(/<\w+>(/replay|/archive)?)?")
 """The only addresses of which other sites may read."""
 ORIGIN = {"Origin": "https://dex.example"}
 ALLOWED = {"access-control-allow-origin", "access-control-expose-headers"}

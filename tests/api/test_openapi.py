@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 
 from api.domain.events import EventType
 from api.domain.orders import OrderStatus, StatusReason
+from api.domain.scopes import Scope
 from api.openapi.document import list_operations
 from api.openapi.examples import FOLDER
 from api.openapi.refusals import IDEMPOTENCY
@@ -46,7 +47,9 @@ def test_every_operation_has_a_name_a_tag_words_and_security(document: dict[str,
         assert operation["tags"], where
         assert set(operation["tags"]) <= {tag["name"] for tag in document["tags"]}, where
         assert operation["summary"], where
-        assert operation["security"] in ([{"ApiKey": []}], [{"ApiKey": []}, {}]), where
+        assert operation["security"][0].keys() == {"ApiKey"}, where
+        assert set(operation["security"][0]["ApiKey"]) <= {*Scope}, where
+        assert operation["security"][1:] in ([], [{}]), where
     assert len(set(names)) == len(names) > 20
 
 

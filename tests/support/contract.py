@@ -16,6 +16,8 @@ from api.openapi.headers import EVERYWHERE
 BASE_URL = "https://pay.example"
 UNCOUNTED = {"400", "404", "500", "503"}
 """May come from before where requests are counted."""
+PROBE = "/v1/probe/"
+"""What exists in tests only promises nothing."""
 INVENTED = {"EventData"}
 """Tests make events up, with data of their own."""
 
@@ -72,6 +74,8 @@ class Contract:
 def hold_to_contract(app: Flask, answer: TestResponse) -> None:
     """Hold an answer of `app` to what its document says of the address; other addresses may answer anything."""
     asked = answer.request
+    if asked.path.startswith(PROBE):
+        return
     try:
         rule, _ = app.url_map.bind("localhost").match(asked.path, asked.method, return_rule=True)
     except HTTPException:

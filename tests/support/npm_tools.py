@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from tests.support.npm import CACHE
@@ -36,8 +37,8 @@ def install_tools(source: Path) -> Path:
     if not home.is_dir():
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
-            folder = Path(scratch) / source.name
-            folder.mkdir()
+            folder = Path(scratch) / "whole" / source.name
+            folder.mkdir(parents=True)
             for name in MANIFESTS:
                 shutil.copy(source / name, folder)
             command = [_find_npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
@@ -48,7 +49,9 @@ def install_tools(source: Path) -> Path:
                 raise RuntimeError(
                     f"npm could not install {source.name}; is a registry reachable?\n{done.stderr[-2000:]}"
                 )
-            shutil.copytree(scratch, home, symlinks=True, dirs_exist_ok=True)
+            # As a whole or not at all; another process may have been faster.
+            with suppress(OSError):
+                folder.parent.rename(home)
     return home
 
 
