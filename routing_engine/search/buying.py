@@ -21,7 +21,7 @@ from routing_engine.search.allocation import Allocation
 from routing_engine.search.exact_output import Flows, find_declining_market, spend_least
 from routing_engine.search.matching import match_output
 from routing_engine.search.query import Query, Single
-from routing_engine.search.renewal import OPEN, STRETCHED, begin_anew
+from routing_engine.search.renewal import STRETCHED, begin_anew
 from routing_engine.search.selling import find_part, sell, sell_as_asked
 from routing_engine.search.split import Splitter
 
@@ -49,8 +49,9 @@ DOUBTFUL = 2e-5
 SAVED = 3e-5
 """Part of the cost that a further look must have saved for another to be taken."""
 
-ANEW = 8
-"""How often an input that is large for its markets is begun anew at most, and sold as exact-in would."""
+ANEW, ANEW_OPEN = 8, 1e-4
+"""How often an input that is large for its markets is begun anew at most, and sold as exact-in would; and the part of
+the input that must be open for it."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -107,7 +108,7 @@ class Purchase:
             found = self._approach(amount) if amount else None
         if found and found.allocation.count > 1:
             found = self._finish(found)
-            if self._open > OPEN and (single is None or single.route.price_impact > STRETCHED):
+            if self._open > ANEW_OPEN and (single is None or single.route.price_impact > STRETCHED):
                 self._begin_anew(found)
         return sorted(self._found, key=attrgetter("cost"))
 

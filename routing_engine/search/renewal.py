@@ -7,7 +7,8 @@ less. An allocation that is begun anew from its largest paths, or without one of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import inf
 from operator import attrgetter
 
 from routing_engine.search.allocation import Allocation, Part, choose_better
@@ -16,11 +17,11 @@ from routing_engine.search.split import Splitter
 STRETCHED = 0.5
 """Price impact of the best single path from which on an allocation is begun anew."""
 
-OPEN = 5e-4
-"""Relative gap to the bound from which on that is done."""
+FEW, VERY_FEW = 12, 6
+"""Up to so many paths, each is left out in turn; of more, the smallest together. Of very few each market is, too."""
 
-FEW = 12
-"""Up to so many paths, each is left out in turn; of more, the smallest together."""
+OPEN, OPEN_OF_FEW = 5e-4, 2e-5
+"""Relative gaps to the bound from which on that is done: of many paths, and of few, soon done."""
 
 KEPT = 0.95, 0.8, 0.65, 0.5
 """Parts of many paths that are kept, the largest."""
@@ -37,9 +38,11 @@ def renew(splitter: Splitter, allocation: Allocation, price_impact: float) -> Al
     if price_impact <= STRETCHED or allocation.count == 1:
         return allocation
     for _ in range(ROUNDS):
-        if splitter.is_over or not allocation.bound > allocation.net * (1.0 + OPEN):
+        gap = OPEN if allocation.count > FEW else OPEN_OF_FEW
+        if splitter.is_over or not allocation.bound > allocation.net * (1.0 + gap):
             break
-        found = [each for each in begin_anew(splitter, allocation) if each.max_hops == allocation.max_hops]
+        others = begin_anew(splitter, allocation, may_go_around=True)
+        found = [each for each in others if each.max_hops == allocation.max_hops]
         best = max(found, key=attrgetter("net"), default=allocation)
         gained = best.net - allocation.net
         allocation = choose_better(allocation, best)
@@ -48,18 +51,35 @@ def renew(splitter: Splitter, allocation: Allocation, price_impact: float) -> Al
     return allocation
 
 
-def begin_anew(splitter: Splitter, allocation: Allocation) -> Iterator[Allocation]:
-    """Yield allocations of the same amount that begin with a part of the paths."""
-    parts = sorted(allocation.list_parts(), key=_get_input, reverse=True)
+def begin_anew(splitter: Splitter, allocation: Allocation, *, may_go_around: bool = False) -> Iterator[Allocation]:
+    """Yield allocations of the same amount that begin with a part of the paths; of very few, around markets as well."""
+    parts, amount = sorted(allocation.list_parts(), key=_get_input, reverse=True), allocation.amount
     if allocation.count > FEW:
         beginnings = [parts[: int(allocation.count * part)] for part in KEPT]
     else:
         beginnings = [parts[:place] + parts[place + 1 :] for place in range(len(parts))]
-    amount = allocation.amount
     for beginning in beginnings:
-        scale = amount / max(1.0, sum(map(_get_input, beginning)))
         if beginning and not splitter.is_over:
-            yield splitter.improve([(edges, part * scale) for edges, part in beginning], longer=True)
+            yield splitter.improve(_scale(beginning, amount), longer=True)
+    if may_go_around and allocation.count <= VERY_FEW:
+        yield from _go_around(splitter, parts, amount)
+
+
+def _go_around(splitter: Splitter, parts: Sequence[Part], amount: float) -> Iterator[Allocation]:
+    """Yield allocations that begin as if there were not one of the markets in use."""
+    market_of = splitter.graph.forward.edges["market"].item
+    for market in dict.fromkeys(market_of(edge) for edges, _ in parts for edge in edges):
+        left = [part for part in parts if market not in map(market_of, part[0])]
+        if left and not splitter.is_over:
+            around = splitter.without(market).improve(_scale(left, amount), longer=True)
+            if around.net > -inf:
+                yield splitter.improve(around.list_parts(), longer=True)
+
+
+def _scale(parts: Sequence[Part], amount: float) -> list[Part]:
+    """Return paths that take an amount together, in the same proportions."""
+    scale = amount / sum(map(_get_input, parts))
+    return [(edges, part * scale) for edges, part in parts]
 
 
 def _get_input(part: Part) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from math import inf
 
 import numpy as np
@@ -76,8 +77,7 @@ class Splitter:
         usual_hops: int,
         gas_rate: float | None = None,
     ) -> None:
-        self.request = request
-        self.graph, self._memory, self._budget = graph, memory, budget
+        self.request, self.graph, self._memory, self._budget = request, graph, memory, budget
         start, end = graph.index[request.token_in], graph.index[request.token_out]
         self._gas_cost, self._is_free = gas_cost, not gas_cost.any()
         self._problem = SplitProblem(
@@ -148,14 +148,8 @@ class Splitter:
     def grow(self, starts: Sequence[Part], others: Sequence[Sequence[int]], max_hops: int | None = None) -> Allocation:
         """Allocate to paths of so many hops; in doubt again, to paths of a hop less first.
 
-        What more hops offer hides some paths of fewer when paths are added one step at a time.
-
-        Parameters
-        ----------
-        starts, others
-            As of `allocate`.
-        max_hops : int, optional
-            Usual ones by default.
+        What more hops offer hides some paths of fewer when paths are added one step at a time. `starts` and `others`
+        are as of `allocate`; hops are the usual ones by default.
         """
         max_hops = max_hops or self._problem.max_hops
         allocation = self._improve(starts, problem := self._problem._replace(max_hops=max_hops))
@@ -176,6 +170,12 @@ class Splitter:
         """Improve an allocation by further paths, as long as its net output grows; a split also by longer ones."""
         max_hops = self.request.max_hops if longer and self._may_be_longer(len(starts)) else self._problem.max_hops
         return self._improve(starts, self._problem._replace(max_hops=max_hops))
+
+    def without(self, market: int) -> Splitter:
+        """Return a splitter of the same request that does not use a market."""
+        other, allowed = copy(self), self._problem.allowed
+        other._problem = self._problem._replace(allowed=allowed & (np.arange(allowed.size) != market))
+        return other
 
     def open_up(self, allocation: Allocation, scale: float) -> Allocation:
         """Return an allocation with further paths that take nothing yet, around the edges that are full."""

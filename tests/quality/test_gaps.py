@@ -49,6 +49,30 @@ def test_large_trades_on_a_recorded_market_are_proven(shared_data: Path) -> None
 
 
 @pytest.mark.shared_data
+@pytest.mark.parametrize("name", ["AAVE_to_GNO_5000", "LINK_to_AAVE_70000"])
+def test_what_nearly_exhausts_its_markets_costs_what_it_was_sold_for(shared_data: Path, name: str) -> None:
+    """At price impacts of 98 and 99.7 % exact-out once paid 397 and 1,914 bps more."""
+    market = recorded.market(shared_data, recorded.GOLDEN_RECORDING)
+    router, scenarios = Router(market), recorded.golden(shared_data, market, 10**10)[0]
+    request = next(scenario.request for scenario in scenarios if scenario.name == name)
+    sold = router.find_routes(replace(request, amount=30 * request.amount)).best()
+    bought = router.find_routes(replace(request, amount=sold.amount_out, side="exact_out")).best()
+    assert bought.amount_out >= sold.amount_out
+    assert bought.amount_in_gross <= sold.amount_in_gross * (1 + 1e-5)
+
+
+@pytest.mark.shared_data
+def test_selling_more_gives_more_where_markets_are_nearly_exhausted(shared_data: Path) -> None:
+    """What 31 times the scenario gave was 2.1 bps more than what 33 times gave."""
+    market = recorded.market(shared_data, recorded.GOLDEN_RECORDING)
+    router, scenarios = Router(market), recorded.golden(shared_data, market, 10**10)[0]
+    request = next(scenario.request for scenario in scenarios if scenario.name == "AAVE_to_GNO_5000")
+    factors = (10, 28, 30, 31, 33, 40)
+    given = [router.find_routes(replace(request, amount=each * request.amount)).best() for each in factors]
+    assert [route.amount_out_net for route in given] == sorted(route.amount_out_net for route in given)
+
+
+@pytest.mark.shared_data
 def test_longer_paths_make_no_recorded_trade_worse(shared_data: Path) -> None:
     """Free of gas, where most markets come together: a division that cannot be replayed must not end in one path."""
     market = recorded.market(shared_data, recorded.GOLDEN_RECORDING, recorded.GOLDEN_BLOCK)
