@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from api.checkout_page.devices import Devices, describe_devices
@@ -43,6 +44,8 @@ class Page:
         Addresses on this host; empty where the merchant has none of its own.
     words : mapping
         The page's texts that name the merchant.
+    nothing_seen : str
+        Up to when nothing came for a closed order; empty where something did, or that is not known.
     claim_chains : tuple of (int, str)
         Where a payment may have been sent that nobody has seen; none where payments are simulated.
     for_script : mapping
@@ -65,6 +68,7 @@ class Page:
     devices: Devices
     words: Mapping[str, str]
     state: PageState
+    nothing_seen: str
     claim_chains: tuple[tuple[int, str], ...]
     for_script: Mapping[str, Any]
 
@@ -97,8 +101,18 @@ def build_page(
         devices=describe_devices(f"{base_url}/payment/{order.order_id}", needs_wallet=not order.is_simulated),
         words=_name_merchant(strings.page, order.vendor_name),
         state=state,
+        nothing_seen=_describe_nothing_seen(state, strings),
         claim_chains=() if order.is_simulated else tuple((each, name_chain(each)) for each in seen.chain_ids),
         for_script=_encode_for_script(order, state, version, strings),
+    )
+
+
+def _describe_nothing_seen(state: PageState, strings: Strings) -> str:
+    until = state.nothing_seen_until
+    return (
+        strings.script["nothing_seen"].format(time=format_moment(datetime.fromisoformat(until), strings))
+        if until
+        else ""
     )
 
 

@@ -8,16 +8,22 @@ from typing import Any
 
 import pytest
 
+from api.checkout_page.language.strings import load
+from api.checkout_page.money.amounts import format_duration
 from api.domain.errors import InvalidData, NotFound
 from api.services.checkout import prices
 from api.services.checkout.costs import count_costs
+from api.services.checkout.expected_times import expect_arrival_s, expect_sent_s
+from api.services.checkout.journey import list_stages
+from api.services.checkout.money_seen import load_order_and_money
 from api.services.checkout.payable_tokens import list_payable_tokens
 from api.services.checkout.quotes import OrderQuote, OrderQuoteRefusal, OrderQuoteRefused, get_order_quote, quote_order
 from api.services.market.market import MarketService
+from api.services.orders.views import load_public_order
 from api.services.resources import Resources
 from api.storage.tables import StoredQuote
 from routing_engine import NATIVE_ADDRESS, Router, RouteRequest, RouteResult, Snapshot, Token
-from routing_engine.reference.chains import CHAINS, block_time_s
+from routing_engine.reference.chains import CHAINS
 from tests.support.markets import market_of
 from tests.support.shop import Shop
 
@@ -64,7 +70,7 @@ def test_the_quoted_input_is_the_least_that_pays_the_order(resources: Resources,
         max_splits=1,
     )
     best = resources.market.router.find_routes(request).best()
-    assert (quote.amount_in, quote.gas, quote.fill_time_s) == (best.amount_in, best.gas, best.fill_time_s)
+    assert (quote.amount_in, quote.gas) == (best.amount_in, best.gas)
     assert int(quote.steps[-1]["outputAmount"]) >= DUE
     assert [step["protocol"] for step in quote.steps] == [hop.protocol for hop in best.hops]
     assert quote.fees
@@ -78,7 +84,23 @@ def test_the_settlement_token_itself_is_just_transferred(resources: Resources, o
         assert quote.is_direct
         assert quote.amount_in == quote.amount_in_max == quote.amount_out == DUE
         assert (quote.steps, quote.fees, quote.gas, quote.snapshot_id) == ((), (), 0, "")
-        assert quote.fill_time_s == block_time_s(8453)
+        order = load_public_order(resources, order_id)
+        assert quote.fill_time_s == expect_sent_s(8453) + (expect_arrival_s(resources, order) or 0)
+
+
+@pytest.mark.parametrize("name", ["ETH@1", "USDC@42161", "WETH@8453", "USDC@8453"])
+@pytest.mark.parametrize("dollars", [25, 2_500])
+def test_the_promised_time_is_that_of_the_stages(resources: Resources, shop: Shop, name: str, dollars: int) -> None:
+    """Found: "about 2 seconds" before the payment, stages of 4 and 4 seconds after it."""
+    order_id = shop.create(order_price={"currency": "USDC", "amount": dollars * 10**6, "decimals": 6})
+    quote = quoted(resources, order_id, name)
+    order, seen = load_order_and_money(resources, order_id, quote.quote_id)
+    stages = list_stages(resources, order, seen)
+    assert quote.fill_time_s == sum(stage.expected_s or 0 for stage in stages)
+    strings = load()
+    shown = [format_duration(stage.expected_s, strings).split() for stage in stages if stage.expected_s]
+    units = {"second": 1, "minute": 60, "hour": 3_600, "day": 86_400}
+    assert sum(int(count) * units[unit.rstrip("s")] for count, unit in shown) == quote.fill_time_s
 
 
 @pytest.mark.parametrize("name", ["ETH@1", "USDC@42161", "DAI@10", "POL@137", "WBTC@1", "USDC@8453"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -256,6 +257,15 @@ def test_a_closed_order_holds_no_price(shop: Shop) -> None:
     shop.client.post(f"/payment/{order_id}/simulate", json={"action": "expire"})
     found = shop.client.post(f"/payment/{order_id}/options", json={"holdsBest": True}).get_json()
     assert found == {"options": [], "unread": [], "quote": None}
+
+
+@pytest.mark.parametrize("amount", [1, 100_000, 500_000, 1_000_000, 25_000_000])
+def test_who_saves_less_than_is_shown_pays_without_conversion(shop: Shop, amount: int) -> None:
+    """Found: 12 seconds over a bridge, or 19 minutes, for a saving that no total showed."""
+    order_id = shop.create(order_price={"currency": "USDC", "amount": amount, "decimals": 6})
+    first = shop.client.post(f"/payment/{order_id}/options", json={}).get_json()["options"][0]
+    assert (first["symbol"], first["chain_id"]) == ("USDC", BASE)
+    assert re.search(r" · [\d]+ seconds$", first["price_text"])
 
 
 def test_no_endpoint_and_no_metadata_is_told(open_till: Callable[..., Till]) -> None:

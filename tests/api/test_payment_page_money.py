@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +19,9 @@ from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.simulation import Action
 from api.domain.transfers import TransferKind
+from api.services.checkout.journey import Stage, StageKind, StageState
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer, load_order_and_money
+from api.services.orders.commands import cancel
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.expiry import expire_orders
 from api.services.orders.views import PublicOrder, load_public_order
@@ -79,9 +81,15 @@ def order(resources: Resources, merchant: Merchant) -> PublicOrder:
     return load_public_order(resources, create_link(resources, merchant.id, link)["payment_order_id"])
 
 
-def shown(order: PublicOrder, *transfers: SeenTransfer, looked_at: datetime | None = None) -> PageState:
+def shown(
+    order: PublicOrder,
+    *transfers: SeenTransfer,
+    looked_at: datetime | None = None,
+    stages: Sequence[Stage] = (),
+    now: datetime | None = None,
+) -> PageState:
     seen = MoneySeen(transfers=transfers, looked_at=looked_at, chain_ids=(8453,))
-    return build_state(order, seen, order.created_at, strings.load())
+    return build_state(order, seen, now or order.created_at, strings.load(), stages)
 
 
 def in_state(order: PublicOrder, status: OrderStatus, reason: str = "", **changes: Any) -> PublicOrder:
@@ -113,6 +121,62 @@ def test_money_that_came_after_the_close_is_said_with_its_hash(
     assert state.nothing_seen_until is None
 
 
+def test_a_part_that_came_before_the_merchant_cancelled_is_not_called_late(
+    resources: Resources, clock: SettableClock, order: PublicOrder, merchant: Merchant
+) -> None:
+    """Found: the customer was told that the shop's cancellation was the customer's lateness."""
+    simulate(resources, order.order_id, Action.UNDERPAY)
+    for _ in range(3):
+        clock.advance(seconds=6)
+        watch(resources)
+    cancel(resources, merchant.id, EnvMode.TEST, order.order_id)
+    state = build_state(*load_order_and_money(resources, order.order_id), clock.now(), strings.load())
+    assert state.title.endswith("cancelled this order")
+    assert state.text.startswith("21.25 USDC · Base had arrived before")
+    assert "must return it" in state.text
+    assert state.receipt
+    rows = {row["name"]: row["text"] for row in state.receipt["rows"]}
+    assert (rows["price"], rows["missing"]) == ("42.50 USDC", "21.25 USDC")
+    assert "came" in rows
+    assert "arrived after" not in str(state.transactions)
+
+
+def test_what_was_sent_before_the_cancellation_and_seen_after_it_is_not_called_late(
+    resources: Resources, clock: SettableClock, order: PublicOrder, merchant: Merchant
+) -> None:
+    simulate(resources, order.order_id, Action.PAY)
+    clock.advance(seconds=4)
+    cancel(resources, merchant.id, EnvMode.TEST, order.order_id)
+    clock.advance(seconds=6)
+    watch(resources)
+    state = build_state(*load_order_and_money(resources, order.order_id), clock.now(), strings.load())
+    assert state.payment_order_status == OrderStatus.CANCELLED
+    assert state.text.startswith("42.50 USDC · Base had arrived before")
+
+
+def test_what_is_too_much_still_after_a_refund_is_said_and_nobody_is_sent_away(order: PublicOrder) -> None:
+    much = replace(order, amount_received=45_000_000, amount_due=0)
+    back = transfer(kind=TransferKind.REFUND, tx_hash="0x2", amount=1_000_000)
+    paid = transfer(amount=45_000_000)
+    refunded = shown(in_state(much, OrderStatus.SUCCESS, "partially_refunded"), paid, back)
+    assert refunded.receipt
+    rows = {row["name"]: row["text"] for row in refunded.receipt["rows"]}
+    assert (rows["surplus"], rows["kept"], rows["excess"]) == ("2.50 USDC", "44.00 USDC", "1.50 USDC")
+    overpaid = shown(in_state(much, OrderStatus.SUCCESS, StatusReason.OVERPAID), paid)
+    assert (overpaid.redirect_after_s, refunded.redirect_after_s) == (None, None)
+    assert shown(in_state(order, OrderStatus.SUCCESS), transfer(amount=42_500_000)).redirect_after_s == 8
+
+
+def test_times_of_a_late_payment_are_told_to_the_second(order: PublicOrder) -> None:
+    """Found: three equal times."""
+    late = transfer(amount=42_500_000, mined_at=order.expires_at + timedelta(seconds=5))
+    state = shown(in_state(order, OrderStatus.SUCCESS, StatusReason.PAID_LATE), late)
+    assert state.receipt
+    rows = {row["name"]: row["text"] for row in state.receipt["rows"]}
+    assert re.search(r"\d+:\d\d:05", rows["came"])
+    assert rows["expired"] != rows["came"]
+
+
 def test_more_money_after_success_is_said_too(order: PublicOrder) -> None:
     state = shown(in_state(order, OrderStatus.SUCCESS), transfer(), transfer(tx_hash="0x2", is_after_close=True))
     assert "More money came after that" in state.text
@@ -142,10 +206,14 @@ def test_a_deposit_on_its_way_warns_and_does_not_keep_anybody_from_paying(order:
     created = shown(order, DEPOSIT)
     assert created.panel == "pay"
     assert created.on_its_way_text.startswith("A payment of 21.25 USDC is on its way over Across.")
-    assert "Pay again only if it is not yours" in created.on_its_way_text
-    processing = shown(in_state(order, OrderStatus.PROCESSING), DEPOSIT)
-    assert (processing.panel, processing.can_pay_anyway) == ("progress", True)
-    delivered = shown(in_state(order, OrderStatus.PROCESSING), replace(DEPOSIT, is_waiting=False))
+    assert "If it is yours, wait for it" in created.on_its_way_text
+    bridged = Stage(kind=StageKind.BRIDGED, state=StageState.NOW, began_at=START, expected_s=60)
+    for seconds, is_late in ((60, False), (200, True)):
+        now = START + timedelta(seconds=seconds)
+        processing = shown(in_state(order, OrderStatus.PROCESSING), DEPOSIT, stages=(bridged,), now=now)
+        assert (processing.panel, processing.can_pay_anyway) == ("progress", is_late)
+    gone = replace(DEPOSIT, is_waiting=False)
+    delivered = shown(in_state(order, OrderStatus.PROCESSING), gone, stages=(bridged,), now=now)
     assert (delivered.on_its_way_text, delivered.can_pay_anyway) == ("", False)
 
 

@@ -22,7 +22,7 @@ from api.checkout_page.money.amounts import (
 )
 from api.checkout_page.paying.claims import describe_offers
 from api.checkout_page.status.redirects import add_outcome
-from api.checkout_page.status.words import ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED
+from api.checkout_page.status.words import CAME_BEFORE, ON_ITS_WAY, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED
 from api.domain.money import UINT256_MAX
 from api.domain.orders import OrderStatus, StatusReason
 from api.domain.simulation import Action
@@ -155,7 +155,7 @@ def test_every_state_and_action_has_words() -> None:
         for reason in StatusReason:
             assert set(texts.of_status(status, reason)) == {"title", "text"}
     assert set(texts.simulate) == {str(action) for action in Action}
-    reasons = {*StatusReason, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED, ON_ITS_WAY}
+    reasons = {*StatusReason, PAID_AFTER_CLOSE, PARTIALLY_REFUNDED, ON_ITS_WAY, CAME_BEFORE}
     keys = {f"{status}.{reason}" for status in (*OrderStatus, "*") for reason in reasons} | set(OrderStatus)
     assert set(texts.status) <= keys
 

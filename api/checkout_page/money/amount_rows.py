@@ -14,6 +14,7 @@ from api.services.orders.views import PublicOrder
 Row = Mapping[str, str]
 Sums = dict[tuple[int, str], int]
 _OPEN = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
+_CLOSED_SHORT = frozenset({OrderStatus.FAILED, OrderStatus.CANCELLED})
 
 
 def describe_amounts(
@@ -37,9 +38,10 @@ def describe_amounts(
         yield from _list_rows(order, strings, name, words[name], _wanted(order, amount))
     yield from _list_rows(order, strings, "returned", words["returned"], returned)
     yield from _list_rows(order, strings, "sent_back", words["sent_back"], sent_back)
-    yield from _list_rows(
-        order, strings, "kept", words["kept"], {key: amount for key, amount in kept.items() if amount > 0}
-    )
+    yield from _list_rows(order, strings, "kept", words["kept"], _keep_positive(kept))
+    if difference and difference[0] == "surplus" and sent_back:
+        left = _subtract(_wanted(order, difference[1]), sent_back)
+        yield from _list_rows(order, strings, "excess", words["excess"], _keep_positive(left))
 
 
 def _find_difference(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -> tuple[str, int] | None:
@@ -49,7 +51,7 @@ def _find_difference(order: PublicOrder, seen: MoneySeen, status: OrderStatus) -
     if status in _OPEN:
         if order.amount_due:
             return "due", order.amount_due
-    elif status == OrderStatus.FAILED and order.amount_received < order.settlement_amount:
+    elif status in _CLOSED_SHORT and order.amount_received < order.settlement_amount:
         return "missing", order.settlement_amount - order.amount_received
     surplus = order.amount_received - order.settlement_amount
     return ("surplus", surplus) if surplus > 0 else None
@@ -61,6 +63,14 @@ def _sum_up(transfers: Iterable[SeenTransfer]) -> Sums:
         key = row.chain_id, row.token_address
         sums[key] = sums.get(key, 0) + row.amount
     return sums
+
+
+def _subtract(sums: Sums, others: Sums) -> Sums:
+    return {key: amount - others.get(key, 0) for key, amount in sums.items()}
+
+
+def _keep_positive(sums: Sums) -> Sums:
+    return {key: amount for key, amount in sums.items() if amount > 0}
 
 
 def _wanted(order: PublicOrder, amount: int) -> Sums:

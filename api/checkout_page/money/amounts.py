@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from babel.dates import format_skeleton, format_time, get_datetime_format
 from babel.numbers import get_decimal_symbol, get_group_symbol
@@ -15,6 +16,8 @@ CENT_SYMBOLS = frozenset({"USD", "USDC", "USDC.e", "USDT", "DAI"})
 
 SHOWN_DIGITS = 6
 """Of an amount to pay; every digit of it is a tap away."""
+FITTING_DIGITS = 10
+"""Of a price that is shown to the unit."""
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
@@ -66,8 +69,13 @@ def format_count(number: int, strings: Strings) -> str:
 
 def format_money(amount: int, decimals: int, symbol: str, strings: Strings) -> str:
     """Write an amount with its currency, such as ``1,250.00 USDC``."""
+    return join_unit(format_number(amount, decimals, symbol, strings), symbol, strings)
+
+
+def format_number(amount: int, decimals: int, symbol: str, strings: Strings) -> str:
+    """Write the same without its currency, which the text around it names."""
     min_places = CENTS if symbol in CENT_SYMBOLS else 0
-    return join_unit(format_whole_units(amount, decimals, strings, min_places=min_places), symbol, strings)
+    return format_whole_units(amount, decimals, strings, min_places=min_places)
 
 
 def join_unit(number: str, symbol: str, strings: Strings) -> str:
@@ -90,17 +98,23 @@ def format_rounded(amount: int, decimals: int, symbol: str, strings: Strings, *,
     return format_money(round_amount(amount, decimals, symbol, up=up), decimals, symbol, strings)
 
 
-def format_value(amount: int, decimals: int, symbol: str, strings: Strings) -> str:
-    """Write what something is valued at, rounded up: to cents where a currency has them."""
-    return join_unit(format_value_number(amount, decimals, symbol, strings), symbol, strings)
+def write_payment(amount: int, decimals: int, symbol: str, strings: Strings, *, is_fixed: bool) -> str:
+    """Write what a customer pays: to the unit, or with ``≈`` where a digit is left out.
+
+    Parameters
+    ----------
+    is_fixed : bool
+        Whether it is the price itself, which does not move while it is looked at.
+    """
+    shown = round_payment(amount, decimals, symbol, is_fixed=is_fixed)
+    number = format_number(shown, decimals, symbol, strings)
+    return join_unit(number if shown == amount else f"≈ {number}", symbol, strings)
 
 
-def format_value_number(amount: int, decimals: int, symbol: str, strings: Strings) -> str:
-    """Write the same without its currency, which the text around it names."""
-    if symbol not in CENT_SYMBOLS or decimals <= CENTS:
-        return format_whole_units(round_amount(amount, decimals, symbol), decimals, strings)
-    unit: int = 10 ** (decimals - CENTS)
-    return format_whole_units(-(-amount // unit) * unit, decimals, strings, min_places=CENTS)
+def round_payment(amount: int, decimals: int, symbol: str, *, is_fixed: bool) -> int:
+    """Return an amount as `write_payment` shows it."""
+    fits = is_fixed and len(str(amount).rstrip("0")) <= FITTING_DIGITS
+    return amount if fits else round_amount(amount, decimals, symbol)
 
 
 def format_duration(seconds: int, strings: Strings) -> str:
@@ -110,11 +124,11 @@ def format_duration(seconds: int, strings: Strings) -> str:
     return strings.say_count(unit, count, format_count(count, strings))
 
 
-def format_moment(moment: datetime, strings: Strings) -> str:
-    """Write a moment, which is in UTC, to the minute."""
+def format_moment(moment: datetime, strings: Strings, length: Literal["short", "medium"] = "short") -> str:
+    """Write a moment, which is in UTC: to the minute, or where that is ``medium`` to the second."""
     day, time = (
         format_skeleton("yMMMd", moment, locale=strings.locale),
-        format_time(moment, "short", locale=strings.locale),
+        format_time(moment, length, locale=strings.locale),
     )
     pattern = str(get_datetime_format("medium", strings.locale))
     return f"{pattern.replace('{1}', day).replace('{0}', time)} UTC"

@@ -7,7 +7,8 @@ from typing import Any
 
 from api.checkout_page.language.strings import Strings
 from api.checkout_page.look.avatars import dress_chain
-from api.checkout_page.money.amounts import format_duration, format_rounded, format_value
+from api.checkout_page.money.amounts import format_duration, format_rounded, write_payment
+from api.checkout_page.money.totals import write_total
 from api.checkout_page.paying.quotes import describe_token
 from api.services.checkout.options import PaymentOption, PaymentOptions, Standing
 from api.services.orders.views import PublicOrder
@@ -37,7 +38,9 @@ def _describe_option(option: PaymentOption, order: PublicOrder, strings: Strings
         "is_coin": token.is_native,
         "standing": option.standing,
         "is_payable": option.standing in PAYABLE,
-        "pay_text": format_rounded(details["amount_in"], token.decimals, token.symbol, strings),
+        "pay_text": write_payment(
+            details["amount_in"], token.decimals, token.symbol, strings, is_fixed=option.choice.is_settlement
+        ),
         "price_text": _describe_price(details, order, strings),
         "held_text": _describe_held(option, strings),
         "explanation": _explain(option, strings),
@@ -50,7 +53,7 @@ def _describe_price(details: Mapping[str, Any], order: PublicOrder, strings: Str
     total, time = details["total"], format_duration(details["fill_time_s"], strings)
     if total is None:
         return time
-    value = format_value(total, order.settlement_token_decimals or 0, order.price_currency, strings)
+    value = write_total(total, order.amount_due or 0, order, strings)
     return strings.option["price"].format(total=value, time=time)
 
 

@@ -9,16 +9,14 @@ from typing import Any
 from api.checkout_page.language.strings import Strings, isolate
 from api.checkout_page.look.avatars import dress_chain, dress_token
 from api.checkout_page.money.amounts import (
-    CENT_SYMBOLS,
-    CENTS,
     format_duration,
     format_money,
     format_plain,
     format_rounded,
-    format_value,
-    format_value_number,
-    round_amount,
+    round_payment,
+    write_payment,
 )
+from api.checkout_page.money.totals import choose_unit, is_tiny, share_units, write_fees, write_total, write_units
 from api.checkout_page.paying.networks import describe_network
 from api.services.checkout.payable_tokens import PayableChain, PayableToken
 from api.services.checkout.quote import OrderQuote
@@ -50,8 +48,8 @@ def quote_json(
         "quote_id": quote.quote_id,
         "valid_for_s": max(0, int((quote.expires_at - now).total_seconds())),
         "pay_amount": str(quote.amount_in),
-        "shown_amount": str(round_amount(quote.amount_in, decimals, symbol)),
-        "pay_text": format_rounded(quote.amount_in, decimals, symbol, strings),
+        "shown_amount": str(round_payment(quote.amount_in, decimals, symbol, is_fixed=quote.is_direct)),
+        "pay_text": write_payment(quote.amount_in, decimals, symbol, strings, is_fixed=quote.is_direct),
         "exact_text": format_money(quote.amount_in, decimals, symbol, strings),
         "exact_amount": format_plain(quote.amount_in, decimals),
         "most_text": most_text if quote.amount_in_max > quote.amount_in else None,
@@ -75,8 +73,8 @@ def describe_total(total: int | None, due: int, order: PublicOrder, strings: Str
     """Say what a payment costs in all and how much of that are fees, in the price's currency."""
     if total is None:
         return strings.page["total_unknown"]
-    fees = format_value_number(total - due, order.settlement_token_decimals or 0, order.price_currency, strings)
-    return strings.page["total_in_all"].format(total=_format_value(total, order, strings), fees=fees)
+    fees = write_fees(total, due, order, strings, is_named=False)
+    return strings.page["total_in_all"].format(total=write_total(total, due, order, strings), fees=fees)
 
 
 def _describe_prompts(quote: OrderQuote, order: PublicOrder, strings: Strings) -> str:
@@ -120,11 +118,6 @@ def _format_received(quote: OrderQuote, order: PublicOrder, strings: Strings) ->
     return f"{amount} · {_name_chain(quote.settlement_chain_id)}"
 
 
-def _format_value(amount: int, order: PublicOrder, strings: Strings) -> str:
-    """Write an amount of the settlement token as one of the price's currency, which it stands for."""
-    return format_value(amount, order.settlement_token_decimals or 0, order.price_currency, strings)
-
-
 def _describe_way(quote: OrderQuote, order: PublicOrder, strings: Strings) -> str:
     """Say in one sentence what happens to the money, however many steps that takes."""
     if quote.is_direct:
@@ -146,22 +139,35 @@ def _describe_fees(quote: OrderQuote, order: PublicOrder, strings: Strings) -> I
     """Say each kind of fee once: in the price's currency, or where it can't be valued in its own."""
     sums: dict[tuple[str, bool], int] = {}
     others: list[tuple[str, bool, str]] = []
+    words = strings.fees
     for cost in quote.costs:
-        key = strings.fees.get(cost["name"], strings.fees["other"]), cost["included"]
+        key = words.get(cost["name"], words["other"]), cost["included"]
         if cost["value"] is None:
             others.append((*key, format_rounded(int(cost["amount"]), cost["decimals"], cost["symbol"], strings)))
         else:
             sums[key] = sums.get(key, 0) + int(cost["value"])
-    valued = [(*key, _describe_fee(amount, order, strings)) for key, amount in sums.items()]
+    if quote.total is not None:
+        sums = _add_rest(sums, quote.total - quote.amount_out, words["rate"])
+    unit = choose_unit(sum(sums.values()), order.settlement_token_decimals or 0, order.price_currency)
+    is_less = is_tiny(sum(sums.values()), unit)
+    shares = share_units([*sums.values()], unit)
+    valued = [(*key, _write_fee(share, unit, order, strings, is_less)) for key, share in zip(sums, shares, strict=True)]
     for name, is_included, text in (*valued, *others):
-        yield {"name": name, "note": strings.fees["included" if is_included else "extra"], "text": text}
+        yield {"name": name, "note": words["included" if is_included else "extra"], "text": text}
 
 
-def _describe_fee(amount: int, order: PublicOrder, strings: Strings) -> str:
-    """Say what a fee is valued at; of less than a cent only that."""
-    text = _format_value(amount, order, strings)
-    is_tiny = order.price_currency in CENT_SYMBOLS and amount * 10**CENTS < 10 ** (order.settlement_token_decimals or 0)
-    return strings.fees["tiny" if is_tiny else "about"].format(amount=text)
+def _write_fee(share: int, unit: int, order: PublicOrder, strings: Strings, is_less: bool) -> str:
+    """Say what a fee is valued at; of less than a unit only that."""
+    if is_less or share == 0:
+        return write_units(1, unit, order, strings, is_less=True)
+    return strings.fees["about"].format(amount=write_units(share, unit, order, strings, is_less=False))
+
+
+def _add_rest(sums: dict[tuple[str, bool], int], fees: int, name: str) -> dict[tuple[str, bool], int]:
+    """Add what no fee explains, so that the rows make the sum: an exchange's rate is not the market's."""
+    rest = fees - sum(sums.values())
+    on_top = {key: amount for key, amount in sums.items() if not key[1]}
+    return {**sums, (name, True): rest, **on_top} if rest > 0 else sums
 
 
 def _name_chain(chain_id: int) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 from api.checkout_page.language.strings import Strings
 from api.checkout_page.money.amount_rows import describe_amounts
-from api.checkout_page.money.amounts import format_duration, format_moment, format_money, format_rounded, format_value
+from api.checkout_page.money.amounts import format_duration, format_moment, format_money, format_rounded
+from api.checkout_page.money.totals import write_fees
 from api.checkout_page.money.transfers import format_amount_of, name_chain
 from api.domain.clock import format_time
 from api.domain.orders import OrderStatus, StatusReason
@@ -43,8 +44,10 @@ def _list_rows(
 ) -> Iterator[Row]:
     closed_at = _find_close(order, status)
     yield from _tell_time("date" if status == OrderStatus.SUCCESS else "closed", closed_at, strings)
-    if _is_late(order, seen):
+    is_late = _is_late(order, seen)
+    if is_late:
         yield from _tell_time("expired", order.expires_at, strings)
+    if seen.payments and (is_late or status == OrderStatus.CANCELLED):
         yield from _tell_time("came", max(row.mined_at for row in seen.payments), strings)
     yield {"name": "order", "text": order.order_id}
     sources = list(_list_sources(seen))
@@ -62,7 +65,7 @@ def _list_rows(
 
 def _tell_time(name: str, at: datetime | None, strings: Strings) -> Iterator[Row]:
     if at is not None:
-        yield {"name": name, "text": format_moment(at, strings), "at": format_time(at)}
+        yield {"name": name, "text": format_moment(at, strings, length="medium"), "at": format_time(at)}
 
 
 def _find_close(order: PublicOrder, status: OrderStatus) -> datetime | None:
@@ -106,6 +109,4 @@ def _is_swapped(quote: OrderQuote) -> bool:
 def _list_fees(quote: OrderQuote, order: PublicOrder, strings: Strings) -> Iterator[Row]:
     """Yield what the payment cost beyond what arrived, where that can be valued."""
     if quote.total is not None and quote.total > quote.amount_out:
-        decimals = order.settlement_token_decimals or 0
-        text = format_value(quote.total - quote.amount_out, decimals, order.price_currency, strings)
-        yield {"name": "fees", "text": text}
+        yield {"name": "fees", "text": write_fees(quote.total, quote.amount_out, order, strings)}

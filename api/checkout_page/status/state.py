@@ -59,7 +59,7 @@ _TONES: Mapping[OrderStatus, Tone] = MappingProxyType(
     }
 )
 _REDIRECT_AFTER_S: Mapping[OrderStatus, int] = MappingProxyType({_S.SUCCESS: 8})
-"""Who did not succeed decides for themselves: there is something to read, and perhaps to copy."""
+"""Who did not succeed, or has something to ask for, decides for themselves: there is something to read."""
 _OPEN = frozenset({_S.CREATED, _S.PROCESSING})
 _FINE = frozenset({"", StatusReason.PAID_LATE})
 """Reasons with which a success leaves nothing to ask."""
@@ -106,7 +106,7 @@ class PageState:
     asks_if_paid : bool
         Whether to ask the customer for a payment that is not seen yet.
     can_pay_anyway : bool
-        Whether another payment can be made although one is on its way: anybody may have made that one.
+        Whether another payment can be made although one is on its way, which is late: anybody may have made that one.
     test_actions : tuple of mapping
         ``action``, ``title`` and ``text`` of what can be simulated now.
     changes : int
@@ -171,6 +171,7 @@ def build_state(
     tone = Tone.NOTICE if _is_unpayable(order, status) else _TONES[status]
     is_wrong = banner is not None or (panel is Panel.OUTCOME and not (status == _S.SUCCESS and shown in _FINE))
     is_open = status in _OPEN
+    steps = tuple(describe_stages(stages, order, now, strings, merchant)) if is_open else ()
     return PageState(
         payment_order_id=order.order_id,
         payment_order_status=status,
@@ -180,7 +181,7 @@ def build_state(
         title=texts["title"],
         text=texts["text"],
         banner=banner,
-        steps=tuple(describe_stages(stages, order, now, strings, merchant)) if is_open else (),
+        steps=steps,
         amounts=tuple(describe_amounts(order, seen, status, strings, merchant)) if is_open and shown else (),
         receipt=describe_receipt(order, seen, status, strings, merchant),
         contact=find_contact(order, strings),
@@ -195,9 +196,9 @@ def build_state(
         on_its_way_text=describe_on_its_way(order, seen, strings),
         return_url=add_outcome(_choose_callback(order, status), order.order_id, status),
         cancel_url=add_outcome(order.cancel_callback_url, order.order_id, status) if is_open else None,
-        redirect_after_s=None if is_out(order) else _REDIRECT_AFTER_S.get(status),
+        redirect_after_s=None if is_out(order) or is_wrong else _REDIRECT_AFTER_S.get(status),
         asks_if_paid=status == _S.EXPIRED and order.payable and not seen.transfers,
-        can_pay_anyway=panel is Panel.PROGRESS and bool(seen.on_its_way) and _takes_more(order),
+        can_pay_anyway=_takes_more(order) and bool(seen.on_its_way) and any(step["is_late"] for step in steps),
         test_actions=tuple(describe_actions(order, status, strings)),
         changes=len(order.timeline) + len(seen.transfers),
         now=format_time(now),

@@ -16,10 +16,10 @@ from api.services.orders.views import PublicOrder
 
 PAID_AFTER_CLOSE = "paid_after_close"
 PARTIALLY_REFUNDED = "partially_refunded"
+CAME_BEFORE = "came_before"
+"""A cancelled order had a part of its money already."""
 ON_ITS_WAY = "on_its_way"
 
-_UNPAID = frozenset({OrderStatus.CANCELLED, OrderStatus.EXPIRED})
-"""Closed without money: whatever is seen for one of these came afterwards."""
 _WAITING = frozenset({OrderStatus.CREATED, OrderStatus.PROCESSING})
 
 _SUMMARIES: Mapping[OrderStatus, str] = MappingProxyType(
@@ -36,8 +36,13 @@ def choose_reason(order: PublicOrder, seen: MoneySeen, status: OrderStatus, reas
     """Return the reason to put into words: what came is said, whether it changed the order or not."""
     if status in _WAITING:
         return reason or _describe_what_came(order, seen)
-    came_late = any(row.is_after_close for row in seen.payments) or (status in _UNPAID and bool(seen.payments))
-    return PAID_AFTER_CLOSE if came_late and reason != PARTIALLY_REFUNDED else reason
+    if reason == PARTIALLY_REFUNDED or not seen.payments:
+        return reason
+    if status == OrderStatus.CANCELLED and any(not row.is_after_close for row in seen.payments):
+        return CAME_BEFORE
+    # An order expires without money only: whatever is seen for one came afterwards.
+    came_late = any(row.is_after_close for row in seen.payments) or status == OrderStatus.EXPIRED
+    return PAID_AFTER_CLOSE if came_late else reason
 
 
 def choose_texts(
@@ -79,6 +84,7 @@ def _collect_values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> di
     """Return what the texts' placeholders stand for."""
     decimals, symbol = order.settlement_token_decimals or 0, order.settlement_token_symbol or ""
     foreign = [row for row in seen.payments if not row.is_counted]
+    before = [row for row in seen.payments if not row.is_after_close]
     return {
         "merchant": isolate(order.vendor_name),
         "currency": order.price_currency,
@@ -86,4 +92,5 @@ def _collect_values(order: PublicOrder, seen: MoneySeen, strings: Strings) -> di
         "received": format_money(order.amount_received, decimals, symbol, strings),
         "missing": format_money(order.amount_due or 0, decimals, symbol, strings),
         "came": describe_amounts(order, foreign, strings) or strings.transfer["other_token"],
+        "before": describe_amounts(order, before, strings),
     }

@@ -6,7 +6,7 @@ All of it informs: the engine's reference prices say what the coin is valued at,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 COIN_TRANSFER_GAS = 21_000
 TOKEN_TRANSFER_GAS = 65_000
 APPROVAL_GAS = 46_000
+POOL_FEE, BRIDGE_FEE = "lp_fee", "bridge_fee"
+"""What providers of liquidity take: an exchange's, and a bridge's, which exchanges nothing."""
 SPARE = Fraction(3, 2)
 """Wallets ask for more than a transaction uses: its limit is higher, and the price of gas may rise until it is sent."""
 
@@ -115,7 +117,8 @@ def _list_fees(router: Router, token: Token, route: Route | None) -> Iterator[Fe
     gas_prices = router.snapshot.gas_prices
     gas = {token.chain_id: _estimate_first_gas(token, route)}
     for hop in route.hops if route else ():
-        yield from hop.fees
+        crosses = hop.token_in.chain_id != hop.token_out.chain_id
+        yield from (replace(fee, name=BRIDGE_FEE) if crosses and fee.name == POOL_FEE else fee for fee in hop.fees)
         gas[hop.token_in.chain_id] = gas.get(hop.token_in.chain_id, 0) + hop.gas
     for chain_id, used in gas.items():
         if chain_id in CHAINS and chain_id in gas_prices:

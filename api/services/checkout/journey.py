@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 
 from api.domain.orders import OrderStatus
 from api.domain.transfers import TransferKind
-from api.services.checkout.fill_times import LOOK_S, Lane, expect_confirmation_s, expect_fill_s
+from api.services.checkout.expected_times import expect_arrival_s, expect_bridge_s, expect_sent_s, find_crossing
 from api.services.checkout.money_seen import MoneySeen, SeenTransfer
 from api.services.checkout.quote import OrderQuote
 from api.services.orders.views import PublicOrder
-from api.services.orders.worth import estimate_dollars
 from api.services.resources import Resources
 from api.services.settlement.crediting.built_deposits import SIMULATED_BRIDGE
-from routing_engine.reference.chains import block_time_s
 
 WRAP = "wrap"
 
@@ -116,8 +114,7 @@ class _Route:
     @property
     def bridge_step(self) -> Mapping[str, Any] | None:
         """The step of the quote that leads to another chain."""
-        steps = self.quote.steps if self.quote else ()
-        return next((each for each in steps if int(each["fromChainId"]) != int(each["toChainId"])), None)
+        return find_crossing(self.quote.steps if self.quote else ())
 
     @property
     def bridge(self) -> str:
@@ -154,7 +151,7 @@ def _list_stages(resources: Resources, order: PublicOrder, route: _Route) -> Ite
         state=StageState.NOW if source is None else StageState.DONE,
         chain_id=route.from_chain_id,
         tx_hash=source.tx_hash if source else "",
-        expected_s=None if route.from_chain_id is None else block_time_s(route.from_chain_id) + LOOK_S,
+        expected_s=None if route.from_chain_id is None else expect_sent_s(route.from_chain_id),
     )
     if (swap := route.swap) is not None:
         yield Stage(
@@ -186,10 +183,9 @@ def _list_bridge_stages(resources: Resources, order: PublicOrder, route: _Route)
         chain_id=route.from_chain_id,
     )
     expected = None
-    if route.from_chain_id is not None and route.to_chain_id is not None:
-        quoted = int(route.bridge_step["estimatedTime"]) if route.bridge_step else None
-        lane = Lane(bridge=route.bridge, from_chain_id=route.from_chain_id, to_chain_id=route.to_chain_id)
-        expected = expect_fill_s(resources, order.env_mode, lane, quoted)
+    if route.from_chain_id is not None:
+        steps = route.quote.steps if route.quote else ()
+        expected = expect_bridge_s(resources, order, route.from_chain_id, route.bridge, steps)
     yield Stage(
         kind=StageKind.BRIDGED,
         state=StageState.TODO if route.is_fresh else StageState.DONE if payment else StageState.NOW,
@@ -207,25 +203,16 @@ def _describe_arrival(resources: Resources, order: PublicOrder, payment: SeenTra
     has_succeeded = order.status == OrderStatus.SUCCESS
     is_done = has_succeeded or (payment is not None and payment.is_settled and kind == StageKind.CONFIRMED)
     state = StageState.DONE if is_done else StageState.NOW if payment else StageState.TODO
-    chain_id = order.settlement_chain_id
     return Stage(
         kind=kind,
         state=state,
-        chain_id=chain_id,
+        chain_id=order.settlement_chain_id,
         began_at=payment.mined_at if payment else None,
         ended_at=_find_success(order) if has_succeeded else None,
-        expected_s=None
-        if chain_id is None
-        else expect_confirmation_s(resources, order.env_mode, chain_id, _find_dollars(order)),
+        expected_s=expect_arrival_s(resources, order),
     )
 
 
 def _find_success(order: PublicOrder) -> datetime | None:
     times = [each["at"] for each in order.timeline if each["status"] == OrderStatus.SUCCESS]
     return datetime.fromisoformat(times[0]) if times else None
-
-
-def _find_dollars(order: PublicOrder) -> int | None:
-    if order.settlement_chain_id is None or order.settlement_token_address is None:
-        return None
-    return estimate_dollars(order.settlement_chain_id, order.settlement_token_address, order.settlement_amount or 0)

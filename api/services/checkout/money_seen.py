@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
+from api.domain.orders import OrderStatus
 from api.domain.payments import COUNTED, GONE
 from api.domain.transfers import TransferKind
 from api.services.checkout.paid_quote import find_paid_quote, load_own_quote
@@ -38,7 +39,8 @@ class SeenTransfer:
     is_counted : bool
         Whether its token and chain are the ones that the order is settled in.
     is_after_close : bool
-        Whether the order was closed when it came.
+        Whether the order was closed when it came. Of a cancelled order the block's time says so: what was sent before
+        may have been seen afterwards.
     is_waiting : bool
         Of a deposit that was built for the order: whether its bridge may still deliver it.
     is_settled : bool
@@ -143,12 +145,17 @@ def _describe_seen(order: PublicOrder, row: Payment, answered: Collection[str | 
         amount=row.amount,
         bridge=row.bridge_id.partition(":")[0],
         is_counted=(row.chain_id, row.token_address) == settled and not row.is_rejected,
-        is_after_close=row.is_after_close,
+        is_after_close=row.is_after_close and not _came_before_cancelling(order, row),
         is_waiting=is_deposit and row.is_built and not row.is_overdue and row.tx_hash not in answered,
         is_settled=row.state in COUNTED,
         mined_at=row.mined_at,
         source_tx_hash=row.source_tx_hash,
     )
+
+
+def _came_before_cancelling(order: PublicOrder, row: Payment) -> bool:
+    times = [each["at"] for each in order.timeline if each["status"] == OrderStatus.CANCELLED]
+    return bool(times) and row.mined_at < datetime.fromisoformat(times[0])
 
 
 def _find_looked_at(session: Session, env_mode: EnvMode, chain_ids: frozenset[int]) -> datetime | None:

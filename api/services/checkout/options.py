@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from api.services.chains.balances import PATIENCE_S
 from api.services.chains.waiting_room import BALANCES, NoPlace
 from api.services.checkout.costs import Values
+from api.services.checkout.expected_times import expect_payment_s
 from api.services.checkout.patience import price_waiting, weigh_hour
 from api.services.checkout.payable_tokens import PayableToken, list_payable_tokens
 from api.services.checkout.prices import find_price
 from api.services.checkout.quotes import require_due
 from api.services.checkout.refusals import OrderQuoteRefused
 from api.services.orders.views import PublicOrder, load_public_order
+from api.services.orders.worth import PEGGED
 from api.services.resources import Resources
 from routing_engine import Token
 from routing_engine.reference.chains import CHAINS
@@ -27,6 +29,9 @@ MOST_PRICED = 16
 """Tokens whose price is found for one answer."""
 USEFUL_PER_CHAIN = 3
 """The tokens of a chain that are priced although nobody is known to hold them."""
+
+CENTS = 2
+"""Decimal places of dollars: less than the least that is shown nobody saves."""
 
 Balances = Mapping[int, Mapping[Token, int]]
 
@@ -120,16 +125,16 @@ def list_options(
     }
     if access is None or account is None:
         standing = Standing.ENOUGH if access is None else Standing.UNASKED
-        priced = _price(resources, access, _pick_useful(choices), settled, due)
+        priced = _price(resources, access, _pick_useful(choices), settled, order)
         found = [PaymentOption(choice=choice, details=details, standing=standing) for choice, details in priced]
-        return PaymentOptions(order=order, options=_arrange(found, due, hour_bps))
+        return PaymentOptions(order=order, options=_arrange(found, settled, due, hour_bps))
     held = _read_balances(resources, access, choices, account)
     unread = tuple(chain_id for chain_id in choices if chain_id not in held)
     held = _add_told(held, choices, unread, told or {})
     picked = _pick_held(Values(resources.market.router, settled), choices, held, settled)
-    priced = _price(resources, access, picked, settled, due)
+    priced = _price(resources, access, picked, settled, order)
     options = [_compare(choice, details, held) for choice, details in priced]
-    return PaymentOptions(order=order, options=_arrange(options, due, hour_bps), unread=unread)
+    return PaymentOptions(order=order, options=_arrange(options, settled, due, hour_bps), unread=unread)
 
 
 def _read_balances(
@@ -186,13 +191,19 @@ def _pick_held(
 
 
 def _price(
-    resources: Resources, access: ChainAccess | None, choices: Sequence[PayableToken], settled: Token, due: int
+    resources: Resources,
+    access: ChainAccess | None,
+    choices: Sequence[PayableToken],
+    settled: Token,
+    order: PublicOrder,
 ) -> Iterator[tuple[PayableToken, Mapping[str, Any]]]:
     for choice in choices:
         try:
-            yield choice, find_price(resources, access, choice.token, settled, due)
+            details = find_price(resources, access, choice.token, settled, order.amount_due or 0)
         except OrderQuoteRefused:  # no route takes it now
             continue
+        time = expect_payment_s(resources, order, choice.token.chain_id, details.get("steps", ()))
+        yield choice, {**details, "fill_time_s": time}
 
 
 def _compare(choice: PayableToken, details: Mapping[str, Any], held: Balances) -> PaymentOption:
@@ -210,9 +221,10 @@ def _compare(choice: PayableToken, details: Mapping[str, Any], held: Balances) -
     return replace(option, standing=Standing.UNKNOWN) if has is None or has_coin is None else option
 
 
-def _arrange(options: Sequence[PaymentOption], due: int, hour_bps: float) -> tuple[PaymentOption, ...]:
+def _arrange(options: Sequence[PaymentOption], settled: Token, due: int, hour_bps: float) -> tuple[PaymentOption, ...]:
     """Put first what costs least, the time it takes counted, and mark the cheapest and the fastest of what is able."""
-    arranged = sorted(options, key=lambda option: _rank(option, due, hour_bps))
+    cent = 10 ** max(0, settled.decimals - CENTS) if settled.symbol in PEGGED else 1
+    arranged = sorted(options, key=lambda option: _rank(option, due, cent, hour_bps))
     able = [option for option in arranged if option.standing in {Standing.ENOUGH, Standing.UNASKED}]
     if len(able) < 2:
         return tuple(arranged)
@@ -222,7 +234,9 @@ def _arrange(options: Sequence[PaymentOption], due: int, hour_bps: float) -> tup
     return tuple(replace(option, is_cheapest=option is cheapest, is_fastest=option is fastest) for option in arranged)
 
 
-def _rank(option: PaymentOption, due: int, hour_bps: float) -> tuple[int, bool, int, int]:
+def _rank(option: PaymentOption, due: int, cent: int, hour_bps: float) -> tuple[int, bool, int, bool, int]:
+    """Rank by what is lacking, then by the fees as they are shown and the wait; of equals first what needs no swap."""
     total, seconds = option.details["total"], option.details["fill_time_s"]
-    weighed = 0 if total is None else total + price_waiting(due, hour_bps, seconds)
-    return _ORDER.index(option.standing), total is None, weighed, seconds
+    fees = 0 if total is None else -(-(total - due) // cent) * cent
+    weighed = 0 if total is None else fees + price_waiting(due, hour_bps, seconds)
+    return _ORDER.index(option.standing), total is None, weighed, not option.choice.is_settlement, seconds

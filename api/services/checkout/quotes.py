@@ -7,6 +7,7 @@ from typing import Any
 from api.domain.errors import InvalidData, NotFound, Problem
 from api.domain.ids import IdPrefix, make_id
 from api.domain.orders import OrderStatus
+from api.services.checkout.expected_times import expect_payment_s
 from api.services.checkout.payable_tokens import PayableChain, PayableToken, find_settlement_token
 from api.services.checkout.prices import find_price
 from api.services.checkout.quote import OrderQuote
@@ -55,7 +56,8 @@ def quote_order(resources: Resources, order_id: str, chain_id: int, token_addres
     token = _find_payment_token(resources, chain_id, token_address)
     access = resources.chain_access.get(order.env_mode)
     details = find_price(resources, access, token, settled, due)
-    quote = _make_quote(resources, order_id, token, settled, due, details)
+    fill_time_s = expect_payment_s(resources, order, token.chain_id, details.get("steps", ()))
+    quote = _make_quote(resources, order_id, token, settled, due, {**details, "fill_time_s": fill_time_s})
     with resources.database.write() as session:
         forget_unused_quotes(session, quote.created_at, order_id)
         session.add(

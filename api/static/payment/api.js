@@ -5,7 +5,7 @@ import { locale } from "./language.js";
 const TIMEOUT_MS = 20_000;
 
 export class Problem extends Error {
-  /** @param {"network"|"busy"|"server"|"refused"} kind */
+  /** @param {"network"|"offline"|"busy"|"server"|"refused"} kind */
   constructor(kind, { reason = "", explanation = "", told = "", retryAfterS = 0 } = {}) {
     super(reason || kind);
     this.kind = kind;

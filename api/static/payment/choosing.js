@@ -4,6 +4,7 @@ import { Chooser, keyOf } from "./chooser.js";
 import { announce, byId, fill, fillSlots, focusOn, toggle } from "./dom.js";
 import { Options } from "./options.js";
 import { showChooser } from "./quote_view.js";
+import { noteChoice, recallChoice, takeStep } from "./way.js";
 
 export class Choosing {
   #tokens = null;
@@ -14,17 +15,21 @@ export class Choosing {
   #isHere = false;
   #isReady = false;
   #reading = null;
+  #last = null;
+  #isReturning = false;
 
   /**
    * @param {object} parts `api`, `strings`, `quoting`, and `connection` (null where the test wallet pays)
-   * @param {object} page what it does and knows: `showProblem(problem, again)`, `hideProblem`, `isElsewhere()`
+   * @param {object} page what it does and knows: `showProblem(problem, again)`, `hideProblem`, `isElsewhere()`,
+   *   `isPaying()`
    */
   constructor(parts, page) {
     Object.assign(this, parts);
     this.page = page;
     this.chooser = new Chooser(this.strings, (choice) => this.#choose(choice));
     this.options = new Options(this.api, (found) => this.#receive(found));
-    byId("change").addEventListener("click", () => this.#change());
+    byId("change").addEventListener("click", () => { takeStep("choose"); this.#change(); });
+    window.addEventListener("popstate", ({ state }) => this.#onBack(state?.step));
     byId("connect-button")?.addEventListener("click", () => this.#connect());
     byId("other-wallet")?.addEventListener("click", () => this.#connect());
   }
@@ -38,7 +43,10 @@ export class Choosing {
       if (!this.#knowsWallet) this.#list().catch(() => {}); // nothing will be chosen, so it is needed
       await priced;
       if (byId("review").hidden) await this.#list();
-      if (this.#isHere && byId("review").hidden) this.#show();
+      if (this.#isHere && byId("review").hidden) {
+        this.#show();
+        takeStep("choose", { isFirst: true });
+      }
     } catch (problem) {
       this.page.showProblem(problem, () => this.enter());
     } finally {
@@ -78,9 +86,14 @@ export class Choosing {
     const [best] = found.options;
     const chosen = this.quoting.choice && found.options.find((option) => keyOf(option) === keyOf(this.quoting.choice));
     if (chosen) this.quoting.judge(chosen);
-    if (this.#isTouched || !this.#knowsWallet || best?.standing !== "enough") return;
+    if (this.#isTouched) return;
+    const before = recallChoice(this.api.path);
+    const again = before && (found.options.find((option) => keyOf(option) === keyOf(before)) ?? before);
+    if (!again && (!this.#knowsWallet || best?.standing !== "enough")) return;
     this.#isTouched = true;
-    this.quoting.choose(best, { isQuiet: true, held: found.quote });
+    takeStep("review", { isFirst: true });
+    this.#last = again ?? best;
+    this.quoting.choose(this.#last, { isQuiet: true, held: this.#last === best ? found.quote : null });
   }
 
   /** Whether it is known who pays; only then anything is chosen. */
@@ -103,8 +116,20 @@ export class Choosing {
 
   #choose(choice) {
     this.#isTouched = true;
+    this.#last = choice;
+    noteChoice(this.api.path, choice);
     this.page.hideProblem();
+    this.#isReturning = takeStep("review");
     this.quoting.choose(choice);
+  }
+
+  /** Go where the browser's own buttons lead; not away from a payment that is being made. */
+  #onBack(to) {
+    const isMine = this.#isReturning;
+    this.#isReturning = false;
+    if (isMine || !this.#isHere || this.page.isPaying() || this.page.isElsewhere()) return;
+    if (to === "choose") this.#change();
+    else if (to === "review" && this.#last) this.quoting.choose(this.#last);
   }
 
   #change() {

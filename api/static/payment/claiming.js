@@ -28,8 +28,8 @@ export class Claiming {
   }
 
   /** Open it for who says that they have paid. */
-  open() {
-    byId("claim").open = true;
+  open(isOpen) {
+    byId("claim").open = isOpen;
   }
 
   /** Prove a payment that was just sent, with the wallet that sent it. */

@@ -25,12 +25,13 @@ export class Look {
 
   /** Show what is known of a closed order. */
   show(state) {
+    if (state.now === null) return; // the page says what was known when it was made
     const isClosed = state.panel === "outcome" && state.tone !== "notice";
     if (isClosed) this.#since ??= state.now;
     const isWaiting = this.isUnderWay(state);
     const until = state.nothing_seen_until;
-    const isKnown = isClosed && !isWaiting && until !== null && this.sent.transaction === null;
-    toggle(byId("looking"), isWaiting && state.transactions.length === 0);
+    const isKnown = isClosed && until !== null && this.sent.transaction === null;
+    toggle(byId("looking"), isWaiting && until === null && state.transactions.length === 0);
     toggle(byId("nothing-seen"), isKnown);
     if (isKnown) byId("nothing-seen").textContent = fill(this.strings.nothing_seen, { time: formatMoment(until) });
   }

@@ -24,6 +24,7 @@ import { Redirecting, go } from "./redirecting.js";
 import { Sent } from "./sent.js";
 import { Steps, withOwn } from "./steps.js";
 import { showTab } from "./tab.js";
+import { guardTaps } from "./taps.js";
 import { TestControls } from "./test_controls.js";
 import { WalletPayment } from "./wallet_payment.js";
 
@@ -31,6 +32,7 @@ const FINAL = ["success", "failed", "cancelled", "refunded"];
 
 let current = null;
 let retry = null;
+let isCutOff = false;
 let showsSent = false;
 let paysAnyway = false;
 
@@ -43,12 +45,12 @@ const look = new Look(strings, sent);
 const polling = new Polling(() => api.status(showsSent ? sent.quoteId : null), (state) => apply(state), showTrouble);
 const news = new News(`${path}/events`, isFresh() ? version : "", () => polling.now(), () => polling.every(pace(current)));
 const steps = new Steps((isLate) => showContact(current, isLate));
-const reporting = new Reporting(api, sent);
+const reporting = new Reporting(api, sent, () => apply(current, true));
 const connection = isSimulated ? null : new Connection(strings, () => choosing.reconsider());
 const quoting = new Quoting(api, strings, labelOf, (problem) => showProblem(problem, () => quoting.renew()));
 const explaining = new Explaining(strings, merchant, () => quoting.last);
 const explain = (problem) => explaining.explain(problem);
-const choosing = new Choosing({ api, strings, quoting, connection }, { showProblem, hideProblem, isElsewhere: () => inFlight.isElsewhere });
+const choosing = new Choosing({ api, strings, quoting, connection }, { showProblem, hideProblem, isElsewhere: () => inFlight.isElsewhere, isPaying: () => inFlight.isHere });
 const redirecting = new Redirecting(strings, merchant);
 const receipt = new Receipt(strings, () => redirecting.stop());
 const inFlight = new InFlight(firstState.payment_order_id, strings, onElsewhere);
@@ -63,6 +65,7 @@ start();
 
 function start() {
   byId("needs-script")?.remove();
+  guardTaps();
   dropBrokenPictures();
   keepDetailsOpen();
   localiseTimes();
@@ -72,7 +75,9 @@ function start() {
   byId("retry").addEventListener("click", () => { hideProblem(); retry(); });
   byId("pay-anyway").addEventListener("click", () => { paysAnyway = true; apply(current, true); focusOn(titleOf(current)); });
   byId("i-did-not").addEventListener("click", () => go(current.return_url));
-  byId("i-paid").addEventListener("click", onPaidAlready);
+  byId("i-paid").addEventListener("click", () => onAnswered(true));
+  byId("change-answer").addEventListener("click", () => onAnswered(false));
+  window.addEventListener("online", () => { if (isCutOff && retry && !byId("problem").hidden) byId("retry").click(); });
   window.addEventListener("focus", () => look.begin());
   window.addEventListener("storage", ({ key }) => { if (key === sent.key) apply(current, true); });
   apply(firstState);
@@ -104,7 +109,7 @@ function apply(state, isForced = false) {
 }
 
 function draw(state) {
-  if (showsSent) showSent(state, strings.sent_text);
+  if (showsSent) showSent(state);
   else showState({ ...state, ...withoutWarning(state), panel: paysAnyway && state.can_pay_anyway ? "pay" : state.panel, transactions: known(state) });
   receipt.show(state);
   leaving.offer(showsSent ? { ...state, panel: "progress" } : state, words);
@@ -124,8 +129,8 @@ function tell(state, isLost) {
 }
 
 /** What two answers share if nothing has happened between them. */
-function identity({ changes, panel, payment_order_status: status, status_reason: reason }) {
-  return [changes, panel, status, reason].join("/");
+function identity({ changes, panel, payment_order_status: status, status_reason: reason, can_pay_anyway: isLate }) {
+  return [changes, panel, status, reason, isLate].join("/");
 }
 
 /** Whether something may still happen: money that a bridge has will come back, and what was sent will be seen. */
@@ -141,16 +146,24 @@ function pace(state) {
   return byId("progress").hidden && !devices.isOpen ? CALM_MS : BUSY_MS;
 }
 
-/** Show that a payment was sent which the server has not seen yet. */
-function showSent(state, text) {
-  const shown = { panel: "progress", tone: "progress", title: strings.sent_title, text, summary_text: words.payment_to };
+/** Show that a payment was sent which the server has not seen yet, or that nobody knows whether it was sent. */
+function showSent(state) {
+  const { title, text } = describeSent();
+  const shown = { panel: "progress", tone: "progress", title, text, summary_text: words.payment_to };
   showState({ ...state, ...shown, transactions: known(state) });
-  showTab(`${strings.sent_title} · ${merchant}`, "progress");
+  showTab(`${title} · ${merchant}`, "progress");
+}
+
+function describeSent() {
+  if (sent.isUnsure) return { title: strings.unsure_title, text: strings.error_pay_unknown };
+  return { title: strings.sent_title, text: strings.sent_text };
 }
 
 /** Show how far the payment is, and for how long that has taken. */
 function followSteps(state) {
-  if (byId("progress").hidden) steps.stop();
+  const isUnsure = showsSent && sent.isUnsure; // then nothing is known to go on
+  for (const id of ["steps", "closing"]) toggle(byId(id), !isUnsure);
+  if (isUnsure || byId("progress").hidden) steps.stop();
   else steps.show(showsSent ? withOwn(state.steps, sent.unlisted(state), sent.seconds) : state.steps);
 }
 
@@ -185,33 +198,35 @@ function onElsewhere() {
 }
 
 /** Follow a payment that was sent from here, by this quote; of one that only happened here there is none. */
-function follow(text, quote, report = null, state = current) {
+function follow(quote, { report = null, state = current, isUnsure = false } = {}) {
   paysAnyway = false;
-  sent.remember(current, report, quote?.quote_id);
+  sent.remember(current, report, quote?.quote_id, isUnsure);
   reporting.start();
   apply(state, true);
   if (!showsSent) return;
   polling.now(); // its stages are those of the quote that was paid just now
-  showSent(state, text);
-  announce(`${strings.sent_title}. ${text}`);
+  const { title, text } = describeSent();
+  announce(`${title}. ${text}`);
   focusOn(byId("progress-title"));
 }
 
 function onSimulated(state) {
-  if (state.panel === "pay") follow(strings.sent_text, null, null, state);
+  if (state.panel === "pay") follow(null, { state });
   else apply(state);
   polling.now();
 }
 
-function onPaidAlready() {
-  toggle(byId("ask-if-paid"), false);
-  toggle(byId("i-paid-text"), true);
-  claiming?.open();
-  focusOn(byId("i-paid-text"));
+function onAnswered(hasPaid) {
+  toggle(byId("ask-if-paid"), !hasPaid);
+  toggle(byId("i-paid-text"), hasPaid);
+  toggle(byId("way-back"), hasPaid && Boolean(current.return_url));
+  claiming?.open(hasPaid);
+  focusOn(byId(hasPaid ? "i-paid-text" : "i-paid"));
 }
 
 function showProblem(problem, again, { label = words.retry, takesFocus = true } = {}) {
   retry = again;
+  isCutOff = ["network", "offline"].includes(problem.kind);
   toggle(byId("retry"), again !== null);
   byId("retry").textContent = label;
   const box = byId("problem");
@@ -232,6 +247,7 @@ function showTrouble(problem) {
   const trouble = byId("trouble");
   toggle(trouble, problem !== null && byId("pay").hidden);
   if (!problem) return;
-  const offline = byId("progress").hidden ? strings.offline_closed : strings.offline;
+  const goesOn = !byId("progress").hidden && !(showsSent && sent.isUnsure);
+  const offline = goesOn ? strings.offline : strings.offline_closed;
   trouble.textContent = problem.kind === "network" ? fill(offline, { merchant }) : explain(problem);
 }

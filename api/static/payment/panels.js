@@ -2,12 +2,14 @@
 
 import { byId, fillList, fillSlots, toggle } from "./dom.js";
 import { showTab } from "./tab.js";
+import { noteChange } from "./taps.js";
 
 const PANELS = ["pay", "progress", "outcome"];
 const TITLES = { progress: "progress-title", outcome: "outcome-title", pay: "choose-title" };
 
 /** Draw a state; the page's own scripts bring what only they can do. */
 export function showState(state) {
+  if (byId(state.panel).hidden) noteChange();
   for (const name of PANELS) toggle(byId(name), name === state.panel);
   const panel = byId(state.panel);
   if (state.panel === "pay") showBanner(state);
@@ -19,7 +21,7 @@ export function showState(state) {
   showStranded(state.stranded);
   showTransactions(state.transactions);
   toggle(byId("deadline"), state.panel === "pay");
-  toggle(byId("pay-anyway"), state.can_pay_anyway);
+  toggle(byId("not-arrived"), state.can_pay_anyway);
   for (const line of document.querySelectorAll("[data-on-its-way]")) {
     toggle(line, Boolean(state.on_its_way_text));
     line.textContent = state.on_its_way_text;
@@ -48,7 +50,7 @@ function showOutcome(panel, state) {
   for (const mark of panel.querySelectorAll("[data-for-tone]")) toggle(mark, mark.dataset.forTone === state.tone);
   if (!state.asks_if_paid) toggle(byId("i-paid-text"), false);
   toggle(byId("ask-if-paid"), state.asks_if_paid && byId("i-paid-text").hidden);
-  toggle(byId("way-back"), Boolean(state.return_url) && !state.asks_if_paid);
+  toggle(byId("way-back"), Boolean(state.return_url) && byId("ask-if-paid").hidden);
   if (state.return_url) byId("return").href = state.return_url;
 }
 

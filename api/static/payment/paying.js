@@ -1,5 +1,6 @@
 // From the click on Pay until the wallet has answered everything; what it sent is never denied afterwards.
 
+import { Problem } from "./api.js";
 import { announce, byId } from "./dom.js";
 import { showPaying } from "./quote_view.js";
 import { WalletProblem } from "./wallet.js";
@@ -8,7 +9,7 @@ export class Paying {
   /**
    * @param {object} parts `api`, `strings`, `quoting`, `inFlight`, `walletPayment` (null where the test wallet pays),
    *   `claiming` likewise
-   * @param {object} page what it does: `follow(text, quote, report)`, `showProblem`, `hideProblem`
+   * @param {object} page what it does: `follow(quote, known)`, `showProblem`, `hideProblem`
    */
   constructor(parts, page) {
     Object.assign(this, parts);
@@ -22,7 +23,7 @@ export class Paying {
     if (!quote || byId("pay-button").getAttribute("aria-disabled") || !await this.inFlight.begin()) return;
     this.page.hideProblem();
     this.quoting.hold();
-    showPaying(this.strings);
+    showPaying(this.walletPayment ? this.strings.wallet_waiting : this.strings.paying);
     try {
       await (this.walletPayment ? this.#payFromWallet(quote) : this.#payFromTestWallet(quote));
     } catch (problem) {
@@ -34,9 +35,10 @@ export class Paying {
   }
 
   async #payFromTestWallet(quote) {
+    if (!navigator.onLine) throw new Problem("offline");
     announce(this.strings.paying);
     const state = await this.api.pay(quote.quote_id);
-    this.page.follow(this.strings.sent_text, quote, null, state);
+    this.page.follow(quote, { state });
   }
 
   /** Once the wallet has sent something, no failure is told as if nothing had been. */
@@ -45,7 +47,7 @@ export class Paying {
     try {
       const paid = await this.walletPayment.pay(quote, (report) => {
         sent = report;
-        this.page.follow(this.strings.sent_text, quote, report.hash ? report : null);
+        this.page.follow(quote, { report: report.hash ? report : null });
       });
       this.inFlight.end();
       if (paid.hasReference) return;
@@ -66,9 +68,10 @@ export class Paying {
       announce(this.strings.pay_refused_quote);
       return quoting.renew();
     }
-    const isAnswered = problem instanceof WalletProblem || ["refused", "busy"].includes(problem.kind);
-    if (!isAnswered && !this.walletPayment) return page.follow(this.strings.error_pay_unknown, quote);
+    const isAnswered = problem instanceof WalletProblem || ["refused", "busy", "offline"].includes(problem.kind);
+    if (!isAnswered && !this.walletPayment) return page.follow(quote, { isUnsure: true });
     quoting.offerAgain();
-    return page.showProblem(problem, problem.kind === "busy" ? () => this.pay() : null, { takesFocus: false });
+    const again = ["busy", "offline"].includes(problem.kind) ? () => this.pay() : null;
+    return page.showProblem(problem, again, { takesFocus: false });
   }
 }

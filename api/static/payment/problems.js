@@ -4,7 +4,7 @@ import { Problem } from "./api.js";
 import { fill } from "./dom.js";
 import { WalletProblem } from "./wallet.js";
 
-const OF_KIND = { network: "error_network", busy: "error_busy", server: "error_server" };
+const OF_KIND = { network: "error_network", offline: "error_offline", busy: "error_busy", server: "error_server" };
 const OF_REASON = {
   wallet_rejected: "error_wallet_rejected",
   payment_would_fail: "error_would_fail",

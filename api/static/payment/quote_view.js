@@ -1,13 +1,13 @@
 // Draws the quote, its countdown, and a price that has changed.
 
 import { announce, byId, dressAvatar, fill, fillList, fillSlots, toggle } from "./dom.js";
+import { noteChange } from "./taps.js";
 
 const ACTIONS = ["pay-bar", "prompts", "refresh", "held", "price-change", "shortage"];
 
 /** Show what was chosen while its price is on the way. */
 export function showChoice(choice) {
-  toggle(byId("choose"), false);
-  toggle(byId("review"), true);
+  showStep("review");
   dressAvatar(byId("quote-avatar"), choice);
   fillSlots(byId("review"), { pay_text: choice.pay_text ?? choice.symbol, chain_text: choice.chain });
   fit(byId("quote-amount"));
@@ -17,8 +17,12 @@ export function showChoice(choice) {
 
 /** Show the list of tokens instead. */
 export function showChooser() {
-  toggle(byId("review"), false);
-  toggle(byId("choose"), true);
+  showStep("choose");
+}
+
+function showStep(step) {
+  if (byId(step).hidden) noteChange();
+  for (const name of ["choose", "review"]) toggle(byId(name), name === step);
 }
 
 export function showLoading(isLoading) {
@@ -59,11 +63,11 @@ export function showShortage(text) {
   toggle(byId("shortage"), true);
 }
 
-/** Say that the payment is being sent. */
-export function showPaying(words) {
+/** Say that the payment is being sent, or what it waits for. */
+export function showPaying(label) {
   const button = byId("pay-button");
   button.setAttribute("aria-disabled", "true");
-  fillSlots(button, { pay_label: words.paying });
+  fillSlots(button, { pay_label: label });
   toggle(byId("pay-spinner"), true);
   toggle(byId("held"), false);
 }

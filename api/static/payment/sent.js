@@ -17,9 +17,28 @@ export class Sent {
     return note.changes === state.changes && Date.now() - note.at < KEEP_MS;
   }
 
-  /** Note that a payment was sent while the order was in this state, by which quote, and what to report of it. */
-  remember(state, report = null, quoteId = null) {
-    this.#write({ at: Date.now(), changes: state.changes, report, quoteId, isReported: false, isSeen: false });
+  /**
+   * Note that a payment was sent while the order was in this state, by which quote, and what to report of it.
+   * @param {boolean} isUnsure whether nobody knows that it went out
+   */
+  remember(state, report = null, quoteId = null, isUnsure = false) {
+    this.#write({ at: Date.now(), changes: state.changes, report, quoteId, isUnsure, isReported: false, isSeen: false });
+  }
+
+  /** Whether nobody knows that the last payment went out. */
+  get isUnsure() {
+    return this.#note()?.isUnsure ?? false;
+  }
+
+  /** The quote to send the last payment by again, which pays once at most; null where that is known or too late. */
+  get unsent() {
+    const note = this.#note();
+    return note?.isUnsure && Date.now() - note.at < KEEP_MS ? note.quoteId : null;
+  }
+
+  /** Note that the last payment went out. */
+  settle() {
+    this.#write({ ...this.#note(), isUnsure: false });
   }
 
   /** Note what the server has seen: if a block with it is undone, it is not on its way as it was. */

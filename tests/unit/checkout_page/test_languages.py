@@ -19,8 +19,8 @@ from api.checkout_page.money.amounts import (
     format_money,
     format_plain,
     format_rounded,
-    format_value,
     format_whole_units,
+    write_payment,
 )
 from api.domain.money import UINT256_MAX
 
@@ -192,29 +192,42 @@ def test_no_digit_is_lost_in_any_language(amount: int, digits: int, tag: str) ->
     assert Decimal(format_plain(amount, digits)) == exact
     for symbol in ("ETH", "USDC"):
         assert read_amount(format_money(amount, digits, symbol, strings), symbol, tag) == exact
-        for rounded in (
-            format_rounded(amount, digits, symbol, strings),
-            format_value(amount, digits, symbol, strings),
-        ):
-            assert read_amount(rounded, symbol, tag) >= exact
+        assert read_amount(format_rounded(amount, digits, symbol, strings), symbol, tag) >= exact
         assert read_amount(format_rounded(amount, digits, symbol, strings, up=False), symbol, tag) <= exact
 
 
 @pytest.mark.parametrize(
-    ("tag", "to_pay", "held", "value"),
+    ("tag", "to_pay", "held", "price"),
     [
-        ("en", "0.0121468 ETH", "0.0121467 ETH", "1,234.57 USDC"),
-        ("de", "0,0121468 ETH", "0,0121467 ETH", "1.234,57 USDC"),
-        ("ar", "\u20660.0121468 ETH\u2069", "\u20660.0121467 ETH\u2069", "\u20661,234.57 USDC\u2069"),
+        ("en", "≈ 0.0121468 ETH", "0.0121467 ETH", "1,234.560001 USDC"),
+        ("de", "≈ 0,0121468 ETH", "0,0121467 ETH", "1.234,560001 USDC"),
+        ("ar", "\u2066≈ 0.0121468 ETH\u2069", "\u20660.0121467 ETH\u2069", "\u20661,234.560001 USDC\u2069"),
     ],
 )
-def test_a_rounded_amount_is_written_like_any_other(tag: str, to_pay: str, held: str, value: str) -> None:
+def test_a_rounded_amount_is_written_like_any_other(tag: str, to_pay: str, held: str, price: str) -> None:
     strings, wei = load(tag), 12_146_712_345_678_901
-    assert format_rounded(wei, 18, "ETH", strings) == to_pay
+    assert write_payment(wei, 18, "ETH", strings, is_fixed=False) == to_pay
     assert format_rounded(wei, 18, "ETH", strings, up=False) == held
-    assert format_value(1_234_560_001, 6, "USDC", strings) == value
+    assert write_payment(1_234_560_001, 6, "USDC", strings, is_fixed=True) == price
     assert format_plain(wei, 18) == "0.012146712345678901"
     assert format_plain(1_250_000_000, 6) == "1250"
+
+
+@pytest.mark.parametrize(
+    ("amount", "decimals", "symbol", "is_fixed", "text"),
+    [
+        (25_000_001, 6, "USDC", True, "25.000001 USDC"),
+        (25_000_001, 6, "USDC", False, "≈ 25.0001 USDC"),
+        (25_000_000, 6, "USDC", False, "25.00 USDC"),
+        (10**24 + 1, 18, "DAI", True, "≈ 1,000,000.01 DAI"),
+        (3 * 10**16, 18, "ETH", True, "0.03 ETH"),
+    ],
+)
+def test_an_amount_to_pay_is_exact_or_says_that_it_is_not(
+    amount: int, decimals: int, symbol: str, is_fixed: bool, text: str
+) -> None:
+    """Found: "Pay 25.0001 USDC" for a price of 25.000001, and a wallet that shows another number."""
+    assert write_payment(amount, decimals, symbol, load("en"), is_fixed=is_fixed) == text
 
 
 @pytest.mark.parametrize(
