@@ -132,14 +132,15 @@ class Heads:
         """Ask endpoints at once; one that hangs holds the others up for a moment only."""
         asked = {}
         for endpoint in endpoints:
-            if endpoint not in self._pending or self._pending[endpoint].done():  # what came too late is old by now
-                self._pending[endpoint] = self._threads.submit(self._ask_head, endpoint, questions)
-            asked[endpoint] = self._pending[endpoint]
+            pending = self._pending.get(endpoint)  # once: another thread may ask too
+            if pending is None or pending.done():  # what came too late is old by now
+                pending = self._pending[endpoint] = self._threads.submit(self._ask_head, endpoint, questions)
+            asked[endpoint] = pending
         wait(asked.values(), timeout=first_s, return_when=FIRST_COMPLETED)
         wait(asked.values(), timeout=0 if first_s else PATIENCE_S)
         done = {endpoint: future for endpoint, future in asked.items() if future.done()}
         for endpoint in done:
-            del self._pending[endpoint]
+            self._pending.pop(endpoint, None)
         return {endpoint: future.result() for endpoint, future in done.items()}
 
     def _ask_head(self, endpoint: Endpoint, questions: Sequence[Question]) -> Block | VenueUnavailable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -305,3 +306,11 @@ def test_a_block_is_told_in_the_same_request():
     assert (head.beside.number, head.beside.hash) == (97, at(97).hash)
     assert pool.read_head(beside=500).beside is None
     assert pool.requests == before + 2
+
+
+def test_threads_that_share_a_pool_do_not_take_each_others_questions_away():
+    network = Network(one=Node(), two=Node())
+    pool = pool_of(network)
+    with ThreadPoolExecutor(4) as threads:
+        heads = list(threads.map(lambda _: pool.read_head().number, range(400)))
+    assert heads == [100] * 400
