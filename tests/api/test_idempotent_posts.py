@@ -20,6 +20,7 @@ from api.net.client import HttpReply
 from api.storage.tables import Base, IdempotencyKey
 from tests.api.conftest import Merchant
 from tests.support.shop import LINK, Shop
+from tests.support.simulated_payments import send
 from tests.support.webhooks import HOOK, SUBSCRIPTIONS, Desk
 
 
@@ -48,6 +49,12 @@ class Scene:
         self.desk.transport.answer = lambda _: HttpReply(status=200)
         return str(self.desk.log(self.shop.merchant, self.webhook_id)[0]["delivery_id"])
 
+    def send_stray(self) -> str:
+        """Return a transfer that counts for no order."""
+        send(self.shop, self.shop.create(), 10**6, reference=None)
+        self.shop.wait(5)
+        return next(row.public_id for row in self.shop.payments() if row.order_id is None)
+
     def make_lapsed_webhook(self) -> str:
         """Return a webhook that is active again and has missed an event."""
         self.make_failed_delivery()
@@ -73,6 +80,10 @@ ACTS: dict[str, Act] = {
         {"action": "underpay"},
     ),
     SUBSCRIPTIONS: lambda _: (SUBSCRIPTIONS, {"webhook_url": HOOK, "env_mode": "test"}),
+    "/api/v1/unmatched_transfer/{}/assign": lambda scene: (
+        f"/api/v1/unmatched_transfer/{scene.send_stray()}/assign",
+        {"payment_order_id": scene.shop.create()},
+    ),
     f"{SUBSCRIPTIONS}/{{}}/test": lambda scene: (f"{SUBSCRIPTIONS}/{scene.webhook_id}/test", {}),
     f"{SUBSCRIPTIONS}/{{}}/rotate_secret": lambda scene: (f"{SUBSCRIPTIONS}/{scene.webhook_id}/rotate_secret", {}),
     f"{SUBSCRIPTIONS}/{{}}/enable": lambda scene: (f"{SUBSCRIPTIONS}/{scene.webhook_id}/enable", {}),
