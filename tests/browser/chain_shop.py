@@ -105,7 +105,7 @@ def choose_again(page: Page, symbol: str) -> Page:
 
 
 def pay_button(page: Page) -> Locator:
-    return page.get_by_role("button", name=re.compile(r"^Pay [\d.]+ \w+( with .+)?$"))
+    return page.get_by_role("button", name=re.compile(r"^Pay (≈ )?[\d.]+ \w+( with .+)?$"))
 
 
 def expect_problem(page: Page, text: str) -> None:

@@ -168,7 +168,7 @@ def build_state(
     shown = choose_reason(order, seen, status, reason)
     texts = choose_texts(order, seen, status, shown, strings)
     banner = texts if panel is Panel.PAY and shown else None
-    tone = Tone.NOTICE if _is_unpayable(order, status) else _TONES[status]
+    tone = Tone.NOTICE if status == _S.CREATED and not order.payable else _TONES[status]
     is_wrong = banner is not None or (panel is Panel.OUTCOME and not (status == _S.SUCCESS and shown in _FINE))
     is_open = status in _OPEN
     steps = tuple(describe_stages(stages, order, now, strings, merchant)) if is_open else ()
@@ -212,10 +212,6 @@ def _find_effective_status(order: PublicOrder, now: datetime) -> tuple[OrderStat
     if order.status == _S.CREATED and now >= order.expires_at:
         return _S.EXPIRED, StatusReason.EXPIRED
     return order.status, order.status_reason
-
-
-def _is_unpayable(order: PublicOrder, status: OrderStatus) -> bool:
-    return status == _S.CREATED and not order.payable
 
 
 def _takes_more(order: PublicOrder) -> bool:

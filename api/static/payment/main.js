@@ -129,8 +129,8 @@ function tell(state, isLost) {
 }
 
 /** What two answers share if nothing has happened between them. */
-function identity({ changes, panel, payment_order_status: status, status_reason: reason, can_pay_anyway: isLate }) {
-  return [changes, panel, status, reason, isLate].join("/");
+function identity({ changes, panel, payment_order_status: status, status_reason: reason }) {
+  return [changes, panel, status, reason].join("/");
 }
 
 /** Whether something may still happen: money that a bridge has will come back, and what was sent will be seen. */
@@ -161,6 +161,7 @@ function describeSent() {
 
 /** Show how far the payment is, and for how long that has taken. */
 function followSteps(state) {
+  toggle(byId("not-arrived"), { ...state, ...withoutWarning(state) }.can_pay_anyway); // comes with time alone
   const isUnsure = showsSent && sent.isUnsure; // then nothing is known to go on
   for (const id of ["steps", "closing"]) toggle(byId(id), !isUnsure);
   if (isUnsure || byId("progress").hidden) steps.stop();

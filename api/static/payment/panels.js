@@ -21,7 +21,6 @@ export function showState(state) {
   showStranded(state.stranded);
   showTransactions(state.transactions);
   toggle(byId("deadline"), state.panel === "pay");
-  toggle(byId("not-arrived"), state.can_pay_anyway);
   for (const line of document.querySelectorAll("[data-on-its-way]")) {
     toggle(line, Boolean(state.on_its_way_text));
     line.textContent = state.on_its_way_text;

@@ -127,7 +127,10 @@ def test_that_no_payment_was_seen_is_said_once_the_chains_were_read(tab: Tab, ne
     tab.inspect("cancelled-none-seen")
     tab.shop.clock.advance(seconds=20)
     come_back(page)
-    expect(page.get_by_text(NONE_SEEN)).to_be_hidden()
+    expect(page.get_by_text("Looking once more for payments")).to_be_hidden()  # up to when is known, and is said
+    page.reload()
+    expect(page.get_by_text(NONE_SEEN)).to_be_visible()
+    expect(page.get_by_text("Looking once more for payments")).to_be_hidden()
 
 
 def test_a_late_success_does_not_warn_to_pay_again(tab: Tab, net: MainNet, wallet: TestWallet) -> None:
