@@ -34,6 +34,7 @@ soak: $(VENV)/.test-ready
 # Every state of the checkout page in every look, into docs/page; STATES="paid expired" takes those only.
 page: $(VENV)/.test-ready
 	$(BIN)/python -m tests.support.chromium
+	$(BIN)/python -m tests.support.fonts
 	$(BIN)/python -m tests.browser.gallery $(STATES)
 
 lint: $(VENV)/.test-ready

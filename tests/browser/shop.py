@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 
 from api.app import build_app
 from api.asgi import compose
@@ -30,10 +30,11 @@ from api.services.orders.views import PublicOrder, load_public_order
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.services.simulator.ledger import SimulatedLedger
+from api.services.vendors.brands import change_brand
 from api.services.vendors.vendors import Account, NewVendor, create_vendor, set_account
 from api.storage.db import Database
 from api.storage.migrations import upgrade
-from api.storage.tables import SettlementAccount
+from api.storage.tables import PaymentOrder, SettlementAccount
 from routing_engine import RouteRequest, Snapshot
 from routing_engine.markets import ConcentratedPool, ConstantProductPool
 from routing_engine.reference import token_registry
@@ -92,6 +93,12 @@ class Shop:
         with self.resources.database.write() as session:
             session.execute(delete(SettlementAccount).where(SettlementAccount.vendor_id == vendor.vendor_id))
         return self._link(vendor.vendor_id)
+
+    def dress(self, order_id: str, *, logo: bytes | None = None, **texts: str) -> None:
+        """Give the order's merchant a look."""
+        with self.resources.database.write() as session:
+            vendor_id = session.scalars(select(PaymentOrder.vendor_id).where(PaymentOrder.id == order_id)).one()
+            change_brand(session, vendor_id, EnvMode.TEST, texts, logo, self.clock.now())
 
     def url(self, order_id: str) -> str:
         return f"{self.resources.config.base_url}/payment/{order_id}"

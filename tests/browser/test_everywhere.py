@@ -130,7 +130,7 @@ def test_looks_right(make_tab: Callable[..., Tab], name: str, settings: dict[str
         line_items=({"title": "שוקולד ‎(dark)", "quantity": 3, "description": "x" * 200}, *CARDS),
     )
     if tab.page.viewport_size == SMALL:
-        page.get_by_text("Show details").click()
+        page.locator(".details-toggle").click()
     page.get_by_text("Show 3 more").click()
     turn(page, direction)
     tab.inspect(f"{name}-choose")

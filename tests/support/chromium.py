@@ -41,8 +41,8 @@ def executable() -> Path:
     return path
 
 
-def install() -> None:
-    """Install Debian's headless shell.
+def install_package(package: str, need: str) -> None:
+    """Install a package of Debian's; `need` says in a sentence what it is for.
 
     Raises
     ------
@@ -52,19 +52,19 @@ def install() -> None:
     apt = shutil.which("apt-get")
     if apt is None or os.geteuid() != 0:
         raise RuntimeError(
-            "The browser tests need Chromium, and only root on a Debian system can be helped here: "
-            f"install it yourself, for example with `sudo apt-get install {PACKAGE}`, and start again"
+            f"{need}, and only root on a Debian system can be helped here: "
+            f"install it yourself, for example with `sudo apt-get install {package}`, and start again"
         )
-    print("Installing Chromium's headless shell (once) …", flush=True)
+    print(f"Installing {package} (once) …", flush=True)
     _run((apt, "update", "-qq"))
-    _run((apt, "install", "-y", "-qq", "--no-install-recommends", PACKAGE))
+    _run((apt, "install", "-y", "-qq", "--no-install-recommends", package))
 
 
 def main() -> int:
     """Install a headless shell if there is none; say what to do if that fails and there is no other Chromium."""
     try:
         if find(SHELLS) is None:
-            install()
+            install_package(PACKAGE, "The browser tests need Chromium")
     except RuntimeError as error:
         if find() is None:
             print(error, file=sys.stderr)

@@ -105,3 +105,8 @@ def fill(texts: dict[str, str], **values: str) -> dict[str, str]:
 def isolate(name: str) -> str:
     """Keep a name's writing direction from turning the sentence around it."""
     return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
+
+
+def strip_isolates(text: str) -> str:
+    """Leave out what `isolate` adds: as the name of a tab or a bookmark it is a box on some systems."""
+    return text.translate(dict.fromkeys(map(ord, "\N{FIRST STRONG ISOLATE}\N{POP DIRECTIONAL ISOLATE}")))

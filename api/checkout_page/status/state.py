@@ -18,7 +18,7 @@ from api.checkout_page.status.progress import Step, describe_stages
 from api.checkout_page.status.receipt import describe_receipt
 from api.checkout_page.status.redirects import add_outcome
 from api.checkout_page.status.simulation import describe_actions
-from api.checkout_page.status.tab import TabIcon, choose_icon
+from api.checkout_page.status.tab import TabIcon, choose_icon, name_tab
 from api.checkout_page.status.words import choose_reason, choose_summary, choose_texts
 from api.domain.clock import format_time
 from api.domain.orders import OrderStatus, StatusReason
@@ -187,9 +187,7 @@ def build_state(
         contact=find_contact(order, strings),
         is_wrong=is_wrong,
         summary_text=choose_summary(status, strings, merchant),
-        tab_title=strings.page["title"].format(merchant=merchant)
-        if panel is Panel.PAY and banner is None
-        else f"{texts['title']} · {merchant}",
+        tab_title=name_tab(None if panel is Panel.PAY and banner is None else texts["title"], strings, merchant),
         tab_icon=choose_icon(status, is_wrong=is_wrong and tone is not Tone.SUCCESS),
         stranded=tuple(describe_stranded(order, merchant, strings)),
         transactions=tuple(list_transactions(order, seen, merchant, strings)),

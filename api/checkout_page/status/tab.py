@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from api.checkout_page.language.strings import Strings, strip_isolates
 from api.domain.orders import OrderStatus
 
 
@@ -23,3 +24,8 @@ def choose_icon(status: OrderStatus, *, is_wrong: bool) -> TabIcon:
     if status == OrderStatus.SUCCESS:
         return TabIcon.PAID
     return TabIcon.PROGRESS if status == OrderStatus.PROCESSING else TabIcon.WAITING
+
+
+def name_tab(title: str | None, strings: Strings, merchant: str) -> str:
+    """Return what the browser's tab says: the state's title, or without one whom to pay."""
+    return strip_isolates(f"{title} · {merchant}" if title else strings.page["title"].format(merchant=merchant))

@@ -1,4 +1,4 @@
-"""How the page can look: on three widths, in the dark, in a system's own colours, right to left, without scripts."""
+"""How the page can look: on a desktop, on phones, dark, in a system's own colours, mirrored, without scripts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 WIDE = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
-SMALL = {"width": 320, "height": 640}
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "is_mobile": True,
+    "has_touch": True,
+    "user_agent": "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/140.0.0.0 Mobile Safari/537.36",
+}
+SMALL = {**PHONE, "viewport": {"width": 320, "height": 640}}
 
 
 @dataclass(frozen=True)
@@ -25,12 +31,12 @@ class Look:
 
 LOOKS = (
     Look("1280", "1280 px", {"viewport": WIDE}),
-    Look("390", "390 px", {"viewport": PHONE, "has_touch": True}),
-    Look("320", "320 px", {"viewport": SMALL, "has_touch": True}),
+    Look("390", "390 px", PHONE),
+    Look("320", "320 px", SMALL),
     Look("1280-dark", "1280 px, dark", {"viewport": WIDE, "color_scheme": "dark"}),
-    Look("390-dark", "390 px, dark", {"viewport": PHONE, "color_scheme": "dark", "has_touch": True}),
-    Look("forced", "forced colours", {"viewport": PHONE, "forced_colors": "active"}),
-    Look("arabic", "Arabic", {"viewport": PHONE, "locale": "ar"}),
-    Look("no-script", "no script", {"viewport": PHONE, "java_script_enabled": False}),
+    Look("390-dark", "390 px, dark", {**PHONE, "color_scheme": "dark"}),
+    Look("forced", "forced colours", {**PHONE, "forced_colors": "active"}),
+    Look("arabic", "Arabic", {**PHONE, "locale": "ar"}),
+    Look("no-script", "no script", {**PHONE, "java_script_enabled": False}),
 )
 SMALLEST = LOOKS[2]

@@ -22,6 +22,13 @@ from tests.browser.shop import Shop, open_shop
 from tests.browser.wallet import PAYER, TestWallet
 from tests.support.main_net import MainNet
 
+SETTLED = """() => {
+  const seen = (names) => [...document.querySelectorAll(names)].filter((each) => each.checkVisibility());
+  return seen("#quote-loading, #tokens-loading").length === 0
+    && seen("img").every((picture) => picture.complete)
+    && seen("svg:has(> use)").every((drawing) => drawing.firstElementChild.getBBox().width > 0);
+}"""
+"""Nothing is a grey bar or a letter any more where an amount or a picture will be."""
 FUNDS = {"USDC": 10**12, "WETH": 10**21, "ETH": 10**21}
 
 
@@ -127,6 +134,8 @@ class State:
         Whether the page has any.
     expects : str
         What the console says there.
+    locale : str
+        Of the customer's browser; empty for English, or what the look says.
     """
 
     name: str
@@ -138,9 +147,11 @@ class State:
     holds: str = ""
     has_scripts: bool = True
     expects: str = ""
+    locale: str = ""
 
     def visit(self, stage: Stage, order_id: str, **settings: Any) -> Tab:
-        """Open the page in this state, in a browser of its own."""
+        """Open the page in this state, in a browser of its own, and wait until nothing is on its way any more."""
+        settings |= {"locale": self.locale} if self.locale else {}
         tab = stage.open(stage.chain if self.on_chain else stage.simulated, **settings)
         tab.expected += [self.expects] if self.expects else []
         if self.wallet:
@@ -151,6 +162,7 @@ class State:
             page.wait_for_function(INTERACTIVE)
             if self.then:
                 self.then(page)
+            page.wait_for_function(SETTLED)
         return tab
 
 

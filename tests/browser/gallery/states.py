@@ -12,11 +12,22 @@ from api.domain.env import EnvMode
 from api.domain.simulation import Action
 from api.services.orders.commands import cancel, refund
 from api.services.orders.refunds import RefundRequest
+from tests.browser.gallery.logo import draw_logo
 from tests.browser.gallery.stage import CATALOGUE, Stage, choose, click, pay_with, see, state
 
 __all__ = ["CATALOGUE"]
 
 MANY = tuple({"title": f"Single-origin tea no. {n}", "quantity": n} for n in range(1, 9))
+LONG = {"title": "Gift box", "quantity": 1, "description": "Six teas of the spring, each in a tin of its own. " * 9}
+PRICED = (
+    {
+        "title": "Darjeeling, first flush",
+        "quantity": 2,
+        "description": "100 g, whole leaf, picked in March",
+        "unit_price": {"amount": 1075, "decimals": 2},
+    },
+    {"title": "Teapot", "quantity": 1, "unit_price": {"amount": 21, "decimals": 0}},
+)
 HUGE = {"currency": "USDC", "amount": 2**256 - 1, "decimals": 36}
 SEND = "eth_sendTransaction"
 
@@ -164,6 +175,34 @@ def live(stage: Stage) -> str:
 @state("The merchant has nowhere to receive")
 def not_payable(stage: Stage) -> str:
     return stage.simulated.order_without_account()
+
+
+@state("In the merchant's own look", then=see("#pay-button"))
+def branded(stage: Stage) -> str:
+    order_id = stage.order(line_items=PRICED)
+    texts = {"display_name": "Kyoto Tea House", "accent_color": "#0a7d5a", "support": "help@tea.example"}
+    stage.simulated.dress(order_id, logo=draw_logo(), **texts)
+    return order_id
+
+
+@state("In German", locale="de-DE", then=click("#change"))
+def german(stage: Stage) -> str:
+    return stage.order()
+
+
+@state("In Spanish", locale="es-ES")
+def spanish(stage: Stage) -> str:
+    return stage.order_after(Action.PAY, looks=4, seconds=10)
+
+
+@state("In Chinese", locale="zh-CN", then=see("#pay-button"))
+def chinese(stage: Stage) -> str:
+    return stage.order()
+
+
+@state("Long texts of a merchant", then=click(".details-toggle >> visible=true"))
+def long_texts(stage: Stage) -> str:
+    return stage.order(line_items=(LONG, *PRICED))
 
 
 @state("No such order", has_scripts=False, expects="404")

@@ -207,7 +207,7 @@ def test_on_a_phone_the_way_to_pay_is_on_the_first_screen(
     page = visit(tab)
     button = pay_button(page)
     expect(button).to_be_in_viewport(ratio=1)
-    expect(page.locator(".pay-bar-sum")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#quote-total")).to_be_in_viewport(ratio=1)
     lines = "(element) => element.getClientRects().length"
     assert page.locator("#quote-amount").evaluate(lines) == 1
     amount = page.locator("#quote-amount")

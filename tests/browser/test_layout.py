@@ -1,0 +1,136 @@
+"""What a phone on its side, a small or enlarged screen, long texts and a system's own colours do to the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from api.domain.simulation import Action
+from api.services.simulator.actions import simulate
+from tests.browser.conftest import Tab
+from tests.browser.gallery.looks import PHONE, SMALL
+from tests.browser.gallery.states import LONG
+
+LONG_PRICE = {"currency": "USDC", "amount": 10**24 + 1, "decimals": 18}
+BROKEN = """() => [...document.querySelectorAll(".total, #quote-amount, #quote-total, .pay-label, #receipt-rows dd")]
+  .filter((each) => each.checkVisibility())
+  .flatMap((each) => {
+    const walker = document.createTreeWalker(each, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+      for (const run of walker.currentNode.data.matchAll(/\\d[\\d.,]*/g)) {
+        const range = document.createRange();
+        range.setStart(walker.currentNode, run.index);
+        range.setEnd(walker.currentNode, run.index + run[0].length);
+        if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.push(run[0]);
+      }
+    }
+    return found;
+  })"""
+"""Numbers of which a part stands in another line."""
+
+
+@pytest.mark.parametrize("phone", [PHONE, SMALL], ids=["390", "320"])
+def test_no_number_breaks_on_a_phone(make_tab: Callable[..., Tab], phone: dict[str, object]) -> None:
+    tab = make_tab(**phone)
+    page = tab.open(order_price=LONG_PRICE)
+    expect(tab.pay_button).to_be_in_viewport(ratio=1)
+    assert page.evaluate(BROKEN) == []
+    expect(page.locator(".total")).to_have_text("1,000,000.000000000000000001 USDC")
+    expect(page.locator("#change")).to_be_in_viewport(ratio=1)
+    tab.inspect("long-price-phone")
+
+
+def test_a_phone_on_its_side_shows_the_button(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab(**{**PHONE, "viewport": {"width": 844, "height": 390}})
+    tab.open()
+    expect(tab.pay_button).to_be_in_viewport(ratio=1)
+    expect(tab.page.locator("#quote-total")).to_be_in_viewport(ratio=1)
+    card, button = (tab.page.locator(each).bounding_box() for each in (".quote", "#pay-button"))
+    assert card is not None
+    assert button is not None
+    assert (card["x"], card["width"]) == (button["x"], button["width"])
+
+
+def test_on_a_screen_enlarged_four_times_nothing_covers_the_rest(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab(viewport={"width": 320, "height": 256})
+    page = tab.open()
+    expect(tab.pay_button).to_be_visible()
+    assert page.locator("#pay-bar").evaluate("(bar) => getComputedStyle(bar).position") == "static"
+    tab.inspect("enlarged")
+
+
+def test_a_long_description_is_folded(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab()
+    page = tab.open(line_items=(LONG, {"title": "Pot", "quantity": 1, "description": "Clay"}))
+    text = page.locator(".item-description").first
+    folded = text.bounding_box()
+    assert folded is not None
+    assert folded["height"] <= 3 * 21 + 1
+    assert page.locator(".more").count() == 1, "a short one is shown as it is"
+    page.locator(".more summary").click()
+    assert text.evaluate("(element) => element.scrollHeight <= element.clientHeight")
+    tab.inspect("long-description")
+
+
+def test_the_list_can_be_skipped_by_keyboard(tab: Tab) -> None:
+    page = tab.open()
+    tab.list_tokens()
+    expect(page.get_by_role("button", name="Arbitrum")).not_to_have_count(0)
+    skip = page.get_by_role("link", name="Skip the list")
+    page.get_by_role("radio").first.focus()
+    page.keyboard.press("Tab")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport(ratio=1)
+    tab.inspect("skip-list")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.locator("#devices > summary")).to_be_focused()
+
+
+def test_in_a_systems_own_colours_no_text_touches_a_frame(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab(forced_colors="active", **PHONE)
+    order_id = tab.shop.order()
+    simulate(tab.shop.resources, order_id, Action.PAY)
+    tab.shop.work(10, rounds=4)
+    page = tab.visit(order_id)
+    for name in ("border-inline-start-width", "border-block-end-width"):
+        style = f"(row) => getComputedStyle(row).getPropertyValue('{name}')"
+        assert page.locator("#record .transaction").first.evaluate(style) == "0px"
+
+
+def test_contact_and_number_are_said_once(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab(**PHONE)
+    order_id = tab.shop.order()
+    tab.shop.dress(order_id, support="help@tea.example")
+    simulate(tab.shop.resources, order_id, Action.UNDERPAY)
+    tab.shop.work(rounds=2)
+    simulate(tab.shop.resources, order_id, Action.EXPIRE)
+    page = tab.visit(order_id)
+    expect(page.get_by_role("heading", name="Payment incomplete")).to_be_visible()
+    expect(page.get_by_text("help@tea.example").filter(visible=True)).to_have_count(1)
+    number = page.get_by_text(order_id).filter(visible=True)
+    expect(number).to_have_count(1)
+    contact, row = page.locator("#contact").bounding_box(), number.bounding_box()
+    assert contact is not None
+    assert row is not None
+    assert contact["y"] < row["y"], "the number is below, as the words say"
+
+
+def test_without_scripts_a_phone_shows_what_the_words_point_at(make_tab: Callable[..., Tab]) -> None:
+    tab = make_tab(java_script_enabled=False, **PHONE)
+    page = tab.open()
+    expect(page.locator("#needs-script time")).to_have_text("2 Mar 2026, 12:00 UTC")
+    expect(page.locator("#page-address")).to_be_visible()
+
+
+def test_a_disc_is_whole_before_its_picture_comes(tab: Tab) -> None:
+    tab.expected.append("Failed to load resource")
+    tab.context.route("**/icons*.svg", lambda route: route.abort())
+    page = tab.open()
+    corner = page.locator("#quote-avatar .corner")
+    expect(corner).to_have_count(1)
+    drawn = "(each) => { const style = getComputedStyle(each); return [style.backgroundColor, style.borderTopWidth]; }"
+    assert corner.evaluate(drawn) == ["rgba(0, 0, 0, 0)", "0px"]
