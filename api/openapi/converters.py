@@ -52,7 +52,7 @@ def list_words(schemas: list[type[Schema]]) -> dict[str, type[StrEnum]]:
     found: dict[str, type[StrEnum]] = {}
     for schema in schemas:
         for field in schema().fields.values():
-            words = getattr(field, "words", None)
+            words = getattr(field.inner if isinstance(field, fields.List) else field, "words", None)
             if words is not None:
                 found[words.__name__] = words
     return found

@@ -134,7 +134,7 @@ class RouteShapeQuery(BaseSchema):
     """How the answer is written."""
 
     tokens = ChoiceField(
-        TokenShape,
+        tuple(TokenShape),
         load_default=TokenShape.INLINE,
         metadata={
             "description": "`inline` (default): each step and fee has its tokens whole. `once`: they have only the "
