@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from tests.support.npm import CACHE
@@ -48,7 +49,9 @@ def install_tools(source: Path) -> Path:
                 raise RuntimeError(
                     f"npm could not install {source.name}; is a registry reachable?\n{done.stderr[-2000:]}"
                 )
-            shutil.copytree(scratch, home, symlinks=True, dirs_exist_ok=True)
+            # In one step: another process never finds half of it, and may have been first.
+            with suppress(OSError):
+                folder.rename(home)
     return home
 
 
