@@ -8,7 +8,7 @@ DATA_DIR ?= .data
 # Where byte code may not be written, each process compiles every module anew: tests start dozens.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: serve test coverage soak lint bench clean constraints icons page
+.PHONY: serve test coverage soak lint bench clean clients constraints icons page
 
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
@@ -67,6 +67,10 @@ $(VENV)/.test-ready: $(VENV)/.serve-ready
 constraints:
 	echo '-e .[api,bench,test]' | uv pip compile - --universal --python-version 3.11 --no-header --no-annotate \
 	  --no-emit-package crosschain-checkout -o constraints.txt
+
+# Writes what of the clients is generated: clients/README.md.
+clients: $(VENV)/.test-ready
+	$(BIN)/python -m tests.clients.generation
 
 # Draws the sprite of the checkout page anew: docs/devices.md.
 icons: $(VENV)/.test-ready

@@ -37,8 +37,8 @@ def install_tools(source: Path) -> Path:
     if not home.is_dir():
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
-            folder = Path(scratch) / "whole" / source.name
-            folder.mkdir(parents=True)
+            folder = Path(scratch) / source.name
+            folder.mkdir()
             for name in MANIFESTS:
                 shutil.copy(source / name, folder)
             command = [_find_npm(), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
@@ -49,9 +49,9 @@ def install_tools(source: Path) -> Path:
                 raise RuntimeError(
                     f"npm could not install {source.name}; is a registry reachable?\n{done.stderr[-2000:]}"
                 )
-            # As a whole or not at all; another process may have been faster.
+            # In one step: another process never finds half of it, and may have been first.
             with suppress(OSError):
-                folder.parent.rename(home)
+                folder.rename(home)
     return home
 
 

@@ -1,0 +1,25 @@
+"""Client of the crosschain-checkout service; begin with `CheckoutClient`, or `AsyncCheckoutClient`.
+
+`verify_webhook` checks what webhooks receive, `models` has the types, `errors` what can go wrong.
+"""
+
+from crosschain_checkout_client import errors, models
+from crosschain_checkout_client.async_client import AsyncCheckoutClient
+from crosschain_checkout_client.client import CheckoutClient
+from crosschain_checkout_client.errors import CheckoutError, NoRoute, Refused, WebhookRefused
+from crosschain_checkout_client.retries import Retries
+from crosschain_checkout_client.webhooks import ReceivedEvent, verify_webhook
+
+__all__ = [
+    "AsyncCheckoutClient",
+    "CheckoutClient",
+    "CheckoutError",
+    "NoRoute",
+    "ReceivedEvent",
+    "Refused",
+    "Retries",
+    "WebhookRefused",
+    "errors",
+    "models",
+    "verify_webhook",
+]

@@ -1,0 +1,103 @@
+"""The client that is awaited; `client.py` is made from this file by `make clients`."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self, TypeVar
+
+import anyio
+import httpx
+
+from crosschain_checkout_client.async_resources import (
+    AsyncApiKeys,
+    AsyncBranding,
+    AsyncEvents,
+    AsyncOrders,
+    AsyncPaymentLinks,
+    AsyncQuotes,
+    AsyncRoutes,
+    AsyncTokens,
+)
+from crosschain_checkout_client.async_subscriptions import AsyncWebhooks
+from crosschain_checkout_client.calls import TIMEOUT_S, Call, name_options
+from crosschain_checkout_client.retries import Retries
+
+T = TypeVar("T")
+
+
+class AsyncCheckoutClient:
+    """Asks a checkout service; use it as an asynchronous context manager, or close it with `aclose`.
+
+    Parameters
+    ----------
+    base_url : str
+        Where the service is, such as `https://pay.example`.
+    api_key : str, optional
+        `sk_test_…` or `sk_live_…`. Routes, quotes and tokens work without one.
+    timeout_s : float
+        For a connection, and for each wait for more of an answer.
+    retries : Retries
+        How often and how patiently requests are sent again.
+    transport : httpx.AsyncBaseTransport, optional
+        Another way to reach the service, such as a proxy.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str | None = None,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        retries: Retries = Retries(),  # noqa: B008  # it never changes
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._http = httpx.AsyncClient(transport=transport, **name_options(base_url, api_key, timeout_s))
+        self._retries = retries
+        self.payment_links = AsyncPaymentLinks(self.send)
+        self.orders = AsyncOrders(self.send)
+        self.routes = AsyncRoutes(self.send)
+        self.quotes = AsyncQuotes(self.send)
+        self.tokens = AsyncTokens(self.send)
+        self.webhooks = AsyncWebhooks(self.send)
+        self.events = AsyncEvents(self.send)
+        self.branding = AsyncBranding(self.send)
+        self.api_keys = AsyncApiKeys(self.send)
+
+    async def send(self, call: Call[T]) -> T:
+        """Send a call, again where that is safe, and return its answer.
+
+        Raises
+        ------
+        RequestFailed
+            If there is none, or it is an error.
+        """
+        request = call.build_request(self._http)
+        attempt = 1
+        while True:
+            outcome = await self._try_once(request)
+            wait_s = self._retries.choose_wait(attempt, request, outcome)
+            if wait_s is None:
+                return call.read_outcome(request, outcome)
+            await anyio.sleep(wait_s)
+            attempt += 1
+
+    async def _try_once(self, request: httpx.Request) -> httpx.Response | httpx.RequestError:
+        try:
+            return await self._http.send(request)
+        except httpx.RequestError as error:
+            return error
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None = None,
+        error: BaseException | None = None,
+        trace: TracebackType | None = None,
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,37 @@
+"""Pages one after the other, awaited; `pages.py` is made from this file by `make clients`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from crosschain_checkout_client.calls import Call
+
+T = TypeVar("T")
+P = TypeVar("P", bound="Page")
+
+
+class Page(Protocol):
+    """What every page has."""
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Where the next page begins."""
+
+
+class AsyncSend(Protocol):
+    """Sends a call and gives its answer."""
+
+    def __call__(self, call: Call[T], /) -> Awaitable[T]:
+        """Send it."""
+
+
+async def list_pages(ask: Callable[[str | None], Awaitable[P]], cursor: str | None) -> AsyncIterator[P]:
+    """Yield every page from `cursor` on; each is asked for when it is needed."""
+    while True:
+        page = await ask(cursor)
+        yield page
+        # A cursor that leads nowhere new would go round for ever.
+        if page.next_cursor is None or page.next_cursor == cursor or not getattr(page, "has_more", True):
+            return
+        cursor = page.next_cursor

@@ -1,0 +1,243 @@
+"""The operations, awaited; `resources.py` is made from this file by `make clients`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Literal, Unpack
+
+from crosschain_checkout_client import models
+from crosschain_checkout_client.async_pages import AsyncSend, list_pages
+from crosschain_checkout_client.calls import Call, check_id
+from crosschain_checkout_client.errors import NoRoute
+from crosschain_checkout_client.wire import write_camel, write_value
+
+ORDERS = "/api/v1/payment"
+QUOTES = "/api/v1/quote"
+Objective = Literal["cheapest", "fastest", "balanced"]
+
+
+class AsyncPaymentLinks:
+    """Ask a customer for money."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def create(
+        self, *, idempotency_key: str | None = None, **link: Unpack[models.NewPaymentLink]
+    ) -> models.PaymentLink:
+        """Make an order and the address of the page where the customer pays it.
+
+        Give an `idempotency_key` of your own, such as the cart's id, and the same cart never has two orders, even if
+        your program ends in between.
+        """
+        path = "/api/v1/payment_link"
+        call = Call(method="POST", path=path, kind=models.PaymentLink, body=link, idempotency_key=idempotency_key)
+        return await self._send(call)
+
+
+class AsyncOrders:
+    """Payment orders and their refunds."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def get(self, order_id: str) -> models.PaymentOrder:
+        """Read an order."""
+        return await self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id)}", kind=models.PaymentOrder))
+
+    async def list(
+        self, *, status: models.OrderStatus | None = None, page_size: int | None = None, cursor: str | None = None
+    ) -> AsyncIterator[models.PaymentOrder]:
+        """Yield the orders of the key's environment, newest first, asking for a page at a time."""
+
+        async def ask(start: str | None) -> models.OrderList:
+            return await self.get_page(status=status, limit=page_size, cursor=start)
+
+        async for page in list_pages(ask, cursor):
+            for order in page.data:
+                yield order
+
+    async def get_page(
+        self, *, status: models.OrderStatus | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> models.OrderList:
+        """Read one page of orders, with the cursor of the next."""
+        query = {"status": status, "limit": limit, "cursor": cursor}
+        return await self._send(Call(method="GET", path=ORDERS, kind=models.OrderList, query=query))
+
+    async def cancel(self, order_id: str, *, idempotency_key: str | None = None) -> models.PaymentOrder:
+        """Take back an order that has not been paid in full."""
+        return await self._act(order_id, "cancel", None, idempotency_key)
+
+    async def refund(
+        self, order_id: str, *, idempotency_key: str | None = None, **refund: Unpack[models.NewRefund]
+    ) -> models.PaymentOrder:
+        """Send some or all of what came for an order back.
+
+        `refunds` of the order has each `transaction` that your own wallet has to sign. Where nobody can know whether it
+        was carried out, the error has the `idempotency_key` to try it again with.
+        """
+        return await self._act(order_id, "refund", refund, idempotency_key)
+
+    async def simulate(
+        self, order_id: str, action: models.Action, *, quote_id: str | None = None, idempotency_key: str | None = None
+    ) -> models.PaymentOrder:
+        """Let something happen to a test order."""
+        body = {"action": action} if quote_id is None else {"action": action, "quote_id": quote_id}
+        return await self._act(order_id, "simulate", body, idempotency_key)
+
+    async def _act(self, order_id: str, act: str, body: object, key: str | None) -> models.PaymentOrder:
+        path = f"{ORDERS}/{check_id(order_id)}/{act}"
+        given = write_value(body)
+        return await self._send(
+            Call(method="POST", path=path, kind=models.PaymentOrder, body=given, idempotency_key=key)
+        )
+
+
+class AsyncRoutes:
+    """Routes between tokens, across chains."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def find(
+        self, *, tokens: Literal["inline", "once"] | None = None, **query: Unpack[models.RouteQuery]
+    ) -> models.Route:
+        """Find the best route, by `input_amount` or by the `output_amount` that is to arrive.
+
+        Raises
+        ------
+        NoRoute
+            With each protocol and why it can't serve.
+        """
+        body, shape = write_camel(query), {"tokens": tokens}
+        return await self._send(
+            Call(method="POST", path="/v1/routes", kind=models.Route, body=body, query=shape, not_found=NoRoute)
+        )
+
+
+class AsyncQuotes:
+    """What a swap gives at the market rate."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def get(
+        self,
+        *,
+        from_chain: int,
+        to_chain: int,
+        from_token: str,
+        to_token: str,
+        from_amount: int | None = None,
+        to_amount: int | None = None,
+        slippage_bps: int | None = None,
+        order: Objective | None = None,
+    ) -> models.Quote:
+        """Ask what `from_amount` gives, or what `to_amount` costs; the answer holds for 60 seconds.
+
+        Raises
+        ------
+        NoRoute
+            With each protocol and why it can't serve.
+        """
+        given = {
+            "from_chain": from_chain, "to_chain": to_chain, "from_token": from_token, "to_token": to_token,
+            "from_amount": from_amount, "to_amount": to_amount, "slippage_bps": slippage_bps, "order": order,
+        }  # fmt: skip
+        query = write_camel(given)
+        return await self._send(Call(method="GET", path=QUOTES, kind=models.Quote, query=query, not_found=NoRoute))
+
+    async def read(self, quote_id: str) -> models.Quote:
+        """Read a quote again."""
+        return await self._send(Call(method="GET", path=f"{QUOTES}/{check_id(quote_id)}", kind=models.Quote))
+
+    async def replay(self, quote_id: str) -> models.Quote:
+        """Make a quote again from the market that it was made on: the same figures, or something is wrong."""
+        return await self._send(Call(method="GET", path=f"{QUOTES}/{check_id(quote_id)}/replay", kind=models.Quote))
+
+    async def archive(self, quote_id: str) -> models.QuoteArchive:
+        """Read a quote with all that it rests on, for `routing-engine replay`."""
+        path = f"{QUOTES}/{check_id(quote_id)}/archive"
+        return await self._send(Call(method="GET", path=path, kind=models.QuoteArchive))
+
+
+class AsyncTokens:
+    """Supported tokens and chains."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def list(
+        self, *, chain_id: int | None = None, search: str | None = None, page_size: int | None = None
+    ) -> AsyncIterator[models.Token]:
+        """Yield the tokens, asking for a page at a time."""
+
+        async def ask(start: str | None) -> models.TokenList:
+            return await self.get_page(chain_id=chain_id, search=search, limit=page_size, cursor=start)
+
+        async for page in list_pages(ask, None):
+            for token in page.tokens:
+                yield token
+
+    async def get_page(
+        self,
+        *,
+        chain_id: int | None = None,
+        search: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> models.TokenList:
+        """Read one page of tokens, with the supported chains."""
+        query = {"chainId": chain_id, "search": search, "limit": limit, "cursor": cursor}
+        return await self._send(Call(method="GET", path="/v1/tokens", kind=models.TokenList, query=query))
+
+
+class AsyncEvents:
+    """Events, for whoever compares what its webhooks received with what happened."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def list(
+        self, *, since: str | datetime | None = None, page_size: int | None = None
+    ) -> AsyncIterator[models.ListedEvent]:
+        """Yield the events of the key's environment, oldest first, from an event's id or a moment on."""
+
+        async def ask(start: str | None) -> models.EventPage:
+            return await self.get_page(since=start, limit=page_size)
+
+        async for page in list_pages(ask, write_value(since)):
+            for event in page.data:
+                yield event
+
+    async def get_page(self, *, since: str | datetime | None = None, limit: int | None = None) -> models.EventPage:
+        """Read one page of events; `next_cursor` is the next `since`, also once there are no more for now."""
+        query = {"since": since, "limit": limit}
+        return await self._send(Call(method="GET", path="/api/v1/events", kind=models.EventPage, query=query))
+
+
+class AsyncBranding:
+    """The look of the payment page."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def get(self) -> models.Brand:
+        """Read what customers see of the vendor."""
+        return await self._send(Call(method="GET", path="/api/v1/branding", kind=models.Brand))
+
+    async def update(self, **change: Unpack[models.BrandChange]) -> models.Brand:
+        """Change what is named; empty text takes a choice back."""
+        return await self._send(Call(method="PATCH", path="/api/v1/branding", kind=models.Brand, body=change))
+
+
+class AsyncApiKeys:
+    """The key that is calling."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def get(self) -> models.ApiKey:
+        """Read what the key is for, what it may do and when it ends."""
+        return await self._send(Call(method="GET", path="/api/v1/api_key", kind=models.ApiKey))

@@ -1,0 +1,90 @@
+"""Webhook subscriptions, awaited; `subscriptions.py` is made from this file by `make clients`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from typing import Unpack
+
+from crosschain_checkout_client import models
+from crosschain_checkout_client.async_pages import AsyncSend, list_pages
+from crosschain_checkout_client.calls import Call, T, check_id
+
+PATH = "/api/v1/webhook_subscription"
+
+
+class AsyncWebhooks:
+    """Webhook subscriptions and their deliveries; `verify_webhook` checks what they receive."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def create(
+        self, *, idempotency_key: str | None = None, **subscription: Unpack[models.NewSubscription]
+    ) -> models.SecretSubscription:
+        """Register an address; keep the `secret` of the answer, which is shown this once."""
+        call = Call(
+            method="POST", path=PATH, kind=models.Registered, body=subscription, idempotency_key=idempotency_key
+        )
+        return (await self._send(call)).data
+
+    async def list(self, *, env_mode: models.EnvMode | None = None) -> Sequence[models.Subscription]:
+        """Read all subscriptions of the key's environment, without their secrets."""
+        query = {"env_mode": env_mode}
+        return (await self._send(Call(method="GET", path=PATH, kind=models.SubscriptionList, query=query))).data
+
+    async def delete(self, webhook_id: str) -> None:
+        """Delete a subscription; what was not delivered yet is given up."""
+        await self._send(Call(method="DELETE", path=f"{PATH}/{check_id(webhook_id)}", kind=models.Message))
+
+    async def send_test(
+        self, webhook_id: str, *, idempotency_key: str | None = None, **sample: Unpack[models.SampleEvent]
+    ) -> str:
+        """Send an event about an order that does not exist, and return its id."""
+        call = self._post(webhook_id, "test", models.SentTest, idempotency_key, sample)
+        return (await self._send(call)).data.event_id
+
+    async def rotate_secret(self, webhook_id: str, *, idempotency_key: str | None = None) -> models.SecretSubscription:
+        """Make a new secret; for 24 hours deliveries are signed with both."""
+        call = self._post(webhook_id, "rotate_secret", models.Registered, idempotency_key)
+        return (await self._send(call)).data
+
+    async def enable(self, webhook_id: str, *, idempotency_key: str | None = None) -> models.Enabled:
+        """Send new events to a subscription that was disabled; `missed_since` says since when it missed some."""
+        return await self._send(self._post(webhook_id, "enable", models.Enabled, idempotency_key))
+
+    async def redeliver_missed(
+        self,
+        webhook_id: str,
+        since: str | datetime,
+        *,
+        limit: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.RedeliveredPage:
+        """Send a page of the events since a moment that a subscription did not get; `next_cursor` is the next one's."""
+        body = {"since": since} if limit is None else {"since": since, "limit": limit}
+        call = self._post(webhook_id, "redeliver_missed", models.Redelivered, idempotency_key, body)
+        return (await self._send(call)).data
+
+    async def list_deliveries(self, webhook_id: str, *, page_size: int | None = None) -> AsyncIterator[models.Delivery]:
+        """Yield what was sent to a subscription and what came of it, newest first."""
+
+        async def ask(start: str | None) -> models.DeliveryPage:
+            query = {"limit": page_size, "cursor": start}
+            path = f"{PATH}/{check_id(webhook_id)}/deliveries"
+            return await self._send(Call(method="GET", path=path, kind=models.DeliveryPage, query=query))
+
+        async for page in list_pages(ask, None):
+            for delivery in page.data:
+                yield delivery
+
+    async def redeliver(self, delivery_id: str, *, idempotency_key: str | None = None) -> models.Delivery:
+        """Send an event to a subscription again, with the same id."""
+        path = f"/api/v1/webhook_delivery/{check_id(delivery_id)}/redeliver"
+        call = Call(method="POST", path=path, kind=models.Redelivery, idempotency_key=idempotency_key)
+        return (await self._send(call)).data
+
+    def _post(self, webhook_id: str, act: str, kind: type[T], key: str | None, body: object = None) -> Call[T]:
+        path = f"{PATH}/{check_id(webhook_id)}/{act}"
+        given = body if isinstance(body, dict) else None
+        return Call(method="POST", path=path, kind=kind, body=given, idempotency_key=key)

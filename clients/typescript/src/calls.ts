@@ -1,0 +1,166 @@
+// Sends requests, again where that is safe, and reads their answers.
+import { decode, encode } from "./amounts.js";
+import { chooseError, ConnectionFailed, type NotFound, UnexpectedAnswer } from "./errors.js";
+import { chooseWait, readRetryAfter, type Retries } from "./retries.js";
+import type { components } from "./schema.js";
+
+type Schemas = components["schemas"];
+
+/** What every operation takes beside its own. */
+export interface CallOptions {
+  /** Ends the call, also while it waits for a retry. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What every POST takes beside its own. */
+export interface PostOptions extends CallOptions {
+  /** A new one by default, which stays the same over the retries of this call. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** One call of an operation; `kind` names the schema of its answer. */
+export interface Call<K extends keyof Schemas> {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly kind: K;
+  readonly query?: Readonly<Record<string, string | number | bigint | undefined>>;
+  readonly body?: unknown;
+  readonly notFound?: typeof NotFound;
+}
+
+/** Sends a call and gives its answer. */
+export type Send = <K extends keyof Schemas>(call: Call<K>, options?: PostOptions) => Promise<Schemas[K]>;
+
+/** Where and how calls are sent. */
+export interface Target {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly timeoutMs: number;
+  readonly retries: Retries;
+  readonly fetch: typeof globalThis.fetch;
+}
+
+interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Sends calls to a target. */
+export function makeSend(target: Target): Send {
+  return async (call, options = {}) => {
+    const key = call.method === "POST" ? (options.idempotencyKey ?? globalThis.crypto.randomUUID()) : undefined;
+    const url = nameAddress(target.baseUrl, call);
+    const request = describeRequest(target, call, key);
+    for (let attempt = 1; ; attempt += 1) {
+      const received = await tryOnce(target, url, request, options.signal);
+      const isAnswer = !(received instanceof ConnectionFailed);
+      const retryAfterS = isAnswer ? readRetryAfter(received.headers.get("Retry-After")) : undefined;
+      const outcome = isAnswer ? { status: received.status, retryAfterS } : {};
+      const waitS = chooseWait(target.retries, attempt, call.method, key !== undefined, outcome);
+      if (waitS === undefined) {
+        if (isAnswer) return readAnswer(call, received, key);
+        throw new ConnectionFailed(received.message, { idempotencyKey: key, cause: received.cause });
+      }
+      await sleep(waitS, options.signal);
+    }
+  };
+}
+
+function nameAddress(baseUrl: string, call: Call<keyof Schemas>): string {
+  const given = Object.entries(call.query ?? {}).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return `${baseUrl}${call.path}${given.length > 0 ? `?${query}` : ""}`;
+}
+
+function describeRequest(target: Target, call: Call<keyof Schemas>, key: string | undefined): RequestInit {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (target.apiKey !== undefined) headers["X-Api-Key"] = target.apiKey;
+  if (key !== undefined) headers["Idempotency-Key"] = key;
+  if (call.body !== undefined) headers["Content-Type"] = "application/json";
+  const body = call.body === undefined ? {} : { body: encode(call.body) };
+  // A redirect is not followed: the key would travel to wherever it leads.
+  return { method: call.method, headers, redirect: "manual", ...body };
+}
+
+/** What came of one attempt. Throws only if the caller ended it. */
+async function tryOnce(
+  target: Target,
+  url: string,
+  request: RequestInit,
+  signal: AbortSignal | undefined,
+): Promise<Received | ConnectionFailed> {
+  signal?.throwIfAborted();
+  const limit = AbortSignal.timeout(target.timeoutMs);
+  const { fetch } = target; // called as a function: browsers refuse it as somebody's method
+  try {
+    const response = await fetch(url, { ...request, signal: signal ? AbortSignal.any([signal, limit]) : limit });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    return new ConnectionFailed(`${target.baseUrl} does not answer: ${String(cause)}`, { cause });
+  }
+}
+
+function readAnswer<K extends keyof Schemas>(call: Call<K>, received: Received, key: string | undefined): Schemas[K] {
+  const known = {
+    status: received.status,
+    requestId: received.headers.get("X-Request-Id") ?? undefined,
+    retryAfterS: readRetryAfter(received.headers.get("Retry-After")),
+    idempotencyKey: key,
+  };
+  const unreadable = (cause: unknown) =>
+    new UnexpectedAnswer(`The answer ${received.status} can't be read: ${String(cause)}`, { ...known, cause });
+  let body: unknown;
+  try {
+    body = decode(call.kind, JSON.parse(received.text));
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+  if (typeof body !== "object" || body === null) throw unreadable("it is no object");
+  if (received.status >= 200 && received.status < 300) return body as Schemas[K];
+  const { message, error } = body as Partial<Schemas["Error"]>;
+  if (typeof message !== "string" || !Array.isArray(error)) throw unreadable("it is no error of the service");
+  const kind = received.status === 404 ? (call.notFound ?? chooseError(404)) : chooseError(received.status);
+  throw new kind(message, { ...known, problems: error });
+}
+
+function sleep(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, seconds * 1000);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** An id that may stand in a path; anything else would lead to another address. */
+export function checkId(given: string): string {
+  if (!/^[A-Za-z0-9_-]{1,255}$/.test(given)) throw new TypeError(`${JSON.stringify(given)} is no id`);
+  return given;
+}
+
+interface Page {
+  readonly next_cursor: string | null;
+  readonly has_more?: boolean;
+}
+
+/** Every page from `cursor` on; each is asked for when it is needed. */
+export async function* listPages<P extends Page>(
+  ask: (cursor: string | undefined) => Promise<P>,
+  cursor?: string,
+): AsyncGenerator<P, void, undefined> {
+  for (let start = cursor; ; ) {
+    const page = await ask(start);
+    yield page;
+    // A cursor that leads nowhere new would go round for ever.
+    if (page.next_cursor === null || page.next_cursor === start || page.has_more === false) return;
+    start = page.next_cursor;
+  }
+}

@@ -1,0 +1,49 @@
+// The client: where a service is, and its operations.
+import { makeSend } from "./calls.js";
+import { ApiKeys, Branding, Events, Orders, PaymentLinks, Quotes, Routes, Tokens } from "./resources.js";
+import { RETRIES, type Retries } from "./retries.js";
+import { Webhooks } from "./subscriptions.js";
+
+export interface ClientOptions {
+  /** Where the service is, such as `https://pay.example`. */
+  readonly baseUrl: string;
+  /** `sk_test_…` or `sk_live_…`, on a server only. Routes, quotes and tokens work without one. */
+  readonly apiKey?: string | undefined;
+  /** For one attempt as a whole. Default: 30,000. */
+  readonly timeoutMs?: number;
+  /** How often and how patiently requests are sent again. */
+  readonly retries?: Partial<Retries>;
+  /** Another way to reach the service, such as a proxy. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** Asks a checkout service. */
+export class CheckoutClient {
+  readonly paymentLinks: PaymentLinks;
+  readonly orders: Orders;
+  readonly routes: Routes;
+  readonly quotes: Quotes;
+  readonly tokens: Tokens;
+  readonly webhooks: Webhooks;
+  readonly events: Events;
+  readonly branding: Branding;
+  readonly apiKeys: ApiKeys;
+
+  constructor({ baseUrl, apiKey, timeoutMs = 30_000, retries, fetch = globalThis.fetch }: ClientOptions) {
+    const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+    if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
+      throw new TypeError(`${JSON.stringify(baseUrl)} is no address of a service, such as https://pay.example`);
+    }
+    const target = { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey, timeoutMs, fetch, retries: { ...RETRIES, ...retries } };
+    const send = makeSend(target);
+    this.paymentLinks = new PaymentLinks(send);
+    this.orders = new Orders(send);
+    this.routes = new Routes(send);
+    this.quotes = new Quotes(send);
+    this.tokens = new Tokens(send);
+    this.webhooks = new Webhooks(send);
+    this.events = new Events(send);
+    this.branding = new Branding(send);
+    this.apiKeys = new ApiKeys(send);
+  }
+}

@@ -1,0 +1,1124 @@
+// Made from the service's OpenAPI document by `make clients`: change nothing here.
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description One property of a request and what is wrong with it. */
+        Problem: {
+            /** @description Dotted path of the property or header; empty for the request as a whole */
+            path: string;
+            /** @description What is wrong with it, or how to put it right */
+            message: string;
+        };
+        /** @description Body of every answer of 400 and above. */
+        Error: {
+            /** @description What went wrong */
+            message: string;
+            /** @description HTTP status */
+            code: string;
+            /** @description One entry for each offending property; may be empty */
+            error: components["schemas"]["Problem"][];
+        };
+        /** @description A transaction that belongs to the order. */
+        Transaction: {
+            /** @description Its chain */
+            chain_id: number;
+            /** @description Its hash */
+            hash: string;
+            /**
+             * Format: date-time
+             * @description When its block was made
+             */
+            timestamp: string;
+        };
+        /** @description The order that an event is about, as it was then. */
+        EventData: {
+            /** @description Id of the order */
+            payment_order_id: string;
+            /** @description As it was given with the link */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description The payer's transaction on the chain it paid from; empty before there is one */
+            transaction_hash: string;
+            /** @description The order's status */
+            payment_order_status: components["schemas"]["OrderStatus"];
+            /** @description Why it stands there; empty where there is nothing to say */
+            status_reason: components["schemas"]["StatusReason"];
+            /** @description All transactions of the order, oldest first */
+            transactions: components["schemas"]["Transaction"][];
+        };
+        /** @description Something that happened to a payment order. */
+        Event: {
+            /** @description Always `event` */
+            resource: string;
+            /** @description What happened */
+            type: components["schemas"]["EventType"];
+            /**
+             * Format: date-time
+             * @description When it happened
+             */
+            created_at: string;
+            /** @description The order's environment */
+            env_mode: components["schemas"]["EnvMode"];
+            /** @description The order that it happened to */
+            data: components["schemas"]["EventData"];
+        };
+        /** @description What a webhook gets. */
+        WebhookBody: {
+            /** @description The event */
+            event: components["schemas"]["Event"];
+        };
+        /** @description The coin that pays for gas on a chain. */
+        NativeCurrency: {
+            /** @description Its name */
+            name: string;
+            /** @description Its symbol */
+            symbol: string;
+            /** @description Its decimal places */
+            decimals: number;
+        };
+        /** @description A chain. */
+        Chain: {
+            /** @description The chain's id */
+            chainId: number;
+            /** @description Its name */
+            name: string;
+            /** @description URL of a logo */
+            logoURI: string;
+            /** @description What pays for its gas */
+            nativeCurrency: components["schemas"]["NativeCurrency"];
+        };
+        /** @description A token in a route: as in the list of tokens, or its key alone with `tokens=once`. */
+        RouteToken: {
+            /** @description Its symbol */
+            symbol?: string;
+            /** @description Its decimal places */
+            decimals?: number;
+            /** @description Its name */
+            name?: string;
+            /** @description URL of a logo; empty for a token that is not a listed one */
+            logoURI?: string;
+            /** @description Address on each chain, by chain id, in the mixed case of EIP-55 */
+            chain_to_address?: {
+                [key: string]: string;
+            };
+            /** @description The chains that it is on */
+            chains?: components["schemas"]["Chain"][];
+            /** @description Any of `native`, `wrapped_native`, `stablecoin`, `bridged`, `liquid_staking`, `yield_bearing`. A bridged token is another token than the one it stands for. */
+            tags?: string[];
+            /** @description Only with `tokens=once`, and then alone: the token's key in `tokens` of the answer */
+            key?: string;
+        };
+        /** @description One fee of one step. */
+        Fee: {
+            /** @description In the smallest unit of the currency */
+            amount: bigint;
+            /** @description The token that it is paid in */
+            currency: components["schemas"]["RouteToken"];
+            /** @description What it is for, such as `lp_fee`, `relayer_fee` or `gas` */
+            name: string;
+            /** @description True: `outputAmount` is what remains after it. False: paid on top, as gas is. */
+            included: boolean;
+        };
+        /** @description What one protocol does. */
+        Step: {
+            /** @description The bridge or exchange that does it */
+            protocol: string;
+            /** @description What it takes */
+            fromToken: components["schemas"]["RouteToken"];
+            /** @description What it gives */
+            toToken: components["schemas"]["RouteToken"];
+            /** @description The chain that it begins on */
+            fromChainId: number;
+            /** @description The chain that it ends on */
+            toChainId: number;
+            /** @description Smallest unit of `fromToken` */
+            inputAmount: bigint;
+            /** @description Smallest unit of `toToken` */
+            outputAmount: bigint;
+            /** @description Whole seconds; a step in the same transaction as the one before adds none */
+            estimatedTime: string;
+            /** @description What it costs */
+            fees: components["schemas"]["Fee"][];
+        };
+        /** @description One currency's fees together. */
+        FeeSum: {
+            /** @description In the smallest unit of the currency */
+            amount: bigint;
+            /** @description The token that it is paid in */
+            currency: components["schemas"]["RouteToken"];
+        };
+        /** @description A route from the source token to the destination token. */
+        Alternative: {
+            /** @description Id of the route */
+            id: string;
+            /** @description In an order in which they can run; paths side by side start at the same token. */
+            steps: components["schemas"]["Step"][];
+            /** @description Whole seconds for the whole route */
+            estimatedTime: string;
+            /** @description Fees of all steps by currency */
+            totalFees: components["schemas"]["FeeSum"][];
+            /** @description What the source is charged */
+            inputAmount: bigint;
+            /** @description With `outputAmount` given: the most that may be charged after slippage */
+            inputAmountMax: bigint;
+            /** @description What arrives at the present state of the markets, exactly */
+            outputAmount: bigint;
+            /** @description What arrives at least after slippage */
+            outputAmountMin: bigint;
+            /** @description Loss by the amount's own size, in 1/10000 */
+            priceImpactBps: number;
+            /** @description Gas units of all steps, an estimate */
+            gas: bigint;
+            /**
+             * Format: date-time
+             * @description Until when it holds: 60 s after the answer
+             */
+            expiresAt: string;
+            /** @description Content hash of the market data that the route rests on */
+            snapshotId: string;
+            /** @description How much better, in 1/10000, any other route of `optimalityGapScope` could be net of gas, proven; over any number of parallel paths. Null: nothing is proven, as for alternatives. */
+            optimalityGapBps: number | null;
+            /** @description The routes that `optimalityGapBps` speaks of: `routes_up_to_4_hops`, over so many markets in series, or `all_flows`, over any number. Null where there is no gap. */
+            optimalityGapScope: string | null;
+            /** @description The same against every route, over any number of markets in series. Null where it is not known: only where gas counts and costs little beside the amount. */
+            optimalityGapAllFlowsBps: number | null;
+            /** @description Why nothing is proven; empty where `optimalityGapBps` is a number */
+            optimalityGapReason: string;
+        };
+        /** @description A token, on all of its chains. */
+        Token: {
+            /** @description Its symbol */
+            symbol: string;
+            /** @description Its decimal places */
+            decimals: number;
+            /** @description Its name */
+            name: string;
+            /** @description URL of a logo; empty for a token that is not a listed one */
+            logoURI: string;
+            /** @description Address on each chain, by chain id, in the mixed case of EIP-55 */
+            chain_to_address: {
+                [key: string]: string;
+            };
+            /** @description The chains that it is on */
+            chains: components["schemas"]["Chain"][];
+            /** @description Any of `native`, `wrapped_native`, `stablecoin`, `bridged`, `liquid_staking`, `yield_bearing`. A bridged token is another token than the one it stands for. */
+            tags: string[];
+        };
+        /** @description A source of rates that could not be asked. */
+        Unavailable: {
+            /** @description Its name */
+            protocol: string;
+            /** @description Why */
+            reason: string;
+        };
+        /** @description The best route. */
+        Route: {
+            /** @description Id of the route */
+            id: string;
+            /** @description In an order in which they can run; paths side by side start at the same token. */
+            steps: components["schemas"]["Step"][];
+            /** @description Whole seconds for the whole route */
+            estimatedTime: string;
+            /** @description Fees of all steps by currency */
+            totalFees: components["schemas"]["FeeSum"][];
+            /** @description What the source is charged */
+            inputAmount: bigint;
+            /** @description With `outputAmount` given: the most that may be charged after slippage */
+            inputAmountMax: bigint;
+            /** @description What arrives at the present state of the markets, exactly */
+            outputAmount: bigint;
+            /** @description What arrives at least after slippage */
+            outputAmountMin: bigint;
+            /** @description Loss by the amount's own size, in 1/10000 */
+            priceImpactBps: number;
+            /** @description Gas units of all steps, an estimate */
+            gas: bigint;
+            /**
+             * Format: date-time
+             * @description Until when it holds: 60 s after the answer
+             */
+            expiresAt: string;
+            /** @description Content hash of the market data that the route rests on */
+            snapshotId: string;
+            /** @description How much better, in 1/10000, any other route of `optimalityGapScope` could be net of gas, proven; over any number of parallel paths. Null: nothing is proven, as for alternatives. */
+            optimalityGapBps: number | null;
+            /** @description The routes that `optimalityGapBps` speaks of: `routes_up_to_4_hops`, over so many markets in series, or `all_flows`, over any number. Null where there is no gap. */
+            optimalityGapScope: string | null;
+            /** @description The same against every route, over any number of markets in series. Null where it is not known: only where gas counts and costs little beside the amount. */
+            optimalityGapAllFlowsBps: number | null;
+            /** @description Why nothing is proven; empty where `optimalityGapBps` is a number */
+            optimalityGapReason: string;
+            /** @description Further routes; only where they were asked for */
+            alternatives?: components["schemas"]["Alternative"][];
+            /** @description Only with `tokens=once`: every token of the answer by its `key` */
+            tokens?: {
+                [key: string]: components["schemas"]["Token"];
+            };
+            /** @description Sources of rates that this answer does without; only where there are any */
+            unavailable?: components["schemas"]["Unavailable"][];
+        };
+        /** @description One message of the stream of routes; `type` says which of the other properties it has. */
+        StreamMessage: {
+            /** @description What the message tells */
+            type: components["schemas"]["StreamMessageType"];
+            /** @description Of a `route`: counts from 0; each is better than the one before */
+            seq?: number;
+            /** @description Of a `route` */
+            route?: components["schemas"]["Route"];
+            /** @description Of `done`: the id of the best route */
+            best?: string;
+            /** @description Of `done`: sources that could not be asked */
+            unavailable?: components["schemas"]["Unavailable"][];
+            /** @description Of an `error`, as in the error body */
+            message?: string;
+            /** @description Of an `error`, as in the error body */
+            code?: string;
+            /** @description Of an `error`, as in the error body */
+            error?: components["schemas"]["Problem"][];
+        };
+        /** @description A question for routes. */
+        RouteQuery: {
+            /** @description Address of the source token in any case. The chain's own coin is `0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`; the zero address means it too. */
+            fromToken: string;
+            /** @description Address of the destination token. */
+            toToken: string;
+            /** @description Chain id of the source token, as a string or an integer. One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum). */
+            fromChainId: number;
+            /** @description Chain id of the destination token. One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum). */
+            toChainId: number;
+            /** @description How much of the source token to swap, in its smallest unit; required unless `outputAmount` is given. */
+            inputAmount?: bigint | number;
+            /** @description Instead of `inputAmount`: how much of the destination token must arrive. The route is then the one that needs the least. */
+            outputAmount?: bigint | number;
+            /**
+             * @description `cheapest` (default): most output after gas. `fastest`: least time. `balanced`: one minute of waiting weighs as much as 0.01 % of the amount.
+             * @enum {string}
+             */
+            order?: "cheapest" | "fastest" | "balanced";
+            /** @description Tolerated loss until execution in 1/10000; decides `outputAmountMin`. Default: 30 between stablecoins, else 50. */
+            slippageBps?: number;
+            /** @description At most how many steps one after the other. Default: 5. */
+            maxHops?: number;
+            /** @description At most how many paths side by side. Default: 5. */
+            maxSplits?: number;
+            /** @description Use these protocols only. */
+            allowProtocols?: string[];
+            /** @description Never use these protocols. */
+            denyProtocols?: string[];
+            /** @description How many further routes to return in `alternatives`. Default: 0. */
+            alternatives?: number;
+        };
+        /** @description What a swap gives at the current market rate, held for 60 seconds. */
+        Quote: {
+            /** @description Smallest unit of the destination token */
+            toAmount: bigint;
+            /** @description What arrives at least after slippage; rounded down */
+            toAmountMin: bigint;
+            /** @description The destination token */
+            toToken: string;
+            /** @description Chain id of the destination token */
+            toChain: string;
+            /** @description The source token */
+            fromToken: string;
+            /** @description Smallest unit of the source token */
+            fromAmount: bigint;
+            /** @description Chain id of the source token */
+            fromChain: string;
+            /** @description With `toAmount` only: what is spent at most, after slippage; rounded up */
+            inputAmountMax?: bigint;
+            /** @description Id of the quote */
+            quoteId: string;
+            /**
+             * Format: date-time
+             * @description Until when it holds: 60 s after the answer
+             */
+            expiresAt: string;
+        };
+        /** @description A quote with all that it rests on; `docs/formats.md` describes the file. */
+        QuoteArchive: {
+            /** @description Always `routing-engine-archive` */
+            format: string;
+            /** @description Of the format */
+            version: number;
+            /** @description Version of the engine that answered */
+            engine: string;
+            /** @description Which search was asked */
+            search: string;
+            /** @description Every field of the request to the engine */
+            request: {
+                [key: string]: unknown;
+            };
+            /** @description Routes, amounts and certificates */
+            answer: {
+                [key: string]: unknown;
+            };
+            /** @description The market, in the engine's own format */
+            snapshot: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The price of one piece: `amount / 10**decimals` of the order's currency. */
+        NewUnitPrice: {
+            /** @description In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits */
+            amount: bigint | number;
+            /** @description Decimal places of the amount; they belong to the price, not to the token */
+            decimals: number;
+            /** @description The order's currency, also without it */
+            currency?: string;
+        };
+        /** @description One thing that is sold. */
+        NewLineItem: {
+            /** @description The name that the customer sees */
+            title: string;
+            /** @description How many pieces */
+            quantity: number;
+            /** @description Shown below the name */
+            description?: string;
+            /**
+             * Format: uri
+             * @description A picture, over https
+             */
+            image_url?: string;
+            /** @description Of one piece; where all items have one, they add up to the order's */
+            unit_price?: components["schemas"]["NewUnitPrice"];
+        };
+        /** @description The total price: `amount / 10**decimals` of the currency. */
+        NewOrderPrice: {
+            /** @description A token that the merchant is settled in, or `USD` */
+            currency: string;
+            /** @description In units of ``10**-decimals`` of the currency, 1 to 2^256-1: an integer, or a string of digits */
+            amount: bigint | number;
+            /** @description Decimal places of the amount; they belong to the price, not to the token */
+            decimals: number;
+        };
+        /** @description What is sold for how much, and where the customer goes afterwards. */
+        NewPaymentLink: {
+            /** @description What is sold; the customer sees it */
+            line_items: components["schemas"]["NewLineItem"][];
+            /** @description What it costs in total */
+            order_price: components["schemas"]["NewOrderPrice"];
+            /** @description The environment, which has to be the key's */
+            env_mode: components["schemas"]["EnvMode"];
+            /**
+             * Format: uri
+             * @description Where the customer goes once the order is paid
+             */
+            success_callback_url: string;
+            /**
+             * Format: uri
+             * @description Where the customer goes who does not want to pay
+             */
+            cancel_callback_url: string;
+            /**
+             * Format: uri
+             * @description Where the customer goes when the order has failed
+             */
+            failure_callback_url: string;
+            /** @description Whatever the merchant wants back with the order and its events; at most 16 kB of JSON */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description 30 minutes to 30 days from now; 24 hours from now without it
+             */
+            expires_at?: string;
+        };
+        /** @description A payment link. */
+        PaymentLink: {
+            /** @description Id of the new order */
+            payment_order_id: string;
+            /**
+             * Format: uri
+             * @description Where to send the customer
+             */
+            payment_url: string;
+        };
+        /** @description The price of one piece, as it was given. */
+        UnitPrice: {
+            /** @description In units of ``10**-decimals`` of the currency */
+            amount: bigint;
+            /** @description Decimal places of the amount; they belong to the price, not to the token */
+            decimals: number;
+            /** @description The order's currency */
+            currency?: string;
+        };
+        /** @description One thing that is sold, as it was given. */
+        LineItem: {
+            /** @description The name that the customer sees */
+            title: string;
+            /** @description How many pieces */
+            quantity: number;
+            /** @description Shown below the name */
+            description?: string;
+            /**
+             * Format: uri
+             * @description A picture
+             */
+            image_url?: string;
+            /** @description Of one piece */
+            unit_price?: components["schemas"]["UnitPrice"];
+        };
+        /** @description The total price, as it was given. */
+        OrderPrice: {
+            /** @description A token that the merchant is settled in, or `USD` */
+            currency: string;
+            /** @description In units of ``10**-decimals`` of the currency; up to 2^256-1 */
+            amount: bigint;
+            /** @description Decimal places of the amount; they belong to the price, not to the token */
+            decimals: number;
+            /** @description The amount again, for readers that lose digits past 2^53 */
+            amount_string: bigint;
+        };
+        /** @description Where and in what the merchant receives. */
+        Settlement: {
+            /** @description The chain */
+            chain_id: number;
+            /** @description The token */
+            token_address: string;
+            /** @description Its symbol */
+            token_symbol: string;
+            /** @description Its decimal places */
+            token_decimals: number;
+            /** @description The merchant's address */
+            address: string;
+            /** @description The whole price in the token's smallest units */
+            amount: bigint;
+            /** @description Whether the price was finer than the token's smallest unit */
+            rounded_up: boolean;
+        };
+        /** @description A payment that a bridge took in and could not deliver. */
+        Stranded: {
+            /** @description Where the money is */
+            chain_id: number;
+            /** @description Which token it is */
+            token_address: string;
+            /** @description How much, in its smallest units */
+            amount: bigint;
+            /** @description Which bridge has it */
+            bridge: string;
+            /** @description The transaction that gave it to the bridge */
+            deposit_hash: string;
+            /** @description Who gets it back */
+            owner: string;
+            /** @description The transaction that gave it back; empty until then */
+            refund_hash: string;
+            /** @description What happens now, for people */
+            next_step: string;
+        };
+        /** @description Something that reached the merchant for the order, whichever token it is. */
+        Transfer: {
+            /** @description What `transfer` of a refund names */
+            id: string;
+            /** @description The chain */
+            chain_id: number;
+            /** @description The transaction */
+            hash: string;
+            /** @description The token's address */
+            token: string;
+            /** @description Smallest units of this token */
+            amount: bigint;
+            /** @description What no refund was asked for yet */
+            amount_left: bigint;
+            /** @description Whose money it was; empty where that can't be told */
+            from: string;
+            /** @description Why it counts */
+            evidence: components["schemas"]["Evidence"];
+            /** @description How sure it is; only what is `final` can be sent back */
+            status: components["schemas"]["PaymentState"];
+        };
+        /** @description A transaction for the wallet at the settlement address, as wallets take it. */
+        RefundTransaction: {
+            /** @description The chain */
+            chain_id: number;
+            /** @description The wallet that has to sign it */
+            from: string;
+            /** @description The token's contract */
+            to: string;
+            /** @description The chain's own coin to send along, in hexadecimal */
+            value: string;
+            /** @description Calldata in hexadecimal */
+            data: string;
+        };
+        /** @description Something that goes back. */
+        Refund: {
+            /** @description The transfer that brought it */
+            transfer: string;
+            /** @description The chain */
+            chain_id: number;
+            /** @description The token's address */
+            token: string;
+            /** @description Smallest units of this token */
+            amount: bigint;
+            /** @description Who gets it */
+            to: string;
+            /** @description Empty until the chain has it */
+            hash: string;
+            /** @description Whether the wallet has signed it, and whether its chain keeps it */
+            status: components["schemas"]["RefundStatus"];
+            /** @description What is to be signed; null once it is sent */
+            transaction: components["schemas"]["RefundTransaction"] | null;
+        };
+        /** @description One change of the order. */
+        Timeline: {
+            /** @description The status since then */
+            status: components["schemas"]["OrderStatus"];
+            /** @description Why; empty where there is nothing to say */
+            status_reason: components["schemas"]["StatusReason"];
+            /**
+             * Format: date-time
+             * @description When it changed
+             */
+            at: string;
+            /** @description The payer's transaction at that time; empty before there was one */
+            transaction_hash: string;
+        };
+        /** @description A payment order. */
+        PaymentOrder: {
+            /** @description Its id */
+            payment_order_id: string;
+            /** @description Where it stands */
+            payment_order_status: components["schemas"]["OrderStatus"];
+            /** @description Its environment */
+            env_mode: components["schemas"]["EnvMode"];
+            /**
+             * Format: uri
+             * @description Where the customer goes once the order is paid
+             */
+            success_callback_url: string;
+            /**
+             * Format: uri
+             * @description Where the customer goes who does not want to pay
+             */
+            cancel_callback_url: string;
+            /**
+             * Format: uri
+             * @description Where the customer goes when the order has failed
+             */
+            failure_callback_url: string;
+            /** @description What is sold */
+            line_items: components["schemas"]["LineItem"][];
+            /** @description What it costs in total */
+            order_price: components["schemas"]["OrderPrice"];
+            /** @description The payer's transaction on the chain it paid from; empty before there is one */
+            transaction_hash: string;
+            /** @description As it was given with the link */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description Why it stands there; empty where there is nothing to say */
+            status_reason: components["schemas"]["StatusReason"];
+            /**
+             * Format: uri
+             * @description Where the customer pays
+             */
+            payment_url: string;
+            /** @description Whether somebody may pay it as it stands now */
+            payable: boolean;
+            /** @description Why nobody may; empty where somebody may */
+            not_payable_reason: components["schemas"]["NotPayable"];
+            /** @description What is still missing, in the settlement token's smallest units; null without a settlement */
+            amount_due: bigint | null;
+            /** @description What came, in the settlement token's smallest units */
+            amount_received: bigint;
+            /** @description Where and in what the merchant receives; null where it has no account for that */
+            settlement: components["schemas"]["Settlement"] | null;
+            /** @description Each once, oldest first */
+            transactions: components["schemas"]["Transaction"][];
+            /** @description Payments that a bridge could not deliver */
+            stranded: components["schemas"]["Stranded"][];
+            /** @description What reached the merchant, whichever token it is */
+            transfers: components["schemas"]["Transfer"][];
+            /** @description What goes back, oldest first */
+            refunds: components["schemas"]["Refund"][];
+            /** @description Every change, oldest first */
+            timeline: components["schemas"]["Timeline"][];
+            /**
+             * Format: date-time
+             * @description Until when the customer may pay
+             */
+            expires_at: string;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed
+             */
+            updated_at: string;
+        };
+        /** @description A page of orders, newest first. */
+        OrderList: {
+            /** @description The orders */
+            data: components["schemas"]["PaymentOrder"][];
+            /** @description Send it as `cursor` for the next page; null on the last one */
+            next_cursor: string | null;
+        };
+        /** @description What is to be sent back; without anything all of the order's only transfer, to whoever paid it. */
+        NewRefund: {
+            /** @description Required where the order has several transfers */
+            transfer?: string;
+            /** @description Smallest units of the transfer's own token; all that is left without */
+            amount?: bigint | number;
+            /** @description Required where who paid can't be told for certain. In mixed case its checksum (EIP-55) has to be right */
+            to?: string;
+        };
+        /** @description What shall happen to a test order. */
+        Simulate: {
+            /** @description What happens. A `reorg` takes the block of this order's payment back, and with it what other test orders were paid in the same block; their payments come again within seconds */
+            action: components["schemas"]["Action"];
+            /** @description Quote of this order, for paying as the payer chose */
+            quote_id?: string;
+        };
+        /** @description What customers see of the vendor; empty is what it has not chosen. */
+        Brand: {
+            /** @description The environment that it is for */
+            env_mode: components["schemas"]["EnvMode"];
+            /** @description The name on the page */
+            display_name: string;
+            /** @description The colour of the page */
+            accent_color: string;
+            /** @description Where customers find help */
+            support: string;
+            /** @description URL of the logo */
+            logo_url: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed; null before that
+             */
+            updated_at: string | null;
+        };
+        /** @description What is to change; what is not named stays, and empty text takes a choice back. */
+        BrandChange: {
+            /** @description The vendor's own name where it is empty */
+            display_name?: string;
+            /** @description `#` and six hexadecimal digits */
+            accent_color?: string;
+            /** @description An e-mail address, or an https URL */
+            support?: string;
+            /**
+             * Format: byte
+             * @description PNG, JPEG or WebP of at most 40960 bytes, best square, at least 80 pixels wide
+             */
+            logo?: string;
+        };
+        /** @description A page of the list of tokens. */
+        TokenList: {
+            /** @description The tokens of this page */
+            tokens: components["schemas"]["Token"][];
+            /** @description All chains that are supported */
+            chains: components["schemas"]["Chain"][];
+            /**
+             * Format: date-time
+             * @description When the market last changed
+             */
+            updated_at: string;
+            /** @description Send it as `cursor` for the next page; null on the last one */
+            next_cursor: string | null;
+        };
+        /** @description Where to send the events of one environment. */
+        NewSubscription: {
+            /**
+             * Format: uri
+             * @description Where to send them
+             */
+            webhook_url: string;
+            /**
+             * @description Whose events
+             * @default live
+             */
+            env_mode?: components["schemas"]["EnvMode"];
+        };
+        /** @description A subscription with its secret, this once. */
+        SecretSubscription: {
+            /** @description Its id */
+            webhook_id: string;
+            /**
+             * Format: uri
+             * @description Where its events go
+             */
+            webhook_url: string;
+            /** @description The environment whose events it gets */
+            env_mode: components["schemas"]["EnvMode"];
+            /** @description Whether it gets new events */
+            status: components["schemas"]["SubscriptionStatus"];
+            /** @description Why it does not; null while it does */
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed
+             */
+            updated_at: string;
+            /** @description What signs its deliveries, by Standard Webhooks; shown this once */
+            secret: string;
+        };
+        /** @description A subscription just made, or with a new secret. */
+        Registered: {
+            /** @description What was done */
+            message: string;
+            /** @description The subscription */
+            data: components["schemas"]["SecretSubscription"];
+        };
+        /** @description A subscription, without its secret. */
+        Subscription: {
+            /** @description Its id */
+            webhook_id: string;
+            /**
+             * Format: uri
+             * @description Where its events go
+             */
+            webhook_url: string;
+            /** @description The environment whose events it gets */
+            env_mode: components["schemas"]["EnvMode"];
+            /** @description Whether it gets new events */
+            status: components["schemas"]["SubscriptionStatus"];
+            /** @description Why it does not; null while it does */
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed
+             */
+            updated_at: string;
+        };
+        /** @description All subscriptions of one environment. */
+        SubscriptionList: {
+            /** @description The subscriptions */
+            data: components["schemas"]["Subscription"][];
+        };
+        /** @description One sentence. */
+        Message: {
+            /** @description What was done */
+            message: string;
+        };
+        /** @description What to try a receiver with. */
+        SampleEvent: {
+            /**
+             * @description What the event tells
+             * @default payment_processing
+             */
+            type?: components["schemas"]["EventType"];
+        };
+        /** @description An event that is on its way. */
+        SentEvent: {
+            /** @description Its id, the `webhook-id` of its deliveries */
+            event_id: string;
+        };
+        /** @description A test event that is on its way. */
+        SentTest: {
+            /** @description What was done */
+            message: string;
+            /** @description The event */
+            data: components["schemas"]["SentEvent"];
+        };
+        /** @description A subscription that is active again. */
+        Enabled: {
+            /** @description What was done */
+            message: string;
+            /** @description The subscription */
+            data: components["schemas"]["Subscription"];
+            /**
+             * Format: date-time
+             * @description When the first event was made that it did not get; null if it was not disabled
+             */
+            missed_since: string | null;
+        };
+        /** @description From where on a subscription missed events. */
+        Missed: {
+            /** @description `missed_since` of the answer that enabled it, `next_cursor` of the page before, the id of an event, or a moment with a time zone */
+            since: string;
+            /**
+             * @description At most so many events
+             * @default 100
+             */
+            limit?: number;
+        };
+        /** @description Events that are on their way again, oldest first. */
+        RedeliveredPage: {
+            /** @description Their ids */
+            event_ids: string[];
+            /** @description Send it as `since` for the next page */
+            next_cursor: string;
+            /** @description Whether there is a next page */
+            has_more: boolean;
+        };
+        /** @description What is sent of what was missed. */
+        Redelivered: {
+            /** @description What was done */
+            message: string;
+            /** @description The events */
+            data: components["schemas"]["RedeliveredPage"];
+        };
+        /** @description One attempt at a delivery. */
+        Attempt: {
+            /** @description Counts from 1 */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When it began
+             */
+            at: string;
+            /** @description HTTP status of the answer; null without one */
+            response_status: number | null;
+            /** @description How the answer begins; null without one */
+            response_excerpt: string | null;
+            /** @description Why there was no answer; null where there was one */
+            error: string | null;
+            /** @description How long it took, in milliseconds */
+            duration_ms: number;
+        };
+        /** @description An event for one subscription, and every attempt to deliver it. */
+        Delivery: {
+            /** @description Its id */
+            delivery_id: string;
+            /** @description The subscription */
+            webhook_id: string;
+            /** @description The event */
+            event_id: string;
+            /** @description What the event tells */
+            event_type: components["schemas"]["EventType"];
+            /** @description The order; null for a test event */
+            payment_order_id: string | null;
+            /** @description Where it stands */
+            status: components["schemas"]["DeliveryStatus"];
+            /**
+             * Format: date-time
+             * @description When the event happened
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it arrived; null before that
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it is tried next; null where it is not
+             */
+            next_attempt_at: string | null;
+            /** @description What was tried, oldest first */
+            attempts: components["schemas"]["Attempt"][];
+        };
+        /** @description Deliveries of one subscription, newest first. */
+        DeliveryPage: {
+            /** @description The deliveries of this page */
+            data: components["schemas"]["Delivery"][];
+            /** @description Send it as `cursor` for the next page; null on the last one */
+            next_cursor: string | null;
+        };
+        /** @description A delivery that is on its way again. */
+        Redelivery: {
+            /** @description What was done */
+            message: string;
+            /** @description The delivery */
+            data: components["schemas"]["Delivery"];
+        };
+        /** @description An event with its id. */
+        ListedEvent: {
+            /** @description The `webhook-id` of its deliveries */
+            id: string;
+            /** @description What webhooks get */
+            event: components["schemas"]["Event"];
+        };
+        /** @description Events in the order in which they became known. */
+        EventPage: {
+            /** @description The events of this page */
+            data: components["schemas"]["ListedEvent"][];
+            /** @description Send it as `since` to go on from here; null where there is none */
+            next_cursor: string | null;
+            /** @description Whether there are more by now */
+            has_more: boolean;
+        };
+        /** @description A key, without its text. */
+        ApiKey: {
+            /** @description Id of the key, by which the operator revokes it */
+            key_id: string;
+            /** @description What the operator made it for */
+            name: string;
+            /** @description Id of the vendor */
+            vendor_id: string;
+            /** @description Name of the vendor */
+            vendor_name: string;
+            /** @description Environment in which it works */
+            env_mode: components["schemas"]["EnvMode"];
+            /** @description What it may do */
+            scopes: components["schemas"]["Scope"][];
+            /** @description The last characters of its text */
+            last4: string;
+            /**
+             * Format: date-time
+             * @description When it was made
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it stops working; null for never
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was used last, to the minute; this use may be in it already
+             */
+            last_used_at: string | null;
+        };
+        /**
+         * @description What can happen.
+         * @enum {string}
+         */
+        Action: "pay" | "underpay" | "overpay" | "pay_late" | "wrong_token" | "reorg" | "bridge_delay" | "bridge_fail" | "expire";
+        /**
+         * @description Where a delivery stands.
+         * @enum {string}
+         */
+        DeliveryStatus: "pending" | "delivered" | "failed" | "cancelled";
+        /**
+         * @description Environment of a key, an order, a subscription or an event.
+         * @enum {string}
+         */
+        EnvMode: "test" | "live";
+        /**
+         * @description The three types of the interface.
+         * @enum {string}
+         */
+        EventType: "payment_processing" | "payment_success" | "payment_failed";
+        /**
+         * @description Why a transfer counts for its order.
+         * @enum {string}
+         */
+        Evidence: "" | "reference" | "signature" | "bridge" | "assigned";
+        /**
+         * @description Why nobody could pay an order.
+         * @enum {string}
+         */
+        NotPayable: "" | "no_settlement_account" | "chain_not_connected" | "order_closed" | "order_expired" | "nothing_due";
+        /**
+         * @description Where an order stands.
+         * @enum {string}
+         */
+        OrderStatus: "created" | "processing" | "success" | "failed" | "expired" | "cancelled" | "refunded";
+        /**
+         * @description Where a transfer stands on its chain.
+         * @enum {string}
+         */
+        PaymentState: "seen" | "disputed" | "confirmed" | "final" | "reorged" | "lost";
+        /**
+         * @description Where a refund stands: the merchant's wallet has to sign it, its chain has it, its chain keeps it.
+         * @enum {string}
+         */
+        RefundStatus: "requested" | "sent" | "final";
+        /**
+         * @description One of the rights that a key has or lacks.
+         * @enum {string}
+         */
+        Scope: "read" | "orders" | "refunds" | "webhooks";
+        /**
+         * @description Why it stands there; the second axis.
+         * @enum {string}
+         */
+        StatusReason: "" | "underpaid" | "overpaid" | "paid_late" | "wrong_token" | "slippage_exceeded" | "route_failed" | "reorged" | "screening_rejected" | "expired" | "paid_after_close" | "cancelled_by_vendor" | "partially_refunded";
+        /**
+         * @description What a message tells.
+         * @enum {string}
+         */
+        StreamMessageType: "route" | "done" | "error";
+        /**
+         * @description Whether a subscription gets new events.
+         * @enum {string}
+         */
+        SubscriptionStatus: "active" | "disabled";
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type Problem = components['schemas']['Problem'];
+export type Error = components['schemas']['Error'];
+export type Transaction = components['schemas']['Transaction'];
+export type EventData = components['schemas']['EventData'];
+export type Event = components['schemas']['Event'];
+export type WebhookBody = components['schemas']['WebhookBody'];
+export type NativeCurrency = components['schemas']['NativeCurrency'];
+export type Chain = components['schemas']['Chain'];
+export type RouteToken = components['schemas']['RouteToken'];
+export type Fee = components['schemas']['Fee'];
+export type Step = components['schemas']['Step'];
+export type FeeSum = components['schemas']['FeeSum'];
+export type Alternative = components['schemas']['Alternative'];
+export type Token = components['schemas']['Token'];
+export type Unavailable = components['schemas']['Unavailable'];
+export type Route = components['schemas']['Route'];
+export type StreamMessage = components['schemas']['StreamMessage'];
+export type RouteQuery = components['schemas']['RouteQuery'];
+export type Quote = components['schemas']['Quote'];
+export type QuoteArchive = components['schemas']['QuoteArchive'];
+export type NewUnitPrice = components['schemas']['NewUnitPrice'];
+export type NewLineItem = components['schemas']['NewLineItem'];
+export type NewOrderPrice = components['schemas']['NewOrderPrice'];
+export type NewPaymentLink = components['schemas']['NewPaymentLink'];
+export type PaymentLink = components['schemas']['PaymentLink'];
+export type UnitPrice = components['schemas']['UnitPrice'];
+export type LineItem = components['schemas']['LineItem'];
+export type OrderPrice = components['schemas']['OrderPrice'];
+export type Settlement = components['schemas']['Settlement'];
+export type Stranded = components['schemas']['Stranded'];
+export type Transfer = components['schemas']['Transfer'];
+export type RefundTransaction = components['schemas']['RefundTransaction'];
+export type Refund = components['schemas']['Refund'];
+export type Timeline = components['schemas']['Timeline'];
+export type PaymentOrder = components['schemas']['PaymentOrder'];
+export type OrderList = components['schemas']['OrderList'];
+export type NewRefund = components['schemas']['NewRefund'];
+export type Simulate = components['schemas']['Simulate'];
+export type Brand = components['schemas']['Brand'];
+export type BrandChange = components['schemas']['BrandChange'];
+export type TokenList = components['schemas']['TokenList'];
+export type NewSubscription = components['schemas']['NewSubscription'];
+export type SecretSubscription = components['schemas']['SecretSubscription'];
+export type Registered = components['schemas']['Registered'];
+export type Subscription = components['schemas']['Subscription'];
+export type SubscriptionList = components['schemas']['SubscriptionList'];
+export type Message = components['schemas']['Message'];
+export type SampleEvent = components['schemas']['SampleEvent'];
+export type SentEvent = components['schemas']['SentEvent'];
+export type SentTest = components['schemas']['SentTest'];
+export type Enabled = components['schemas']['Enabled'];
+export type Missed = components['schemas']['Missed'];
+export type RedeliveredPage = components['schemas']['RedeliveredPage'];
+export type Redelivered = components['schemas']['Redelivered'];
+export type Attempt = components['schemas']['Attempt'];
+export type Delivery = components['schemas']['Delivery'];
+export type DeliveryPage = components['schemas']['DeliveryPage'];
+export type Redelivery = components['schemas']['Redelivery'];
+export type ListedEvent = components['schemas']['ListedEvent'];
+export type EventPage = components['schemas']['EventPage'];
+export type ApiKey = components['schemas']['ApiKey'];
+export type Action = components['schemas']['Action'];
+export type DeliveryStatus = components['schemas']['DeliveryStatus'];
+export type EnvMode = components['schemas']['EnvMode'];
+export type EventType = components['schemas']['EventType'];
+export type Evidence = components['schemas']['Evidence'];
+export type NotPayable = components['schemas']['NotPayable'];
+export type OrderStatus = components['schemas']['OrderStatus'];
+export type PaymentState = components['schemas']['PaymentState'];
+export type RefundStatus = components['schemas']['RefundStatus'];
+export type Scope = components['schemas']['Scope'];
+export type StatusReason = components['schemas']['StatusReason'];
+export type StreamMessageType = components['schemas']['StreamMessageType'];
+export type SubscriptionStatus = components['schemas']['SubscriptionStatus'];
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

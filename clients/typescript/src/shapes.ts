@@ -1,0 +1,78 @@
+// Made from the service's OpenAPI document by `make clients`: change nothing here.
+/** What in each answer is an amount: digits, digits in another property, or inside another schema. */
+export const SHAPES: Record<string, Record<string, string>> = {
+  "Alternative": {
+    "steps": "Step",
+    "totalFees": "FeeSum",
+    "inputAmount": "",
+    "inputAmountMax": "",
+    "outputAmount": "",
+    "outputAmountMin": "",
+    "gas": ""
+  },
+  "Fee": {
+    "amount": ""
+  },
+  "FeeSum": {
+    "amount": ""
+  },
+  "LineItem": {
+    "unit_price": "UnitPrice"
+  },
+  "OrderList": {
+    "data": "PaymentOrder"
+  },
+  "OrderPrice": {
+    "amount": "=amount_string"
+  },
+  "PaymentOrder": {
+    "line_items": "LineItem",
+    "order_price": "OrderPrice",
+    "amount_due": "",
+    "amount_received": "",
+    "settlement": "Settlement",
+    "stranded": "Stranded",
+    "transfers": "Transfer",
+    "refunds": "Refund"
+  },
+  "Quote": {
+    "toAmount": "",
+    "toAmountMin": "",
+    "fromAmount": "",
+    "inputAmountMax": ""
+  },
+  "Refund": {
+    "amount": ""
+  },
+  "Route": {
+    "steps": "Step",
+    "totalFees": "FeeSum",
+    "inputAmount": "",
+    "inputAmountMax": "",
+    "outputAmount": "",
+    "outputAmountMin": "",
+    "gas": "",
+    "alternatives": "Alternative"
+  },
+  "Settlement": {
+    "amount": ""
+  },
+  "Step": {
+    "inputAmount": "",
+    "outputAmount": "",
+    "fees": "Fee"
+  },
+  "Stranded": {
+    "amount": ""
+  },
+  "StreamMessage": {
+    "route": "Route"
+  },
+  "Transfer": {
+    "amount": "",
+    "amount_left": ""
+  },
+  "UnitPrice": {
+    "amount": ""
+  }
+};
