@@ -22,6 +22,8 @@ REFUSALS: Mapping[str, tuple[str, str, str, tuple[str, str] | None]] = {
     "409": ("Conflict", f"A request with this `{IDEMPOTENCY}` is still being carried out",
             "A request with this idempotency key is still being carried out",
             (IDEMPOTENCY, "Send the request again in a moment")),
+    "410": ("Gone", "It was there, and its time is over", "This quote was made more than 24 hours ago; ask for a new one",
+            None),
     "413": ("TooLarge", "The body is larger than 64 kB", MESSAGES[413], None),
     "415": ("NotJson", "The body is not said to be JSON",
             "The body must be JSON, sent with Content-Type: application/json", None),

@@ -182,7 +182,7 @@ def copy_row(row: Base, *without: str) -> dict[str, Any]:
         (OrderFilter(created_from=START, created_to=START + timedelta(1)), "ix_payment_orders_vendor_id_env_mode_id"),
         (
             OrderFilter(updated_from=START - timedelta(hours=9)),
-            "ix_payment_orders_vendor_id_env_mode_updated_at",
+            "ix_payment_orders_vendor_id_env_mode_updated_at|ix_payment_orders_vendor_id_env_mode_id",
         ),
         (
             OrderFilter(status="failed"),

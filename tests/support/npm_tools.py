@@ -33,7 +33,7 @@ def install_tools(source: Path) -> Path:
         If npm cannot bring them, or one is not the pinned one.
     """
     digest = hashlib.sha256(b"".join((source / name).read_bytes() for name in MANIFESTS)).hexdigest()[:16]
-    home = CACHE / f"{source.name}-{digest}"
+    home = CACHE / f"{source.name}-tools-{digest}"
     if not home.is_dir():
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
