@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from api.domain.env import EnvMode
-from api.domain.events import EventType, choose_event
+from api.domain.events import DEFAULT_TYPES, EventType, choose_event
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.webhooks.outbox import NewEvent, publish
 from tests.api.conftest import START, Merchant
@@ -171,7 +171,7 @@ def test_a_test_event_can_be_of_each_type(desk: Desk, merchant: Merchant, assert
     assert_error(desk.client.post(path, json={"type": "refund"}, headers=merchant.headers()), 400)
 
 
-@pytest.mark.parametrize("kind", list(EventType))
+@pytest.mark.parametrize("kind", DEFAULT_TYPES)
 def test_a_test_event_looks_like_a_real_one_of_its_type(desk: Desk, merchant: Merchant, kind: EventType) -> None:
     path = f"{SUBSCRIPTIONS}/{desk.subscribe(merchant)['webhook_id']}/test"
     real = desk.client.post("/api/v1/payment_link", json=LINK, headers=merchant.headers())
