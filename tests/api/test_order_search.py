@@ -179,7 +179,10 @@ def copy_row(row: Base, *without: str) -> dict[str, Any]:
         (OrderFilter(transaction_hash="0x" + "1" * 64), "ix_payments_tx_hash"),
         (OrderFilter(payer=PAYER), "ix_payments_sender"),
         (OrderFilter(metadata={"cart": "7"}), "pk_order_metadata|sqlite_autoindex_order_metadata"),
-        (OrderFilter(created_from=START, created_to=START + timedelta(1)), "ix_payment_orders_vendor_id_env_mode_id"),
+        (
+            OrderFilter(created_from=START, created_to=START + timedelta(1)),
+            "ix_payment_orders_vendor_id_env_mode_id|pk_payment_orders",
+        ),
         (
             OrderFilter(updated_from=START - timedelta(hours=9)),
             "ix_payment_orders_vendor_id_env_mode_updated_at|ix_payment_orders_vendor_id_env_mode_id",
