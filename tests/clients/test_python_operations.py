@@ -43,9 +43,13 @@ ROUTE: models.RouteQuery = {
     "from_chain_id": 1, "to_chain_id": 10, "from_token": ONE, "to_token": OTHER, "input_amount": 10**30, "max_hops": 3,
     "deny_protocols": ["across"],
 }  # fmt: skip
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "createPaymentLink": (lambda c: c.payment_links.create(**LINK), models.PaymentLink),
-    "listPaymentOrders": (lambda c: c.orders.list(status="success", page_size=5), models.PaymentOrder),
+    "listPaymentOrders": (
+        lambda c: c.orders.list(status="success", page_size=5, metadata={"cart": "7"}, created_from=NOON),
+        models.PaymentOrder,
+    ),
     "getPaymentOrder": (lambda c: c.orders.get("po_1"), models.PaymentOrder),
     "cancelPaymentOrder": (lambda c: c.orders.cancel("po_1"), models.PaymentOrder),
     "refundPaymentOrder": (lambda c: c.orders.refund("po_1", amount=5, to=ONE), models.PaymentOrder),
@@ -71,6 +75,11 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "listEvents": (lambda c: c.events.list(since=datetime(2026, 3, 1, tzinfo=UTC), page_size=5), models.ListedEvent),
     "getBranding": (lambda c: c.branding.get(), models.Brand),
     "updateBranding": (lambda c: c.branding.update(display_name="Tea & Co"), models.Brand),
+    "listUnmatchedTransfers": (lambda c: c.unmatched_transfers.list(page_size=5), models.UnmatchedTransfer),
+    "assignUnmatchedTransfer": (lambda c: c.unmatched_transfers.assign("tr_1", "po_1"), models.PaymentOrder),
+    "getWebhookSubscription": (lambda c: c.webhooks.get("ep_1"), models.Subscription),
+    "changeWebhookSubscription": (lambda c: c.webhooks.change("ep_1", events=["payment_success"]), models.Subscription),
+    "getEvent": (lambda c: c.events.get("evt_1"), models.ListedEvent),
     "getApiKey": (lambda c: c.api_keys.get(), models.ApiKey),
 }
 DOCUMENT = read_service_document()
@@ -98,6 +107,8 @@ class Service:
         assert ("Idempotency-Key" in request.headers) == (request.method == "POST")
         parameters = {each["name"]: each for each in self.operation["parameters"] if each["in"] == "query"}
         for key, value in request.url.params.items():
+            if key.startswith("metadata["):
+                continue
             schema = parameters[key]["schema"] | {"components": DOCUMENT["components"]}
             given = int(value) if schema.get("type") == "integer" else value
             assert Draft202012Validator(schema).is_valid(given), (key, value)

@@ -3,6 +3,7 @@ import { makeSend } from "./calls.js";
 import { ApiKeys, Branding, Events, Orders, PaymentLinks, Quotes, Routes, Tokens } from "./resources.js";
 import { RETRIES, type Retries } from "./retries.js";
 import { Webhooks } from "./subscriptions.js";
+import { UnmatchedTransfers } from "./unmatched.js";
 
 export interface ClientOptions {
   /** Where the service is, such as `https://pay.example`. */
@@ -21,6 +22,7 @@ export interface ClientOptions {
 export class CheckoutClient {
   readonly paymentLinks: PaymentLinks;
   readonly orders: Orders;
+  readonly unmatchedTransfers: UnmatchedTransfers;
   readonly routes: Routes;
   readonly quotes: Quotes;
   readonly tokens: Tokens;
@@ -38,6 +40,7 @@ export class CheckoutClient {
     const send = makeSend(target);
     this.paymentLinks = new PaymentLinks(send);
     this.orders = new Orders(send);
+    this.unmatchedTransfers = new UnmatchedTransfers(send);
     this.routes = new Routes(send);
     this.quotes = new Quotes(send);
     this.tokens = new Tokens(send);

@@ -24,6 +24,17 @@ export class PaymentLinks {
 /** Which orders to list. */
 export interface OrderFilter {
   readonly status?: schema.OrderStatus | undefined;
+  readonly statusReason?: schema.StatusReason | undefined;
+  /** Entries of their metadata. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Whose money came for them. */
+  readonly payer?: string | undefined;
+  /** Any transaction of theirs, on any chain. */
+  readonly transactionHash?: string | undefined;
+  readonly createdFrom?: string | Date | undefined;
+  readonly createdTo?: string | Date | undefined;
+  readonly updatedFrom?: string | Date | undefined;
+  readonly updatedTo?: string | Date | undefined;
   /** Orders of one page; 20 by default. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
@@ -46,7 +57,7 @@ export class Orders {
 
   /** Reads one page of orders, with the cursor of the next. */
   getPage(filter: OrderFilter = {}, options?: CallOptions): Promise<schema.OrderList> {
-    return this.send({ method: "GET", path: ORDERS, kind: "OrderList", query: { ...filter } }, options);
+    return this.send({ method: "GET", path: ORDERS, kind: "OrderList", query: writeFilter(filter) }, options);
   }
 
   /** Takes back an order that has not been paid in full. */
@@ -73,6 +84,23 @@ export class Orders {
     const path = `${ORDERS}/${checkId(orderId)}/${act}`;
     return this.send({ method: "POST", path, kind: "PaymentOrder", body }, options);
   }
+}
+
+/** Each entry of the metadata is a parameter of its own. */
+function writeFilter(filter: OrderFilter): Record<string, string | number | undefined> {
+  return {
+    status: filter.status,
+    status_reason: filter.statusReason,
+    payer: filter.payer,
+    transaction_hash: filter.transactionHash,
+    created_from: writeMoment(filter.createdFrom),
+    created_to: writeMoment(filter.createdTo),
+    updated_from: writeMoment(filter.updatedFrom),
+    updated_to: writeMoment(filter.updatedTo),
+    limit: filter.limit,
+    cursor: filter.cursor,
+    ...Object.fromEntries(Object.entries(filter.metadata ?? {}).map(([name, value]) => [`metadata[${name}]`, value])),
+  };
 }
 
 /** Routes between tokens, across chains. */
@@ -173,6 +201,11 @@ export class Events {
   async *list(filter: EventFilter = {}, options?: CallOptions): AsyncGenerator<schema.ListedEvent, void, undefined> {
     const ask = (since?: string) => this.getPage({ ...filter, since }, options);
     for await (const page of listPages(ask, writeMoment(filter.since))) yield* page.data;
+  }
+
+  /** Reads an event. */
+  get(eventId: string, options?: CallOptions): Promise<schema.ListedEvent> {
+    return this.send({ method: "GET", path: `/api/v1/events/${checkId(eventId)}`, kind: "ListedEvent" }, options);
   }
 
   /** Reads one page of events; `next_cursor` is the next `since`, also once there are no more for now. */

@@ -31,9 +31,77 @@ export interface components {
              */
             timestamp: string;
         };
-        /** @description The order that an event is about, as it was then. */
+        /** @description A transaction for the wallet at the settlement address, as wallets take it. */
+        RefundTransaction: {
+            /** @description The chain */
+            chain_id: number;
+            /** @description The wallet that has to sign it */
+            from: string;
+            /** @description The token's contract */
+            to: string;
+            /** @description The chain's own coin to send along, in hexadecimal */
+            value: string;
+            /** @description Calldata in hexadecimal */
+            data: string;
+        };
+        /** @description Something that goes back. */
+        Refund: {
+            /** @description The transfer that brought it */
+            transfer: string;
+            /** @description The chain */
+            chain_id: number;
+            /** @description The token's address */
+            token: string;
+            /** @description Smallest units of this token */
+            amount: bigint;
+            /** @description Who gets it */
+            to: string;
+            /** @description Empty until the chain has it */
+            hash: string;
+            /** @description Whether the wallet has signed it, and whether its chain keeps it */
+            status: components["schemas"]["RefundStatus"];
+            /** @description What is to be signed; null once it is sent */
+            transaction: components["schemas"]["RefundTransaction"] | null;
+        };
+        /** @description A transfer that reached the vendor and counts for no order. */
+        UnmatchedTransfer: {
+            /** @description What it is assigned by */
+            id: string;
+            /** @description The environment of the address that it reached */
+            env_mode: components["schemas"]["EnvMode"];
+            /** @description Where it arrived */
+            chain_id: number;
+            /** @description The transaction that brought it */
+            transaction_hash: string;
+            /**
+             * Format: date-time
+             * @description When it was mined
+             */
+            timestamp: string;
+            /** @description The token's address */
+            token: string;
+            /** @description Empty for a token that is not listed */
+            token_symbol: string;
+            /** @description Null for a token that is not listed */
+            token_decimals: number | null;
+            /** @description Smallest units of this token */
+            amount: bigint;
+            /** @description Whose money it was; empty where that can't be told */
+            from: string;
+            /** @description The vendor's address that it reached */
+            to: string;
+            /** @description How sure it is that it stays on its chain */
+            status: components["schemas"]["PaymentState"];
+            /** @description Why it counts for no order */
+            reason: components["schemas"]["Unmatched"];
+            /** @description The vendor's order that the transaction names; null without one */
+            named_order_id: string | null;
+            /** @description Whether a bridge delivered it: then it goes to its deposit's order by itself once that deposit is known. Assign it only if that does not happen */
+            is_bridged: boolean;
+        };
+        /** @description The order or the transfer that an event is about, as it was then. */
         EventData: {
-            /** @description Id of the order */
+            /** @description Id of the order; empty where the event is about none */
             payment_order_id: string;
             /** @description As it was given with the link */
             metadata: {
@@ -41,14 +109,18 @@ export interface components {
             };
             /** @description The payer's transaction on the chain it paid from; empty before there is one */
             transaction_hash: string;
-            /** @description The order's status */
-            payment_order_status: components["schemas"]["OrderStatus"];
+            /** @description The order's status; null where there is no order */
+            payment_order_status: components["schemas"]["OrderStatus"] | null;
             /** @description Why it stands there; empty where there is nothing to say */
             status_reason: components["schemas"]["StatusReason"];
-            /** @description All transactions of the order, oldest first */
+            /** @description All transactions of the order, oldest first; or the transfer's */
             transactions: components["schemas"]["Transaction"][];
+            /** @description Of `payment_refunded` only: what went back */
+            refund?: components["schemas"]["Refund"];
+            /** @description Of `payment_unmatched` only: what belongs to no order */
+            transfer?: components["schemas"]["UnmatchedTransfer"];
         };
-        /** @description Something that happened to a payment order. */
+        /** @description Something that happened to a payment order, or a transfer that belongs to none. */
         Event: {
             /** @description Always `event` */
             resource: string;
@@ -59,9 +131,9 @@ export interface components {
              * @description When it happened
              */
             created_at: string;
-            /** @description The order's environment */
+            /** @description The environment of the order or transfer */
             env_mode: components["schemas"]["EnvMode"];
-            /** @description The order that it happened to */
+            /** @description What it happened to */
             data: components["schemas"]["EventData"];
         };
         /** @description What a webhook gets. */
@@ -529,38 +601,6 @@ export interface components {
             /** @description How sure it is; only what is `final` can be sent back */
             status: components["schemas"]["PaymentState"];
         };
-        /** @description A transaction for the wallet at the settlement address, as wallets take it. */
-        RefundTransaction: {
-            /** @description The chain */
-            chain_id: number;
-            /** @description The wallet that has to sign it */
-            from: string;
-            /** @description The token's contract */
-            to: string;
-            /** @description The chain's own coin to send along, in hexadecimal */
-            value: string;
-            /** @description Calldata in hexadecimal */
-            data: string;
-        };
-        /** @description Something that goes back. */
-        Refund: {
-            /** @description The transfer that brought it */
-            transfer: string;
-            /** @description The chain */
-            chain_id: number;
-            /** @description The token's address */
-            token: string;
-            /** @description Smallest units of this token */
-            amount: bigint;
-            /** @description Who gets it */
-            to: string;
-            /** @description Empty until the chain has it */
-            hash: string;
-            /** @description Whether the wallet has signed it, and whether its chain keeps it */
-            status: components["schemas"]["RefundStatus"];
-            /** @description What is to be signed; null once it is sent */
-            transaction: components["schemas"]["RefundTransaction"] | null;
-        };
         /** @description One change of the order. */
         Timeline: {
             /** @description The status since then */
@@ -674,6 +714,18 @@ export interface components {
             /** @description Quote of this order, for paying as the payer chose */
             quote_id?: string;
         };
+        /** @description A page of transfers, newest first. */
+        UnmatchedTransferList: {
+            /** @description The transfers */
+            data: components["schemas"]["UnmatchedTransfer"][];
+            /** @description Send it as `cursor` for the next page; null on the last one */
+            next_cursor: string | null;
+        };
+        /** @description The order that a transfer is given to. */
+        Assignment: {
+            /** @description Any order of the vendor, open or closed */
+            payment_order_id: string;
+        };
         /** @description What customers see of the vendor; empty is what it has not chosen. */
         Brand: {
             /** @description The environment that it is for */
@@ -732,6 +784,15 @@ export interface components {
              * @default live
              */
             env_mode?: components["schemas"]["EnvMode"];
+            /**
+             * @description Types that are sent; without it the first three. The others come only where they are named
+             * @default [
+             *       "payment_processing",
+             *       "payment_success",
+             *       "payment_failed"
+             *     ]
+             */
+            events?: components["schemas"]["EventType"][];
         };
         /** @description A subscription with its secret, this once. */
         SecretSubscription: {
@@ -744,6 +805,8 @@ export interface components {
             webhook_url: string;
             /** @description The environment whose events it gets */
             env_mode: components["schemas"]["EnvMode"];
+            /** @description Types of events that it gets */
+            events: components["schemas"]["EventType"][];
             /** @description Whether it gets new events */
             status: components["schemas"]["SubscriptionStatus"];
             /** @description Why it does not; null while it does */
@@ -779,6 +842,8 @@ export interface components {
             webhook_url: string;
             /** @description The environment whose events it gets */
             env_mode: components["schemas"]["EnvMode"];
+            /** @description Types of events that it gets */
+            events: components["schemas"]["EventType"][];
             /** @description Whether it gets new events */
             status: components["schemas"]["SubscriptionStatus"];
             /** @description Why it does not; null while it does */
@@ -798,6 +863,28 @@ export interface components {
         SubscriptionList: {
             /** @description The subscriptions */
             data: components["schemas"]["Subscription"][];
+        };
+        /** @description One subscription. */
+        FoundSubscription: {
+            /** @description The subscription */
+            data: components["schemas"]["Subscription"];
+        };
+        /** @description What is to change of a subscription; what is not named stays. */
+        SubscriptionChange: {
+            /**
+             * Format: uri
+             * @description Where to send them from now on
+             */
+            webhook_url?: string;
+            /** @description Types that are sent; without it the first three. The others come only where they are named */
+            events?: components["schemas"]["EventType"][];
+        };
+        /** @description A subscription after a change. */
+        Changed: {
+            /** @description What was done */
+            message: string;
+            /** @description The subscription */
+            data: components["schemas"]["Subscription"];
         };
         /** @description One sentence. */
         Message: {
@@ -937,7 +1024,7 @@ export interface components {
         EventPage: {
             /** @description The events of this page */
             data: components["schemas"]["ListedEvent"][];
-            /** @description Send it as `since` to go on from here; null where there is none */
+            /** @description Send it as `cursor` or `since` to go on from here; null where there is none */
             next_cursor: string | null;
             /** @description Whether there are more by now */
             has_more: boolean;
@@ -990,10 +1077,10 @@ export interface components {
          */
         EnvMode: "test" | "live";
         /**
-         * @description The three types of the interface.
+         * @description What a vendor can be told.
          * @enum {string}
          */
-        EventType: "payment_processing" | "payment_success" | "payment_failed";
+        EventType: "payment_processing" | "payment_success" | "payment_failed" | "payment_refunded" | "payment_unmatched";
         /**
          * @description Why a transfer counts for its order.
          * @enum {string}
@@ -1039,6 +1126,11 @@ export interface components {
          * @enum {string}
          */
         SubscriptionStatus: "active" | "disabled";
+        /**
+         * @description Why a transfer belongs to no order.
+         * @enum {string}
+         */
+        Unmatched: "no_order" | "other_payer" | "other_recipient";
     };
     responses: never;
     parameters: never;
@@ -1049,6 +1141,9 @@ export interface components {
 export type Problem = components['schemas']['Problem'];
 export type Error = components['schemas']['Error'];
 export type Transaction = components['schemas']['Transaction'];
+export type RefundTransaction = components['schemas']['RefundTransaction'];
+export type Refund = components['schemas']['Refund'];
+export type UnmatchedTransfer = components['schemas']['UnmatchedTransfer'];
 export type EventData = components['schemas']['EventData'];
 export type Event = components['schemas']['Event'];
 export type WebhookBody = components['schemas']['WebhookBody'];
@@ -1077,13 +1172,13 @@ export type OrderPrice = components['schemas']['OrderPrice'];
 export type Settlement = components['schemas']['Settlement'];
 export type Stranded = components['schemas']['Stranded'];
 export type Transfer = components['schemas']['Transfer'];
-export type RefundTransaction = components['schemas']['RefundTransaction'];
-export type Refund = components['schemas']['Refund'];
 export type Timeline = components['schemas']['Timeline'];
 export type PaymentOrder = components['schemas']['PaymentOrder'];
 export type OrderList = components['schemas']['OrderList'];
 export type NewRefund = components['schemas']['NewRefund'];
 export type Simulate = components['schemas']['Simulate'];
+export type UnmatchedTransferList = components['schemas']['UnmatchedTransferList'];
+export type Assignment = components['schemas']['Assignment'];
 export type Brand = components['schemas']['Brand'];
 export type BrandChange = components['schemas']['BrandChange'];
 export type TokenList = components['schemas']['TokenList'];
@@ -1092,6 +1187,9 @@ export type SecretSubscription = components['schemas']['SecretSubscription'];
 export type Registered = components['schemas']['Registered'];
 export type Subscription = components['schemas']['Subscription'];
 export type SubscriptionList = components['schemas']['SubscriptionList'];
+export type FoundSubscription = components['schemas']['FoundSubscription'];
+export type SubscriptionChange = components['schemas']['SubscriptionChange'];
+export type Changed = components['schemas']['Changed'];
 export type Message = components['schemas']['Message'];
 export type SampleEvent = components['schemas']['SampleEvent'];
 export type SentEvent = components['schemas']['SentEvent'];
@@ -1120,5 +1218,6 @@ export type Scope = components['schemas']['Scope'];
 export type StatusReason = components['schemas']['StatusReason'];
 export type StreamMessageType = components['schemas']['StreamMessageType'];
 export type SubscriptionStatus = components['schemas']['SubscriptionStatus'];
+export type Unmatched = components['schemas']['Unmatched'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

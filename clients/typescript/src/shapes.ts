@@ -10,6 +10,16 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "outputAmountMin": "",
     "gas": ""
   },
+  "Event": {
+    "data": "EventData"
+  },
+  "EventData": {
+    "refund": "Refund",
+    "transfer": "UnmatchedTransfer"
+  },
+  "EventPage": {
+    "data": "ListedEvent"
+  },
   "Fee": {
     "amount": ""
   },
@@ -18,6 +28,9 @@ export const SHAPES: Record<string, Record<string, string>> = {
   },
   "LineItem": {
     "unit_price": "UnitPrice"
+  },
+  "ListedEvent": {
+    "event": "Event"
   },
   "OrderList": {
     "data": "PaymentOrder"
@@ -74,5 +87,14 @@ export const SHAPES: Record<string, Record<string, string>> = {
   },
   "UnitPrice": {
     "amount": ""
+  },
+  "UnmatchedTransfer": {
+    "amount": ""
+  },
+  "UnmatchedTransferList": {
+    "data": "UnmatchedTransfer"
+  },
+  "WebhookBody": {
+    "event": "Event"
   }
 };

@@ -19,6 +19,22 @@ export class Webhooks {
     return (await this.send({ method: "GET", path: PATH, kind: "SubscriptionList" }, options)).data;
   }
 
+  /** Reads a subscription, without its secret. */
+  async get(webhookId: string, options?: CallOptions): Promise<schema.Subscription> {
+    const path = `${PATH}/${checkId(webhookId)}`;
+    return (await this.send({ method: "GET", path, kind: "FoundSubscription" }, options)).data;
+  }
+
+  /** Changes where events are sent, or which. */
+  async change(
+    webhookId: string,
+    change: schema.SubscriptionChange,
+    options?: CallOptions,
+  ): Promise<schema.Subscription> {
+    const path = `${PATH}/${checkId(webhookId)}`;
+    return (await this.send({ method: "PATCH", path, kind: "Changed", body: change }, options)).data;
+  }
+
   /** Deletes a subscription; what was not delivered yet is given up. */
   async delete(webhookId: string, options?: CallOptions): Promise<void> {
     await this.send({ method: "DELETE", path: `${PATH}/${checkId(webhookId)}`, kind: "Message" }, options);

@@ -42,6 +42,11 @@ const CALLS = {
   listEvents: (c) => c.events.list({ since: new Date(0) }),
   getBranding: (c) => c.branding.get(),
   updateBranding: (c) => c.branding.update({ display_name: "Tea & Co" }),
+  listUnmatchedTransfers: (c) => c.unmatchedTransfers.list(5),
+  assignUnmatchedTransfer: (c) => c.unmatchedTransfers.assign("tr_1", { payment_order_id: "po_1" }),
+  getWebhookSubscription: (c) => c.webhooks.get("ep_1"),
+  changeWebhookSubscription: (c) => c.webhooks.change("ep_1", { events: ["payment_success"] }),
+  getEvent: (c) => c.events.get("evt_1"),
   getApiKey: (c) => c.apiKeys.get(),
 };
 

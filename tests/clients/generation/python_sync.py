@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-AWAITED = ("async_client", "async_pages", "async_resources", "async_subscriptions")
+AWAITED = ("async_client", "async_pages", "async_resources", "async_subscriptions", "async_unmatched")
 CHANGES: Mapping[str, str] = {
     r"httpx\.AsyncBaseTransport": "httpx.BaseTransport",
     r"httpx\.AsyncClient": "httpx.Client",
@@ -21,7 +21,7 @@ CHANGES: Mapping[str, str] = {
     r"__aexit__": "__exit__",
     r"\basync (def|for|with)\b": r"\1",
     r"\bawait ": "",
-    r"\basync_(client|pages|resources|subscriptions)\b": r"\1",
+    r"\basync_(client|pages|resources|subscriptions|unmatched)\b": r"\1",
     r"\bAsync([A-Z]\w+)": r"\1",
     r"The client that is awaited": "The client that blocks",
     r", awaited;": ", blocking;",

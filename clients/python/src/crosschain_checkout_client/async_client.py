@@ -19,6 +19,7 @@ from crosschain_checkout_client.async_resources import (
     AsyncTokens,
 )
 from crosschain_checkout_client.async_subscriptions import AsyncWebhooks
+from crosschain_checkout_client.async_unmatched import AsyncUnmatchedTransfers
 from crosschain_checkout_client.calls import TIMEOUT_S, Call, name_options
 from crosschain_checkout_client.retries import Retries
 
@@ -55,6 +56,7 @@ class AsyncCheckoutClient:
         self._retries = retries
         self.payment_links = AsyncPaymentLinks(self.send)
         self.orders = AsyncOrders(self.send)
+        self.unmatched_transfers = AsyncUnmatchedTransfers(self.send)
         self.routes = AsyncRoutes(self.send)
         self.quotes = AsyncQuotes(self.send)
         self.tokens = AsyncTokens(self.send)

@@ -10,6 +10,7 @@ from crosschain_checkout_client import models
 from crosschain_checkout_client.async_pages import AsyncSend, list_pages
 from crosschain_checkout_client.calls import Call, check_id
 from crosschain_checkout_client.errors import NoRoute
+from crosschain_checkout_client.filters import OrderFilter, write_filter
 from crosschain_checkout_client.wire import write_camel, write_value
 
 ORDERS = "/api/v1/payment"
@@ -47,22 +48,22 @@ class AsyncOrders:
         return await self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id)}", kind=models.PaymentOrder))
 
     async def list(
-        self, *, status: models.OrderStatus | None = None, page_size: int | None = None, cursor: str | None = None
+        self, *, page_size: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
     ) -> AsyncIterator[models.PaymentOrder]:
         """Yield the orders of the key's environment, newest first, asking for a page at a time."""
 
         async def ask(start: str | None) -> models.OrderList:
-            return await self.get_page(status=status, limit=page_size, cursor=start)
+            return await self.get_page(limit=page_size, cursor=start, **filters)
 
         async for page in list_pages(ask, cursor):
             for order in page.data:
                 yield order
 
     async def get_page(
-        self, *, status: models.OrderStatus | None = None, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
     ) -> models.OrderList:
         """Read one page of orders, with the cursor of the next."""
-        query = {"status": status, "limit": limit, "cursor": cursor}
+        query = write_filter(filters) | {"limit": limit, "cursor": cursor}
         return await self._send(Call(method="GET", path=ORDERS, kind=models.OrderList, query=query))
 
     async def cancel(self, order_id: str, *, idempotency_key: str | None = None) -> models.PaymentOrder:
@@ -210,6 +211,12 @@ class AsyncEvents:
         async for page in list_pages(ask, write_value(since)):
             for event in page.data:
                 yield event
+
+    async def get(self, event_id: str) -> models.ListedEvent:
+        """Read an event."""
+        return await self._send(
+            Call(method="GET", path=f"/api/v1/events/{check_id(event_id)}", kind=models.ListedEvent)
+        )
 
     async def get_page(self, *, since: str | datetime | None = None, limit: int | None = None) -> models.EventPage:
         """Read one page of events; `next_cursor` is the next `since`, also once there are no more for now."""

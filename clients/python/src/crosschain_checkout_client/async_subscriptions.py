@@ -33,6 +33,17 @@ class AsyncWebhooks:
         query = {"env_mode": env_mode}
         return (await self._send(Call(method="GET", path=PATH, kind=models.SubscriptionList, query=query))).data
 
+    async def get(self, webhook_id: str) -> models.Subscription:
+        """Read a subscription, without its secret."""
+        return (
+            await self._send(Call(method="GET", path=f"{PATH}/{check_id(webhook_id)}", kind=models.FoundSubscription))
+        ).data
+
+    async def change(self, webhook_id: str, **change: Unpack[models.SubscriptionChange]) -> models.Subscription:
+        """Change where events are sent, or which."""
+        path = f"{PATH}/{check_id(webhook_id)}"
+        return (await self._send(Call(method="PATCH", path=path, kind=models.Changed, body=change))).data
+
     async def delete(self, webhook_id: str) -> None:
         """Delete a subscription; what was not delivered yet is given up."""
         await self._send(Call(method="DELETE", path=f"{PATH}/{check_id(webhook_id)}", kind=models.Message))

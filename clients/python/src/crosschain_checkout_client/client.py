@@ -21,6 +21,7 @@ from crosschain_checkout_client.resources import (
 )
 from crosschain_checkout_client.retries import Retries
 from crosschain_checkout_client.subscriptions import Webhooks
+from crosschain_checkout_client.unmatched import UnmatchedTransfers
 
 T = TypeVar("T")
 
@@ -55,6 +56,7 @@ class CheckoutClient:
         self._retries = retries
         self.payment_links = PaymentLinks(self.send)
         self.orders = Orders(self.send)
+        self.unmatched_transfers = UnmatchedTransfers(self.send)
         self.routes = Routes(self.send)
         self.quotes = Quotes(self.send)
         self.tokens = Tokens(self.send)

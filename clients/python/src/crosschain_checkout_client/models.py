@@ -32,8 +32,8 @@ EnvMode = Literal["test", "live"]
 """Environment of a key, an order, a subscription or an event."""
 
 
-EventType = Literal["payment_processing", "payment_success", "payment_failed"]
-"""The three types of the interface."""
+EventType = Literal["payment_processing", "payment_success", "payment_failed", "payment_refunded", "payment_unmatched"]
+"""What a vendor can be told."""
 
 
 Evidence = Literal["", "reference", "signature", "bridge", "assigned"]
@@ -84,6 +84,17 @@ StreamMessageType = Literal["route", "done", "error"]
 
 SubscriptionStatus = Literal["active", "disabled"]
 """Whether a subscription gets new events."""
+
+
+Unmatched = Literal["no_order", "other_payer", "other_recipient"]
+"""Why a transfer belongs to no order."""
+
+
+class Assignment(TypedDict):
+    """The order that a transfer is given to."""
+
+    payment_order_id: str
+    """Any order of the vendor, open or closed."""
 
 
 class BrandChange(TypedDict):
@@ -175,6 +186,8 @@ class NewSubscription(TypedDict):
     """Where to send them."""
     env_mode: NotRequired[EnvMode]
     """Whose events."""
+    events: NotRequired[list[EventType]]
+    """Types that are sent; without it the first three. The others come only where they are named."""
 
 
 class NewUnitPrice(TypedDict):
@@ -255,6 +268,15 @@ class Simulate(TypedDict):
     """
     quote_id: NotRequired[str]
     """Quote of this order, for paying as the payer chose."""
+
+
+class SubscriptionChange(TypedDict):
+    """What is to change of a subscription; what is not named stays."""
+
+    webhook_url: NotRequired[str]
+    """Where to send them from now on."""
+    events: NotRequired[list[EventType]]
+    """Types that are sent; without it the first three. The others come only where they are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -382,6 +404,16 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A subscription after a change."""
+
+    message: str
+    """What was done."""
+    data: Subscription
+    """The subscription."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """An event for one subscription, and every attempt to deliver it."""
 
@@ -443,7 +475,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened to a payment order."""
+    """Something that happened to a payment order, or a transfer that belongs to none."""
 
     resource: str
     """Always `event`."""
@@ -452,27 +484,31 @@ class Event:
     created_at: datetime
     """When it happened."""
     env_mode: EnvMode
-    """The order's environment."""
+    """The environment of the order or transfer."""
     data: EventData
-    """The order that it happened to."""
+    """What it happened to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventData:
-    """The order that an event is about, as it was then."""
+    """The order or the transfer that an event is about, as it was then."""
 
     payment_order_id: str
-    """Id of the order."""
+    """Id of the order; empty where the event is about none."""
     metadata: dict[str, Any]
     """As it was given with the link."""
     transaction_hash: str
     """The payer's transaction on the chain it paid from; empty before there is one."""
-    payment_order_status: OrderStatus
-    """The order's status."""
+    payment_order_status: OrderStatus | None
+    """The order's status; null where there is no order."""
     status_reason: StatusReason
     """Why it stands there; empty where there is nothing to say."""
     transactions: list[Transaction]
-    """All transactions of the order, oldest first."""
+    """All transactions of the order, oldest first; or the transfer's."""
+    refund: Refund | None = None
+    """Of `payment_refunded` only: what went back."""
+    transfer: UnmatchedTransfer | None = None
+    """Of `payment_unmatched` only: what belongs to no order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -482,7 +518,7 @@ class EventPage:
     data: list[ListedEvent]
     """The events of this page."""
     next_cursor: str | None
-    """Send it as `since` to go on from here; null where there is none."""
+    """Send it as `cursor` or `since` to go on from here; null where there is none."""
     has_more: bool
     """Whether there are more by now."""
 
@@ -509,6 +545,14 @@ class FeeSum:
     """In the smallest unit of the currency."""
     currency: RouteToken
     """The token that it is paid in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundSubscription:
+    """One subscription."""
+
+    data: Subscription
+    """The subscription."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -872,6 +916,8 @@ class SecretSubscription:
     """Where its events go."""
     env_mode: EnvMode
     """The environment whose events it gets."""
+    events: list[EventType]
+    """Types of events that it gets."""
     status: SubscriptionStatus
     """Whether it gets new events."""
     disabled_reason: str | None
@@ -1000,6 +1046,8 @@ class Subscription:
     """Where its events go."""
     env_mode: EnvMode
     """The environment whose events it gets."""
+    events: list[EventType]
+    """Types of events that it gets."""
     status: SubscriptionStatus
     """Whether it gets new events."""
     disabled_reason: str | None
@@ -1125,6 +1173,55 @@ class UnitPrice:
     """Decimal places of the amount; they belong to the price, not to the token."""
     currency: str | None = None
     """The order's currency."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmatchedTransfer:
+    """A transfer that reached the vendor and counts for no order."""
+
+    id: str
+    """What it is assigned by."""
+    env_mode: EnvMode
+    """The environment of the address that it reached."""
+    chain_id: int
+    """Where it arrived."""
+    transaction_hash: str
+    """The transaction that brought it."""
+    timestamp: datetime
+    """When it was mined."""
+    token: str
+    """The token's address."""
+    token_symbol: str
+    """Empty for a token that is not listed."""
+    token_decimals: int | None
+    """Null for a token that is not listed."""
+    amount: int
+    """Smallest units of this token."""
+    from_: str
+    """Whose money it was; empty where that can't be told."""
+    to: str
+    """The vendor's address that it reached."""
+    status: PaymentState
+    """How sure it is that it stays on its chain."""
+    reason: Unmatched
+    """Why it counts for no order."""
+    named_order_id: str | None
+    """The vendor's order that the transaction names; null without one."""
+    is_bridged: bool
+    """Whether a bridge delivered it: then it goes to its deposit's order by itself once that deposit is known.
+
+    Assign it only if that does not happen.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmatchedTransferList:
+    """A page of transfers, newest first."""
+
+    data: list[UnmatchedTransfer]
+    """The transfers."""
+    next_cursor: str | None
+    """Send it as `cursor` for the next page; null on the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Literal, Unpack
 from crosschain_checkout_client import models
 from crosschain_checkout_client.calls import Call, check_id
 from crosschain_checkout_client.errors import NoRoute
+from crosschain_checkout_client.filters import OrderFilter, write_filter
 from crosschain_checkout_client.pages import Send, list_pages
 from crosschain_checkout_client.wire import write_camel, write_value
 
@@ -47,21 +48,21 @@ class Orders:
         return self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id)}", kind=models.PaymentOrder))
 
     def list(
-        self, *, status: models.OrderStatus | None = None, page_size: int | None = None, cursor: str | None = None
+        self, *, page_size: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
     ) -> Iterator[models.PaymentOrder]:
         """Yield the orders of the key's environment, newest first, asking for a page at a time."""
 
         def ask(start: str | None) -> models.OrderList:
-            return self.get_page(status=status, limit=page_size, cursor=start)
+            return self.get_page(limit=page_size, cursor=start, **filters)
 
         for page in list_pages(ask, cursor):
             yield from page.data
 
     def get_page(
-        self, *, status: models.OrderStatus | None = None, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
     ) -> models.OrderList:
         """Read one page of orders, with the cursor of the next."""
-        query = {"status": status, "limit": limit, "cursor": cursor}
+        query = write_filter(filters) | {"limit": limit, "cursor": cursor}
         return self._send(Call(method="GET", path=ORDERS, kind=models.OrderList, query=query))
 
     def cancel(self, order_id: str, *, idempotency_key: str | None = None) -> models.PaymentOrder:
@@ -205,6 +206,10 @@ class Events:
 
         for page in list_pages(ask, write_value(since)):
             yield from page.data
+
+    def get(self, event_id: str) -> models.ListedEvent:
+        """Read an event."""
+        return self._send(Call(method="GET", path=f"/api/v1/events/{check_id(event_id)}", kind=models.ListedEvent))
 
     def get_page(self, *, since: str | datetime | None = None, limit: int | None = None) -> models.EventPage:
         """Read one page of events; `next_cursor` is the next `since`, also once there are no more for now."""

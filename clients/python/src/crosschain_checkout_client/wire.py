@@ -9,7 +9,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 
 class NotAsDescribed(ValueError):
@@ -28,7 +28,7 @@ def read_value(kind: Any, value: object, where: str = "") -> Any:
         If something is missing or of another type.
     """
     origin = get_origin(kind)
-    if origin is UnionType:
+    if origin in (UnionType, Union):  # the latter where one of them is a literal
         (inner,) = (each for each in get_args(kind) if each is not NoneType)
         return None if value is None else read_value(inner, value, where)
     if origin is list and isinstance(value, list):
