@@ -86,6 +86,7 @@ def lanes(draw: st.DrawFn) -> BridgeLane:
     token_in = make_token(3, draw(st.integers(0, 24)))
     token_out = make_token(4, draw(st.integers(0, 24)), chain_id=10)
     rates = st.one_of(st.just(0), magnitudes(1, WAD // 4))
+    least = draw(st.one_of(st.just(0), magnitudes(1, 10**20)))
     fee = st.builds(LaneFee, name=st.just("fee"), flat=st.one_of(st.just(0), magnitudes(1, 10**24)), rate_e18=rates)
     return BridgeLane(
         id="lane",
@@ -93,8 +94,8 @@ def lanes(draw: st.DrawFn) -> BridgeLane:
         token_in=token_in,
         token_out=token_out,
         fees=tuple(draw(st.lists(fee, max_size=3))),
-        min_amount_in=draw(st.one_of(st.just(0), magnitudes(1, 10**20))),
-        max_amount_in=draw(st.one_of(st.just(UNLIMITED), magnitudes(1, 10**40))),
+        min_amount_in=least,
+        max_amount_in=draw(st.one_of(st.just(UNLIMITED), magnitudes(max(1, least), 10**40))),
         fill_time_s=draw(st.integers(0, 100_000)),
         gas=100_000,
     )

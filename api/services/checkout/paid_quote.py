@@ -44,7 +44,7 @@ def load_own_quote(session: Session, order_id: str, quote_id: str) -> OrderQuote
 def _find_quote(session: Session, row: Payment, *, is_deposit: bool) -> OrderQuote | None:
     given = select_given(row.order_id, row.sender).where(StoredQuote.created_at <= max(row.seen_at, row.mined_at))
     for body in session.scalars(given.limit(LATEST)):
-        if body["chain_id"] != row.chain_id:
+        if body.get("chain_id") != row.chain_id:
             continue
         quote = OrderQuote.from_body(body)
         if is_deposit == (quote.settlement_chain_id != row.chain_id) and (is_deposit or row.amount == quote.amount_out):

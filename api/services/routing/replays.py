@@ -11,8 +11,8 @@ from api.services.routing.query import RouteQuery
 from api.services.routing.quotes import find_quote, write_quote
 from api.services.routing.serializers import RouteWriter
 from api.storage.tables import StoredQuote
-from routing_engine import Archive, Router, RouteResult, Snapshot, __version__
-from routing_engine.archive.archive import find_difference
+from routing_engine import RouteResult, Snapshot, __version__
+from routing_engine.archive.archive import Archive, find_difference
 from routing_engine.archive.request_records import read_request
 
 
@@ -59,5 +59,7 @@ def _read(resources: Resources, quote_id: str, vendor_id: str | None) -> tuple[S
 
 
 def _search_again(resources: Resources, row: StoredQuote, snapshot: Snapshot) -> RouteResult:
+    from routing_engine import Router  # brings the compiler
+
     rests_on: Mapping[str, Any] = row.body["rests_on"]
     return Router(snapshot).find_routes(read_request(rests_on["request"]))

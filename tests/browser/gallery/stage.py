@@ -194,9 +194,9 @@ def choose(symbol: str) -> Callable[[Page], None]:
     def act(page: Page) -> None:
         expect(page.locator("#choose, #review").filter(visible=True).first).to_be_visible()
         if page.locator("#change").is_visible():
-            page.locator("#change").click()
+            page.locator("#change").press("Enter")
         name = page.locator(".token-symbol", has_text=re.compile(f"^{symbol}$"))
-        page.locator("#tokens .token").filter(has=name).first.click()
+        page.locator("#tokens .token").filter(has=name).first.press("Enter")
         expect(page.locator("#pay-button")).to_be_visible()
 
     return act
