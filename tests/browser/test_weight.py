@@ -16,9 +16,9 @@ from tests.browser.conftest import Tab
 from tests.browser.meter import reload_page, visit_page
 from tests.browser.shop import Shop
 
-FIRST_VISIT_BYTES, FIRST_VISIT_REQUESTS = 36_000, 6
-"""The aim is 35,000 bytes. Second taps that are held back, the browser's Back, and payments that are sent again took
-900 more: who pays twice for want of them pays more."""
+FIRST_VISIT_BYTES, FIRST_VISIT_REQUESTS = 36_500, 6
+"""The aim is 35,000 bytes. Second taps that are held back, the browser's Back, payments that are sent again, the way
+past the list of tokens and layouts of small screens took 1,300 more: who pays twice for want of them pays more."""
 RELOAD_BYTES, RELOAD_REQUESTS = 3_050, 3
 """The ids of orders and quotes are random, and become shorter or longer by some bytes."""
 PAGE_BYTES = 14_000
