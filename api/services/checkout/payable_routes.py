@@ -53,9 +53,8 @@ def find_payable(
     found = [
         payable
         for family in builders.list_families(token_in.chain_id, crosses_chains=token_in.chain_id != token_out.chain_id)
-        for payable in _find_payable(
-            router, builders, replace(request, allow_protocols=router.graph.protocols & {*family, WRAP})
-        )
+        if (protocols := router.graph.protocols & {*family, WRAP})
+        for payable in _find_payable(router, builders, replace(request, allow_protocols=protocols))
     ]
     return min(found, key=lambda payable: _rank(request, payable.route), default=None)
 
