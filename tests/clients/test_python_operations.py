@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import anyio
 import httpx
 import pytest
-from crosschain_checkout_client import AsyncCheckoutClient, CheckoutClient, models
+from crosschain_checkout_client import AsyncCheckoutClient, CheckoutClient, OrderFilter, models
 from crosschain_checkout_client.wire import NotAsDescribed, read_value
 from jsonschema_rs import Draft202012Validator
 
@@ -43,17 +43,28 @@ ROUTE: models.RouteQuery = {
     "from_chain_id": 1, "to_chain_id": 10, "from_token": ONE, "to_token": OTHER, "input_amount": 10**30, "max_hops": 3,
     "deny_protocols": ["across"],
 }  # fmt: skip
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+FILTER: OrderFilter = {
+    "status": "success",
+    "status_reason": "",
+    "env_mode": "test",
+    "metadata": {"cart": "7", "gift": True, "size": 1.5, "note": None, "a b&c": "ü=1"},
+    "payer": ONE,
+    "transaction_hash": "0x" + "5f" * 32,
+    "created_from": datetime(2026, 3, 1, tzinfo=timezone(timedelta(hours=1))),
+    "created_to": datetime(2026, 4, 1, tzinfo=UTC),
+    "updated_from": datetime(2026, 3, 1, tzinfo=UTC),
+    "updated_to": datetime(2026, 4, 1, tzinfo=UTC),
+}
 CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "createPaymentLink": (lambda c: c.payment_links.create(**LINK), models.PaymentLink),
-    "listPaymentOrders": (
-        lambda c: c.orders.list(status="success", page_size=5, metadata={"cart": "7"}, created_from=NOON),
-        models.PaymentOrder,
-    ),
+    "listPaymentOrders": (lambda c: c.orders.list(**FILTER, page_size=5), models.PaymentOrder),
+    "exportPaymentOrders": (lambda c: c.orders.export(**FILTER), str),
     "getPaymentOrder": (lambda c: c.orders.get("po_1"), models.PaymentOrder),
     "cancelPaymentOrder": (lambda c: c.orders.cancel("po_1"), models.PaymentOrder),
     "refundPaymentOrder": (lambda c: c.orders.refund("po_1", amount=5, to=ONE), models.PaymentOrder),
     "simulatePaymentOrder": (lambda c: c.orders.simulate("po_1", "pay"), models.PaymentOrder),
+    "listUnmatchedTransfers": (lambda c: c.transfers.list(page_size=5, cursor="tr_1"), models.UnmatchedTransfer),
+    "assignUnmatchedTransfer": (lambda c: c.transfers.assign("tr_1", "po_1"), models.PaymentOrder),
     "getRoutes": (lambda c: c.routes.find(tokens="once", **ROUTE), models.Route),
     "getQuote": (lambda c: c.quotes.get(**QUOTE), models.Quote),
     "readQuote": (lambda c: c.quotes.read("qt_1"), models.Quote),
@@ -65,6 +76,11 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
         models.SecretSubscription,
     ),
     "listWebhookSubscriptions": (lambda c: c.webhooks.list(env_mode="test"), list),
+    "getWebhookSubscription": (lambda c: c.webhooks.get("ep_1"), models.Subscription),
+    "changeWebhookSubscription": (
+        lambda c: c.webhooks.change("ep_1", events=["payment_refunded"]),
+        models.Subscription,
+    ),
     "deleteWebhookSubscription": (lambda c: c.webhooks.delete("ep_1"), type(None)),
     "testWebhookSubscription": (lambda c: c.webhooks.send_test("ep_1", type="payment_failed"), str),
     "rotateWebhookSecret": (lambda c: c.webhooks.rotate_secret("ep_1"), models.SecretSubscription),
@@ -72,14 +88,13 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "redeliverMissedEvents": (lambda c: c.webhooks.redeliver_missed("ep_1", "evt_1", limit=5), models.RedeliveredPage),
     "listWebhookDeliveries": (lambda c: c.webhooks.list_deliveries("ep_1", page_size=5), models.Delivery),
     "redeliverWebhookDelivery": (lambda c: c.webhooks.redeliver("dlv_1"), models.Delivery),
-    "listEvents": (lambda c: c.events.list(since=datetime(2026, 3, 1, tzinfo=UTC), page_size=5), models.ListedEvent),
+    "listEvents": (
+        lambda c: c.events.list(since=datetime(2026, 3, 1, tzinfo=UTC), type="payment_refunded", page_size=5),
+        models.ListedEvent,
+    ),
+    "getEvent": (lambda c: c.events.get("evt_1"), models.ListedEvent),
     "getBranding": (lambda c: c.branding.get(), models.Brand),
     "updateBranding": (lambda c: c.branding.update(display_name="Tea & Co"), models.Brand),
-    "listUnmatchedTransfers": (lambda c: c.unmatched_transfers.list(page_size=5), models.UnmatchedTransfer),
-    "assignUnmatchedTransfer": (lambda c: c.unmatched_transfers.assign("tr_1", "po_1"), models.PaymentOrder),
-    "getWebhookSubscription": (lambda c: c.webhooks.get("ep_1"), models.Subscription),
-    "changeWebhookSubscription": (lambda c: c.webhooks.change("ep_1", events=["payment_success"]), models.Subscription),
-    "getEvent": (lambda c: c.events.get("evt_1"), models.ListedEvent),
     "getApiKey": (lambda c: c.api_keys.get(), models.ApiKey),
 }
 DOCUMENT = read_service_document()
@@ -88,6 +103,17 @@ SAMPLES = list_samples(DOCUMENT)
 
 def test_every_operation_is_there() -> None:
     assert CALLS.keys() == SAMPLES.keys(), "give new operations to both clients, or name them in LEFT_OUT"
+
+
+def fold_query(params: httpx.QueryParams) -> dict[str, str | dict[str, str]]:
+    """Return a query, with `name[key]` gathered as `name`, which is OpenAPI's style `deepObject`."""
+    folded: dict[str, Any] = {}
+    for name, value in params.multi_items():
+        if (found := re.fullmatch(r"(\w+)\[(.+)\]", name)) is not None:
+            folded.setdefault(found[1], {})[found[2]] = value
+        else:
+            folded[name] = value
+    return folded
 
 
 class Service:
@@ -106,19 +132,21 @@ class Service:
         assert request.headers["X-Api-Key"] == "sk_test_1"
         assert ("Idempotency-Key" in request.headers) == (request.method == "POST")
         parameters = {each["name"]: each for each in self.operation["parameters"] if each["in"] == "query"}
-        for key, value in request.url.params.items():
-            if key.startswith("metadata["):
-                continue
+        for key, value in fold_query(request.url.params).items():
             schema = parameters[key]["schema"] | {"components": DOCUMENT["components"]}
-            given = int(value) if schema.get("type") == "integer" else value
+            given = int(str(value)) if schema.get("type") == "integer" else value
             assert Draft202012Validator(schema).is_valid(given), (key, value)
         body = self.operation.get("requestBody", {}).get("content", {}).get("application/json")
         if body is not None:
             schema = body["schema"] | {"components": DOCUMENT["components"]}
             Draft202012Validator(schema).validate(json.loads(request.content))
+        answer = self.sample["answer"]
+        if isinstance(answer, str):
+            assert request.headers["Accept"] == "text/csv"
+            return httpx.Response(200, text=answer)
         # The last page, or a list would go on with the same one.
         last = {"next_cursor": None} if request.method == "GET" else {}
-        return httpx.Response(200, json=self.sample["answer"] | last)
+        return httpx.Response(200, json=answer | last)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -164,6 +192,28 @@ def test_lists_go_on_with_the_next_page_until_the_last() -> None:
         assert asked == [{"limit": "2"}]
         assert [each.payment_order_id for each in orders] == ["po_1b", "po_2a", "po_2b", "po_3a", "po_3b"]
     assert asked[1:] == [{"limit": "2", "cursor": "po_1b"}, {"limit": "2", "cursor": "po_2b"}]
+
+
+def test_filters_are_written_as_the_document_says() -> None:
+    asked = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(fold_query(request.url.params))
+        return httpx.Response(200, json={"data": [], "next_cursor": None})
+
+    with CheckoutClient(URL, transport=httpx.MockTransport(answer)) as client:
+        client.orders.get_page(**FILTER, limit=5)
+        client.orders.get_page(status=None, metadata=None)
+        with pytest.raises(ValueError, match="no time zone"):
+            client.orders.get_page(created_from=datetime(2026, 3, 1))
+    metadata = {"cart": "7", "gift": "true", "size": "1.5", "note": "null", "a b&c": "ü=1"}
+    assert asked[0] == {
+        "status": "success", "status_reason": "", "env_mode": "test", "limit": "5", "metadata": metadata, "payer": ONE,
+        "transaction_hash": "0x" + "5f" * 32, "created_from": "2026-03-01T00:00:00+01:00",
+        "created_to": "2026-04-01T00:00:00+00:00", "updated_from": "2026-03-01T00:00:00+00:00",
+        "updated_to": "2026-04-01T00:00:00+00:00",
+    }  # fmt: skip
+    assert asked[1:] == [{}]
 
 
 def test_answers_have_integers_moments_and_what_is_new_is_left_out() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from time import monotonic, sleep
 
 import anyio
 import pytest
-from crosschain_checkout_client import AsyncCheckoutClient, CheckoutClient, errors, models, verify_webhook
+from crosschain_checkout_client import AsyncCheckoutClient, CheckoutClient, OrderFilter, errors, models, verify_webhook
 
 from tests.clients.conftest import PATIENCE_S, Inbox
 from tests.support.running import RunningService
@@ -60,6 +63,10 @@ def test_an_order_is_paid_told_of_and_given_back(checkout: CheckoutClient, inbox
         checkout.orders.refund(made.payment_order_id, amount=1, idempotency_key="refund-7")
     heard = [each.event.type for each in checkout.events.list(page_size=2)]
     assert heard.count("payment_success") >= 1
+    (first,) = checkout.events.get_page(type="payment_success", limit=1).data
+    assert checkout.events.get(first.id) == first
+    assert checkout.webhooks.change(hook.webhook_id, events=["payment_refunded"]).events == ["payment_refunded"]
+    assert checkout.webhooks.get(hook.webhook_id).events == ["payment_refunded"]
     checkout.webhooks.delete(hook.webhook_id)
 
 
@@ -102,6 +109,33 @@ def test_the_same_key_makes_one_order_and_lists_go_over_pages(checkout: Checkout
     assert len(set(listed)) == len(listed)
 
 
+def test_orders_are_found_by_what_they_have_and_exported(checkout: CheckoutClient) -> None:
+    entries = {"cart": "ü&=[1]", "size": 1.5, "gift": True, "note": None}
+    made = checkout.payment_links.create(**LINK, metadata=entries)
+    since = datetime.now(UTC) - timedelta(hours=1)
+    wanted: OrderFilter = {"metadata": entries, "status": "created", "created_from": since, "updated_from": since}
+    assert [each.payment_order_id for each in checkout.orders.list(**wanted)] == [made.payment_order_id]
+    others: list[OrderFilter] = [
+        {"metadata": entries | {"gift": False}},
+        {"created_from": since - timedelta(hours=1), "created_to": since},
+        {"payer": USDC},
+        {"transaction_hash": f"0x{1:064x}"},
+    ]
+    for other in others:
+        assert not list(checkout.orders.list(**wanted | other))
+    (exported,) = csv.DictReader(checkout.orders.export(**wanted))
+    assert (exported["payment_order_id"], exported["price_amount"]) == (made.payment_order_id, "12500000")
+    assert json.loads(exported["metadata"]) == entries
+    with pytest.raises(errors.InvalidRequest):
+        next(checkout.orders.export(payer="nobody"))
+
+
+def test_transfers_that_belong_to_no_order(checkout: CheckoutClient) -> None:
+    assert all(each.env_mode == "test" for each in checkout.transfers.list(page_size=5))
+    with pytest.raises(errors.NotFound):
+        checkout.transfers.assign("tr_1", "po_1")
+
+
 def test_routes_quotes_and_tokens_need_no_key(service: RunningService) -> None:
     with CheckoutClient(service.url) as client:
         quote = client.quotes.get(from_chain=1, to_chain=10, from_token=USDC, to_token=USDC_THERE, from_amount=10**9)
@@ -137,6 +171,8 @@ def test_it_can_be_awaited(service: RunningService) -> None:
             made = [await client.payment_links.create(**LINK) for _ in range(3)]
             listed = [order.payment_order_id async for order in client.orders.list(page_size=2)]
             assert {each.payment_order_id for each in made} <= set(listed)
+            lines = [line async for line in client.orders.export()]
+            assert len(lines) > len(made)
             assert (await client.api_keys.get()).env_mode == "test"
             with pytest.raises(errors.NotFound):
                 await client.orders.get("po_1")

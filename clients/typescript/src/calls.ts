@@ -1,6 +1,6 @@
 // Sends requests, again where that is safe, and reads their answers.
 import { decode, encode } from "./amounts.js";
-import { chooseError, ConnectionFailed, type NotFound, UnexpectedAnswer } from "./errors.js";
+import { type CheckoutError, chooseError, ConnectionFailed, type NotFound, UnexpectedAnswer } from "./errors.js";
 import { chooseWait, readRetryAfter, type Retries } from "./retries.js";
 import type { components } from "./schema.js";
 
@@ -18,14 +18,20 @@ export interface PostOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** One call of an operation; `kind` names the schema of its answer. */
-export interface Call<K extends keyof Schemas> {
+/** What is asked, whatever the answer is. */
+export interface Question {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
-  readonly kind: K;
   readonly query?: Readonly<Record<string, string | number | bigint | undefined>>;
   readonly body?: unknown;
   readonly notFound?: typeof NotFound;
+  /** Content type of its answer; JSON by default. */
+  readonly accept?: string;
+}
+
+/** One call of an operation; `kind` names the schema of its answer. */
+export interface Call<K extends keyof Schemas> extends Question {
+  readonly kind: K;
 }
 
 /** Sends a call and gives its answer. */
@@ -40,41 +46,58 @@ export interface Target {
   readonly fetch: typeof globalThis.fetch;
 }
 
-interface Received {
+/** What came of one attempt: an answer that was read, or one whose text is still to come. */
+export interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  readonly pieces?: AsyncGenerator<string, void, undefined>;
 }
+
+/** Asks once. Throws only if the caller ended it. */
+export type TryOnce = (url: string, request: RequestInit) => Promise<Received | ConnectionFailed>;
 
 /** Sends calls to a target. */
 export function makeSend(target: Target): Send {
   return async (call, options = {}) => {
     const key = call.method === "POST" ? (options.idempotencyKey ?? globalThis.crypto.randomUUID()) : undefined;
-    const url = nameAddress(target.baseUrl, call);
-    const request = describeRequest(target, call, key);
-    for (let attempt = 1; ; attempt += 1) {
-      const received = await tryOnce(target, url, request, options.signal);
-      const isAnswer = !(received instanceof ConnectionFailed);
-      const retryAfterS = isAnswer ? readRetryAfter(received.headers.get("Retry-After")) : undefined;
-      const outcome = isAnswer ? { status: received.status, retryAfterS } : {};
-      const waitS = chooseWait(target.retries, attempt, call.method, key !== undefined, outcome);
-      if (waitS === undefined) {
-        if (isAnswer) return readAnswer(call, received, key);
-        throw new ConnectionFailed(received.message, { idempotencyKey: key, cause: received.cause });
-      }
-      await sleep(waitS, options.signal);
-    }
+    const ask: TryOnce = (url, request) => tryOnce(target, url, request, options.signal);
+    return readAnswer(call, await askPatiently(target, call, ask, options.signal, key), key);
   };
 }
 
-function nameAddress(baseUrl: string, call: Call<keyof Schemas>): string {
+/** An answer to a question, which is asked again where that is safe. Throws `ConnectionFailed` if there is none. */
+export async function askPatiently(
+  target: Target,
+  question: Question,
+  ask: TryOnce,
+  signal?: AbortSignal,
+  key?: string,
+): Promise<Received> {
+  const url = nameAddress(target.baseUrl, question);
+  const request = describeRequest(target, question, key);
+  for (let attempt = 1; ; attempt += 1) {
+    const received = await ask(url, request);
+    const isAnswer = !(received instanceof ConnectionFailed);
+    const retryAfterS = isAnswer ? readRetryAfter(received.headers.get("Retry-After")) : undefined;
+    const outcome = isAnswer ? { status: received.status, retryAfterS } : {};
+    const waitS = chooseWait(target.retries, attempt, question.method, key !== undefined, outcome);
+    if (waitS === undefined) {
+      if (isAnswer) return received;
+      throw new ConnectionFailed(received.message, { idempotencyKey: key, cause: received.cause });
+    }
+    await sleep(waitS, signal);
+  }
+}
+
+function nameAddress(baseUrl: string, call: Question): string {
   const given = Object.entries(call.query ?? {}).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
   return `${baseUrl}${call.path}${given.length > 0 ? `?${query}` : ""}`;
 }
 
-function describeRequest(target: Target, call: Call<keyof Schemas>, key: string | undefined): RequestInit {
-  const headers: Record<string, string> = { Accept: "application/json" };
+function describeRequest(target: Target, call: Question, key: string | undefined): RequestInit {
+  const headers: Record<string, string> = { Accept: call.accept ?? "application/json" };
   if (target.apiKey !== undefined) headers["X-Api-Key"] = target.apiKey;
   if (key !== undefined) headers["Idempotency-Key"] = key;
   if (call.body !== undefined) headers["Content-Type"] = "application/json";
@@ -103,26 +126,42 @@ async function tryOnce(
 }
 
 function readAnswer<K extends keyof Schemas>(call: Call<K>, received: Received, key: string | undefined): Schemas[K] {
-  const known = {
+  if (received.status < 200 || received.status >= 300) throw readRefusal(call, received, key);
+  return readBody(call.kind, received, key) as Schemas[K];
+}
+
+/** The error that an answer is. */
+export function readRefusal(question: Question, received: Received, key?: string): CheckoutError {
+  const { message, error } = readBody("Error", received, key) as Partial<Schemas["Error"]>;
+  const known = describeAnswer(received, key);
+  if (typeof message !== "string" || !Array.isArray(error)) return refuseToRead("it is no error of the service", known);
+  const kind = received.status === 404 ? (question.notFound ?? chooseError(404)) : chooseError(received.status);
+  return new kind(message, { ...known, problems: error });
+}
+
+function readBody(kind: string, received: Received, key: string | undefined): object {
+  const known = describeAnswer(received, key);
+  let body: unknown;
+  try {
+    body = decode(kind, JSON.parse(received.text));
+  } catch (cause) {
+    throw refuseToRead(cause, known);
+  }
+  if (typeof body !== "object" || body === null) throw refuseToRead("it is no object", known);
+  return body;
+}
+
+function describeAnswer(received: Received, key: string | undefined) {
+  return {
     status: received.status,
     requestId: received.headers.get("X-Request-Id") ?? undefined,
     retryAfterS: readRetryAfter(received.headers.get("Retry-After")),
     idempotencyKey: key,
   };
-  const unreadable = (cause: unknown) =>
-    new UnexpectedAnswer(`The answer ${received.status} can't be read: ${String(cause)}`, { ...known, cause });
-  let body: unknown;
-  try {
-    body = decode(call.kind, JSON.parse(received.text));
-  } catch (cause) {
-    throw unreadable(cause);
-  }
-  if (typeof body !== "object" || body === null) throw unreadable("it is no object");
-  if (received.status >= 200 && received.status < 300) return body as Schemas[K];
-  const { message, error } = body as Partial<Schemas["Error"]>;
-  if (typeof message !== "string" || !Array.isArray(error)) throw unreadable("it is no error of the service");
-  const kind = received.status === 404 ? (call.notFound ?? chooseError(404)) : chooseError(received.status);
-  throw new kind(message, { ...known, problems: error });
+}
+
+function refuseToRead(cause: unknown, known: ReturnType<typeof describeAnswer>): UnexpectedAnswer {
+  return new UnexpectedAnswer(`The answer ${known.status} can't be read: ${String(cause)}`, { ...known, cause });
 }
 
 function sleep(seconds: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,9 +1,10 @@
 // The client: where a service is, and its operations.
 import { makeSend } from "./calls.js";
-import { ApiKeys, Branding, Events, Orders, PaymentLinks, Quotes, Routes, Tokens } from "./resources.js";
+import { Orders, PaymentLinks, Transfers } from "./orders.js";
+import { ApiKeys, Branding, Events, Quotes, Routes, Tokens } from "./resources.js";
 import { RETRIES, type Retries } from "./retries.js";
+import { makeStream } from "./streams.js";
 import { Webhooks } from "./subscriptions.js";
-import { UnmatchedTransfers } from "./unmatched.js";
 
 export interface ClientOptions {
   /** Where the service is, such as `https://pay.example`. */
@@ -22,7 +23,7 @@ export interface ClientOptions {
 export class CheckoutClient {
   readonly paymentLinks: PaymentLinks;
   readonly orders: Orders;
-  readonly unmatchedTransfers: UnmatchedTransfers;
+  readonly transfers: Transfers;
   readonly routes: Routes;
   readonly quotes: Quotes;
   readonly tokens: Tokens;
@@ -39,8 +40,8 @@ export class CheckoutClient {
     const target = { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey, timeoutMs, fetch, retries: { ...RETRIES, ...retries } };
     const send = makeSend(target);
     this.paymentLinks = new PaymentLinks(send);
-    this.orders = new Orders(send);
-    this.unmatchedTransfers = new UnmatchedTransfers(send);
+    this.orders = new Orders(send, makeStream(target));
+    this.transfers = new Transfers(send);
     this.routes = new Routes(send);
     this.quotes = new Quotes(send);
     this.tokens = new Tokens(send);

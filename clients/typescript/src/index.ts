@@ -2,7 +2,8 @@
 export { CheckoutClient, type ClientOptions } from "./client.js";
 export type { CallOptions, PostOptions } from "./calls.js";
 export * from "./errors.js";
-export type { EventFilter, OrderFilter, QuoteQuery, TokenFilter } from "./resources.js";
+export type { OrderFilter, PageChoice } from "./filters.js";
+export type { EventFilter, QuoteQuery, TokenFilter } from "./resources.js";
 export type { Retries } from "./retries.js";
 export type * from "./schema.js";
 export { verifyWebhook, type GivenHeaders, type ReceivedEvent, type VerifyOptions } from "./webhooks.js";

@@ -1,107 +1,11 @@
-// The operations but for webhooks.
-import { checkId, listPages, type CallOptions, type PostOptions, type Send } from "./calls.js";
+// The operations but for orders and webhooks.
+import { checkId, listPages, type CallOptions, type Send } from "./calls.js";
 import { NoRoute } from "./errors.js";
+import { writeMoment } from "./filters.js";
 import type * as schema from "./schema.js";
 
-const ORDERS = "/api/v1/payment";
 const QUOTES = "/api/v1/quote";
-
-/** Ask a customer for money. */
-export class PaymentLinks {
-  constructor(private readonly send: Send) {}
-
-  /**
-   * Makes an order and the address of the page where the customer pays it.
-   *
-   * Give an `idempotencyKey` of your own, such as the cart's id, and the same cart never has two orders, even if your
-   * program ends in between.
-   */
-  create(link: schema.NewPaymentLink, options?: PostOptions): Promise<schema.PaymentLink> {
-    return this.send({ method: "POST", path: "/api/v1/payment_link", kind: "PaymentLink", body: link }, options);
-  }
-}
-
-/** Which orders to list. */
-export interface OrderFilter {
-  readonly status?: schema.OrderStatus | undefined;
-  readonly statusReason?: schema.StatusReason | undefined;
-  /** Entries of their metadata. */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** Whose money came for them. */
-  readonly payer?: string | undefined;
-  /** Any transaction of theirs, on any chain. */
-  readonly transactionHash?: string | undefined;
-  readonly createdFrom?: string | Date | undefined;
-  readonly createdTo?: string | Date | undefined;
-  readonly updatedFrom?: string | Date | undefined;
-  readonly updatedTo?: string | Date | undefined;
-  /** Orders of one page; 20 by default. */
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-}
-
-/** Payment orders and their refunds. */
-export class Orders {
-  constructor(private readonly send: Send) {}
-
-  /** Reads an order. */
-  get(orderId: string, options?: CallOptions): Promise<schema.PaymentOrder> {
-    return this.send({ method: "GET", path: `${ORDERS}/${checkId(orderId)}`, kind: "PaymentOrder" }, options);
-  }
-
-  /** The orders of the key's environment, newest first; a page is asked for at a time. */
-  async *list(filter: OrderFilter = {}, options?: CallOptions): AsyncGenerator<schema.PaymentOrder, void, undefined> {
-    const ask = (cursor?: string) => this.getPage({ ...filter, cursor }, options);
-    for await (const page of listPages(ask, filter.cursor)) yield* page.data;
-  }
-
-  /** Reads one page of orders, with the cursor of the next. */
-  getPage(filter: OrderFilter = {}, options?: CallOptions): Promise<schema.OrderList> {
-    return this.send({ method: "GET", path: ORDERS, kind: "OrderList", query: writeFilter(filter) }, options);
-  }
-
-  /** Takes back an order that has not been paid in full. */
-  cancel(orderId: string, options?: PostOptions): Promise<schema.PaymentOrder> {
-    return this.act(orderId, "cancel", undefined, options);
-  }
-
-  /**
-   * Sends some or all of what came for an order back.
-   *
-   * `refunds` of the order has each `transaction` that your own wallet has to sign. Where nobody can know whether it was
-   * carried out, the error has the `idempotencyKey` to try it again with.
-   */
-  refund(orderId: string, refund: schema.NewRefund = {}, options?: PostOptions): Promise<schema.PaymentOrder> {
-    return this.act(orderId, "refund", refund, options);
-  }
-
-  /** Lets something happen to a test order. */
-  simulate(orderId: string, action: schema.Simulate, options?: PostOptions): Promise<schema.PaymentOrder> {
-    return this.act(orderId, "simulate", action, options);
-  }
-
-  private act(orderId: string, act: string, body: unknown, options?: PostOptions): Promise<schema.PaymentOrder> {
-    const path = `${ORDERS}/${checkId(orderId)}/${act}`;
-    return this.send({ method: "POST", path, kind: "PaymentOrder", body }, options);
-  }
-}
-
-/** Each entry of the metadata is a parameter of its own. */
-function writeFilter(filter: OrderFilter): Record<string, string | number | undefined> {
-  return {
-    status: filter.status,
-    status_reason: filter.statusReason,
-    payer: filter.payer,
-    transaction_hash: filter.transactionHash,
-    created_from: writeMoment(filter.createdFrom),
-    created_to: writeMoment(filter.createdTo),
-    updated_from: writeMoment(filter.updatedFrom),
-    updated_to: writeMoment(filter.updatedTo),
-    limit: filter.limit,
-    cursor: filter.cursor,
-    ...Object.fromEntries(Object.entries(filter.metadata ?? {}).map(([name, value]) => [`metadata[${name}]`, value])),
-  };
-}
+const EVENTS = "/api/v1/events";
 
 /** Routes between tokens, across chains. */
 export class Routes {
@@ -189,6 +93,8 @@ export class Tokens {
 export interface EventFilter {
   /** `next_cursor` of the page before, the id of an event, or a moment. */
   readonly since?: string | Date | undefined;
+  /** Events of this type only. */
+  readonly type?: schema.EventType | undefined;
   /** Events of one page; 100 by default. */
   readonly limit?: number | undefined;
 }
@@ -197,21 +103,21 @@ export interface EventFilter {
 export class Events {
   constructor(private readonly send: Send) {}
 
+  /** Reads an event: what webhooks got. */
+  get(eventId: string, options?: CallOptions): Promise<schema.ListedEvent> {
+    return this.send({ method: "GET", path: `${EVENTS}/${checkId(eventId)}`, kind: "ListedEvent" }, options);
+  }
+
   /** The events of the key's environment, oldest first; a page is asked for at a time. */
   async *list(filter: EventFilter = {}, options?: CallOptions): AsyncGenerator<schema.ListedEvent, void, undefined> {
     const ask = (since?: string) => this.getPage({ ...filter, since }, options);
     for await (const page of listPages(ask, writeMoment(filter.since))) yield* page.data;
   }
 
-  /** Reads an event. */
-  get(eventId: string, options?: CallOptions): Promise<schema.ListedEvent> {
-    return this.send({ method: "GET", path: `/api/v1/events/${checkId(eventId)}`, kind: "ListedEvent" }, options);
-  }
-
   /** Reads one page of events; `next_cursor` is the next `since`, also once there are no more for now. */
   getPage(filter: EventFilter = {}, options?: CallOptions): Promise<schema.EventPage> {
-    const query = { limit: filter.limit, since: writeMoment(filter.since) };
-    return this.send({ method: "GET", path: "/api/v1/events", kind: "EventPage", query }, options);
+    const query = { ...filter, since: writeMoment(filter.since) };
+    return this.send({ method: "GET", path: EVENTS, kind: "EventPage", query }, options);
   }
 }
 
@@ -238,9 +144,4 @@ export class ApiKeys {
   get(options?: CallOptions): Promise<schema.ApiKey> {
     return this.send({ method: "GET", path: "/api/v1/api_key", kind: "ApiKey" }, options);
   }
-}
-
-/** A moment as the interface writes it. */
-export function writeMoment(moment: string | Date | undefined): string | undefined {
-  return moment instanceof Date ? moment.toISOString() : moment;
 }

@@ -1,6 +1,6 @@
 // Webhook subscriptions and their deliveries; `verifyWebhook` checks what they receive.
 import { checkId, listPages, type CallOptions, type PostOptions, type Send } from "./calls.js";
-import { writeMoment } from "./resources.js";
+import { writeMoment } from "./filters.js";
 import type * as schema from "./schema.js";
 
 const PATH = "/api/v1/webhook_subscription";
@@ -25,7 +25,7 @@ export class Webhooks {
     return (await this.send({ method: "GET", path, kind: "FoundSubscription" }, options)).data;
   }
 
-  /** Changes where events are sent, or which. */
+  /** Changes the address or the types of events; what is not named stays, and so does the secret. */
   async change(
     webhookId: string,
     change: schema.SubscriptionChange,

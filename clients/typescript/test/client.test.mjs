@@ -17,13 +17,21 @@ const LINK = {
 };
 const QUOTE = { fromChain: 1, toChain: 10, fromToken: ONE, toToken: OTHER, fromAmount: 10n ** 30n };
 const ROUTE = { fromChainId: 1, toChainId: 10, fromToken: ONE, toToken: OTHER, inputAmount: 10n ** 30n };
+const FILTER = {
+  status: "success", status_reason: "", env_mode: "test", payer: ONE, transaction_hash: "0x" + "5f".repeat(32),
+  metadata: { cart: "7", gift: true, size: 1.5, note: null, "a b&c": "ü=1" },
+  created_from: "2026-03-01T00:00:00+01:00", created_to: new Date(0), updated_from: new Date(0), updated_to: new Date(1),
+};
 const CALLS = {
   createPaymentLink: (c) => c.paymentLinks.create(LINK),
-  listPaymentOrders: (c) => c.orders.list({ status: "success", limit: 5 }),
+  listPaymentOrders: (c) => c.orders.list({ ...FILTER, limit: 5 }),
+  exportPaymentOrders: (c) => c.orders.export(FILTER),
   getPaymentOrder: (c) => c.orders.get("po_1"),
   cancelPaymentOrder: (c) => c.orders.cancel("po_1"),
   refundPaymentOrder: (c) => c.orders.refund("po_1", { amount: 5n }),
   simulatePaymentOrder: (c) => c.orders.simulate("po_1", { action: "pay" }),
+  listUnmatchedTransfers: (c) => c.transfers.list({ limit: 5 }),
+  assignUnmatchedTransfer: (c) => c.transfers.assign("tr_1", { payment_order_id: "po_1" }),
   getRoutes: (c) => c.routes.find(ROUTE, { tokens: "once" }),
   getQuote: (c) => c.quotes.get(QUOTE),
   readQuote: (c) => c.quotes.read("qt_1"),
@@ -32,6 +40,8 @@ const CALLS = {
   listTokens: (c) => c.tokens.list({ chainId: 1, search: "usd" }),
   createWebhookSubscription: (c) => c.webhooks.create({ webhook_url: URL_, env_mode: "test" }),
   listWebhookSubscriptions: (c) => c.webhooks.list(),
+  getWebhookSubscription: (c) => c.webhooks.get("ep_1"),
+  changeWebhookSubscription: (c) => c.webhooks.change("ep_1", { events: ["payment_refunded"] }),
   deleteWebhookSubscription: (c) => c.webhooks.delete("ep_1"),
   testWebhookSubscription: (c) => c.webhooks.sendTest("ep_1", { type: "payment_failed" }),
   rotateWebhookSecret: (c) => c.webhooks.rotateSecret("ep_1"),
@@ -39,14 +49,10 @@ const CALLS = {
   redeliverMissedEvents: (c) => c.webhooks.redeliverMissed("ep_1", { since: new Date(0) }),
   listWebhookDeliveries: (c) => c.webhooks.listDeliveries("ep_1", 5),
   redeliverWebhookDelivery: (c) => c.webhooks.redeliver("dlv_1"),
-  listEvents: (c) => c.events.list({ since: new Date(0) }),
+  listEvents: (c) => c.events.list({ since: new Date(0), type: "payment_refunded" }),
+  getEvent: (c) => c.events.get("evt_1"),
   getBranding: (c) => c.branding.get(),
   updateBranding: (c) => c.branding.update({ display_name: "Tea & Co" }),
-  listUnmatchedTransfers: (c) => c.unmatchedTransfers.list(5),
-  assignUnmatchedTransfer: (c) => c.unmatchedTransfers.assign("tr_1", { payment_order_id: "po_1" }),
-  getWebhookSubscription: (c) => c.webhooks.get("ep_1"),
-  changeWebhookSubscription: (c) => c.webhooks.change("ep_1", { events: ["payment_success"] }),
-  getEvent: (c) => c.events.get("evt_1"),
   getApiKey: (c) => c.apiKeys.get(),
 };
 
@@ -76,9 +82,9 @@ test("every operation is there", () => {
 for (const [name, call] of Object.entries(CALLS)) {
   test(`${name} asks and reads as the document says`, async () => {
     const { method, path, answer: sample } = SAMPLES[name];
-    const { asked, client } = play(answer("next_cursor" in sample ? { ...sample, next_cursor: null } : sample));
+    const { asked, client } = play(typeof sample === "string" ? new Response(sample) : answer("next_cursor" in sample ? { ...sample, next_cursor: null } : sample));
     const found = call(client);
-    if (found[Symbol.asyncIterator]) for await (const each of found) assert.equal(typeof each, "object");
+    if (found[Symbol.asyncIterator]) for await (const each of found) assert.equal(typeof each, typeof sample);
     else await found;
     assert.equal(asked.length, 1);
     assert.equal(asked[0].method, method);
@@ -179,6 +185,66 @@ test("lists go on with the next page until the last", async () => {
   for await (const each of client.orders.list({ limit: 1 })) found.push(each.payment_order_id);
   assert.deepEqual(found, ["po_1", "po_2", "po_3"]);
   assert.deepEqual(asked.map((each) => each.url.search), ["?limit=1", "?limit=1&cursor=po_1", "?limit=1&cursor=po_2"]);
+});
+
+test("filters are written as the document says", async () => {
+  const { asked, client } = play(answer({ data: [], next_cursor: null }), answer({ data: [], next_cursor: null }));
+  await client.orders.getPage({ ...FILTER, limit: 5 });
+  await client.orders.getPage({ status: undefined, metadata: undefined });
+  assert.deepEqual(Object.fromEntries(asked[0].url.searchParams), {
+    status: "success", status_reason: "", env_mode: "test", payer: ONE, transaction_hash: "0x" + "5f".repeat(32), limit: "5",
+    "metadata[cart]": "7", "metadata[gift]": "true", "metadata[size]": "1.5", "metadata[note]": "null", "metadata[a b&c]": "ü=1",
+    created_from: "2026-03-01T00:00:00+01:00", created_to: "1970-01-01T00:00:00.000Z",
+    updated_from: "1970-01-01T00:00:00.000Z", updated_to: "1970-01-01T00:00:00.001Z",
+  });
+  assert.equal(asked[1].url.search, "");
+});
+
+async function collect(lines) {
+  const found = [];
+  for await (const line of lines) found.push(line);
+  return found;
+}
+
+const LINES = ['"payment_order_id","metadata"\r\n', '"po_1","ü\u2028"\r\n', '"po_2","a\n', 'b"\r\n'];
+const FILE = new TextEncoder().encode(LINES.join(""));
+
+/** An answer that gives its file byte by byte, and then `end`s. */
+function stream(end = (controller) => controller.close()) {
+  let sent = 0;
+  const pull = (controller) => (sent < FILE.length ? controller.enqueue(FILE.slice(sent, ++sent)) : end(controller));
+  return { response: new Response(new ReadableStream({ pull }, { highWaterMark: 0 })), count: () => sent };
+}
+
+test("lines of a file come whole, after a refusal was waited for", async () => {
+  const { asked, client } = play(refuse(429, { "Retry-After": "0" }), stream().response);
+  assert.deepEqual(await collect(client.orders.export()), LINES);
+  assert.deepEqual(asked.map((each) => each.headers.Accept), ["text/csv", "text/csv"]);
+});
+
+test("a line comes before the file ends, and who leaves the loop ends it", async () => {
+  const { response, count } = stream();
+  const { asked, client } = play(response);
+  for await (const line of client.orders.export()) {
+    assert.equal(line, LINES[0]);
+    assert.ok(count() < FILE.length && !asked[0].signal.aborted);
+    break;
+  }
+  assert.ok(count() < FILE.length && asked[0].signal.aborted);
+});
+
+test("a file that is refused, ends too early, or stands still is an error", async () => {
+  const read = (...outcomes) => collect(play(...outcomes).client.orders.export());
+  await assert.rejects(read(refuse(403)), checkout.Forbidden);
+  await assert.rejects(read(stream((controller) => controller.error(new TypeError("terminated"))).response), checkout.ConnectionFailed);
+  const hang = async (_, { signal }) => {
+    const start = (controller) => signal.addEventListener("abort", () => controller.error(signal.reason));
+    return new Response(new ReadableStream({ start }));
+  };
+  const slow = new checkout.CheckoutClient({ baseUrl: URL_, timeoutMs: 20, fetch: hang, retries: { most: 0 } });
+  await assert.rejects(collect(slow.orders.export()), checkout.ConnectionFailed);
+  const ended = AbortSignal.abort(new Error("not any more"));
+  await assert.rejects(collect(slow.orders.export({}, { signal: ended })), /not any more/);
 });
 
 test("what would lead elsewhere is refused", () => {

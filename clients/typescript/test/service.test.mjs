@@ -65,6 +65,10 @@ test("an order is paid, told of and given back", async () => {
   const heard = [];
   for await (const each of client.events.list({ limit: 2 })) heard.push(each.event.type);
   assert.ok(heard.includes("payment_success"));
+  const [first] = (await client.events.getPage({ type: "payment_success", limit: 1 })).data;
+  assert.deepEqual(await client.events.get(first.id), first);
+  assert.deepEqual((await client.webhooks.change(hook.webhook_id, { events: ["payment_failed"] })).events, ["payment_failed"]);
+  assert.deepEqual((await client.webhooks.get(hook.webhook_id)).events, ["payment_failed"]);
   const { secret } = await client.webhooks.rotateSecret(hook.webhook_id);
   const eventId = await client.webhooks.sendTest(hook.webhook_id, { type: "payment_failed" });
   const { body, headers } = await waitFor(async () => {
@@ -94,6 +98,29 @@ test("the same key makes one order, and lists go over pages", async () => {
   const listed = [];
   for await (const order of client.orders.list({ limit: 3 })) listed.push(order.payment_order_id);
   assert.deepEqual(listed.filter((each) => ids.includes(each)), ids.slice(0, 4).reverse());
+});
+
+test("orders are found by what they have, and exported", async () => {
+  const options = { cart: "ö&=[1]", size: 1.5, gift: true };
+  const { payment_order_id: id } = await client.paymentLinks.create({ ...LINK, metadata: options });
+  const find = async (filter) => (await client.orders.getPage(filter)).data.map((each) => each.payment_order_id);
+  const since = new Date(Date.now() - 3_600_000);
+  const filter = { metadata: options, status: "created", created_from: since, updated_from: since };
+  assert.deepEqual(await find(filter), [id]);
+  const before = { created_from: new Date(0), created_to: since };
+  for (const other of [{ metadata: { ...options, gift: false } }, before, { payer: THERE.toLowerCase() }]) {
+    assert.deepEqual(await find({ ...filter, ...other }), []);
+  }
+  const lines = [];
+  for await (const line of client.orders.export(filter)) lines.push(line);
+  assert.equal(lines.length, 2);
+  assert.ok(lines[0].startsWith('"payment_order_id",') && lines[1].startsWith(`"${id}","created"`) && lines[1].endsWith("\r\n"));
+  await assert.rejects(client.orders.export({ payer: "nobody" }).next(), InvalidRequest);
+});
+
+test("transfers that belong to no order", async () => {
+  for await (const each of client.transfers.list({ limit: 5 })) assert.equal(typeof each.amount, "bigint");
+  await assert.rejects(client.transfers.assign("tr_1", { payment_order_id: "po_1" }), NotFound);
 });
 
 test("routes, quotes and tokens need no key", async () => {

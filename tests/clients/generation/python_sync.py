@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-AWAITED = ("async_client", "async_pages", "async_resources", "async_subscriptions", "async_unmatched")
+AWAITED = ("async_client", "async_orders", "async_pages", "async_resources", "async_subscriptions")
 CHANGES: Mapping[str, str] = {
     r"httpx\.AsyncBaseTransport": "httpx.BaseTransport",
     r"httpx\.AsyncClient": "httpx.Client",
@@ -15,13 +15,17 @@ CHANGES: Mapping[str, str] = {
     r"Awaitable\[(\w+)\]": r"\1",
     r", Awaitable\b": "",
     r"asynchronous context manager": "context manager",
+    r"AsyncGenerator\[(\w+), None\]": r"Generator[\1, None, None]",
+    r"\baclosing\b": "closing",
+    r"\baiter_text\b": "iter_text",
+    r"\baread\b": "read",
     r"`aclose`": "`close`",
     r"\baclose\b": "close",
     r"__aenter__": "__enter__",
     r"__aexit__": "__exit__",
     r"\basync (def|for|with)\b": r"\1",
     r"\bawait ": "",
-    r"\basync_(client|pages|resources|subscriptions|unmatched)\b": r"\1",
+    r"\basync_(client|orders|pages|resources|subscriptions)\b": r"\1",
     r"\bAsync([A-Z]\w+)": r"\1",
     r"The client that is awaited": "The client that blocks",
     r", awaited;": ", blocking;",

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from types import TracebackType
 from typing import Self, TypeVar
 
 import anyio
 import httpx
 
+from crosschain_checkout_client.async_orders import AsyncOrders, AsyncPaymentLinks, AsyncTransfers
 from crosschain_checkout_client.async_resources import (
     AsyncApiKeys,
     AsyncBranding,
     AsyncEvents,
-    AsyncOrders,
-    AsyncPaymentLinks,
     AsyncQuotes,
     AsyncRoutes,
     AsyncTokens,
 )
 from crosschain_checkout_client.async_subscriptions import AsyncWebhooks
-from crosschain_checkout_client.async_unmatched import AsyncUnmatchedTransfers
 from crosschain_checkout_client.calls import TIMEOUT_S, Call, name_options
 from crosschain_checkout_client.retries import Retries
 
@@ -55,8 +54,8 @@ class AsyncCheckoutClient:
         self._http = httpx.AsyncClient(transport=transport, **name_options(base_url, api_key, timeout_s))
         self._retries = retries
         self.payment_links = AsyncPaymentLinks(self.send)
-        self.orders = AsyncOrders(self.send)
-        self.unmatched_transfers = AsyncUnmatchedTransfers(self.send)
+        self.orders = AsyncOrders(self.send, self.stream)
+        self.transfers = AsyncTransfers(self.send)
         self.routes = AsyncRoutes(self.send)
         self.quotes = AsyncQuotes(self.send)
         self.tokens = AsyncTokens(self.send)
@@ -74,18 +73,42 @@ class AsyncCheckoutClient:
             If there is none, or it is an error.
         """
         request = call.build_request(self._http)
+        return call.read_outcome(request, await self._try(request))
+
+    async def stream(self, call: Call[str]) -> AsyncGenerator[str, None]:
+        """Send a call, again where that is safe, and yield its answer as text, piece by piece.
+
+        Raises
+        ------
+        RequestFailed
+            If there is none, it is an error, or it ends too early.
+        """
+        request = call.build_request(self._http)
+        response = call.check_outcome(request, await self._try(request, is_streamed=True))
+        try:
+            async for piece in response.aiter_text():
+                yield piece
+        except httpx.RequestError as error:
+            call.check_outcome(request, error)
+        finally:
+            await response.aclose()
+
+    async def _try(self, request: httpx.Request, *, is_streamed: bool = False) -> httpx.Response | httpx.RequestError:
         attempt = 1
         while True:
-            outcome = await self._try_once(request)
+            outcome = await self._try_once(request, is_streamed=is_streamed)
             wait_s = self._retries.choose_wait(attempt, request, outcome)
             if wait_s is None:
-                return call.read_outcome(request, outcome)
+                return outcome
             await anyio.sleep(wait_s)
             attempt += 1
 
-    async def _try_once(self, request: httpx.Request) -> httpx.Response | httpx.RequestError:
+    async def _try_once(self, request: httpx.Request, *, is_streamed: bool) -> httpx.Response | httpx.RequestError:
         try:
-            return await self._http.send(request)
+            response = await self._http.send(request, stream=is_streamed)
+            if not response.is_success:
+                await response.aread()
+            return response
         except httpx.RequestError as error:
             return error
 

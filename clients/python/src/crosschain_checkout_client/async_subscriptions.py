@@ -35,12 +35,11 @@ class AsyncWebhooks:
 
     async def get(self, webhook_id: str) -> models.Subscription:
         """Read a subscription, without its secret."""
-        return (
-            await self._send(Call(method="GET", path=f"{PATH}/{check_id(webhook_id)}", kind=models.FoundSubscription))
-        ).data
+        path = f"{PATH}/{check_id(webhook_id)}"
+        return (await self._send(Call(method="GET", path=path, kind=models.FoundSubscription))).data
 
     async def change(self, webhook_id: str, **change: Unpack[models.SubscriptionChange]) -> models.Subscription:
-        """Change where events are sent, or which."""
+        """Change the address or the types of events; what is not named stays, and so does the secret."""
         path = f"{PATH}/{check_id(webhook_id)}"
         return (await self._send(Call(method="PATCH", path=path, kind=models.Changed, body=change))).data
 

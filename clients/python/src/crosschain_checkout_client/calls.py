@@ -39,6 +39,8 @@ class Call(Generic[T]):
         For a POST; a new one by default, which stays the same over its retries.
     not_found : type
         What a 404 means.
+    accept : str
+        Content type of its answer.
     """
 
     method: str
@@ -48,11 +50,12 @@ class Call(Generic[T]):
     body: Mapping[str, object] | None = None
     idempotency_key: str | None = None
     not_found: type[NotFound] = NotFound
+    accept: str = "application/json"
 
     def build_request(self, http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
         """Return the request; every attempt sends this one."""
         query: dict[str, Any] = {name: write_value(each) for name, each in self.query.items() if each is not None}
-        headers = {}
+        headers = {"Accept": self.accept}
         if self.method == "POST":
             headers["Idempotency-Key"] = self.idempotency_key or str(uuid.uuid4())
         body = write_value(self.body) if self.body is not None else None
@@ -66,24 +69,25 @@ class Call(Generic[T]):
         RequestFailed
             If there is none, or it is an error.
         """
+        response = self.check_outcome(request, outcome)
+        answer: T = _read_body(self.kind, response)
+        return answer
+
+    def check_outcome(self, request: httpx.Request, outcome: httpx.Response | httpx.RequestError) -> httpx.Response:
+        """Return the response, of which only an error's body has been read.
+
+        Raises
+        ------
+        RequestFailed
+            If there is none, or it is an error.
+        """
         key = request.headers.get("Idempotency-Key")
         if isinstance(outcome, httpx.RequestError):
             said = str(outcome) or type(outcome).__name__
             raise ConnectionFailed(f"{request.url.host} does not answer: {said}", idempotency_key=key) from outcome
-        try:
-            body = outcome.json()
-            if outcome.is_success:
-                answer: T = read_value(self.kind, body)
-                return answer
-            error = read_value(Error, body)
-        except ValueError as reason:
-            said = str(reason) if isinstance(reason, NotAsDescribed) else "it is no JSON"
-            message = f"The answer {outcome.status_code} can't be read: {said}"
-            request_id = outcome.headers.get("X-Request-Id")
-            raise UnexpectedAnswer(
-                message, status=outcome.status_code, request_id=request_id, idempotency_key=key
-            ) from reason
-        raise self._make_refusal(outcome, error, key)
+        if outcome.is_success:
+            return outcome
+        raise self._make_refusal(outcome, _read_body(Error, outcome), key)
 
     def _make_refusal(self, response: httpx.Response, error: Error, key: str | None) -> RequestFailed:
         kind = self.not_found if response.status_code == 404 else choose_error(response.status_code)
@@ -95,6 +99,19 @@ class Call(Generic[T]):
             retry_after_s=read_retry_after(response),
             idempotency_key=key,
         )
+
+
+def _read_body(kind: Any, response: httpx.Response) -> Any:
+    try:
+        return read_value(kind, response.json())
+    except ValueError as reason:
+        said = str(reason) if isinstance(reason, NotAsDescribed) else "it is no JSON"
+        raise UnexpectedAnswer(
+            f"The answer {response.status_code} can't be read: {said}",
+            status=response.status_code,
+            request_id=response.headers.get("X-Request-Id"),
+            idempotency_key=response.request.headers.get("Idempotency-Key"),
+        ) from reason
 
 
 def name_options(base_url: str, api_key: str | None, timeout_s: float) -> dict[str, Any]:
@@ -110,7 +127,7 @@ def name_options(base_url: str, api_key: str | None, timeout_s: float) -> dict[s
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{base_url!r} is no address of a service, such as https://pay.example")
-    headers = {"Accept": "application/json", "User-Agent": "crosschain-checkout-client"}
+    headers = {"User-Agent": "crosschain-checkout-client"}
     if api_key:
         headers["X-Api-Key"] = api_key
     return {"base_url": base_url, "headers": headers, "timeout": timeout_s, "follow_redirects": False}

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
 from types import TracebackType
 from typing import Self, TypeVar
 
 import httpx
 
 from crosschain_checkout_client.calls import TIMEOUT_S, Call, name_options
+from crosschain_checkout_client.orders import Orders, PaymentLinks, Transfers
 from crosschain_checkout_client.resources import (
     ApiKeys,
     Branding,
     Events,
-    Orders,
-    PaymentLinks,
     Quotes,
     Routes,
     Tokens,
 )
 from crosschain_checkout_client.retries import Retries
 from crosschain_checkout_client.subscriptions import Webhooks
-from crosschain_checkout_client.unmatched import UnmatchedTransfers
 
 T = TypeVar("T")
 
@@ -55,8 +54,8 @@ class CheckoutClient:
         self._http = httpx.Client(transport=transport, **name_options(base_url, api_key, timeout_s))
         self._retries = retries
         self.payment_links = PaymentLinks(self.send)
-        self.orders = Orders(self.send)
-        self.unmatched_transfers = UnmatchedTransfers(self.send)
+        self.orders = Orders(self.send, self.stream)
+        self.transfers = Transfers(self.send)
         self.routes = Routes(self.send)
         self.quotes = Quotes(self.send)
         self.tokens = Tokens(self.send)
@@ -74,18 +73,41 @@ class CheckoutClient:
             If there is none, or it is an error.
         """
         request = call.build_request(self._http)
+        return call.read_outcome(request, self._try(request))
+
+    def stream(self, call: Call[str]) -> Generator[str, None, None]:
+        """Send a call, again where that is safe, and yield its answer as text, piece by piece.
+
+        Raises
+        ------
+        RequestFailed
+            If there is none, it is an error, or it ends too early.
+        """
+        request = call.build_request(self._http)
+        response = call.check_outcome(request, self._try(request, is_streamed=True))
+        try:
+            yield from response.iter_text()
+        except httpx.RequestError as error:
+            call.check_outcome(request, error)
+        finally:
+            response.close()
+
+    def _try(self, request: httpx.Request, *, is_streamed: bool = False) -> httpx.Response | httpx.RequestError:
         attempt = 1
         while True:
-            outcome = self._try_once(request)
+            outcome = self._try_once(request, is_streamed=is_streamed)
             wait_s = self._retries.choose_wait(attempt, request, outcome)
             if wait_s is None:
-                return call.read_outcome(request, outcome)
+                return outcome
             time.sleep(wait_s)
             attempt += 1
 
-    def _try_once(self, request: httpx.Request) -> httpx.Response | httpx.RequestError:
+    def _try_once(self, request: httpx.Request, *, is_streamed: bool) -> httpx.Response | httpx.RequestError:
         try:
-            return self._http.send(request)
+            response = self._http.send(request, stream=is_streamed)
+            if not response.is_success:
+                response.read()
+            return response
         except httpx.RequestError as error:
             return error
 

@@ -1,32 +1,43 @@
-"""Which orders to list."""
+"""Which orders to list or to export."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from crosschain_checkout_client.models import OrderStatus, StatusReason
+from crosschain_checkout_client import models
 
 
 class OrderFilter(TypedDict, total=False):
-    """What orders have to be like, all of it."""
+    """What an order has to have; of several, all. What is None is not asked for."""
 
-    status: OrderStatus
-    status_reason: StatusReason
-    metadata: Mapping[str, str]
-    """Entries of their metadata."""
-    payer: str
-    """Whose money came for them."""
-    transaction_hash: str
-    """Any transaction of theirs, on any chain."""
-    created_from: datetime
-    created_to: datetime
-    updated_from: datetime
-    updated_to: datetime
+    status: models.OrderStatus | None
+    """Its status."""
+    status_reason: models.StatusReason | None
+    """Why it stands there; empty text for orders without a reason."""
+    env_mode: models.EnvMode | None
+    """The key's own environment without it."""
+    metadata: Mapping[str, str | int | float | bool | None] | None
+    """Entries of its metadata, all of them; what is nested is not found."""
+    payer: str | None
+    """Address whose money came for it, on any chain."""
+    transaction_hash: str | None
+    """Any transaction of it, on any chain: payment, deposit, delivery or refund."""
+    created_from: datetime | None
+    """Made at this moment or after it."""
+    created_to: datetime | None
+    """Made before."""
+    updated_from: datetime | None
+    """Its status changed last at this moment or after it."""
+    updated_to: datetime | None
+    """Its status changed last before."""
 
 
-def write_filter(given: OrderFilter) -> dict[str, object]:
-    """Return the query of a filter: each entry of the metadata is a parameter of its own."""
-    rest: dict[str, object] = {name: value for name, value in given.items() if name != "metadata"}
-    return rest | {f"metadata[{name}]": value for name, value in given.get("metadata", {}).items()}
+def write_filter(filters: OrderFilter) -> dict[str, Any]:
+    """Return a filter as the query has it: each entry of `metadata` under `metadata[key]`, as JSON writes it."""
+    query: dict[str, Any] = {**filters}
+    for key, value in (query.pop("metadata", None) or {}).items():
+        query[f"metadata[{key}]"] = value if isinstance(value, str) else json.dumps(value)
+    return query

@@ -1,4 +1,4 @@
-"""The operations, blocking; made from `async_resources.py` by `make clients`."""
+"""The operations but for orders and webhooks, blocking; made from `async_resources.py` by `make clients`."""
 
 from __future__ import annotations
 
@@ -9,87 +9,12 @@ from typing import Literal, Unpack
 from crosschain_checkout_client import models
 from crosschain_checkout_client.calls import Call, check_id
 from crosschain_checkout_client.errors import NoRoute
-from crosschain_checkout_client.filters import OrderFilter, write_filter
 from crosschain_checkout_client.pages import Send, list_pages
 from crosschain_checkout_client.wire import write_camel, write_value
 
-ORDERS = "/api/v1/payment"
 QUOTES = "/api/v1/quote"
+EVENTS = "/api/v1/events"
 Objective = Literal["cheapest", "fastest", "balanced"]
-
-
-class PaymentLinks:
-    """Ask a customer for money."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-
-    def create(
-        self, *, idempotency_key: str | None = None, **link: Unpack[models.NewPaymentLink]
-    ) -> models.PaymentLink:
-        """Make an order and the address of the page where the customer pays it.
-
-        Give an `idempotency_key` of your own, such as the cart's id, and the same cart never has two orders, even if
-        your program ends in between.
-        """
-        path = "/api/v1/payment_link"
-        call = Call(method="POST", path=path, kind=models.PaymentLink, body=link, idempotency_key=idempotency_key)
-        return self._send(call)
-
-
-class Orders:
-    """Payment orders and their refunds."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-
-    def get(self, order_id: str) -> models.PaymentOrder:
-        """Read an order."""
-        return self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id)}", kind=models.PaymentOrder))
-
-    def list(
-        self, *, page_size: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
-    ) -> Iterator[models.PaymentOrder]:
-        """Yield the orders of the key's environment, newest first, asking for a page at a time."""
-
-        def ask(start: str | None) -> models.OrderList:
-            return self.get_page(limit=page_size, cursor=start, **filters)
-
-        for page in list_pages(ask, cursor):
-            yield from page.data
-
-    def get_page(
-        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
-    ) -> models.OrderList:
-        """Read one page of orders, with the cursor of the next."""
-        query = write_filter(filters) | {"limit": limit, "cursor": cursor}
-        return self._send(Call(method="GET", path=ORDERS, kind=models.OrderList, query=query))
-
-    def cancel(self, order_id: str, *, idempotency_key: str | None = None) -> models.PaymentOrder:
-        """Take back an order that has not been paid in full."""
-        return self._act(order_id, "cancel", None, idempotency_key)
-
-    def refund(
-        self, order_id: str, *, idempotency_key: str | None = None, **refund: Unpack[models.NewRefund]
-    ) -> models.PaymentOrder:
-        """Send some or all of what came for an order back.
-
-        `refunds` of the order has each `transaction` that your own wallet has to sign. Where nobody can know whether it
-        was carried out, the error has the `idempotency_key` to try it again with.
-        """
-        return self._act(order_id, "refund", refund, idempotency_key)
-
-    def simulate(
-        self, order_id: str, action: models.Action, *, quote_id: str | None = None, idempotency_key: str | None = None
-    ) -> models.PaymentOrder:
-        """Let something happen to a test order."""
-        body = {"action": action} if quote_id is None else {"action": action, "quote_id": quote_id}
-        return self._act(order_id, "simulate", body, idempotency_key)
-
-    def _act(self, order_id: str, act: str, body: object, key: str | None) -> models.PaymentOrder:
-        path = f"{ORDERS}/{check_id(order_id)}/{act}"
-        given = write_value(body)
-        return self._send(Call(method="POST", path=path, kind=models.PaymentOrder, body=given, idempotency_key=key))
 
 
 class Routes:
@@ -196,25 +121,31 @@ class Events:
     def __init__(self, send: Send) -> None:
         self._send = send
 
+    def get(self, event_id: str) -> models.ListedEvent:
+        """Read an event: what webhooks got."""
+        return self._send(Call(method="GET", path=f"{EVENTS}/{check_id(event_id)}", kind=models.ListedEvent))
+
     def list(
-        self, *, since: str | datetime | None = None, page_size: int | None = None
+        self,
+        *,
+        since: str | datetime | None = None,
+        type: models.EventType | None = None,
+        page_size: int | None = None,
     ) -> Iterator[models.ListedEvent]:
         """Yield the events of the key's environment, oldest first, from an event's id or a moment on."""
 
         def ask(start: str | None) -> models.EventPage:
-            return self.get_page(since=start, limit=page_size)
+            return self.get_page(since=start, type=type, limit=page_size)
 
         for page in list_pages(ask, write_value(since)):
             yield from page.data
 
-    def get(self, event_id: str) -> models.ListedEvent:
-        """Read an event."""
-        return self._send(Call(method="GET", path=f"/api/v1/events/{check_id(event_id)}", kind=models.ListedEvent))
-
-    def get_page(self, *, since: str | datetime | None = None, limit: int | None = None) -> models.EventPage:
+    def get_page(
+        self, *, since: str | datetime | None = None, type: models.EventType | None = None, limit: int | None = None
+    ) -> models.EventPage:
         """Read one page of events; `next_cursor` is the next `since`, also once there are no more for now."""
-        query = {"since": since, "limit": limit}
-        return self._send(Call(method="GET", path="/api/v1/events", kind=models.EventPage, query=query))
+        query = {"since": since, "type": type, "limit": limit}
+        return self._send(Call(method="GET", path=EVENTS, kind=models.EventPage, query=query))
 
 
 class Branding:

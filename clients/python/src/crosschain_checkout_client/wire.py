@@ -28,7 +28,7 @@ def read_value(kind: Any, value: object, where: str = "") -> Any:
         If something is missing or of another type.
     """
     origin = get_origin(kind)
-    if origin in (UnionType, Union):  # the latter where one of them is a literal
+    if origin in (Union, UnionType):  # `Literal[…] | None` is the first
         (inner,) = (each for each in get_args(kind) if each is not NoneType)
         return None if value is None else read_value(inner, value, where)
     if origin is list and isinstance(value, list):

@@ -1,0 +1,148 @@
+"""Payment links, orders and transfers, awaited; `orders.py` is made from this file by `make clients`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Unpack
+
+from crosschain_checkout_client import models
+from crosschain_checkout_client.async_pages import AsyncSend, AsyncStream, list_pages, split_lines
+from crosschain_checkout_client.calls import Call, check_id
+from crosschain_checkout_client.filters import OrderFilter, write_filter
+from crosschain_checkout_client.wire import write_value
+
+ORDERS = "/api/v1/payment"
+TRANSFERS = "/api/v1/unmatched_transfer"
+
+
+class AsyncPaymentLinks:
+    """Ask a customer for money."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def create(
+        self, *, idempotency_key: str | None = None, **link: Unpack[models.NewPaymentLink]
+    ) -> models.PaymentLink:
+        """Make an order and the address of the page where the customer pays it.
+
+        Give an `idempotency_key` of your own, such as the cart's id, and the same cart never has two orders, even if
+        your program ends in between.
+        """
+        path = "/api/v1/payment_link"
+        call = Call(method="POST", path=path, kind=models.PaymentLink, body=link, idempotency_key=idempotency_key)
+        return await self._send(call)
+
+
+class AsyncOrders:
+    """Payment orders and their refunds."""
+
+    def __init__(self, send: AsyncSend, stream: AsyncStream) -> None:
+        self._send = send
+        self._stream = stream
+
+    async def get(self, order_id: str) -> models.PaymentOrder:
+        """Read an order."""
+        return await self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id)}", kind=models.PaymentOrder))
+
+    async def list(
+        self, *, page_size: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
+    ) -> AsyncIterator[models.PaymentOrder]:
+        """Yield the orders of the key's environment, newest first, asking for a page at a time.
+
+        With several filters, those that have all: `list(status="success", metadata={"cart": "7"})`.
+        """
+
+        async def ask(start: str | None) -> models.OrderList:
+            return await self.get_page(limit=page_size, cursor=start, **filters)
+
+        async for page in list_pages(ask, cursor):
+            for order in page.data:
+                yield order
+
+    async def get_page(
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
+    ) -> models.OrderList:
+        """Read one page of orders, with the cursor of the next."""
+        query = {**write_filter(filters), "limit": limit, "cursor": cursor}
+        return await self._send(Call(method="GET", path=ORDERS, kind=models.OrderList, query=query))
+
+    async def export(self, **filters: Unpack[OrderFilter]) -> AsyncGenerator[str, None]:
+        """Yield the orders of a list as the lines of a CSV file, the header first, as they come.
+
+        Each line keeps its end. The service makes one file at a time, so read it to its end, or close the generator.
+
+        Raises
+        ------
+        ConnectionFailed
+            Also where the file ends too early: then what came of it is not all.
+        """
+        call = Call(method="GET", path=f"{ORDERS}.csv", kind=str, query=write_filter(filters), accept="text/csv")
+        async with aclosing(split_lines(self._stream(call))) as lines:
+            async for line in lines:
+                yield line
+
+    async def cancel(self, order_id: str, *, idempotency_key: str | None = None) -> models.PaymentOrder:
+        """Take back an order that has not been paid in full."""
+        return await self._act(order_id, "cancel", None, idempotency_key)
+
+    async def refund(
+        self, order_id: str, *, idempotency_key: str | None = None, **refund: Unpack[models.NewRefund]
+    ) -> models.PaymentOrder:
+        """Send some or all of what came for an order back.
+
+        `refunds` of the order has each `transaction` that your own wallet has to sign. Where nobody can know whether it
+        was carried out, the error has the `idempotency_key` to try it again with.
+        """
+        return await self._act(order_id, "refund", refund, idempotency_key)
+
+    async def simulate(
+        self, order_id: str, action: models.Action, *, quote_id: str | None = None, idempotency_key: str | None = None
+    ) -> models.PaymentOrder:
+        """Let something happen to a test order."""
+        body = {"action": action} if quote_id is None else {"action": action, "quote_id": quote_id}
+        return await self._act(order_id, "simulate", body, idempotency_key)
+
+    async def _act(self, order_id: str, act: str, body: object, key: str | None) -> models.PaymentOrder:
+        path = f"{ORDERS}/{check_id(order_id)}/{act}"
+        given = write_value(body)
+        return await self._send(
+            Call(method="POST", path=path, kind=models.PaymentOrder, body=given, idempotency_key=key)
+        )
+
+
+class AsyncTransfers:
+    """What reached the vendor and counts for no order, such as a payment from an exchange."""
+
+    def __init__(self, send: AsyncSend) -> None:
+        self._send = send
+
+    async def list(
+        self, *, page_size: int | None = None, cursor: str | None = None
+    ) -> AsyncIterator[models.UnmatchedTransfer]:
+        """Yield the transfers of the key's environment, newest first, asking for a page at a time."""
+
+        async def ask(start: str | None) -> models.UnmatchedTransferList:
+            return await self.get_page(limit=page_size, cursor=start)
+
+        async for page in list_pages(ask, cursor):
+            for transfer in page.data:
+                yield transfer
+
+    async def get_page(self, *, limit: int | None = None, cursor: str | None = None) -> models.UnmatchedTransferList:
+        """Read one page of transfers, with the cursor of the next."""
+        query = {"limit": limit, "cursor": cursor}
+        return await self._send(Call(method="GET", path=TRANSFERS, kind=models.UnmatchedTransferList, query=query))
+
+    async def assign(
+        self, transfer_id: str, payment_order_id: str, *, idempotency_key: str | None = None
+    ) -> models.PaymentOrder:
+        """Give a transfer to an order of any status; the answer is the order, for which it counts within seconds.
+
+        A closed order is credited, and the money can be sent back with `refund(…, to=…)`.
+        """
+        path, body = f"{TRANSFERS}/{check_id(transfer_id)}/assign", {"payment_order_id": payment_order_id}
+        return await self._send(
+            Call(method="POST", path=path, kind=models.PaymentOrder, body=body, idempotency_key=idempotency_key)
+        )

@@ -1,0 +1,47 @@
+// Which orders to list or to export, as the query has it.
+import type * as schema from "./schema.js";
+
+/** Which page, and of what size. */
+export interface PageChoice {
+  /** Things of one page; 20 by default. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** What an order has to have; of several, all. */
+export interface OrderFilter {
+  readonly status?: schema.OrderStatus | undefined;
+  /** Why it stands there; empty text for orders without a reason. */
+  readonly status_reason?: schema.StatusReason | undefined;
+  /** The key's own environment without it. */
+  readonly env_mode?: schema.EnvMode | undefined;
+  /** Entries of its metadata, all of them; what is nested is not found. */
+  readonly metadata?: Readonly<Record<string, string | number | boolean | null>> | undefined;
+  /** Address whose money came for it, on any chain. */
+  readonly payer?: string | undefined;
+  /** Any transaction of it, on any chain: payment, deposit, delivery or refund. */
+  readonly transaction_hash?: string | undefined;
+  /** Made at this moment or after it; text needs a time zone. */
+  readonly created_from?: string | Date | undefined;
+  /** Made before. */
+  readonly created_to?: string | Date | undefined;
+  /** Its status changed last at this moment or after it. */
+  readonly updated_from?: string | Date | undefined;
+  /** Its status changed last before. */
+  readonly updated_to?: string | Date | undefined;
+}
+
+/** A filter as the query has it: each entry of `metadata` under `metadata[key]`, as JSON writes it. */
+export function writeFilter({ metadata = {}, ...filter }: OrderFilter & PageChoice) {
+  const given = Object.entries(filter).map(([name, value]) => [name, value instanceof Date ? writeMoment(value) : value]);
+  const entries = Object.entries(metadata).map(([key, value]) => [
+    `metadata[${key}]`,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+  return Object.fromEntries([...given, ...entries]) as Record<string, string | number | undefined>;
+}
+
+/** A moment as the interface writes it. */
+export function writeMoment(moment: string | Date | undefined): string | undefined {
+  return moment instanceof Date ? moment.toISOString() : moment;
+}
