@@ -17,7 +17,7 @@ def simulate(page: Page, title: str) -> None:
     if page.locator("#test-controls").get_attribute("open") is None:
         page.get_by_text("Test controls").click()
     with page.expect_response("**/simulate"):
-        page.get_by_role("button", name=re.compile(f"^{title} ")).click()
+        page.get_by_role("button", name=re.compile(f"^{title} ")).press("Enter")
 
 
 def expect_heading(page: Page, text: str) -> None:

@@ -106,6 +106,8 @@ def test_works_with_the_keyboard_alone(tab: Tab) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("radio", name="All")).to_be_focused()
     page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip the list")).to_be_focused()
+    page.keyboard.press("Tab")
     dai = page.get_by_role("button", name=re.compile("^DAI "))
     expect(dai.first).to_be_focused()
     page.keyboard.press("Enter")
@@ -292,3 +294,19 @@ def test_follows_along_when_news_cannot_be_had(tab: Tab) -> None:
     come_back(page)
     expect(page.get_by_role("heading", name="Payment complete")).to_be_visible()
     expect(page.locator("#trouble")).to_be_hidden()
+
+
+def test_a_search_waits_for_the_list(tab: Tab) -> None:
+    """Who types at once must not hear that nothing matches."""
+    held: list[Route] = []
+    tab.page.route("**/tokens*", lambda route: held.append(route))
+    page = tab.open()
+    expect(tab.pay_button).to_be_visible()
+    page.get_by_role("button", name="Change").press("Enter")
+    page.get_by_role("searchbox").fill("shib")
+    expect(page.locator("#no-match")).to_be_hidden()
+    expect(page.get_by_text("Nothing matches.")).to_be_hidden()
+    for route in held:
+        route.continue_()
+    expect(page.get_by_role("status")).to_have_text(re.compile(r"^\d+ ways? to pay\.$"))
+    expect(page.get_by_role("button", name=re.compile("^SHIB ")).first).to_be_visible()

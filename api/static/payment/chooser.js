@@ -10,6 +10,8 @@ export class Chooser {
   #options = [];
   #network = ALL;
   #lastChoice = null;
+  #isWhole = false; // the list of all tokens comes later than the first ways to pay
+  #isAsked = false;
 
   /** @param {(choice: object) => void} onChoice called with what was chosen, an option or a token without a price */
   constructor(strings, onChoice) {
@@ -32,7 +34,8 @@ export class Chooser {
       radio.addEventListener("change", () => { this.#network = chain.chain_id; this.#showTokens(true); });
     });
     toggle(byId("networks"), chains.length > 1);
-    this.#showTokens(false);
+    this.#isWhole = true;
+    this.#showTokens(this.#isAsked);
   }
 
   /** Offer these priced options before everything else. */
@@ -55,8 +58,9 @@ export class Chooser {
     fillList(byId("tokens"), "token-row", rows, (element, row) => this.#dress(element, row));
     if (focused) byId("tokens").querySelector(`[data-key="${focused}"]`)?.focus();
     toggle(byId("tokens"), rows.length > 0);
-    toggle(byId("no-match"), rows.length === 0);
-    if (!isNews) return;
+    toggle(byId("no-match"), rows.length === 0 && this.#isWhole);
+    this.#isAsked = isNews && !this.#isWhole; // it is answered once the list is there
+    if (!isNews || this.#isAsked) return;
     byId("tokens").scrollTop = 0;
     announce(rows.length ? fillCount(this.strings.tokens_shown, rows.length) : byId("no-match").textContent);
   }

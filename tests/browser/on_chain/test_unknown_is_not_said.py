@@ -67,7 +67,7 @@ def credit(tab: Tab, tx_hash: str, amount: int) -> None:
     with tab.shop.resources.database.write() as session:
         seen = session.scalars(select(Payment).where(Payment.tx_hash == tx_hash)).all()
         for each in seen:
-            each.order_id, each.is_after_close = order.order_id, is_after_close
+            each.order_id, each.is_after_close, each.mined_at = order.order_id, is_after_close, now
         if not seen:
             insert_new(session, Payment, values)
         row = session.get_one(PaymentOrder, tab.order_id)
