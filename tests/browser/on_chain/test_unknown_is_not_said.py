@@ -100,7 +100,7 @@ def test_a_cancelled_tab_shows_the_hash_that_the_wallet_gave(
     expect(page.get_by_text(NONE_SEEN)).to_be_hidden()
     tab.inspect(f"cancelled-with-payment-{name}")
     credit(tab, tx_hash, PRICE)
-    come_back(page)
+    page.reload()
     expect(page.get_by_role("heading", name="The money came after the order was closed")).to_be_visible()
     expect(page.locator("#receipt-rows [data-name=arrived]")).to_contain_text("42.50 USDC")
     expect(page.locator(".transaction")).to_contain_text("42.50 USDC arrived after the order was closed.")
