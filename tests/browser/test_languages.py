@@ -77,7 +77,7 @@ def simulate(tab: Tab, action: str) -> None:
     if tab.page.locator("#test-controls").get_attribute("open") is None:
         tab.page.locator("#test-controls > summary").click()
     with tab.page.expect_response("**/simulate"):
-        tab.page.locator(f"[data-action={action}]").click()
+        tab.page.locator(f"[data-action={action}]").press("Enter")
 
 
 def check_amounts(page: Page) -> None:
