@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 
 from flask import Flask
 from flask.json.provider import DefaultJSONProvider
@@ -36,7 +37,7 @@ def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
         Puts the resources into the application.
     """
     app = Flask("api", static_folder=None, template_folder="templates")
-    app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, **SETTINGS)
+    app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, **deepcopy(SETTINGS))
     app.json = _OrderedJson(app)
     # An address that is almost right is not there: a redirect would name the host that the caller claims to ask.
     app.url_map.merge_slashes = app.url_map.redirect_defaults = False
