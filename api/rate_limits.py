@@ -37,7 +37,7 @@ class RateLimits:
             in_memory_fallback_enabled=config.redis_url is not None,
             strategy="moving-window",
             key_prefix="checkout",
-            # Its memory starts a timer from many threads at once, and fails if two are in step: not the customer's fault.
+            # Two threads that start its memory's timer at once make it fail, which is no customer's fault.
             swallow_errors=True,
         )
 
