@@ -8,16 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from sqlalchemy import insert, inspect, select
-from sqlalchemy import text as sql
+from sqlalchemy import select
 
-from api.domain.env import EnvMode
-from api.domain.order_filter import OrderFilter
-from api.services.orders.search import build_conditions
 from api.services.simulator.wallet import PAYER
-from api.storage.tables import Base, OrderMetadata, Payment, PaymentOrder
-from tests.api.conftest import START, Merchant
-from tests.support.plans import explain_all
+from api.storage.tables import OrderMetadata
+from tests.api.conftest import Merchant
 from tests.support.shop import Shop
 from tests.support.simulated_payments import send
 
@@ -139,71 +134,6 @@ def test_a_bad_search_is_named(shop: Shop, assert_error: Check, query: str, path
     refused = shop.get(f"/api/v1/payment?{query}")
     assert_error(refused, 400)
     assert [row["path"] for row in refused.get_json()["error"]] == [path]
-
-
-def crowd(shop: Shop) -> None:
-    """Write as many orders and payments, all different, as make a database think twice; let it count them."""
-    order_id = shop.create()
-    send(shop, order_id, 1)
-    shop.wait(2)
-    with shop.resources.database.write() as session:
-        order, payment = session.get_one(PaymentOrder, order_id), session.scalars(select(Payment)).one()
-        orders, payments = [], []
-        for number in range(CROWD):
-            changes = {
-                "id": f"po_0{number:035d}",
-                "payment_reference": number.to_bytes(16, "big"),
-                "updated_at": START - timedelta(hours=number),
-            }
-            orders.append(copy_row(order) | changes)
-            told = {"public_id": f"tr_{number}", "order_id": changes["id"], "claimed_order_id": None}
-            hashes = {"tx_hash": f"0x{number:064x}", "sender": f"0x{number:040x}"}
-            payments.append(copy_row(payment, "id") | told | hashes)
-        session.execute(insert(PaymentOrder), orders)
-        session.execute(insert(Payment), payments)
-        entries = [{"digest": number.to_bytes(32, "big"), "order_id": order_id} for number in range(CROWD)]
-        session.execute(insert(OrderMetadata), entries)
-    with shop.resources.database.write() as session:
-        session.execute(sql("ANALYZE"))
-
-
-def copy_row(row: Base, *without: str) -> dict[str, Any]:
-    """Return the attributes of a row by name."""
-    names = [each.key for each in inspect(type(row)).column_attrs if each.key not in without]
-    return {name: getattr(row, name) for name in names}
-
-
-@pytest.mark.parametrize(
-    ("wanted", "index"),
-    [
-        (OrderFilter(transaction_hash="0x" + "1" * 64), "ix_payments_tx_hash"),
-        (OrderFilter(payer=PAYER), "ix_payments_sender"),
-        (OrderFilter(metadata={"cart": "7"}), "pk_order_metadata|sqlite_autoindex_order_metadata"),
-        (
-            OrderFilter(created_from=START, created_to=START + timedelta(1)),
-            "ix_payment_orders_vendor_id_env_mode_id|pk_payment_orders",
-        ),
-        (
-            OrderFilter(updated_from=START - timedelta(hours=9)),
-            "ix_payment_orders_vendor_id_env_mode_updated_at|ix_payment_orders_vendor_id_env_mode_id",
-        ),
-        (
-            OrderFilter(status="failed"),
-            "ix_payment_orders_vendor_id_env_mode_status_id|ix_payment_orders_status_expires_at",
-        ),
-    ],
-    ids=["hash", "payer", "metadata", "created", "updated", "status"],
-)
-def test_every_search_reads_by_an_index(shop: Shop, wanted: OrderFilter, index: str) -> None:
-    crowd(shop)
-    conditions = build_conditions(shop.merchant.id, EnvMode.TEST, wanted)
-    query = select(PaymentOrder).where(*conditions).order_by(PaymentOrder.id.desc()).limit(21)
-    (plan,) = explain_all(shop.resources.database, lambda session: session.scalars(query).all())
-    assert any(name in plan for name in index.split("|")), plan
-    assert "SCAN payment" not in plan, plan
-    assert "Seq Scan" not in plan, plan
-    if wanted.created_from is not None:
-        assert "id>" in plan or "id)::text >=" in plan, plan
 
 
 def test_long_and_many_metadata_can_be_stored(shop: Shop) -> None:
