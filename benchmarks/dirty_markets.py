@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import combinations, pairwise
 
 from routing_engine.fixed_point import WAD
+from routing_engine.market import Market
 from routing_engine.markets import (
     ConstantProductPool,
     Fork,
@@ -16,7 +17,7 @@ from routing_engine.markets import (
     StableSwapPool,
     WeightedPool,
 )
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 from routing_engine.reference.chains import CHAINS
 from tests.support.mixed import make_concentrated
 

@@ -11,6 +11,7 @@ from routing_engine.amm.cryptoswap.exchange import CryptoRules, Method, find_inv
 from routing_engine.amm.ekubo.ticks import round_ratio, sqrt_ratio_at_tick
 from routing_engine.amm.stargate_fee import FeeTerms
 from routing_engine.fixed_point import WAD
+from routing_engine.market import Market
 from routing_engine.markets import (
     BalancerLinearPool,
     BalancerStablePool,
@@ -32,7 +33,7 @@ from routing_engine.markets import (
     WeightedPool,
 )
 from routing_engine.markets.bridges import across_lane
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 from routing_engine.reference.chains import CHAINS
 
 ETHER = 10**18

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from routing_engine import formats
 from routing_engine.markets import NativeWrap
-from routing_engine.model import Transfers
+from routing_engine.token_fields import Transfers
 
 
 class Why(StrEnum):

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from routing_engine import RouteRequest, Snapshot, Token, formats
-from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Transfers
+from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
+from routing_engine.token_fields import Transfers
 
 ETHEREUM = 1
 RECORDINGS = ("eth_fynd_24693611", "eth_fynd_24699608", "eth_fynd_24721174")

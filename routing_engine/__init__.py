@@ -38,9 +38,11 @@ if TYPE_CHECKING:
         UnknownToken,
         Unroutable,
     )
-    from routing_engine.model import NATIVE_ADDRESS, Fee, Hop, Limits, Market, Token
+    from routing_engine.market import Limits, Market
+    from routing_engine.model import NATIVE_ADDRESS, Fee, Hop, Token
     from routing_engine.paths import Path
-    from routing_engine.request import RouteRequest, RouteResult, Status, Unavailable
+    from routing_engine.request import RouteRequest
+    from routing_engine.result import RouteResult, Status, Unavailable
     from routing_engine.route import Leg, Route, Side
     from routing_engine.router import Router
     from routing_engine.snapshot.snapshot import Snapshot
@@ -54,11 +56,13 @@ _HOMES = {
         "InvalidMarket", "InvalidRequest", "NoRoute", "PriceImpactTooHigh", "QuoteRefused", "Refusal", "RoutingError",
         "UnknownToken", "Unroutable",
     ),
-    "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Limits", "Market", "Token"),
+    "market": ("Limits", "Market"),
+    "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Token"),
     "archive.archive": ("Archive", "Replay"),
     "batch.quotes": ("Quotes",),
     "certificate": ("Certificate",),
-    "request": ("RouteRequest", "RouteResult", "Status", "Unavailable"),
+    "request": ("RouteRequest",),
+    "result": ("RouteResult", "Status", "Unavailable"),
     "paths": ("Path",),
     "route": ("Leg", "Route", "Side"),
     "router": ("Router",),

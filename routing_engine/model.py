@@ -1,22 +1,24 @@
-"""The words of this library: token, fee, hop, and the protocol that every market keeps.
+"""The words of this library: token, fee and hop.
 
 All amounts are `int`, in the token's smallest unit. Nothing here knows how any market works.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from routing_engine.amounts import parse_whole, read_units, write_short
-from routing_engine.token_fields import check_chain_id, check_decimals, check_symbol, read_address
+from routing_engine.token_fields import Transfers, check_chain_id, check_decimals, check_symbol, read_address
 from routing_engine.values import seal
 
 if TYPE_CHECKING:
-    from routing_engine.curves.curve import Curve
+    import numpy as np
+    import numpy.typing as npt
+
+    from routing_engine.amount_arrays import Number
 
 NATIVE_ADDRESS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 """A chain's native coin has no contract; this address, in lower case, stands for it everywhere in the engine."""
@@ -24,22 +26,8 @@ NATIVE_ADDRESS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 ZERO_ADDRESS = "0x" + "0" * 40
 """Alias of `NATIVE_ADDRESS` in some protocols' own data (Uniswap v4, Fluid, Ekubo)."""
 
-UNLIMITED = 2**256 - 1
-"""The largest amount any contract can be given."""
-
 MAX_DECIMALS = 77
 """With more decimals, not even one whole token would fit into an amount."""
-
-
-class Transfers(StrEnum):
-    """How a token's contract moves amounts."""
-
-    EXACT = "exact"
-    """What is sent arrives, and balances change by transfers only."""
-    FEE_ON_TRANSFER = "fee_on_transfer"
-    """Less arrives than was sent."""
-    REBASING = "rebasing"
-    """Balances change without a transfer."""
 
 
 @seal
@@ -94,6 +82,26 @@ class Token:
     def show(self, amount: int) -> str:
         """Return smallest units for people: ``usdc.show(1_500_000)`` is ``1.5 USDC@1``; a float is refused."""
         return f"{write_short(read_units(amount, str(self)), self.decimals)} {self}"
+
+    @overload
+    def to_whole(self, amount: SupportsIndex) -> float: ...
+    @overload
+    def to_whole(self, amount: Iterable[SupportsIndex]) -> npt.NDArray[np.float64]: ...
+    def to_whole(self, amount: SupportsIndex | Iterable[SupportsIndex]) -> float | npt.NDArray[np.float64]:
+        """Return smallest units as whole tokens to calculate with, in float64: of an array, an array."""
+        from routing_engine.amount_arrays import divide_units  # a command that only helps needs no numpy
+
+        return divide_units(amount, self.decimals)
+
+    @overload
+    def round_units(self, whole: Number) -> int: ...
+    @overload
+    def round_units(self, whole: Iterable[Number]) -> npt.NDArray[np.object_]: ...
+    def round_units(self, whole: Number | Iterable[Number]) -> int | npt.NDArray[np.object_]:
+        """Return whole tokens, also floats, in smallest units; of an array, an array of ints that never overflow."""
+        from routing_engine.amount_arrays import round_whole
+
+        return round_whole(whole, self.decimals, str(self))
 
     @property
     def key(self) -> str:
@@ -168,83 +176,3 @@ class Hop:
     def __repr__(self) -> str:
         paid, received = self.token_in.show(self.amount_in), self.token_out.show(self.amount_out)
         return f"Hop({paid} → {received}; {self.protocol} {self.market_id})"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The amounts of `token_in` that a market accepts, both ends included, in smallest units."""
-
-    min_amount_in: int = 1
-    max_amount_in: int = UNLIMITED
-
-
-class Market(Protocol):
-    """A pool, or one lane of a bridge: an immutable value that quotes exactly and returns its next state.
-
-    Every amount equals what the contract would do. A market that cannot serve an amount raises `QuoteRefused` with a
-    reason; it never returns a smaller fill. `markets.common.base.BaseMarket` has what every kind needs.
-    """
-
-    kind: ClassVar[str]
-    """What reads its record again: the name of an installed kind."""
-
-    is_wrap: ClassVar[bool]
-    """Whether it only turns a chain's coin into its wrapped token and back, one for one."""
-
-    is_constant_product: ClassVar[bool]
-    """Whether its whole curve is that of a Uniswap v2 pair, by `reserve0`, `reserve1`, `fee_pips` and `gas`."""
-
-    @property
-    def id(self) -> str:
-        """Unique in a snapshot: ``<chain>:<address or pool id>`` for pools."""
-
-    @property
-    def protocol(self) -> str:
-        """Short name, e.g. ``uniswap_v3``; what requests allow and deny."""
-
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """The tokens it holds or joins."""
-
-    def edges(self) -> tuple[tuple[Token, Token], ...]:
-        """Directions it can serve in its present state, as (token_in, token_out)."""
-
-    def swap_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> tuple[Hop, Self]:
-        """Sell exactly `amount_in`; give the hop and the market after it.
-
-        Raises
-        ------
-        QuoteRefused
-            If it declines this amount or pair.
-        """
-
-    def quote_exact_in(self, token_in: Token, token_out: Token, amount_in: int) -> Hop:
-        """Return the hop of `swap_exact_in` alone: routes need no market after it."""
-
-    def swap_exact_out(self, token_in: Token, token_out: Token, amount_out: int) -> tuple[Hop, Self]:
-        """Buy at least `amount_out` for the least input that suffices.
-
-        The hop is that of `swap_exact_in` with this least input, so its `amount_out` may exceed what was asked by
-        rounding.
-
-        Raises
-        ------
-        QuoteRefused
-            If no input gives that much, or it declines the pair.
-        """
-
-    def limits(self, token_in: Token, token_out: Token) -> Limits:
-        """Bounds on the input."""
-
-    def spot_price(self, token_in: Token, token_out: Token) -> float:
-        """Marginal price of the next unit, after proportional fees, smallest unit out per smallest unit in."""
-
-    def curve(self, token_in: Token, token_out: Token) -> Curve:
-        """Return the same function in float64, for kernels that choose."""
-
-    def to_record(self) -> dict[str, Any]:
-        """JSON-ready state; integers beyond 2**53 as digit strings."""
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any], tokens: Mapping[str, Token]) -> Self:
-        """Inverse of `to_record`; `tokens` maps `Token.key` to tokens."""

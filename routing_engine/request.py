@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, SupportsIndex, Unpack
 
-from routing_engine.certificate import Certificate
 from routing_engine.errors import (
-    InsufficientLiquidity,
     InvalidRequest,
-    NoRoute,
-    PriceImpactTooHigh,
-    Refusal,
-    Unroutable,
 )
-from routing_engine.fixed_point import BPS
 from routing_engine.model import Token
 from routing_engine.objective import OBJECTIVES, Objective, OrderName
 from routing_engine.request_fields import READERS, FieldReader, RequestOptions, name_options, read_count, show
-from routing_engine.route import Route, Side, SideName
+from routing_engine.route import Side, SideName
 from routing_engine.values import seal
 
 MAX_HOPS, DEFAULT_MAX_HOPS, USUAL_HOPS = 6, 5, 4
@@ -30,10 +22,6 @@ MAX_SPLITS = 100
 MAX_ALTERNATIVES = 5
 DEFAULT_BUDGET_MS = 30_000
 MAX_BUDGET_MS = 600_000
-
-NO_PATH, DENIED = "NO_PATH", "DENIED"
-"""Why a protocol serves nothing, beside a `Refusal`: it is on no path, or the request excludes it."""
-
 
 _READERS: Mapping[str, FieldReader] = {
     **READERS,
@@ -140,110 +128,3 @@ class RouteRequest:
         """How net amount and time weigh against each other."""
         objective = OBJECTIVES[self.order]
         return objective if self.value_of_time is None else objective.at_rate(self.value_of_time)
-
-
-class Status(StrEnum):
-    """How a search ended."""
-
-    FOUND = "found"
-    NO_ROUTE = "no_route"
-    INSUFFICIENT_LIQUIDITY = "insufficient_liquidity"
-    PRICE_IMPACT_TOO_HIGH = "price_impact_too_high"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unavailable:
-    """Why one protocol could not serve a request; `reason` is a `Refusal` or ``NO_PATH`` or ``DENIED``."""
-
-    protocol: str
-    reason: Refusal | str
-    detail: str = ""
-
-
-@seal
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouteResult:
-    """Routes, best first, and what they were computed from.
-
-    Parameters
-    ----------
-    request : RouteRequest
-        The question.
-    snapshot_id : str
-        Content hash of the snapshot that was searched.
-    status : Status
-        ``found`` exactly when `routes` is not empty.
-    routes : tuple of Route
-        Best first by the request's order; the rest are alternatives.
-    unavailable : tuple of Unavailable
-        One entry per protocol when nothing was found.
-    refused : tuple of Route
-        When all that was found has too high a price impact: these routes, best first.
-    is_complete : bool
-        Whether the search ended by itself, and not with its budget of time.
-    certificates : tuple of Certificate
-        How far net amounts can be from the best there is, in the order of the routes: of a Pareto set each route's,
-        else the best one's; none in what a stream gives first, or where the request wants none.
-    """
-
-    request: RouteRequest
-    snapshot_id: str
-    status: Status
-    routes: tuple[Route, ...] = ()
-    unavailable: tuple[Unavailable, ...] = ()
-    refused: tuple[Route, ...] = ()
-    is_complete: bool = True
-    certificates: tuple[Certificate, ...] = ()
-
-    @property
-    def certificate(self) -> Certificate | None:
-        """That of the best route; None where it was not judged."""
-        return self.certificates[0] if self.certificates else None
-
-    @property
-    def failure(self) -> Unroutable | None:
-        """Why there is no route; None where there is one."""
-        if self.routes:
-            return None
-        pair = f"{self.request.token_in} to {self.request.token_out}"
-        if self.status is Status.INSUFFICIENT_LIQUIDITY:
-            return InsufficientLiquidity(f"no market path from {pair} can serve {self.request.amount} smallest units")
-        if self.status is Status.PRICE_IMPACT_TOO_HIGH:
-            least = min(route.price_impact for route in self.refused) * BPS
-            return PriceImpactTooHigh(
-                f"every route from {pair} loses {least:.1f} bps or more to its own size, and "
-                f"{self.request.max_price_impact_bps} are allowed; trade less, or raise max_price_impact_bps"
-            )
-        return NoRoute(f"no path of at most {self.request.max_hops} hops from {pair}")
-
-    def best(self) -> Route:
-        """Return the best route.
-
-        Raises
-        ------
-        NoRoute
-            If nothing joins the two tokens.
-        InsufficientLiquidity
-            If paths exist, but none can serve the amount.
-        PriceImpactTooHigh
-            If every route moves prices by more than the request allows.
-        """
-        if self.failure:
-            raise self.failure
-        return self.routes[0]
-
-    def __repr__(self) -> str:
-        parts = [self.routes[0].summary if self.routes else self._question]
-        if self.certificate:
-            parts.append(f"gap {self.certificate.shown_gap}")
-        if len(self.routes) > 1:
-            parts.append(f"alternatives: {len(self.routes) - 1}")
-        return f"RouteResult({self.status}: {'; '.join(parts)})"
-
-    @property
-    def _question(self) -> str:
-        """The request in short, the amount at the end that it fixes."""
-        ends = self.request.token_in, self.request.token_out
-        fixed = self.request.side == Side.EXACT_OUT
-        shown = [end.show(self.request.amount) if number == fixed else str(end) for number, end in enumerate(ends)]
-        return " → ".join(shown)

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
-from routing_engine.model import UNLIMITED, Token
+from routing_engine.market import UNLIMITED
+from routing_engine.model import Token
 from routing_engine.objective import OrderName
 from routing_engine.route import Side, SideName
 

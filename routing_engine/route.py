@@ -9,6 +9,9 @@ from enum import StrEnum
 from typing import Literal
 
 from routing_engine.amounts import write_duration
+from routing_engine.frames.column import Column
+from routing_engine.frames.hops import describe_hops
+from routing_engine.frames.table import Table
 from routing_engine.model import Fee, Hop, Token
 from routing_engine.paths import Path, decompose
 from routing_engine.reference.chains import block_time_s
@@ -50,8 +53,10 @@ class Leg:
 
 @seal
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(Table):
     """Hops from one token to another: one path, or a network of paths that divide and meet.
+
+    As a table it has a row for each hop.
 
     Parameters
     ----------
@@ -182,6 +187,10 @@ class Route:
         size = f"{_count(len(self.paths), 'path')} over {_count(len(self.hops), 'market')}"
         where = f"chain{'s' * (len(chains) > 1)} {', '.join(map(str, chains))}"
         return f"{paid} → {received}; {size}; {where}; {write_duration(self.fill_time_s)}"
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return a row for each hop; see `Table`."""
+        return describe_hops(self.hops)
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.paths))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.graph.graph import Graph
 from routing_engine.jit.ahead import compile_all_once
 from routing_engine.model import Token
-from routing_engine.request import MAX_ALTERNATIVES, RouteRequest, RouteResult, Status
+from routing_engine.request import MAX_ALTERNATIVES, RouteRequest
 from routing_engine.resolution import find_token, require_snapshot, resolve
+from routing_engine.result import RouteResult, Status
 from routing_engine.route import Route, Side
 from routing_engine.search.alternatives import find_alternatives
 from routing_engine.search.certified_split import split_beyond_paths, split_single
@@ -65,6 +67,10 @@ class Router:
         # Computed now rather than by the first search, which would have to wait for them: prices, and the hash.
         self._valuation = Valuation(search.graph, snapshot.gas_prices)
         self._snapshot_id = snapshot.id
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel to other processes as the snapshot: what is compiled from it is made anew there."""
+        return partial(type(self), clock=self.clock), (self.snapshot,)
 
     def __repr__(self) -> str:
         return f"Router({self.snapshot!r})"

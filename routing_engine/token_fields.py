@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 
 from routing_engine.errors import InvalidRequest
 
 _ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
+
+
+class Transfers(StrEnum):
+    """How a token's contract moves amounts."""
+
+    EXACT = "exact"
+    """What is sent arrives, and balances change by transfers only."""
+    FEE_ON_TRANSFER = "fee_on_transfer"
+    """Less arrives than was sent."""
+    REBASING = "rebasing"
+    """Balances change without a transfer."""
 
 
 def read_address(address: object) -> str:

@@ -13,7 +13,8 @@ from typing import TypeVar
 from adapters.base import BadPayload, Declined
 from adapters.http.json_fields import Field
 from routing_engine.errors import InvalidMarket, QuoteRefused
-from routing_engine.model import ZERO_ADDRESS, Hop, Market, Token
+from routing_engine.market import Market
+from routing_engine.model import ZERO_ADDRESS, Hop, Token
 from routing_engine.reference import token_registry
 
 MAX_RATE_E18 = 10**17

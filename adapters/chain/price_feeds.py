@@ -14,7 +14,8 @@ from adapters.chain.deployments import read_deployments
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.abi import CallFailed, Function
 from adapters.rpc.reading import Reading, ask_each
-from routing_engine.model import Market, Token
+from routing_engine.market import Market
+from routing_engine.model import Token
 from routing_engine.reference.chains import CHAINS
 
 LATEST_ROUND = Function("latestRoundData()", "uint80", "int256", "uint256", "uint256", "uint80")

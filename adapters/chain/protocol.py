@@ -18,7 +18,8 @@ from adapters.installed import load_installed
 from adapters.rpc.abi import CallFailed, Log
 from adapters.rpc.reading import Reading
 from routing_engine.errors import InvalidMarket
-from routing_engine.model import Market, Token
+from routing_engine.market import Market
+from routing_engine.model import Token
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from adapters.chain.protocol import AnyProtocol, Pool, Refused, States
 from adapters.chain.tokens import ChainTokens
 from adapters.rpc.heads import Block
 from routing_engine.errors import InvalidMarket
-from routing_engine.model import Market
+from routing_engine.market import Market
 
 REMEMBERED = 256
 """Steps by which a reorganised chain can be followed back."""

@@ -14,7 +14,7 @@ from adapters.feed.state import MAX_SOURCES, SourceReport, State, read_reports, 
 from adapters.http.json_fields import Field
 from routing_engine import BadMarketFile, Snapshot
 from routing_engine.formats import Contents, native
-from routing_engine.model import Market
+from routing_engine.market import Market
 
 MAGIC = b"checkout-market\x02"
 """Its last byte is the version."""

@@ -14,7 +14,7 @@ from adapters.base import Adapter, AdapterError, Source, VenueUnavailable
 from adapters.feed.merge import Fold
 from adapters.feed.state import INCOMPLETE, Freshness, SourceReport, State
 from routing_engine.formats import Contents
-from routing_engine.model import Transfers
+from routing_engine.token_fields import Transfers
 
 logger = logging.getLogger(__name__)
 

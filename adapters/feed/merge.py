@@ -11,8 +11,10 @@ from adapters.base import BadPayload
 from adapters.feed.state import LONGEST_REASON, MAX_REASONS, remove_gas_prices
 from routing_engine import Snapshot
 from routing_engine.formats import Contents, screen
-from routing_engine.model import Market, Token, Transfers
+from routing_engine.market import Market
+from routing_engine.model import Token
 from routing_engine.reference import token_registry
+from routing_engine.token_fields import Transfers
 
 MAX_GAS_PRICE = 10**15
 """A million gwei; no chain has ever asked so much."""

@@ -10,7 +10,8 @@ from math import ceil
 from typing import Any
 
 from adapters.base import BadPayload
-from routing_engine.model import UNLIMITED, ZERO_ADDRESS
+from routing_engine.market import UNLIMITED
+from routing_engine.model import ZERO_ADDRESS
 
 MAX_SECONDS = 30 * 24 * 3600
 MAX_SHOWN = 40

@@ -13,7 +13,8 @@ from adapters.testing.markets import check_market
 from adapters.testing.probe import NotConforming
 from adapters.testing.replay import ReplayClient
 from routing_engine.formats import Contents
-from routing_engine.model import Market, Token
+from routing_engine.market import Market
+from routing_engine.model import Token
 
 WRONG: tuple[Any, ...] = (None, True, -1, 1.5, 10**80, 1e300, "", "-1", "٣", "0x", "1e400", [], {}, "\ud800\x00")
 """What is put in the place of each value of an answer, one after the other."""

@@ -11,7 +11,7 @@ from typing import Unpack
 
 from adapters.testing.probe import NotConforming, Probe, Tolerances
 from routing_engine.errors import QuoteRefused
-from routing_engine.model import Limits, Market
+from routing_engine.market import Limits, Market
 
 RELATIVE_ERROR = 1e-9
 """How far the float64 curve may be from the exact quote, beside integer rounding."""

@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 import numpy as np
 
 from routing_engine.errors import InvalidRequest, QuoteRefused
-from routing_engine.model import Hop, Limits, Market, Token
+from routing_engine.market import Limits, Market
+from routing_engine.model import Hop, Token
 
 
 class NotConforming(AssertionError):

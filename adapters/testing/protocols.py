@@ -15,7 +15,8 @@ from adapters.rpc.reading import Reply, Request, run
 from adapters.testing.markets import check_market
 from adapters.testing.probe import NotConforming
 from routing_engine.errors import InvalidMarket
-from routing_engine.model import Market, Token
+from routing_engine.market import Market
+from routing_engine.model import Token
 
 WORD = 32
 

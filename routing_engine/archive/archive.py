@@ -14,7 +14,8 @@ from routing_engine.archive.result_records import describe_result
 from routing_engine.errors import BadArchive, BadMarketFile, InvalidRequest
 from routing_engine.formats import native
 from routing_engine.formats.files import read_json, write_json
-from routing_engine.request import RouteRequest, RouteResult
+from routing_engine.request import RouteRequest
+from routing_engine.result import RouteResult
 from routing_engine.values import seal
 
 if TYPE_CHECKING:

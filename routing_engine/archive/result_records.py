@@ -10,7 +10,7 @@ from typing import Any
 from routing_engine.certificate import Certificate
 from routing_engine.fixed_point import BPS
 from routing_engine.model import Fee, Hop
-from routing_engine.request import RouteResult
+from routing_engine.result import RouteResult
 from routing_engine.route import Route
 
 

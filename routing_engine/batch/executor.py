@@ -13,7 +13,8 @@ from typing import cast
 from routing_engine.batch.rehearsal import rehearse
 from routing_engine.batch.searcher import BuildSearcher, Searcher
 from routing_engine.errors import InvalidRequest
-from routing_engine.request import RouteRequest, RouteResult
+from routing_engine.request import RouteRequest
+from routing_engine.result import RouteResult
 from routing_engine.snapshot.snapshot import Snapshot
 
 CHUNK = 8

@@ -13,8 +13,13 @@ import numpy.typing as npt
 from routing_engine.batch.executor import Progress, TimedResult, answer_requests
 from routing_engine.batch.searcher import Searcher
 from routing_engine.errors import InvalidRequest
+from routing_engine.frames.column import Column, Kind
+from routing_engine.frames.table import Table
+from routing_engine.frames.tokens import describe_ends
 from routing_engine.model import Token
-from routing_engine.request import RouteRequest, RouteResult
+from routing_engine.request import RouteRequest
+from routing_engine.result import RouteResult
+from routing_engine.route_columns import describe_routes
 from routing_engine.values import seal
 
 FindToken = Callable[[object, str], Token]
@@ -23,8 +28,10 @@ FindToken = Callable[[object, str], Token]
 
 @seal
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Quotes:
+class Quotes(Table):
     """Answers to many requests as arrays of shape (n,), in the order of the requests.
+
+    As a table they have a row for each request.
 
     Parameters
     ----------
@@ -56,6 +63,19 @@ class Quotes:
     def found(self) -> npt.NDArray[np.bool_]:
         """Which requests have a route."""
         return np.array([bool(result.routes) for result in self.results], np.bool_)
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return a row for each request; see `Table`."""
+        requests = [result.request for result in self.results]
+        ends = [(request.token_in, request.token_out) for request in requests]
+        return (
+            *describe_ends(ends),
+            Column("side", Kind.TEXT, [str(request.side) for request in requests]),
+            Column("status", Kind.TEXT, [str(status) for status in self.status]),
+            *describe_routes([result.routes[0] if result.routes else None for result in self.results], ends),
+            Column("gap_bps", Kind.NUMBER, self.gap_bps.tolist(), unit="bps"),
+            Column("elapsed_ms", Kind.NUMBER, self.elapsed_ms.tolist(), unit="ms"),
+        )
 
     def __repr__(self) -> str:
         total = float(self.elapsed_ms.sum())

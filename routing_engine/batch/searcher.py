@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from routing_engine.deadline import Clock
-from routing_engine.request import RouteRequest, RouteResult
+from routing_engine.request import RouteRequest
+from routing_engine.result import RouteResult
 from routing_engine.snapshot.snapshot import Snapshot
 
 

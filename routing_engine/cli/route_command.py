@@ -29,7 +29,8 @@ from routing_engine.errors import InvalidRequest, Unroutable
 
 if TYPE_CHECKING:
     from routing_engine.model import Token
-    from routing_engine.request import RouteRequest, RouteResult
+    from routing_engine.request import RouteRequest
+    from routing_engine.result import RouteResult
     from routing_engine.route import Route
     from routing_engine.snapshot.snapshot import Snapshot
 

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from routing_engine.archive.result_records import describe_route, list_steps
-from routing_engine.request import RouteResult
+from routing_engine.result import RouteResult
 
 CSV_COLUMNS = (
     "route", "step", "market", "protocol", "token_in", "token_in_symbol", "token_out", "token_out_symbol",

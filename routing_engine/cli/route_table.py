@@ -17,7 +17,7 @@ from routing_engine.fixed_point import BPS
 from routing_engine.model import Fee, Hop, Token
 from routing_engine.paths import Path
 from routing_engine.reference.chains import CHAINS
-from routing_engine.request import RouteResult
+from routing_engine.result import RouteResult
 from routing_engine.route import Route, Side
 
 SYMBOL_WIDTH = 10

@@ -25,7 +25,7 @@ from routing_engine.cli.terminal import (
     write_rich,
 )
 from routing_engine.errors import BadMarketFile, InvalidRequest
-from routing_engine.model import Transfers
+from routing_engine.token_fields import Transfers
 
 if TYPE_CHECKING:
     from rich.table import Table

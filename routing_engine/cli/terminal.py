@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from routing_engine.model import Transfers
-    from routing_engine.request import Unavailable
+    from routing_engine.result import Unavailable
     from routing_engine.snapshot.snapshot import Snapshot
+    from routing_engine.token_fields import Transfers
 
 EXIT_NO_ROUTE = 1
 

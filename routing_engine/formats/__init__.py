@@ -1,6 +1,7 @@
 """Market files: the library's own format, and the neutral one in which recorded markets are exchanged.
 
-May import `errors`, `extensions`, `markets`, `model`, `nesting` and `reference`. Begin with `native.py`.
+May import `errors`, `extensions`, `market`, `markets`, `model`, `nesting`, `reference` and `token_fields`. Begin with
+`native.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from routing_engine.formats import native, neutral
 from routing_engine.formats.contents import Contents, summarise_refused
 from routing_engine.formats.files import pack_json, read_json, unpack_json, write_json
 from routing_engine.formats.screening import screen
-from routing_engine.model import Transfers
+from routing_engine.token_fields import Transfers
 
 __all__ = ["Contents", "load", "load_deltas", "pack", "save", "screen", "summarise_refused", "unpack"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from routing_engine.model import Market
+from routing_engine.market import Market
 
 REASONS_SHOWN = 3
 """Reasons in a summary, the most frequent."""

@@ -8,9 +8,11 @@ from typing import Any
 from routing_engine.errors import BadMarketFile, InvalidMarket, InvalidRequest
 from routing_engine.extensions import describe_error
 from routing_engine.formats.contents import NO_MOMENT, Contents, is_moment
+from routing_engine.market import Market
 from routing_engine.markets import describe_kind, market_from_record
 from routing_engine.markets.common.record import require
-from routing_engine.model import MAX_DECIMALS, Market, Token, Transfers
+from routing_engine.model import MAX_DECIMALS, Token
+from routing_engine.token_fields import Transfers
 
 FORMAT = "routing-engine-snapshot"
 VERSION = 1

@@ -19,10 +19,11 @@ from routing_engine.extensions import describe_error
 from routing_engine.formats.contents import Contents
 from routing_engine.formats.screening import screen
 from routing_engine.formats.wraps import find_wraps
+from routing_engine.market import Market
 from routing_engine.markets import describe_kind, kinds_by_type, pool_readers
 from routing_engine.markets.common.pool_fields import PoolRefused, read_tokens
 from routing_engine.markets.common.record import read_text
-from routing_engine.model import Market, Transfers
+from routing_engine.token_fields import Transfers
 
 FAILED = "reader_failed"
 """Why a pool is left out whose reader breaks down, with its type."""

@@ -7,8 +7,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from routing_engine.formats.contents import Contents
-from routing_engine.model import Market, Transfers
+from routing_engine.market import Market
 from routing_engine.reference.transfers import transfers_of
+from routing_engine.token_fields import Transfers
 
 
 def screen(contents: Contents, accept: Collection[Transfers] = ()) -> Contents:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from routing_engine.market import Market
 from routing_engine.markets import NativeWrap
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 from routing_engine.reference.chains import CHAINS
 
 

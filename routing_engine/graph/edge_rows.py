@@ -13,8 +13,9 @@ from routing_engine.curves.curve import Curve
 from routing_engine.curves.fitting import FittedPieces, fit_curve
 from routing_engine.curves.kernels.mobius_pieces import ABOVE
 from routing_engine.kernels.arrays import EDGE
+from routing_engine.market import Market
 from routing_engine.markets.constant_product import ConstantProductPool, curve_columns
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 from routing_engine.reference.chains import block_time_s
 
 Ends = tuple[tuple[Token, Token], ...]

@@ -21,7 +21,8 @@ from routing_engine.graph.reference_prices import (
 )
 from routing_engine.graph.settled_prices import SettledPrices
 from routing_engine.kernels.arrays import Adjacency, GraphArrays
-from routing_engine.model import Market, Token
+from routing_engine.market import Market
+from routing_engine.model import Token
 
 _PROTOCOL = attrgetter("protocol")
 _TOKENS = attrgetter("token0"), attrgetter("token1")

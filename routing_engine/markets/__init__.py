@@ -1,6 +1,6 @@
 """The kinds of markets that this library knows, by class, and what reads a market of any kind that is installed.
 
-May import `amm`, `curves`, `errors`, `extensions`, `fixed_point`, `model`, `reference` and `token_fields`.
+May import `amm`, `curves`, `errors`, `extensions`, `fixed_point`, `market`, `model`, `reference` and `token_fields`.
 Begin with `constant_product.py`.
 
 Names are imported on first use: a snapshot loads the kinds that it has.

@@ -11,6 +11,7 @@ from routing_engine.amm.bancor import MAX_RESERVE, get_amount_in, get_amount_out
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import PIPS
+from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.kind import MarketKind
@@ -18,7 +19,7 @@ from routing_engine.markets.common.pair import PairMarket, check_fee
 from routing_engine.markets.common.pool_fields import Pool, PoolRefused, read_fee_pips, read_reserves, require_two
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 BNT = "0x1f573d6fb3f13d689ff844b4ce37794d79a7ff1c"
 

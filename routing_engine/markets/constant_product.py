@@ -12,6 +12,7 @@ from routing_engine.amm.constant_product import MAX_RESERVE, get_amount_in, get_
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import InvalidMarket, Refusal
 from routing_engine.fixed_point import PIPS, mul_div_up
+from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.kind import MarketKind
@@ -24,7 +25,7 @@ from routing_engine.markets.common.pool_fields import (
     require_two,
 )
 from routing_engine.markets.common.state import advance
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -14,9 +14,10 @@ from typing import Any
 
 from routing_engine.errors import BrokenExtension, InvalidMarket
 from routing_engine.extensions import describe_extension, load_extension
+from routing_engine.market import Market
 from routing_engine.markets.common.kind import MarketKind, PoolReader
 from routing_engine.markets.common.record import read_text
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 
 ENTRY_POINTS = "routing_engine.markets"
 

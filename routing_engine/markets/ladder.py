@@ -11,6 +11,7 @@ import numpy as np
 from routing_engine.curves.curve import X0, Y0, A, B, Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import mul_div, mul_div_up
+from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, make_row_codec
 from routing_engine.markets.common.integers import check_integers
@@ -18,7 +19,7 @@ from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket
 from routing_engine.markets.common.record import require, to_int
 from routing_engine.markets.common.state import advance
-from routing_engine.model import UNLIMITED, Hop, Limits, Token
+from routing_engine.model import Hop, Token
 
 
 class Level(NamedTuple):

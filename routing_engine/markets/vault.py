@@ -11,6 +11,7 @@ from routing_engine.amm.vault import Rate, best_rate
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import div_up, mul_div
+from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pair import PairMarket
@@ -18,7 +19,7 @@ from routing_engine.markets.common.pool_fields import Pool, PoolRefused, require
 from routing_engine.markets.common.pool_numbers import read_number, read_object
 from routing_engine.markets.common.record import read_text, require
 from routing_engine.markets.common.state import advance
-from routing_engine.model import UNLIMITED, Hop, Limits, Token
+from routing_engine.model import Hop, Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

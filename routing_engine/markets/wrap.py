@@ -9,10 +9,11 @@ import numpy as np
 
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
+from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.pair import PairMarket
 from routing_engine.markets.common.record import require
-from routing_engine.model import UNLIMITED, Hop, Limits, Token
+from routing_engine.model import Hop, Token
 from routing_engine.reference.chains import Chain
 
 

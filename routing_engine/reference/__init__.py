@@ -1,4 +1,4 @@
 """Facts about chains and tokens that do not change from block to block.
 
-May import `errors` and `model`. Begin with `chains.py`.
+May import `errors`, `market`, `model` and `token_fields`. Begin with `chains.py`.
 """

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from routing_engine.errors import AmbiguousToken, InvalidRequest, UnknownToken
-from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Market, Token
+from routing_engine.market import Market
+from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS, Token
 from routing_engine.reference import token_registry
 
 SHOWN = 5

@@ -7,7 +7,8 @@ and a transfer counted in shares arrives some units short. Markets of either are
 
 from __future__ import annotations
 
-from routing_engine.model import Token, Transfers
+from routing_engine.model import Token
+from routing_engine.token_fields import Transfers
 
 _REBASING = {
     (1, "0xae7ab96520de3a18e5e111b5eaab095312d7fe84"),  # stETH

@@ -2,14 +2,14 @@
 
 It needs no network, no file and no clock, and is the same for the same seed everywhere. No loop of trades gains in it.
 
-May import `amm`, `fixed_point`, `markets`, `model` and `reference`. Begin with `pools.py`.
+May import `amm`, `fixed_point`, `market`, `markets`, `model`, `reference` and `token_fields`. Begin with `pools.py`.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from routing_engine.model import Market
+from routing_engine.market import Market
 from routing_engine.sandbox.draws import Draws
 from routing_engine.sandbox.lanes import draw_lanes
 from routing_engine.sandbox.pools import draw_pools, list_wraps

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 from routing_engine.fixed_point import BPS, WAD
+from routing_engine.market import UNLIMITED
 from routing_engine.markets import BridgeLane, LaneFee
 from routing_engine.markets.bridges.fill_times import (
     across_fill_time,
@@ -21,7 +22,7 @@ from routing_engine.markets.bridges.fill_times import (
     hop_fill_time,
     layer_zero_fill_time,
 )
-from routing_engine.model import UNLIMITED, Token
+from routing_engine.model import Token
 from routing_engine.reference.chains import CHAINS
 from routing_engine.reference.token_registry import by_symbol, token
 from routing_engine.sandbox.chains import find_chains_of, sandbox_facts

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from routing_engine.model import Token, Transfers
+from routing_engine.model import Token
 from routing_engine.reference.chains import Chain
 from routing_engine.reference.token_registry import TokenInfo, tokens
 from routing_engine.reference.transfers import transfers_of
 from routing_engine.sandbox.chains import sandbox_chains, sandbox_facts
 from routing_engine.sandbox.prices import usd_prices
+from routing_engine.token_fields import Transfers
 
 _UNISWAP_TIERS = {"lowest": (100, 1), "low": (500, 10), "mid": (3000, 60), "high": (10_000, 200)}
 _PANCAKE_TIERS = _UNISWAP_TIERS | {"mid": (2500, 50)}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-
-from routing_engine.amm.concentrated.tick_math import MAX_TICK, sqrt_ratio_at_tick
+from routing_engine.amm.concentrated.tick_math import MAX_TICK
+from routing_engine.markets.concentrated.positions import lay_positions
 from routing_engine.sandbox.draws import Draws
 from routing_engine.sandbox.plan import PoolPlan
 
@@ -45,18 +44,5 @@ def sandbox_ticks(plan: PoolPlan, sqrt_price_x96: int, tick: int, value1: int, d
         lower = (centre - width) // spacing * spacing
         upper = -((-centre - width) // spacing) * spacing
         positions.append((max(lower, -edge), min(upper, edge), percent))
-
-    total, net = 0, defaultdict[int, int](int)
-    for lower, upper, percent in positions:
-        liquidity = (value1 * percent // 100 << 96) // _value_per_liquidity(sqrt_price_x96, lower, upper)
-        total += liquidity
-        net[lower] += liquidity
-        net[upper] -= liquidity
-    return total, tuple(sorted((index, amount) for index, amount in net.items() if amount))
-
-
-def _value_per_liquidity(sqrt_price_x96: int, lower: int, upper: int) -> int:
-    """Worth of one unit of liquidity in token1, Q64.96: both of its amounts at the present price."""
-    in_token1 = sqrt_price_x96 - sqrt_ratio_at_tick(lower)
-    in_token0 = sqrt_price_x96 - sqrt_price_x96 * sqrt_price_x96 // sqrt_ratio_at_tick(upper)
-    return in_token0 + in_token1
+    values = [(lower, upper, value1 * percent // 100) for lower, upper, percent in positions]
+    return lay_positions(sqrt_price_x96, tick, values)

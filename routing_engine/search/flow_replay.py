@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.graph.graph import Graph
-from routing_engine.model import Hop, Market, Token
+from routing_engine.market import Market
+from routing_engine.model import Hop, Token
 
 HALF = 0.5
 """Edges that are not even half full are not put into another order."""
@@ -18,8 +19,7 @@ NEARLY_FULL = 0.99
 """Share of a cap from which on an edge may be given all that it takes."""
 
 ROUNDED_UP = 8
-"""Units by which more than was planned may arrive at an edge, or be sent towards it, as every market on the way rounds
-its input up."""
+"""Units by which more than planned may arrive at an edge, or be sent to it: markets on the way round inputs up."""
 
 EASED = (1e-9, 1e-6, 1e-3)
 """Parts less that a market is given in turn where it is full before it takes its part."""

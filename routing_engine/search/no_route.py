@@ -8,7 +8,8 @@ import numpy.typing as npt
 from routing_engine.curves.kernels.edge_curve import compute_amounts_in, compute_amounts_out
 from routing_engine.errors import Refusal
 from routing_engine.graph.graph import Graph
-from routing_engine.request import DENIED, NO_PATH, RouteRequest, Status, Unavailable
+from routing_engine.request import RouteRequest
+from routing_engine.result import DENIED, NO_PATH, Status, Unavailable
 from routing_engine.route import Side
 
 UNREACHABLE = 99

@@ -16,7 +16,8 @@ from routing_engine.kernels.arrays import FORWARD, REVERSE, FlowState, PathProbl
 from routing_engine.kernels.search import best_paths
 from routing_engine.kernels.search.labels import LABELS
 from routing_engine.kernels.workspace import create_flow_state, create_workspace
-from routing_engine.model import Hop, Market, Token
+from routing_engine.market import Market
+from routing_engine.model import Hop, Token
 from routing_engine.reference.chains import block_time_s
 from routing_engine.request import MAX_HOPS, RouteRequest
 from routing_engine.route import Side

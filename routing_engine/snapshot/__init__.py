@@ -1,4 +1,5 @@
 """All markets at one moment, what identifies them, and other forms of them.
 
-May import `errors`, `formats`, `markets`, `model`, `reference`, `sandbox` and `values`. Begin with `snapshot.py`.
+May import `errors`, `formats`, `frames`, `market`, `markets`, `model`, `reference`, `sandbox`, `token_fields` and
+`values`. Begin with `snapshot.py`.
 """

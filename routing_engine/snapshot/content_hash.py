@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from hashlib import blake2b
 
+from routing_engine.market import Market
 from routing_engine.markets.common.canonical_text import TextWriter, write_canonical_text
-from routing_engine.model import Market
 
 DIGEST_BYTES = 32
 DIGESTS: int = 256**DIGEST_BYTES

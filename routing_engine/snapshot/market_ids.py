@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from routing_engine.errors import InvalidMarket
-from routing_engine.model import Market
+from routing_engine.market import Market
 
 SHOWN = 10
 """Ids in an error."""
@@ -33,3 +33,14 @@ def map_by_id(markets: Iterable[Market]) -> dict[str, Market]:
         shown = ", ".join(twice[:SHOWN]) + (", …" if len(twice) > SHOWN else "")
         raise InvalidMarket("markets", f"of one id stand there more than once: {shown}; give each market its own")
     return found
+
+
+def replace_markets(
+    markets: dict[str, Market], states: Mapping[str, Market], removed: str | Iterable[str]
+) -> tuple[dict[str, Market], dict[str, Market | None], dict[str, Market]]:
+    """Return markets with new states and without some; what the states replace, None for new ones; and what is gone."""
+    following, ids = markets.copy(), [removed] if isinstance(removed, str) else removed
+    gone = {market_id: following.pop(market_id) for market_id in ids if market_id in following}
+    replaced = {market_id: following.get(market_id) for market_id in states}
+    following.update(states)
+    return following, replaced, gone

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 import networkx as nx
 
-from routing_engine.model import Market, Token
+from routing_engine.market import Market
+from routing_engine.model import Token
 
 
 def build_multi_digraph(markets: Iterable[Market]) -> nx.MultiDiGraph[Token]:

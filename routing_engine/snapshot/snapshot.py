@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from routing_engine import formats
 from routing_engine.formats import Contents, summarise_refused
-from routing_engine.model import Market, Token, Transfers
+from routing_engine.frames.column import Column
+from routing_engine.frames.directions import describe_directions
+from routing_engine.frames.table import Table
+from routing_engine.market import Market
+from routing_engine.model import Token
 from routing_engine.reference.token_table import TokenTable
 from routing_engine.snapshot.chain_numbers import read_chain_numbers, read_moment
 from routing_engine.snapshot.content_hash import DIGEST_BYTES, MarketsHash
-from routing_engine.snapshot.market_ids import map_by_id
+from routing_engine.snapshot.market_ids import map_by_id, replace_markets
+from routing_engine.token_fields import Transfers
 from routing_engine.values import seal
 
 if TYPE_CHECKING:
@@ -28,8 +33,8 @@ MOMENT = ("gas_prices", "blocks", "taken_at", "refused")  # what a snapshot know
 
 
 @seal
-class Snapshot:
-    """Markets, gas prices and block numbers that belong together.
+class Snapshot(Table):
+    """Markets, gas prices and block numbers that belong together; as a table, a row for each direction of a market.
 
     Snapshots are equal when their `id` is: when markets and gas prices are, which is all that routes depend on.
 
@@ -142,14 +147,7 @@ class Snapshot:
             If two new states have one id, naming it, or what is given is no market.
         """
         states = map_by_id(changed)
-        markets = self._markets.copy()
-        replaced: dict[str, Market | None] = {}
-        for market_id in [removed] if isinstance(removed, str) else removed:
-            if market_id in markets:
-                replaced[market_id] = markets.pop(market_id)
-        is_same_set = not replaced and markets.keys() >= states.keys()
-        replaced = {market_id: markets.get(market_id) for market_id in states} | replaced
-        markets.update(states)
+        markets, replaced, gone = replace_markets(self._markets, states, removed)
         following = Snapshot(
             (),
             gas_prices={**self.gas_prices, **read_chain_numbers("gas_prices", gas_prices)},
@@ -157,8 +155,8 @@ class Snapshot:
             taken_at=self.taken_at if taken_at is None else taken_at,
             refused=self.refused,
         )
-        following._fill(markets, self._hash.follow(markets, replaced))
-        if is_same_set:
+        following._fill(markets, self._hash.follow(markets, replaced | gone))
+        if not gone and len(markets) == len(self._markets):
             vars(following).update(_before=weakref.ref(self), _states=tuple(states.values()))
         return following
 
@@ -208,6 +206,10 @@ class Snapshot:
         """
         return self.tokens.find(name)
 
+    def columns(self) -> tuple[Column, ...]:
+        """Return a row for each direction of each market; see `Table`."""
+        return describe_directions(self.markets.values())
+
     def to_networkx(self) -> nx.MultiDiGraph[Token]:
         """Return tokens as nodes and markets as parallel edges.
 
@@ -229,9 +231,7 @@ class Snapshot:
         return {name: dict(each) if isinstance(each, Mapping) else each for name, each in found.items()}
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        return self.id == other.id if isinstance(other, Snapshot) else NotImplemented
+        return self is other or (self.id == other.id if isinstance(other, Snapshot) else NotImplemented)
 
     def __hash__(self) -> int:
         return hash(self.id)

@@ -14,9 +14,10 @@ from adapters.rpc.multicall import MULTICALL3
 from routing_engine.amm.cryptoswap.exchange import Method
 from routing_engine.amm.stableswap import Product
 from routing_engine.errors import QuoteRefused
+from routing_engine.market import Market
 from routing_engine.markets import CryptoSwapPool, StableSwapPool
 from routing_engine.markets.stableswap.pool import Accounting
-from routing_engine.model import NATIVE_ADDRESS, Market, Token
+from routing_engine.model import NATIVE_ADDRESS, Token
 from tests.support.scripts import Script, adapter_of, address, token
 from tests.unit.amm.test_cryptoswap_vectors import POOLS as CRYPTO_POOLS
 

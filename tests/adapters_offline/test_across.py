@@ -13,7 +13,8 @@ from adapters.bridges.across.adapter import AcrossAdapter, read_directions, read
 from adapters.bridges.common import Direction
 from adapters.http.json_fields import Field
 from adapters.testing import ReplayClient, check_adapter
-from routing_engine.model import Limits, Token
+from routing_engine.market import Limits
+from routing_engine.model import Token
 from routing_engine.reference import token_registry
 from tests.adapters_offline.conftest import Samples
 

@@ -10,7 +10,8 @@ from adapters.base import BadPayload, Declined
 from adapters.bridges.cctp.adapter import CctpAdapter, get_domain, read_allowance, read_lanes
 from adapters.bridges.common import Direction
 from adapters.testing import ReplayClient, check_adapter
-from routing_engine.model import UNLIMITED, Token
+from routing_engine.market import UNLIMITED
+from routing_engine.model import Token
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 from tests.adapters_offline.conftest import Samples

@@ -12,7 +12,8 @@ from adapters.base import BadPayload, Declined
 from adapters.bridges.common import Direction
 from adapters.bridges.hop import HopAdapter, Quote, read_lane, read_quote
 from adapters.testing import ReplayClient, check_adapter
-from routing_engine.model import Limits, Token
+from routing_engine.market import Limits
+from routing_engine.model import Token
 from routing_engine.reference import token_registry
 from tests.adapters_offline.conftest import Samples
 

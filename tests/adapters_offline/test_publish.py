@@ -26,7 +26,7 @@ from adapters.feed.codec import (
 )
 from adapters.feed.state import SourceReport, State
 from routing_engine import Snapshot
-from routing_engine.model import Market
+from routing_engine.market import Market
 from tests.support.markets import market_of
 from tests.support.memory_board import MemoryBoard
 from tests.support.redis_server import redis_server

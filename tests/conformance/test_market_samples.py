@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.market_kinds import Sample, amount_across, laddered_pool, samples
+from routing_engine.market import Market
 from routing_engine.markets import ConstantProductPool, NativeWrap, installed_kinds
 from routing_engine.markets.common.canonical_text import TextWriter, write_canonical_text
-from routing_engine.model import Market
 
 
 def test_every_kind_is_measured() -> None:

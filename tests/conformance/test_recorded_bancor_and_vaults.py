@@ -12,8 +12,8 @@ import pytest
 from adapters.testing import check_market
 from routing_engine.markets import BancorPool, pool_readers
 from routing_engine.markets.common.pool_fields import read_tokens
-from routing_engine.model import Transfers
 from routing_engine.snapshot.snapshot import Snapshot
+from routing_engine.token_fields import Transfers
 from tests.support.tolerances import tolerances
 
 pytestmark = pytest.mark.shared_data

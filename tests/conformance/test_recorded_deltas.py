@@ -16,8 +16,8 @@ from routing_engine import Snapshot, formats
 from routing_engine.amm.concentrated.swap_loop import Swapped, swap
 from routing_engine.amm.integer_search import least_input
 from routing_engine.formats import neutral
+from routing_engine.market import Market
 from routing_engine.markets import ConcentratedPool, ConstantProductPool
-from routing_engine.model import Market
 
 pytestmark = pytest.mark.shared_data
 

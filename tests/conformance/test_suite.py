@@ -9,8 +9,8 @@ import pytest
 from adapters.testing import NotConforming, check_market
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
+from routing_engine.market import Limits
 from routing_engine.markets import ConstantProductPool
-from routing_engine.model import Limits
 from tests.support.strategies import TOKEN0, TOKEN1
 
 GOOD = {

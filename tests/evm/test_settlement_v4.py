@@ -14,8 +14,9 @@ from adapters.chain.adapter import OnChainAdapter
 from adapters.chain.tokens import ChainTokens
 from adapters.dexes.uniswap_v4 import UniswapV4
 from api.services.ledger import reading
+from routing_engine.market import Market
 from routing_engine.markets import NativeWrap
-from routing_engine.model import ZERO_ADDRESS, Market
+from routing_engine.model import ZERO_ADDRESS
 from routing_engine.reference.chains import CHAINS
 from tests.support.across import Relayers
 from tests.support.databases import Databases

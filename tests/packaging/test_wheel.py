@@ -83,7 +83,7 @@ def test_its_metadata_names_the_engine_only(site: Path) -> None:
     assert "](" not in described, "an index has none of the tree's files"
     assert {line.split(": ")[1] for line in metadata.splitlines() if line.startswith("Provides-Extra")} == {
         "cli",
-        "plot",
+        "quant",
     }
     needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra" not in line]
     assert [line.split(": ")[1].split("<")[0] for line in needed] == ["networkx", "numba", "numpy"]

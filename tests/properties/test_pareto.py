@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from routing_engine import InvalidRequest, NoRoute, Route, Router, RouteRequest, RouteResult, Side, Snapshot
 from routing_engine.graph.gas_valuation import Valuation
+from routing_engine.market import Market
 from routing_engine.markets import BridgeLane, LaneFee
-from routing_engine.model import Hop, Market, Token
+from routing_engine.model import Hop, Token
 from routing_engine.search.pareto import ParetoSet
 from tests.support.markets import brute_force, every_route, market_of, random_markets, token
 

@@ -17,8 +17,8 @@ from routing_engine import Router, RouteRequest, RouteResult, Snapshot
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph.graph import Graph
 from routing_engine.kernels.arrays import EDGE
+from routing_engine.market import Market
 from routing_engine.markets import BridgeLane, ConstantProductPool
-from routing_engine.model import Market
 from routing_engine.snapshot import content_hash
 from routing_engine.snapshot.content_hash import digest
 from tests.support.balancer_pools import linear_pools, stable_pools, v1_pools, weighted_pools

@@ -16,7 +16,8 @@ from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
 from adapters.rpc.heads import Block
 from adapters.rpc.reading import Reply, Request, Responder
 from routing_engine.errors import QuoteRefused
-from routing_engine.model import Hop, Market, Token
+from routing_engine.market import Market
+from routing_engine.model import Hop, Token
 from tests.support.chain import Chain, running_chain
 from tests.support.evm import ACTOR, FOREVER, Contract, Reverted
 from tests.support.uniswap import V2, V3, V3Pool, _v2_periphery, _v3_core

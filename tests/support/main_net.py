@@ -18,8 +18,9 @@ from adapters.dexes.uniswap_v2 import UniswapV2
 from adapters.dexes.uniswap_v3 import UniswapV3
 from adapters.http.client import JsonClient
 from adapters.rpc.endpoint_pool import RPC_LIMITS, RpcPool
+from routing_engine.market import Market
 from routing_engine.markets import NativeWrap
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 from tests.support.chain import Chain, running_chain

@@ -8,8 +8,9 @@ from itertools import combinations, permutations
 
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph.gas_valuation import Valuation
+from routing_engine.market import Market
 from routing_engine.markets import BridgeLane, ConstantProductPool, LaneFee
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search.path_search import replay

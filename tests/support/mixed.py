@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from routing_engine.amm.concentrated.tick_math import sqrt_ratio_at_tick, tick_at_sqrt_ratio
+from routing_engine.market import Market
 from routing_engine.markets import (
     BridgeLane,
     ConcentratedPool,
@@ -19,7 +20,7 @@ from routing_engine.markets import (
     StableSwapPool,
     WeightedPool,
 )
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 from routing_engine.reference.chains import CHAINS
 
 GAS_PRICES = {1: 20 * 10**9, 10: 10**9}

@@ -8,7 +8,8 @@ from itertools import combinations
 from benchmarks.peers.replay import run_merged
 from routing_engine import QuoteRefused, Route, Router, RouteRequest, Side, Token
 from routing_engine.graph.gas_valuation import Valuation
-from routing_engine.model import Hop, Market
+from routing_engine.market import Market
+from routing_engine.model import Hop
 from routing_engine.search.path_search import Edge, replay
 
 PARTS = 16

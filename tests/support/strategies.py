@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from routing_engine.amm.concentrated.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from routing_engine.amm.constant_product import MAX_RESERVE
 from routing_engine.fixed_point import WAD
+from routing_engine.market import UNLIMITED
 from routing_engine.markets import BridgeLane, ConcentratedPool, ConstantProductPool, LaneFee, NativeWrap
-from routing_engine.model import NATIVE_ADDRESS, UNLIMITED, Token
+from routing_engine.model import NATIVE_ADDRESS, Token
 
 
 def make_token(number: int, decimals: int = 18, chain_id: int = 1) -> Token:

@@ -8,6 +8,7 @@ from typing import Any
 from routing_engine.amm.ekubo.ticks import Q128
 from routing_engine.amm.stableswap import FEE_SCALE
 from routing_engine.fixed_point import PIPS, WAD
+from routing_engine.market import Market
 from routing_engine.markets import (
     BalancerLinearPool,
     BalancerStablePool,
@@ -25,7 +26,7 @@ from routing_engine.markets import (
 )
 from routing_engine.markets.fluid.pool import OFF
 from routing_engine.markets.stableswap.pool import Accounting
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 from tests.support.balancer_pools import linear_rounding, stable_rounding, v1_rounding, weighted_rounding
 from tests.support.stableswap import greatest_fee
 from tests.support.strategies import most_steps

@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from routing_engine.market import Market
 from routing_engine.markets import BridgeLane, ConcentratedPool, ConstantProductPool, NativeWrap, market_from_record
-from routing_engine.model import Market, Token, Transfers
+from routing_engine.model import Token
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 from routing_engine.reference.transfers import transfers_of
 from routing_engine.sandbox import gas_prices, sandbox_markets, usd_prices
+from routing_engine.token_fields import Transfers
 
 DAY = 86_400
 FIVE_CHAINS = (1, 10, 137, 8453, 42161)

@@ -12,7 +12,7 @@ from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.serializers import RouteWriter
 from routing_engine import InvalidRequest, Route, RouteRequest, RouteResult, Status, Unavailable
-from routing_engine.request import NO_PATH
+from routing_engine.result import NO_PATH
 
 if TYPE_CHECKING:
     from routing_engine import Router

@@ -10,13 +10,14 @@ from routing_engine.amm.integer_search import least_input
 from routing_engine.curves.curve import X0, Y0, A, Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up
+from routing_engine.market import Limits
 from routing_engine.markets.balancer.linear_curve import FORMULAS, MAIN, SHARE, WRAPPED, build_linear_pieces
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 PREMINTED = 2**112 - 1
 """All shares that will ever be: the vault holds those that are not in circulation. Balances are bound by it, too."""

@@ -21,13 +21,14 @@ from routing_engine.amm.integer_search import least_input
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
+from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.basket import BasketMarket, check_amounts, check_fee_e18
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
 from routing_engine.markets.stableswap.float_curve import build_stable_curve, build_stable_params, marginal_price
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 MAX_TOKENS = 5
 MAX_BALANCE = 2**112 - 1

@@ -24,11 +24,12 @@ from routing_engine.curves.curve import Curve
 from routing_engine.curves.shape import Shape
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up
+from routing_engine.market import Limits
 from routing_engine.markets.common.basket import BasketMarket, check_amounts
 from routing_engine.markets.common.codecs import BigInt
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 MAX_TOKENS = 8
 MAX_BALANCE = 2**128

@@ -3,7 +3,8 @@
 Most charge flat and proportional fees, and are a `BridgeLane`; Stargate, whose fee depends on the amount, is a kind of
 its own. Hop is three markets in a row: the exchange into its bridged token, the lane, and the exchange out of it.
 
-May import `amm`, `curves`, `errors`, `fixed_point`, `markets.common`, `model` and `reference`. Begin with `lane.py`.
+May import `amm`, `curves`, `errors`, `fixed_point`, `market`, `markets.common`, `model` and `reference`. Begin with
+`lane.py`.
 """
 
 from routing_engine.markets.bridges.across import across_lane

@@ -5,9 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from enum import IntEnum
 
+from routing_engine.market import UNLIMITED
 from routing_engine.markets.bridges.lane import BridgeLane, LaneFee
 from routing_engine.markets.bridges.terms import lane_id, rate_of_bps
-from routing_engine.model import UNLIMITED, Token
+from routing_engine.model import Token
 
 
 class Finality(IntEnum):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from routing_engine.market import UNLIMITED
 from routing_engine.markets.bridges.lane import BridgeLane, LaneFee
 from routing_engine.markets.bridges.terms import lane_id, rate_of_bps
-from routing_engine.model import UNLIMITED, Token
+from routing_engine.model import Token
 
 ORDER_GAS = 250_000
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import partial
 
 from routing_engine.fixed_point import BPS, WAD
+from routing_engine.market import UNLIMITED
 from routing_engine.markets.bridges.lane import BridgeLane, LaneFee
 from routing_engine.markets.bridges.terms import lane_id
-from routing_engine.model import UNLIMITED, Token
+from routing_engine.model import Token
 
 
 def hop_lanes(

@@ -11,13 +11,14 @@ import numpy as np
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import WAD, div_up, mul_div_up, rescale, rescale_up
+from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets.common.codecs import BigInt, make_row_codec
 from routing_engine.markets.common.integers import check_integers
 from routing_engine.markets.common.kind import MarketKind
 from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_fee
 from routing_engine.markets.common.record import require, to_int
 from routing_engine.markets.common.state import advance
-from routing_engine.model import UNLIMITED, Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

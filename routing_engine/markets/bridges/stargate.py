@@ -12,6 +12,7 @@ from routing_engine.amm.stargate_fee import MAX_SHARED, FeeTerms, Stretch, apply
 from routing_engine.curves.curve import X0, Y0, A, B, Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import div_up
+from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, make_codec
 from routing_engine.markets.common.integers import check_integers
@@ -20,7 +21,7 @@ from routing_engine.markets.common.one_way import OneWayMarket, itemise_native_f
 from routing_engine.markets.common.pair import check_fee
 from routing_engine.markets.common.record import Record, read_list, require, to_int
 from routing_engine.markets.common.state import advance
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 SHARED_DECIMALS = 6
 

@@ -8,8 +8,9 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from routing_engine.errors import InvalidRequest, QuoteRefused, Refusal
+from routing_engine.market import Limits
 from routing_engine.markets.common.codecs import list_codecs
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 if TYPE_CHECKING:
     from routing_engine.curves.curve import Curve

@@ -14,9 +14,10 @@ from json.encoder import encode_basestring_ascii
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeAlias
 
+from routing_engine.market import Market
 from routing_engine.markets.common.base import BaseMarket
 from routing_engine.markets.common.codecs import BY_TYPE, DIGITS, Codec, list_codecs
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 
 Write: TypeAlias = Callable[[Any], object]
 """Makes of a field's value what is filled in."""

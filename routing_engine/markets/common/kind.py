@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from routing_engine.market import Market
 from routing_engine.markets.common.base import BaseMarket
-from routing_engine.model import Market, Token
+from routing_engine.model import Token
 
 PoolReader: TypeAlias = Callable[[Mapping[str, Any], str, list[Token]], Market]
 """Takes a pool of the neutral format, the market's id and the pool's tokens; returns its market.

@@ -9,9 +9,9 @@ from typing import Any
 from routing_engine.errors import InvalidMarket, InvalidRequest
 from routing_engine.fixed_point import PIPS
 from routing_engine.markets.common.record import read, read_int, to_int
-from routing_engine.model import MAX_DECIMALS, NATIVE_ADDRESS, ZERO_ADDRESS, Token, Transfers
+from routing_engine.model import MAX_DECIMALS, NATIVE_ADDRESS, ZERO_ADDRESS, Token
 from routing_engine.reference.chains import CHAINS
-from routing_engine.token_fields import read_address
+from routing_engine.token_fields import Transfers, read_address
 
 Pool = Mapping[str, Any]
 

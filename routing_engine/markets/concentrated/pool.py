@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Self
 
@@ -17,6 +18,7 @@ from routing_engine.amm.concentrated.tick_math import (
 from routing_engine.curves.curve import A, B, Curve, invert_pieces
 from routing_engine.errors import InvalidMarket, Refusal
 from routing_engine.fixed_point import PIPS
+from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import TICKS, BigInt
 from routing_engine.markets.common.pair import PairMarket, check_fee
@@ -24,7 +26,8 @@ from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
 from routing_engine.markets.common.ticks import sum_active
 from routing_engine.markets.concentrated.curve import build_pieces, spot_price
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.markets.concentrated.positions import Position, Price, describe_state, find_spacing
+from routing_engine.model import Fee, Hop, Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -93,6 +96,42 @@ class ConcentratedPool(PairMarket):
             raise InvalidMarket("sqrt_price_x96", "is outside the contract's range; give the Q64.96 square root")
         if not 0 <= self.liquidity < 2**128:
             raise InvalidMarket("liquidity", "must be from 0 to 2**128 - 1")
+
+    @classmethod
+    def from_price(
+        cls,
+        *,
+        id: str,
+        tokens: tuple[Token, Token],
+        price: Price,
+        positions: Iterable[Position],
+        fee_pips: int = 3_000,
+        tick_spacing: int | None = None,
+        protocol: str = "uniswap_v3",
+    ) -> Self:
+        """Make a pool by hand, as people speak of one: a price, and liquidity around it.
+
+        Parameters
+        ----------
+        id, fee_pips, tick_spacing, protocol
+            As in the class; the spacing is Uniswap's for the fee where it has one.
+        tokens : (Token, Token)
+            The base and the quote, in any order of their addresses.
+        price : str, int, float or Decimal
+            Whole quote tokens for a whole base token, such as ``"2500.5"``.
+        positions : iterable of (price, price, value)
+            From which price to which, widened to the ticks around them; 0 and ``math.inf`` are the ends. The value of
+            both of its tokens at the present price is in whole quote tokens.
+
+        Raises
+        ------
+        InvalidMarket
+            Naming the field.
+        """
+        state = describe_state(tokens, price, positions, find_spacing(fee_pips, tick_spacing))
+        pool = cls(id=id, protocol=protocol, fee_pips=fee_pips, **state)
+        pool.validate()
+        return pool
 
     def validate(self) -> None:
         """Check that price, tick, liquidity and the initialised ticks agree.

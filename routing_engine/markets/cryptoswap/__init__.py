@@ -1,5 +1,5 @@
 """Curve's crypto pools.
 
-May import `amm`, `curves`, `errors`, `fixed_point`, `markets.common`, `markets.stableswap` and `model`. Begin with
-`pool.py`.
+May import `amm`, `curves`, `errors`, `fixed_point`, `market`, `markets.common`, `markets.stableswap` and `model`.
+Begin with `pool.py`.
 """

@@ -19,6 +19,7 @@ from routing_engine.amm.integer_search import least_input
 from routing_engine.amm.stableswap import FEE_SCALE, UINT256
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.basket import BasketMarket, check_amounts
 from routing_engine.markets.common.closed import CLOSED_CURVE
@@ -26,7 +27,7 @@ from routing_engine.markets.common.codecs import BigInt, Codec, Tokens
 from routing_engine.markets.common.record import Record, read, read_ints
 from routing_engine.markets.common.state import advance
 from routing_engine.markets.cryptoswap.direction import CryptoDirection
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 
 def _put_profit(record: dict[str, Any], _: str, profit: Profit | None) -> None:

@@ -1,4 +1,4 @@
 """Ekubo pools.
 
-May import `amm`, `curves`, `errors`, `markets.common` and `model`. Begin with `pool.py`.
+May import `amm`, `curves`, `errors`, `market`, `markets.common` and `model`. Begin with `pool.py`.
 """

@@ -20,6 +20,7 @@ from routing_engine.amm.ekubo.ticks import (
 from routing_engine.amm.integer_search import least_input
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
+from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.closed import CLOSED_PIECES
 from routing_engine.markets.common.codecs import TICKS, BigInt
@@ -28,7 +29,7 @@ from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
 from routing_engine.markets.common.ticks import sum_active
 from routing_engine.markets.ekubo.curve import build_pieces, spot_price
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

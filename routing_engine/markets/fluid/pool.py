@@ -11,6 +11,7 @@ from routing_engine.amm.fluid import Breach, Reserves, Split, adjust, move, unad
 from routing_engine.curves.curve import A, B, Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import PIPS, mul_div_up
+from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.closed import CLOSED_PIECES
 from routing_engine.markets.common.codecs import BigInt, make_joint_codec
@@ -18,7 +19,7 @@ from routing_engine.markets.common.pair import PairMarket, check_fee
 from routing_engine.markets.common.record import require
 from routing_engine.markets.common.state import advance
 from routing_engine.markets.fluid.direction import FluidDirection
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 Quad: TypeAlias = tuple[int, int, int, int]
 Pair: TypeAlias = tuple[int, int]

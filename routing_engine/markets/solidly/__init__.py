@@ -1,4 +1,4 @@
 """Pools of the Solidly family.
 
-May import `amm`, `curves`, `errors`, `fixed_point`, `markets.common` and `model`. Begin with `pool.py`.
+May import `amm`, `curves`, `errors`, `fixed_point`, `market`, `markets.common` and `model`. Begin with `pool.py`.
 """

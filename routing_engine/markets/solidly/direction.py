@@ -20,7 +20,7 @@ from routing_engine.amm.solidly import (
     stable_amount_out,
 )
 from routing_engine.fixed_point import WAD, div_up
-from routing_engine.model import UNLIMITED
+from routing_engine.market import UNLIMITED
 
 BPS_PER_WHOLE = 10_000
 GAPS = 1_000

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Self
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import Refusal
 from routing_engine.fixed_point import PIPS
+from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.codecs import BigInt, make_codec
 from routing_engine.markets.common.pair import PairMarket, check_fee
@@ -15,7 +16,7 @@ from routing_engine.markets.common.record import read_int, require
 from routing_engine.markets.common.state import advance
 from routing_engine.markets.solidly.curve import build_curve, find_price
 from routing_engine.markets.solidly.direction import Fork, SolidlyDirection, make_direction
-from routing_engine.model import UNLIMITED, Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 ZERO_OR_ONE = make_codec(int, lambda record, field: bool(read_int(record, field)))
 

@@ -11,13 +11,14 @@ from routing_engine.amm.stableswap import FEE_SCALE, MAX_COINS, UINT256, Product
 from routing_engine.curves.curve import Curve
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD
+from routing_engine.market import Limits
 from routing_engine.markets.common.base import CLOSED
 from routing_engine.markets.common.basket import BasketMarket, check_amounts
 from routing_engine.markets.common.closed import CLOSED_CURVE
 from routing_engine.markets.common.state import advance
 from routing_engine.markets.stableswap.curve import build_curve, find_price
 from routing_engine.markets.stableswap.direction import Sale, StableDirection
-from routing_engine.model import Fee, Hop, Limits, Token
+from routing_engine.model import Fee, Hop, Token
 
 
 class Accounting(StrEnum):

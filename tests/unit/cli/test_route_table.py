@@ -9,7 +9,8 @@ from rich.console import Console
 from routing_engine.certificate import Certificate
 from routing_engine.cli.route_table import tables
 from routing_engine.model import Fee, Hop
-from routing_engine.request import RouteRequest, RouteResult, Status
+from routing_engine.request import RouteRequest
+from routing_engine.result import RouteResult, Status
 from routing_engine.route import Route, Side
 from tests.support.markets import token
 

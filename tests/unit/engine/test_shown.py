@@ -15,7 +15,7 @@ from routing_engine import Route, Router, RouteRequest, RouteResult, Side, Snaps
 from routing_engine.certificate import Certificate
 from routing_engine.model import Token
 from routing_engine.objective import OBJECTIVES, OrderName
-from routing_engine.request import Status
+from routing_engine.result import Status
 from routing_engine.route import SideName
 from tests.support.markets import token
 from tests.unit.engine.test_route import NETWORK, hop

@@ -13,7 +13,7 @@ from routing_engine.errors import BadMarketFile
 from routing_engine.fixed_point import WAD
 from routing_engine.formats.neutral import parse
 from routing_engine.markets import NativeWrap
-from routing_engine.model import Transfers
+from routing_engine.token_fields import Transfers
 
 OWN = "0x" + "f" * 40
 WEIGHTS = ("0.5", "0.25", "0.25")

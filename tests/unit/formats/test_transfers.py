@@ -14,8 +14,9 @@ from routing_engine import BadMarketFile, Router, RouteRequest, Snapshot, format
 from routing_engine.cli.app import cli
 from routing_engine.formats import Contents
 from routing_engine.markets import ConstantProductPool
-from routing_engine.model import Token, Transfers
+from routing_engine.model import Token
 from routing_engine.reference.transfers import transfers_of
+from routing_engine.token_fields import Transfers
 
 DAI = {"address": "0x6b175474e89094c44da98b954eedeac495271d0f", "symbol": "DAI", "decimals": 18}
 TAXED = {"address": "0x" + "7" * 40, "symbol": "TAX", "decimals": 18, "tax_bps": 100}

@@ -9,8 +9,8 @@ import pytest
 from adapters.testing import check_market
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD
+from routing_engine.market import Limits
 from routing_engine.markets import BalancerLinearPool
-from routing_engine.model import Limits
 from tests.support.strategies import make_token
 
 USDC, WRAPPED, SHARE = make_token(1, decimals=6), make_token(2, decimals=6), make_token(3)

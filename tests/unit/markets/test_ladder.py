@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.market import Limits
 from routing_engine.markets import LadderMarket, Level
-from routing_engine.model import Limits
 from tests.support.strategies import TOKEN0, TOKEN1, make_token
 
 LADDER = LadderMarket(

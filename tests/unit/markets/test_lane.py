@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.market import UNLIMITED
 from routing_engine.markets import BridgeLane, LaneFee
-from routing_engine.model import UNLIMITED
 from tests.support.strategies import make_token
 
 SIX, EIGHTEEN = make_token(1, decimals=6), make_token(2, decimals=18, chain_id=56)

@@ -10,8 +10,9 @@ from routing_engine.amm.concentrated.tick_math import sqrt_ratio_at_tick
 from routing_engine.amm.constant_product import MAX_RESERVE
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import Q96
+from routing_engine.market import UNLIMITED
 from routing_engine.markets import ConcentratedPool, ConstantProductPool, NativeWrap
-from routing_engine.model import NATIVE_ADDRESS, UNLIMITED, Token
+from routing_engine.model import NATIVE_ADDRESS, Token
 from tests.support.strategies import TOKEN0, TOKEN1, make_token
 
 L = 10**18

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from routing_engine.errors import InvalidMarket, QuoteRefused
+from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets.bridges import Finality, across_lane, canonical_lane, cctp_lane, debridge_lane, hop_lanes
 from routing_engine.markets.bridges.canonical import CHALLENGE_PERIOD_S
-from routing_engine.model import NATIVE_ADDRESS, UNLIMITED, Limits
+from routing_engine.model import NATIVE_ADDRESS
 from tests.support.strategies import make_token
 
 USDC, THERE = make_token(1, 6), make_token(2, 6, chain_id=42161)

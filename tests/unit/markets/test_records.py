@@ -8,6 +8,7 @@ import pytest
 
 from routing_engine.errors import InvalidMarket
 from routing_engine.fixed_point import Q96
+from routing_engine.market import UNLIMITED
 from routing_engine.markets import (
     BridgeLane,
     ConcentratedPool,
@@ -17,7 +18,7 @@ from routing_engine.markets import (
     installed_kinds,
     market_from_record,
 )
-from routing_engine.model import NATIVE_ADDRESS, UNLIMITED, Token
+from routing_engine.model import NATIVE_ADDRESS, Token
 from tests.support.strategies import TOKEN0, TOKEN1, make_token
 
 NATIVE = Token(chain_id=1, address=NATIVE_ADDRESS, symbol="ETH", decimals=18)

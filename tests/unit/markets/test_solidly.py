@@ -8,8 +8,8 @@ import pytest
 
 from routing_engine.amm.constant_product import MAX_RESERVE
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.market import UNLIMITED, Limits
 from routing_engine.markets import ConstantProductPool, Fork, SolidlyPool, market_from_record
-from routing_engine.model import UNLIMITED, Limits
 from tests.support.solidly import DOLA_TO_USDBC, DOLA_USDBC, TBTC_TO_WETH, TBTC_WETH
 from tests.support.strategies import make_token
 

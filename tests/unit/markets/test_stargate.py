@@ -8,8 +8,8 @@ import pytest
 
 from routing_engine.amm.stargate_fee import MAX_SHARED, FeeTerms, Stretch, apply_fee, stretches
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.market import Limits
 from routing_engine.markets import StargateLane, market_from_record
-from routing_engine.model import Limits
 from tests.support.strategies import make_token
 
 HERE, THERE = make_token(1, 18), make_token(2, 6, chain_id=10)

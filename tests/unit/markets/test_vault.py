@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from routing_engine.amm.vault import best_rate
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
+from routing_engine.market import UNLIMITED
 from routing_engine.markets.vault import Vault
-from routing_engine.model import UNLIMITED
 from tests.support.strategies import magnitudes, make_token
 
 USDC, SUSDC = make_token(1, 6), make_token(2, 18)

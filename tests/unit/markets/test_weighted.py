@@ -9,8 +9,8 @@ import pytest
 from adapters.testing import check_market
 from routing_engine.errors import InvalidMarket, QuoteRefused, Refusal
 from routing_engine.fixed_point import WAD
+from routing_engine.market import Limits
 from routing_engine.markets import WeightedPool, market_from_record
-from routing_engine.model import Limits
 from tests.support.balancer_pools import weighted_rounding
 from tests.support.strategies import make_token
 
