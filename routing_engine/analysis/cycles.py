@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from routing_engine.analysis.best_amount import find_best_amount
@@ -35,10 +35,10 @@ class Cycle:
 
     Parameters
     ----------
-    token : Token
-        Where it begins and ends.
-    market_ids : tuple of str
-        In order.
+    tokens : tuple of Token
+        In order; the last leads back to the first.
+    protocols, market_ids : tuple of str
+        From each token to the next.
     spot_gain_bps : float
         What a vanishing amount gains, fees included.
     path : Path or None
@@ -49,12 +49,23 @@ class Cycle:
         Whether gas prices and reference prices were known.
     """
 
-    token: Token
+    tokens: tuple[Token, ...]
+    protocols: tuple[str, ...]
     market_ids: tuple[str, ...]
     spot_gain_bps: float
     path: Path | None
     gas_cost: int = 0
     is_gas_priced: bool = False
+
+    @property
+    def token(self) -> Token:
+        """Where it begins and ends."""
+        return self.tokens[0]
+
+    @property
+    def loop(self) -> str:
+        """Symbols in order, such as ``WETH → USDC → WETH``."""
+        return " → ".join(token.symbol for token in (*self.tokens, self.token))
 
     @property
     def profit(self) -> int:
@@ -107,7 +118,8 @@ class Cycles(Table):
         return (
             Column("token", Kind.TEXT, [str(token) for token in tokens]),
             Column("key", Kind.TEXT, [token.key for token in tokens], is_detail=True),
-            Column("path", Kind.TEXT, [str(cycle.path) if cycle.path else "" for cycle in self.cycles]),
+            Column("loop", Kind.TEXT, [cycle.loop for cycle in self.cycles]),
+            Column("protocols", Kind.TEXT, [" ".join(cycle.protocols) for cycle in self.cycles], is_detail=True),
             Column("market_ids", Kind.TEXT, [" ".join(each.market_ids) for each in self.cycles], is_detail=True),
             Column("spot_gain_bps", Kind.NUMBER, [cycle.spot_gain_bps for cycle in self.cycles], unit="bps"),
             *describe_amounts("amount_in", amounts, tokens),
@@ -174,17 +186,20 @@ def find_cycles(
 
 def _judge(loop: Loop, gain: float, valuation: Valuation) -> Cycle:
     """Find the best amount of a loop and replay it."""
-    token = loop[0].token_in
-    limits = loop[0].market.limits(token, loop[0].token_out)
+    first = loop[0]
+    limits = first.market.limits(first.token_in, first.token_out)
     amount = find_best_amount(partial(_measure, loop), limits.min_amount_in, limits.max_amount_in)
-    ids, gain_bps = tuple(each.market.id for each in loop), math.expm1(gain) * BPS
+    cycle = Cycle(
+        tokens=tuple(each.token_in for each in loop),
+        protocols=tuple(each.market.protocol for each in loop),
+        market_ids=tuple(each.market.id for each in loop),
+        spot_gain_bps=math.expm1(gain) * BPS,
+        path=None,
+    )
     if amount is None:
-        return Cycle(token=token, market_ids=ids, spot_gain_bps=gain_bps, path=None)
+        return cycle
     priced = valuation.build_route(Side.EXACT_IN, _replay(loop, amount))
-    return Cycle(
-        token=token, market_ids=ids, spot_gain_bps=gain_bps, path=Path(priced.hops),
-        gas_cost=priced.gas_cost_out, is_gas_priced=priced.gas_priced,
-    )  # fmt: skip
+    return replace(cycle, path=Path(priced.hops), gas_cost=priced.gas_cost_out, is_gas_priced=priced.gas_priced)
 
 
 def _measure(loop: Loop, amount: int) -> int | None:

@@ -15,6 +15,7 @@ import click
 
 from routing_engine import __version__
 from routing_engine.cli import EXIT_USAGE
+from routing_engine.cli.analysis_commands import analyse
 from routing_engine.cli.batch_command import batch
 from routing_engine.cli.contributed import add_contributed
 from routing_engine.cli.replay_command import replay
@@ -58,6 +59,7 @@ cli.add_command(snapshot)
 cli.add_command(route)
 cli.add_command(batch)
 cli.add_command(replay)
+cli.add_command(analyse)
 cli.add_command(warm)
 add_contributed(cli)
 

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from routing_engine.amounts import parse_decimal, parse_units, write_duration
-from routing_engine.cli.search_options import SearchOptions, as_option, ready_router, search_options
+from routing_engine.amounts import parse_units, write_duration
+from routing_engine.cli.search_options import (
+    SearchOptions,
+    as_option,
+    find_token,
+    parse_amount,
+    ready_router,
+    search_options,
+)
 from routing_engine.cli.terminal import (
     CSV,
     JSON,
@@ -129,7 +136,7 @@ def _request(options: Options, market: Snapshot) -> RouteRequest:
     from routing_engine.request import RouteRequest
     from routing_engine.route import Side
 
-    token_in, token_out = _token(market, options.token_in, "--from"), _token(market, options.token_out, "--to")
+    token_in, token_out = find_token(market, options.token_in, "--from"), find_token(market, options.token_out, "--to")
     fixed = token_out if options.exact_out else token_in
     try:
         return RouteRequest(
@@ -145,17 +152,10 @@ def _request(options: Options, market: Snapshot) -> RouteRequest:
         raise as_option(named) from error
 
 
-def _token(market: Snapshot, name: str, option: str) -> Token:
-    try:
-        return market.token(name)
-    except InvalidRequest as error:
-        raise type(error)(option, error.message) from error
-
-
 def _amount(options: Options, token: Token) -> int:
     if options.units:
         return parse_units(options.amount, "--amount")
-    return parse_decimal(options.amount, token.decimals, "--amount", str(token))
+    return parse_amount(options.amount, token)
 
 
 def _gas_notes(best: Route, gas_prices: dict[int, int]) -> Iterable[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from routing_engine.amounts import parse_decimal
 from routing_engine.cli.gas_options import parse_gas_prices
 from routing_engine.cli.terminal import working
 from routing_engine.errors import InvalidRequest
@@ -15,6 +16,7 @@ from routing_engine.objective import OBJECTIVES
 from routing_engine.request import DEFAULT_MAX_HOPS, MAX_HOPS, MAX_SPLITS
 
 if TYPE_CHECKING:
+    from routing_engine.model import Token
     from routing_engine.router import Router
     from routing_engine.snapshot.snapshot import Snapshot
 
@@ -95,6 +97,31 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def find_token(market: Snapshot, name: str, option: str) -> Token:
+    """Return the market's token of a name; an error names the option.
+
+    Raises
+    ------
+    InvalidRequest
+        If there is none, or there are several.
+    """
+    try:
+        return market.token(name)
+    except InvalidRequest as error:
+        raise type(error)(option, error.message) from error
+
+
+def parse_amount(text: str, token: Token) -> int:
+    """Return whole tokens, as typed, in smallest units.
+
+    Raises
+    ------
+    InvalidRequest
+        If it is no amount, or finer than the token's smallest unit.
+    """
+    return parse_decimal(text, token.decimals, "--amount", str(token))
 
 
 def as_option(error: InvalidRequest) -> InvalidRequest:

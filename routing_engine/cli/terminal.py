@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -100,6 +100,20 @@ def working(what: str) -> Iterator[None]:
 
     with Console(stderr=True, markup=False).status(printable(what)):
         yield
+
+
+@contextmanager
+def show_progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Give something to tell how many are done, and of how many; None where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True, markup=False), transient=True) as bar:
+        task = bar.add_task(printable(what), total=None)
+        yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
 def note(message: str) -> None:

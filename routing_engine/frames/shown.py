@@ -10,7 +10,7 @@ ROWS = 20
 """More would push what stands around the table off the screen."""
 
 DIGITS = 6
-LONGEST, START, END = 24, 12, 6
+LONGEST, START, END = 36, 12, 6
 """Characters of a text, and which are kept of a longer one: hashes differ there."""
 
 
@@ -33,7 +33,7 @@ def describe_hidden(columns: Sequence[Column], shown: Sequence[Column]) -> str:
     """Say how many rows and columns are not shown, and how to have them; empty where all are."""
     hidden = {"rows": max(0, len(columns[0].values) - ROWS), "columns": len(columns) - len(shown)}
     parts = [f"{count:,} more {noun}" for noun, count in hidden.items() if count]
-    return f"{' and '.join(parts)} in to_frame()" if parts else ""
+    return f"… {' and '.join(parts)}: to_frame(), or --format csv" if parts else ""
 
 
 def is_numeric(column: Column) -> bool:
@@ -42,4 +42,6 @@ def is_numeric(column: Column) -> bool:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:START]}…{text[-END:]}"
+    """Cut a text, and replace what could steer a terminal: names come from files and chains."""
+    printable = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return printable if len(text) <= LONGEST else f"{printable[:START]}…{printable[-END:]}"

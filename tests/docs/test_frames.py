@@ -1,4 +1,4 @@
-"""What the document on tables shows is what comes out."""
+"""What the documents on tables and on analysis show is what comes out."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "frames.md"
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_its_examples_print_what_it_shows() -> None:
-    text = DOCUMENT.read_text()
+@pytest.mark.parametrize("name", ["frames.md", "analysis.md"])
+def test_the_examples_print_what_is_shown(name: str) -> None:
+    text = (DOCS / name).read_text()
     names: dict[str, object] = {}
     printed = StringIO()
     with redirect_stdout(printed):
         for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-            exec(compile(block, str(DOCUMENT), "exec"), names)
+            exec(compile(block, name, "exec"), names)
     shown = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
     assert printed.getvalue() == "".join(shown)

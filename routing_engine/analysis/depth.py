@@ -1,0 +1,144 @@
+"""How much of a pair can be traded before its price is worse by so much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from routing_engine.errors import InvalidRequest
+from routing_engine.fixed_point import BPS
+from routing_engine.frames.column import Column, Kind
+from routing_engine.frames.table import Table
+from routing_engine.frames.tokens import describe_amounts
+from routing_engine.market import UNLIMITED
+from routing_engine.model import Token
+from routing_engine.request import RouteRequest
+from routing_engine.resolution import resolve
+from routing_engine.route import Route
+from routing_engine.router import Router
+from routing_engine.values import seal
+
+LEVELS_BPS = (1.0, 5.0, 10.0, 50.0, 100.0, 500.0)
+GROWTH = 4
+"""By so much sizes grow until the price is worse than the last level."""
+
+STEPS = 12
+"""Halvings between two sizes: to a thousandth."""
+
+FIRST_VALUE = 1e15
+"""Of the first size, in the reference prices' unit: a thousandth of Ethereum's coin."""
+
+
+@seal
+@dataclass(frozen=True, slots=True, repr=False)
+class Depth(Table):
+    """The largest amounts whose average price is not worse than the best price by more than each level.
+
+    Parameters
+    ----------
+    best_price : float
+        Whole tokens out per whole token in: the best that any size gets, after fees and before gas.
+    levels : tuple of (float, Route)
+        Bps, and the route of the largest amount.
+    """
+
+    token_in: Token
+    token_out: Token
+    best_price: float
+    levels: tuple[tuple[float, Route], ...]
+
+    def columns(self) -> tuple[Column, ...]:
+        """Return a row for each level; see `Table`."""
+        routes = [route for _, route in self.levels]
+        given, taken = [self.token_in] * len(routes), [self.token_out] * len(routes)
+        return (
+            Column("impact_bps", Kind.NUMBER, [level for level, _ in self.levels], unit="bps"),
+            *describe_amounts("amount_in", [route.amount_in for route in routes], given),
+            *describe_amounts("amount_out", [route.amount_out for route in routes], taken),
+            Column("markets", Kind.COUNT, [len(route.hops) for route in routes]),
+        )
+
+    def __repr__(self) -> str:
+        return f"Depth({self.token_in} to {self.token_out}: {self.best_price:.6g} at best, {len(self.levels)} levels)"
+
+
+def measure_depth(
+    router: Router,
+    token_in: Token | str,
+    token_out: Token | str,
+    *,
+    levels_bps: Sequence[float] = LEVELS_BPS,
+    **options: Any,
+) -> Depth:
+    """Find the largest amounts that lose no more than given parts to their own size.
+
+    Parameters
+    ----------
+    router : Router
+        On the snapshot.
+    token_in, token_out : Token or str
+        The pair, in the direction of the trade.
+    levels_bps : sequence of float
+        Losses against the best price, above 0.
+    **options
+        Further fields of `RouteRequest`. Certificates are left out unless asked for.
+
+    Raises
+    ------
+    InvalidRequest
+        If a level is not above 0 and below 10,000, or a token or an option is none.
+    NoRoute, InsufficientLiquidity
+        If nothing can be traded at all.
+    """
+    if not levels_bps or not all(0 < level < BPS for level in levels_bps):
+        raise InvalidRequest("levels_bps", f"must be above 0 and below {BPS:,}, not {levels_bps!r}")
+    request = RouteRequest(token_in=token_in, token_out=token_out, amount=1, **{"certify": False, **options})
+    tried = _try_sizes(router, request, max(levels_bps))
+    best = max(route.price for _, route in tried)
+    levels = []
+    for level in sorted(levels_bps):
+        least = best * (1 - level / BPS)
+        inside = [n for n, (_, route) in enumerate(tried) if route.price >= least]
+        levels.append((float(level), _refine(router, request, tried, max(inside), least)))
+    first = tried[0][1]
+    return Depth(first.token_in, first.token_out, best, tuple(levels))
+
+
+def _try_sizes(router: Router, request: RouteRequest, level: float) -> list[tuple[int, Route]]:
+    """Return sizes and their routes, until the price is worse than a level, or nothing serves."""
+    request = resolve(request, router.snapshot, router.graph)
+    token = request.token_in
+    price = float(router.graph.prices[router.graph.index[token]])
+    amount = max(1, int(FIRST_VALUE / price)) if price > 0 else 10**token.decimals
+    tried: list[tuple[int, Route]] = []
+    while amount <= UNLIMITED:
+        result = router.find_routes(replace(request, amount=amount))
+        if not result.routes:
+            if not tried:
+                result.best()
+            break
+        tried.append((amount, result.best()))
+        best = max(route.price for _, route in tried)
+        if tried[-1][1].price < best * (1 - level / BPS):
+            break
+        amount *= GROWTH
+    return tried
+
+
+def _refine(
+    router: Router, request: RouteRequest, tried: Sequence[tuple[int, Route]], place: int, least: float
+) -> Route:
+    """Return the route of the largest amount whose price is not below `least`, from a size that has one to the next."""
+    low, found = tried[place]
+    high = tried[place + 1][0] if place + 1 < len(tried) else low * GROWTH
+    for _ in range(STEPS):
+        middle = (low + high) // 2
+        if middle in (low, high):
+            break
+        result = router.find_routes(replace(request, amount=middle))
+        if result.routes and result.best().price >= least:
+            low, found = middle, result.best()
+        else:
+            high = middle
+    return found
