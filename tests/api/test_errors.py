@@ -179,3 +179,11 @@ def test_nesting_is_bounded_whatever_the_interpreter_allows() -> None:
     finally:
         sys.setrecursionlimit(before)
     assert parse_object('{"a": "' + "[" * 1_000 + '"}') == {"a": "[" * 1_000}
+
+
+def test_a_body_of_just_the_limit_is_taken(probe: FlaskClient, assert_error: Check) -> None:
+    text, limit = json.dumps(body()), 64 * 1024
+    for size, status in ((limit, 200), (limit + 1, 413)):
+        answer = probe.post(URL, data=text.ljust(size), content_type="application/json")
+        assert answer.status_code == status
+    assert_error(answer, 413, {})

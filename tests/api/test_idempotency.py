@@ -194,3 +194,8 @@ def test_a_stored_answer_is_encrypted(shop: Shop) -> None:
     with shop.resources.database.read() as session:
         stored = session.scalars(select(IdempotencyKey.response_body)).one()
     assert answer["payment_order_id"] not in stored
+
+
+def test_a_key_of_255_characters_is_taken(shop: Shop) -> None:
+    first, again = (shop.post(PATH, LINK, Idempotency_Key="x" * 255) for _ in range(2))
+    assert (first.status_code, again.data) == (200, first.data)

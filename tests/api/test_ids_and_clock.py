@@ -53,3 +53,8 @@ def test_a_clock_refuses_a_moment_without_a_zone() -> None:
 
 def test_the_system_clock_is_in_utc() -> None:
     assert SystemClock().now().tzinfo is UTC
+
+
+def test_each_kind_of_id_has_the_prefix_of_the_interface() -> None:
+    kinds = (IdPrefix.ORDER, IdPrefix.SUBSCRIPTION, IdPrefix.EVENT, IdPrefix.ROUTE, IdPrefix.QUOTE)
+    assert [make_id(kind, NOON).partition("_")[0] for kind in kinds] == ["po", "ep", "evt", "rt", "qt"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 
 import pytest
 from eth_utils.address import is_checksum_address, to_checksum_address
@@ -117,3 +118,17 @@ def test_a_title_that_nobody_sees_is_refused(shop: Shop, assert_error: Callable[
 def test_titles_of_all_scripts_are_taken(shop: Shop, title: str) -> None:
     order_id = shop.create(line_items=[{"title": title, "quantity": 1}])
     assert shop.order(order_id)["line_items"][0]["title"] == title
+
+
+def test_the_timeline_is_in_the_order_of_what_happened(shop: Shop) -> None:
+    order_id = shop.create()
+    shop.wait(5)
+    shop.simulate(order_id, "underpay")
+    shop.wait(5)
+    shop.post(f"/api/v1/payment/{order_id}/cancel")
+    rows = shop.order(order_id)["timeline"]
+    assert [set(row) for row in rows] == [{"status", "status_reason", "at", "transaction_hash"}] * 3
+    assert [row["status"] for row in rows] == ["created", "processing", "cancelled"]
+    moments = [datetime.fromisoformat(row["at"]) for row in rows]
+    assert moments[0] < moments[1] < moments[2]
+    assert [bool(row["transaction_hash"]) for row in rows] == [False, True, True]

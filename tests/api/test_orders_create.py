@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -359,3 +360,24 @@ def test_a_refused_link_leaves_nothing(shop: Shop) -> None:
     shop.post(PATH, {**LINK, "order_price": price(currency="XYZ")})
     with shop.resources.database.read() as session:
         assert session.scalar(select(func.count()).select_from(WebhookEvent)) == 0
+
+
+@pytest.mark.parametrize("quantity", [1, 1_000_000])
+@pytest.mark.parametrize("decimals", [0, 36])
+def test_everything_at_its_bounds_is_taken(shop: Shop, quantity: int, decimals: int) -> None:
+    long = {"title": "x" * 200, "description": "y" * 800, "quantity": quantity}
+    start, room = "https://img.example/", 16_384
+    metadata: dict[str, str] = {f"{number:02}": "" for number in range(50)}
+    metadata["00"] = "z" * (room - len(json.dumps(metadata, separators=(",", ":"))))
+    made = shop.create(
+        line_items=[{**long, "image_url": start + "i" * (2048 - len(start))}, *[{"title": "t", "quantity": 1}] * 99],
+        order_price=price(decimals=decimals),
+        success_callback_url=start + "s" * (2048 - len(start)),
+        metadata=metadata,
+    )
+    order = shop.order(made)
+    assert len(order["line_items"]) == 100
+    assert order["metadata"] == metadata
+    assert (len(order["success_callback_url"]), len(order["line_items"][0]["image_url"])) == (2048, 2048)
+    one_more = shop.post(PATH, {**LINK, "metadata": {**metadata, "00": metadata["00"] + "z"}})
+    assert [row["path"] for row in one_more.get_json()["error"]] == ["metadata"]

@@ -18,7 +18,7 @@ from tests.support.shop import Shop
 from tests.support.simulated_payments import ETH_PRICE, list_unmatched_reasons, read_order, send
 
 
-@pytest.mark.parametrize("end", ["cancelled", "success", "expired"])
+@pytest.mark.parametrize("end", ["cancelled", "success", "expired", "failed", "refunded"])
 def test_money_for_a_closed_order_is_credited_told_and_can_be_sent_back(shop: Shop, end: str) -> None:
     order_id = shop.create()
     if end == "cancelled":
@@ -26,6 +26,14 @@ def test_money_for_a_closed_order_is_credited_told_and_can_be_sent_back(shop: Sh
     elif end == "success":
         send(shop, order_id, 10**6)
         shop.wait(2)
+    elif end == "failed":
+        shop.simulate(order_id, "bridge_fail")
+        shop.wait(6)
+    elif end == "refunded":
+        send(shop, order_id, 10**6)
+        shop.wait(6)
+        shop.post(f"/api/v1/payment/{order_id}/refund")
+        shop.wait(6)
     else:
         shop.wait(1)
         shop.clock.advance(hours=48, minutes=2)

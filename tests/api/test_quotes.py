@@ -15,6 +15,7 @@ from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
 from api.services.checkout.quotes import quote_order
 from api.services.resources import Resources
 from api.storage.tables import StoredQuote
+from routing_engine.reference import token_registry
 from tests.api.conftest import START, Merchant
 from tests.support.clock import SettableClock
 from tests.support.shop import Shop
@@ -214,3 +215,24 @@ def test_no_route_says_why(ask: Callable[..., Any], assert_error: Callable[..., 
 
 def test_a_wrong_key_is_refused(ask: Callable[..., Any], assert_error: Callable[..., None]) -> None:
     assert_error(ask(headers={"X-Api-Key": "sk_test_no"}), 401)
+
+
+def test_a_fixed_output_says_the_most_that_it_costs(ask: Callable[..., Any]) -> None:
+    quote = ask(fromAmount=None, toAmount="1234567891", slippageBps="25").get_json()
+    assert int(quote["inputAmountMax"]) == -(-int(quote["fromAmount"]) * 10_025 // 10_000)
+    assert "inputAmountMax" not in ask().get_json()
+
+
+@pytest.mark.parametrize("chain_id", ["1", "10", "137", "42161", "8453"])
+def test_every_supported_chain_can_be_quoted(ask: Callable[..., Any], chain_id: str) -> None:
+    address = token_registry.token("USDC", int(chain_id)).address
+    coin = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
+    pairs = [
+        {"fromChain": chain_id, "fromToken": coin, "toChain": chain_id, "toToken": address, "fromAmount": str(10**18)},
+        {"fromChain": "1" if chain_id != "1" else "10", "toChain": chain_id, "toToken": address},
+    ]
+    pairs[1]["fromToken"] = token_registry.token("USDC", int(pairs[1]["fromChain"])).address
+    for pair in pairs:
+        answer = ask(**pair)
+        assert answer.status_code == 200, answer.get_json()
+        assert int(answer.get_json()["toAmountMin"]) > 0

@@ -182,3 +182,20 @@ def test_where_nothing_came_nothing_goes_back(
 def test_a_live_order_that_was_not_paid_is_not_refunded(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = shop.create_live()
     assert_error(shop.post(f"/api/v1/payment/{order_id}/refund", env_mode="live"), 409)
+
+
+def test_a_refund_is_described_in_full(shop: Shop) -> None:
+    order_id = paid(shop)
+    (transfer,) = shop.order(order_id)["transfers"]
+    refund(shop, order_id, amount="250000", to=ELSEWHERE)
+    shop.wait(FINAL_S)
+    (row,) = shop.order(order_id)["refunds"]
+    back = shop.transfers()[-1]
+    assert row["transfer"] == transfer["id"]
+    assert (row["chain_id"], row["token"]) == (8453, transfer["token"])
+    assert (row["amount"], row["to"].lower(), row["hash"], row["status"]) == (
+        "250000",
+        ELSEWHERE,
+        back.tx_hash,
+        "final",
+    )

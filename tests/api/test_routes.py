@@ -14,14 +14,14 @@ from flask.testing import FlaskClient
 
 from api.app import build_app
 from api.domain.clock import format_time
-from api.schemas.routes import USDC_BASE
+from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
 from api.services.market.market import MarketService
 from api.services.resources import Resources
 from routing_engine import Router, Snapshot
 from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import START
 from tests.support.markets import market_of
-from tests.support.routes import BODY, EURC_BASE, NATIVE, asker
+from tests.support.routes import BODY, EURC_BASE, NATIVE, WETH, asker
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True, scope="session")
 """Nothing here depends on the database."""
@@ -223,3 +223,38 @@ def test_another_shape_of_tokens_is_refused(client: FlaskClient, assert_error: C
     answer = client.post("/v1/routes?tokens=twice", json=BODY)
     assert_error(answer, 400)
     assert [row["path"] for row in answer.get_json()["error"]] == ["tokens"]
+
+
+def test_routes_are_not_below_the_prefix(client: FlaskClient, assert_error: Callable[..., None]) -> None:
+    assert client.post("/v1/routes", json=BODY).status_code == 200
+    assert_error(client.post("/api/v1/routes", json=BODY), 404, {})
+
+
+def test_balanced_weighs_time_and_money(ask: Callable[..., Any]) -> None:
+    cheap, fair, fast = (ask(order=order).get_json() for order in ("cheapest", "balanced", "fastest"))
+    assert int(fast["estimatedTime"]) < int(fair["estimatedTime"]) < int(cheap["estimatedTime"])
+    assert int(fair["outputAmount"]) < int(cheap["outputAmount"])
+    minutes = (int(cheap["estimatedTime"]) - int(fair["estimatedTime"])) / 60
+    lost = int(cheap["outputAmount"]) - int(fair["outputAmount"])
+    assert lost < minutes * int(cheap["inputAmount"]) / 10_000, "a minute weighs 0.01 % of the amount"
+
+
+def test_an_included_fee_is_what_the_output_lacks(ask: Callable[..., Any]) -> None:
+    (step,) = ask(allowProtocols="across").get_json()["steps"]
+    included = [int(fee["amount"]) for fee in step["fees"] if fee["included"]]
+    assert sum(included) > 0
+    assert int(step["outputAmount"]) == int(step["inputAmount"]) - sum(included)
+
+
+def test_the_price_impact_grows_with_the_amount(ask: Callable[..., Any]) -> None:
+    swap = {"fromToken": WETH, "toToken": USDC_ETHEREUM, "toChainId": "1", "maxSplits": 1}
+    found = [ask(**swap, inputAmount=str(amount * 10**18)).get_json()["priceImpactBps"] for amount in (1, 100, 10_000)]
+    assert all(isinstance(bps, int) for bps in found)
+    assert 0 <= found[0] < found[1] < found[2] <= 10_000
+
+
+def test_too_little_for_a_protocol_is_said(ask: Callable[..., Any], assert_error: Callable[..., None]) -> None:
+    answer = ask(allowProtocols="across", inputAmount="1")
+    assert_error(answer, 404)
+    reasons = {row["path"]: row["message"] for row in answer.get_json()["error"]}
+    assert reasons["across"] == "AMOUNT_TOO_LOW"

@@ -16,6 +16,7 @@ from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from routing_engine import RouteRequest
 from tests.support.routes import WETH, asker
+from tests.support.stream import CRV_POLYGON, USDC_POLYGON
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True, scope="session")
 """Nothing here depends on the database."""
@@ -117,3 +118,15 @@ def test_gas_is_a_fee_on_top_in_the_coin_of_the_chain(ask: Callable[..., Any], r
     assert {fee["currency"]["symbol"] for fee in gas} == {"ETH"}
     assert not any(fee["included"] for fee in gas)
     assert sum(int(fee["amount"]) for fee in gas) == int(route["gas"]) * resources.market.snapshot.gas_prices[1]
+
+
+def test_paths_side_by_side_start_at_the_same_token(ask: Callable[..., Any]) -> None:
+    pair = {"fromToken": USDC_POLYGON, "toToken": CRV_POLYGON, "fromChainId": "137", "toChainId": "137"}
+    single, split = (ask(**pair, inputAmount=str(10**12), maxSplits=most).get_json() for most in (1, 5))
+    ends = [[(step["fromToken"]["symbol"], step["fromChainId"]) for step in each["steps"]] for each in (single, split)]
+    assert len(set(ends[0])) == len(ends[0]), "one path leaves each token once"
+    assert ends[1].count(("USDC", 137)) > 1
+    assert int(split["outputAmount"]) > int(single["outputAmount"])
+    left = check_conservation(split["steps"], start=("USDC", 137), amount=10**12)
+    assert left[("USDC", 137)] == 0
+    assert left[("CRV", 137)] == int(split["outputAmount"])

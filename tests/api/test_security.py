@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import logging
 import re
@@ -258,3 +260,21 @@ def test_no_answer_repeats_the_host_that_a_caller_claims(client: FlaskClient, pa
 def test_no_cache_keeps_that_something_is_not_there(client: FlaskClient, path: str) -> None:
     answer = client.get(path)
     assert (answer.status_code, answer.headers["Cache-Control"]) == (404, "no-store")
+
+
+def test_the_hash_of_a_key_is_sha_256(resources: Resources, merchant: Merchant) -> None:
+    expected = {hashlib.sha256(key.encode()).hexdigest() for key in merchant.vendor.keys.values()}
+    with resources.database.read() as session:
+        assert set(session.scalars(select(ApiKeyRow.key_hash))) == expected
+
+
+def test_a_key_has_256_random_bits(resources: Resources, merchant: Merchant) -> None:
+    owner, seen = (merchant.id, EnvMode.TEST), []
+    for _ in range(100):
+        resources.clock.advance(seconds=1)  # type: ignore[attr-defined]  # the tests' clock moves
+        with resources.database.write() as session:
+            text = rotate_key(session, owner, resources.clock.now()).text
+        seen.append(base64.urlsafe_b64decode(text.removeprefix("sk_test_") + "="))
+    assert {len(key) for key in seen} == {32}
+    for position in range(32):
+        assert len({key[position] for key in seen}) > 50, "each byte is drawn anew"

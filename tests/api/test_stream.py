@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import socket
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import requests
@@ -11,7 +16,8 @@ from flask.testing import FlaskClient
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from api import stream
+from api import server, stream
+from api.config import Config
 from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
@@ -127,3 +133,42 @@ def test_a_list_is_a_repeated_parameter_or_has_commas(address: str) -> None:
         query = {**BODY, "inputAmount": "1000000", "allowProtocols": names}
         *routes, _done = events(requests.get(f"http://{address}{PATH}", params=query, timeout=10))
         assert {step["protocol"] for step in routes[-1]["route"]["steps"]} == {"quickswap_v2"}
+
+
+def test_a_stream_has_thirty_seconds(resources: Resources) -> None:
+    snapshot = resources.market.snapshot
+    request = RouteRequest(token_in=snapshot.token("USDC@137"), token_out=snapshot.token("CRV@137"), amount=10**12)
+    ticks = iter((0, 29.9, 30))
+    query = RouteQuery(request=request, slippage_bps=50)
+    kinds = [message["type"] for message in stream_routes(resources, query, stopwatch=lambda: next(ticks))]
+    assert kinds == ["route", "route", "done"]
+
+
+def test_a_frame_of_four_kilobytes_is_taken(address: str) -> None:
+    text = json.dumps(BODY)
+    with connect(f"ws://{address}{PATH}") as connection:
+        check_answer(ask(connection, text.ljust(4096)))
+        (error,) = ask(connection, text.ljust(4097))
+        assert error["code"] == "413"
+
+
+def test_the_server_pings_every_fifteen_seconds(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr("api.server.uvicorn.run", lambda *_, **options: given.update(options))
+    monkeypatch.setattr("api.server.configure_logging", lambda _: None)
+    server.serve(replace(config, port=0))
+    assert (given["ws"], given["ws_ping_interval"]) == ("websockets-sansio", 15)
+
+
+def test_a_socket_is_pinged(app: Flask) -> None:
+    asking = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+    key = base64.b64encode(bytes(16)).decode()
+    with served(app, ping_s=0.05) as address:
+        host, port = address.split(":")
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(f"GET {PATH} HTTP/1.1\r\nHost: {address}\r\n{asking}{key}\r\n\r\n".encode())
+            received = b""
+            while not received.partition(b"\r\n\r\n")[2]:
+                received += connection.recv(4096)
+    assert received.startswith(b"HTTP/1.1 101")
+    assert received.partition(b"\r\n\r\n")[2][0] == 0x89, "the first frame is a ping"

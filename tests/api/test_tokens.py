@@ -123,3 +123,14 @@ def test_tokens_of_the_market_come_after_the_listed_ones(resources: Resources) -
     page = client.get("/v1/tokens", query_string={"limit": len(token_registry.tokens()) + 1}).get_json()
     rest = client.get("/v1/tokens", query_string={"cursor": page["next_cursor"]}).get_json()
     assert rest["tokens"] == unlisted[1:]
+
+
+def test_the_list_has_each_chains_coin(listing: Callable[..., Any]) -> None:
+    coin = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
+    found = {
+        chain_id: token["symbol"]
+        for token in listing()["tokens"]
+        for chain_id, address in token["chain_to_address"].items()
+        if address == coin
+    }
+    assert found == {"1": "ETH", "10": "ETH", "137": "POL", "8453": "ETH", "42161": "ETH"}

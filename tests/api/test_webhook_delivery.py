@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import threading
 from datetime import timedelta
 
@@ -205,3 +207,15 @@ def test_metrics(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     assert 'checkout_webhook_deliveries{status="pending"} 1.0' in text
     assert 'checkout_webhook_deliveries{status="failed"} 0.0' in text
     assert "checkout_webhook_oldest_pending_seconds 90.0" in text
+
+
+def test_the_signature_is_the_hmac_of_id_timestamp_and_body(desk: Desk, merchant: Merchant) -> None:
+    secret = desk.subscribe(merchant)["secret"]
+    event_id = desk.publish(merchant)
+    (sent,) = desk.work()
+    assert event_id.startswith("evt_")
+    moment = str(int(START.timestamp()))
+    assert (sent.headers["webhook-id"], sent.headers["webhook-timestamp"]) == (event_id, moment)
+    signed = f"{event_id}.{moment}.".encode() + sent.body
+    mac = hmac.digest(base64.b64decode(secret.removeprefix("whsec_")), signed, "sha256")
+    assert sent.headers["webhook-signature"] == f"v1,{base64.b64encode(mac).decode()}"

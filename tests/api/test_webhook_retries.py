@@ -172,3 +172,11 @@ def test_after_a_rotation_both_secrets_verify_for_a_day(desk: Desk, merchant: Me
     verify(new, sent)
     with pytest.raises(WebhookVerificationError):
         verify(made["secret"], sent)
+
+
+def test_retry_after_of_an_outage_is_honoured(desk: Desk, merchant: Merchant) -> None:
+    desk.subscribe(merchant)
+    event_id = desk.publish(merchant)
+    desk.transport.always(status=503, retry_after="120")
+    desk.work()
+    assert desk.delivery(event_id).next_attempt_at == START + timedelta(seconds=120)

@@ -17,7 +17,7 @@ from flask import Flask
 from websockets.sync.client import ClientConnection
 
 from api.asgi import compose
-from api.server import MESSAGE_BYTES, EndingProtocol
+from api.server import MESSAGE_BYTES, PING_S, EndingProtocol
 
 USDC_POLYGON = "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"
 CRV_POLYGON = "0x172370d5Cd63279eFa6d502DAB29171933a610AF"
@@ -33,8 +33,8 @@ PATH = "/v1/routes/stream"
 
 
 @contextmanager
-def served(app: Flask) -> Iterator[str]:
-    """Run the application behind the real server; give `host:port`."""
+def served(app: Flask, *, ping_s: float = PING_S) -> Iterator[str]:
+    """Run the application behind the real server, which pings its sockets every `ping_s`; give `host:port`."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -45,6 +45,7 @@ def served(app: Flask) -> Iterator[str]:
             lifespan="off",
             ws="websockets-sansio",
             ws_max_size=MESSAGE_BYTES,
+            ws_ping_interval=ping_s,
         )
         server = uvicorn.Server(config)
         thread = Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))

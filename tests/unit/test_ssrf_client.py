@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from adapters.http.deadline import Deadline
+from api.net import client
 from api.net.addresses import Reach
 from api.net.client import HttpReply, SafeClient
 from api.net.resolver import ResolutionFailed, SystemResolver
@@ -190,3 +192,17 @@ def test_a_name_server_that_is_silent_is_not_waited_for(monkeypatch: pytest.Monk
     with pytest.raises(ResolutionFailed, match="in time"):
         SystemResolver().resolve("shop.test", 0.05)
     answered.set()
+
+
+def test_a_receiver_has_fifteen_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    class Watched(Deadline):
+        def __init__(self, seconds: float) -> None:
+            given.append(seconds)
+            super().__init__(seconds)
+
+    monkeypatch.setattr(client, "Deadline", Watched)
+    with receiver() as (port, _):
+        assert post(f"http://127.0.0.1:{port}/").status == 200
+    assert given == [15]

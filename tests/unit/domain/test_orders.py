@@ -370,3 +370,13 @@ def test_all_is_sent_back_only_once_nothing_is_left_of_anything() -> None:
 def _counts(row: Credit) -> bool:
     is_early = row.kind == TransferKind.PAYMENT and not row.is_after_close
     return is_early and row.is_settlement_token and not row.is_rejected
+
+
+def test_the_words_are_those_of_the_interface() -> None:
+    assert {str(status) for status in OrderStatus} == {
+        "created", "processing", "success", "failed", "expired", "cancelled", "refunded",
+    }  # fmt: skip
+    assert {str(reason) for reason in StatusReason} == {
+        "", "underpaid", "overpaid", "paid_late", "wrong_token", "slippage_exceeded", "route_failed", "reorged",
+        "screening_rejected", "expired", "paid_after_close", "cancelled_by_vendor", "partially_refunded",
+    }  # fmt: skip
