@@ -8,7 +8,7 @@ from copy import deepcopy
 from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 
-from api import blueprints, compression, cors, errors, logs, page_templates, security, static_files
+from api import blueprints, compression, cors, deprecation, errors, logs, page_templates, security, static_files
 from api.blueprints.base import Api
 from api.context import attach_resources
 from api.metrics import Metrics
@@ -51,6 +51,7 @@ def build_app(shared: Resources, *, mount: Mount = blueprints.mount) -> Flask:
     metrics.registry.register(MetricsCollector(shared))
     limits = RateLimits(shared.config)
     cors.install(app)
+    deprecation.install(app)
     security.install(app, limits.install)
     api = Api(app)
     errors.register_error_handlers(app)

@@ -12,7 +12,7 @@ from api.security import find_caller_key, read_admission
 
 ANY = "*"
 SENT = "Content-Type, If-None-Match, X-Request-Id"
-EXPOSED = "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id, ETag"
+EXPOSED = "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id, ETag, Deprecation, Sunset"
 KEPT_S = 7200
 """How long a browser may keep the answer to its question; none keeps it longer."""
 

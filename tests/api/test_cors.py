@@ -20,7 +20,10 @@ PUBLIC = re.compile(r"/v1/(routes|routes/stream|tokens)|/api/v1/quote(/<\w+>(/re
 """The only addresses of which other sites may read."""
 ORIGIN = {"Origin": "https://dex.example"}
 ALLOWED = {"access-control-allow-origin", "access-control-expose-headers"}
-EXPOSED = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "X-Request-Id", "ETag"}
+EXPOSED = {
+    "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "X-Request-Id", "ETag", "Deprecation",
+    "Sunset",
+}  # fmt: skip
 Route = tuple[str, str, bool]
 
 
