@@ -71,6 +71,7 @@ def read_last_use(resources: Resources, text: str) -> Any:
         return session.scalar(select(ApiKeyRow.last_used_at).where(ApiKeyRow.last4 == text[-4:]))
 
 
+@pytest.mark.rule("keys.10")
 def test_a_key_sees_itself_and_no_secret(client: FlaskClient, run: Run, merchant: Merchant) -> None:
     words = ("--env", "live", "--name", "books", "--scope", "read", "--expires-in", "90d")
     made = make(run, "create", "Tea & Co", *words)
@@ -100,6 +101,7 @@ def test_first_keys_have_every_scope_and_no_end(client: FlaskClient, merchant: M
         assert (shown["name"], shown["expires_at"]) == ("default", None)
 
 
+@pytest.mark.rule("keys.10")
 def test_keys_are_listed_and_their_texts_are_not(run: Run, merchant: Merchant) -> None:
     made = make(run, "create", "Tea & Co", "--env", "test", "--name", "shop", "--scope", "orders", "--scope", "read")
     rows = list_all(run, "--env", "test")
@@ -171,6 +173,7 @@ def make_ending(client: FlaskClient, merchant: Merchant, clock: SettableClock) -
         return create_key(session, owner, clock.now(), name="short", lifetime=timedelta(hours=1)).text
 
 
+@pytest.mark.rule("keys.12")
 def test_a_name_has_two_keys_while_it_is_rotated(run: Run, client: FlaskClient, merchant: Merchant) -> None:
     words = ("Tea & Co", "--env", "test", "--name", "books")
     first = make(run, "create", *words, "--scope", "read", "--expires-in", "12h")

@@ -62,6 +62,7 @@ def test_a_chunked_body_is_read(address: str) -> None:
     assert {"path": "env_mode", "message": "Expected 'test' or 'live'"} in answer.json()["error"]
 
 
+@pytest.mark.rule("input.1")
 def test_a_chunked_body_has_the_same_limit(address: str) -> None:
     headers = {"Content-Type": "application/json"}
     pieces = iter([b"x" * 40_000, b"x" * 40_000])

@@ -54,6 +54,7 @@ def run(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Run:
     return invoke
 
 
+@pytest.mark.rule("keys.10", "keys.13")
 def test_a_vendor_is_made_with_keys_that_work(run: Run, resources: Resources) -> None:
     result = run("vendors", "create", "Tea & Co", "--json")
     assert result.exit_code == 0, result.output
@@ -84,6 +85,7 @@ def test_a_name_is_given_once(run: Run) -> None:
     assert "choose another name" in result.output
 
 
+@pytest.mark.rule("links.23")
 def test_a_new_vendor_can_be_paid_in_the_test_environment(resources: Resources, merchant: Merchant) -> None:
     with resources.database.read() as session:
         accounts = {account.currency: account for account in list_accounts(session, merchant.id, EnvMode.TEST)}

@@ -36,6 +36,7 @@ def test_a_valid_body_is_taken(probe: FlaskClient) -> None:
     assert answer["metadata"] == {"a": [1, {"b": "ü"}]}
 
 
+@pytest.mark.rule("errors.3")
 def test_missing_properties_each_get_an_entry_to_the_letter(probe: FlaskClient) -> None:
     response = probe.post(URL, json={})
     assert response.status_code == 400
@@ -52,6 +53,7 @@ def test_an_empty_body_names_what_is_required(probe: FlaskClient, assert_error: 
     assert_error(probe.post(URL, data=raw), 400, required)
 
 
+@pytest.mark.rule("errors.6")
 def test_nested_properties_have_dotted_paths(probe: FlaskClient, assert_error: Check) -> None:
     items = [{"title": "Tea", "quantity": 1}, {"quantity": True}, {"title": 5, "quantity": 1001}]
     assert_error(
@@ -68,6 +70,7 @@ def test_nested_properties_have_dotted_paths(probe: FlaskClient, assert_error: C
     )
 
 
+@pytest.mark.rule("errors.7")
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
@@ -94,6 +97,7 @@ def test_bodies_that_are_not_json(probe: FlaskClient, raw: bytes, message: str) 
     assert message in row["message"]
 
 
+@pytest.mark.rule("errors.7")
 @pytest.mark.parametrize(
     ("value", "name"),
     [([], "array"), ([1], "array"), ("x", "string"), (7, "number"), (1.5, "number"), (True, "boolean"), (None, "null")],
@@ -104,16 +108,19 @@ def test_bodies_that_are_no_object(probe: FlaskClient, assert_error: Check, valu
     assert_error(response, 400, {"": f"Expected object, received {name}"})
 
 
+@pytest.mark.rule("service.8")
 def test_a_body_that_is_not_declared_json(probe: FlaskClient, assert_error: Check) -> None:
     for content_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         assert_error(probe.post(URL, data=json.dumps(body()), content_type=content_type), 415, {})
     assert probe.post(URL, data=json.dumps(body()), content_type="application/vnd.api+json").status_code == 200
 
 
+@pytest.mark.rule("input.1")
 def test_a_body_that_is_too_large(probe: FlaskClient, assert_error: Check) -> None:
     assert_error(probe.post(URL, json=body(metadata={"a": "x" * 70_000})), 413, {})
 
 
+@pytest.mark.rule("input.3", "errors.8")
 def test_unknown_address_and_wrong_method(probe: FlaskClient, assert_error: Check) -> None:
     assert_error(probe.get("/v1/nothing"), 404, {})
     assert_error(probe.get("/api/v1/%00"), 404, {})
@@ -122,6 +129,7 @@ def test_unknown_address_and_wrong_method(probe: FlaskClient, assert_error: Chec
     assert set(response.headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
 
 
+@pytest.mark.rule("errors.1", "errors.2")
 @pytest.mark.parametrize("code", ["403", "404", "409", "422", "503"])
 def test_refusals_have_their_status(probe: FlaskClient, assert_error: Check, code: str) -> None:
     response = probe.get(f"/v1/probe/refuse/{code}")
@@ -130,12 +138,14 @@ def test_refusals_have_their_status(probe: FlaskClient, assert_error: Check, cod
     assert response.headers.get("Retry-After") == ("7" if code == "503" else None)
 
 
+@pytest.mark.rule("errors.1", "errors.9")
 def test_a_defect_of_ours_says_nothing_about_itself(probe: FlaskClient, assert_error: Check) -> None:
     response = probe.get("/v1/probe/refuse/unknown")  # the probe fails with KeyError
     assert_error(response, 500, {})
     assert b"KeyError" not in response.data
 
 
+@pytest.mark.rule("input.3")
 def test_query_parameters(probe: FlaskClient, assert_error: Check) -> None:
     assert probe.get("/v1/probe/filter?chain=10&search=x").get_json() == {"chain": 10, "search": "x"}
     assert_error(probe.get("/v1/probe/filter"), 400, {"chain": "Required"})
@@ -146,6 +156,7 @@ def test_query_parameters(probe: FlaskClient, assert_error: Check) -> None:
     assert_error(probe.get("/v1/probe/filter?chain=%FF"), 400)
 
 
+@pytest.mark.rule("errors.11")
 def test_a_request_id_is_given_or_kept(probe: FlaskClient) -> None:
     assert probe.get("/healthz").headers["X-Request-Id"].startswith("req_")
     kept = probe.get("/healthz", headers={"X-Request-Id": "order-7.a"})
@@ -154,6 +165,7 @@ def test_a_request_id_is_given_or_kept(probe: FlaskClient) -> None:
     assert replaced.headers["X-Request-Id"].startswith("req_")
 
 
+@pytest.mark.rule("errors.10")
 def test_a_database_that_does_not_answer_is_503(resources: Resources, assert_error: Check) -> None:
     database = Database("postgresql+psycopg://nobody@127.0.0.1:1/none")
     client = probe_app(replace(resources, database=database)).test_client()
@@ -181,6 +193,7 @@ def test_nesting_is_bounded_whatever_the_interpreter_allows() -> None:
     assert parse_object('{"a": "' + "[" * 1_000 + '"}') == {"a": "[" * 1_000}
 
 
+@pytest.mark.rule("input.1")
 def test_a_body_of_just_the_limit_is_taken(probe: FlaskClient, assert_error: Check) -> None:
     text, limit = json.dumps(body()), 64 * 1024
     for size, status in ((limit, 200), (limit + 1, 413)):

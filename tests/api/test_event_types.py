@@ -58,12 +58,14 @@ def tell_everything(stall: Shop) -> str:
     return order_id
 
 
+@pytest.mark.rule("webhooks.15")
 def test_a_subscription_that_does_not_choose_hears_of_the_three(desk: Desk, merchant: Merchant, stall: Shop) -> None:
     assert subscribe(desk, merchant)["events"] == THREE == list(DEFAULT_TYPES)
     tell_everything(stall)
     assert set(work(desk)) == {"payment_processing", "payment_success"}
 
 
+@pytest.mark.rule("webhooks.16")
 def test_a_subscription_hears_of_what_it_chose(desk: Desk, merchant: Merchant, stall: Shop) -> None:
     types = ["payment_unmatched", "payment_refunded"]
     made = subscribe(desk, merchant, events=types)
@@ -72,6 +74,7 @@ def test_a_subscription_hears_of_what_it_chose(desk: Desk, merchant: Merchant, s
     assert work(desk) == ["payment_unmatched", "payment_refunded", "payment_refunded"]
 
 
+@pytest.mark.rule("webhooks.18")
 def test_each_refund_is_told_once_with_what_it_is(desk: Desk, merchant: Merchant, stall: Shop) -> None:
     order_id = tell_everything(stall)
     stall.wait(6)
@@ -87,6 +90,7 @@ def test_each_refund_is_told_once_with_what_it_is(desk: Desk, merchant: Merchant
         assert (told["payment_order_id"], told["metadata"]) == (order_id, {"cart": "7"})
 
 
+@pytest.mark.rule("webhooks.19")
 def test_an_unmatched_transfer_is_told_once_as_the_list_has_it(desk: Desk, merchant: Merchant, stall: Shop) -> None:
     order_id = stall.create()
     send(stall, order_id, 5 * 10**6, reference=None)
@@ -116,6 +120,7 @@ def test_a_payment_that_names_its_order_is_never_told_as_unmatched(stall: Shop) 
     assert stall.get("/api/v1/events?type=payment_unmatched").get_json()["data"] == []
 
 
+@pytest.mark.rule("webhooks.6", "webhooks.17")
 def test_types_and_address_can_be_changed(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     webhook_id = subscribe(desk, merchant)["webhook_id"]
     one = f"{SUBSCRIPTIONS}/{webhook_id}"
@@ -179,6 +184,7 @@ def test_a_change_is_checked_as_a_registration_is(
     assert (row.url, row.events) == (HOOK, THREE)
 
 
+@pytest.mark.rule("input.12")
 def test_plain_http_stays_for_the_test_environment(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
     live = desk.subscribe(merchant, "live")["webhook_id"]
     refused = desk.client.patch(

@@ -20,6 +20,7 @@ def probe(resources: Resources, standing: Callable[..., Flask]) -> FlaskClient:
     return standing("probe", resources, probe_app).test_client()
 
 
+@pytest.mark.rule("errors.4")
 @pytest.mark.parametrize(
     ("changes", "path", "message"),
     [
@@ -57,6 +58,7 @@ DIGITS = "Expected at most 78 digits 0-9 and nothing else"
 RANGE = "Must be 1 to 2^256-1"
 
 
+@pytest.mark.rule("money.10")
 @pytest.mark.parametrize(
     ("amount", "message"),
     [
@@ -88,6 +90,7 @@ def test_bad_amounts(probe: FlaskClient, assert_error: Check, amount: Any, messa
     assert_error(response, 400, {"price.amount": message})
 
 
+@pytest.mark.rule("money.9")
 @pytest.mark.parametrize("amount", [1, 2**53 + 1, 2**256 - 1])
 def test_amounts_may_be_integers_or_digit_strings(probe: FlaskClient, amount: int) -> None:
     for given in (amount, str(amount)):
@@ -95,6 +98,7 @@ def test_amounts_may_be_integers_or_digit_strings(probe: FlaskClient, amount: in
         assert response.get_json()["price"]["amount"] == str(amount)
 
 
+@pytest.mark.rule("links.19", "input.8", "input.9")
 @pytest.mark.parametrize(
     "url",
     [
@@ -125,6 +129,7 @@ def test_bad_urls(probe: FlaskClient, url: str) -> None:
     assert [row["path"] for row in response.get_json()["error"]] == ["url"]
 
 
+@pytest.mark.rule("input.10")
 def test_plain_http_is_for_the_test_environment(probe: FlaskClient, assert_error: Check) -> None:
     message = "Plain http is for env_mode test only; use https"
     assert_error(probe.post(URL, json=body(env_mode="live", url="HTTP://shop.example/")), 400, {"url": message})
@@ -133,6 +138,7 @@ def test_plain_http_is_for_the_test_environment(probe: FlaskClient, assert_error
     assert_error(probe.post(URL, json=body(env_mode="live", url="http://x.example", price=...)), 400, both)
 
 
+@pytest.mark.rule("input.2")
 @pytest.mark.parametrize("text", ["a\x00b", "\ud800", "x\udfff"])
 def test_text_that_no_database_keeps(probe: FlaskClient, assert_error: Check, text: str) -> None:
     message = "Text must not contain NUL or a lone surrogate"

@@ -42,6 +42,7 @@ def set_lapsed(resources: Resources, duty: Duty, seconds: float) -> None:
         session.get_one(Lease, duty).expires_at = read_database_time(session) - timedelta(seconds=seconds)
 
 
+@pytest.mark.rule("operation.4", "operation.5")
 def test_health_and_readiness(client: FlaskClient, worker: Leases, resources: Resources) -> None:
     newest = migrations.find_latest_revision(resources.database.engine)
     traces = {"live": [], "test": []}
@@ -95,6 +96,7 @@ def test_a_lesser_duty_and_an_unread_chain_are_told(client: FlaskClient, resourc
     assert 'checkout_chain_unread_seconds{chain_id="8453",env_mode="test"} 61.0' in text
 
 
+@pytest.mark.rule("operation.5")
 def test_an_unmigrated_database_is_not_ready(
     resources: Resources, make_database_url: Callable[[str], str], assert_error: Callable[..., None]
 ) -> None:
@@ -107,6 +109,7 @@ def test_an_unmigrated_database_is_not_ready(
     assert "checkout db upgrade" in response.get_json()["message"]
 
 
+@pytest.mark.rule("operation.6")
 def test_metrics_count_by_route_and_never_by_id(resources: Resources, merchant: Merchant) -> None:
     client = probe_app(resources).test_client()
     for number in (404, 409, 409):
@@ -126,6 +129,7 @@ def test_metrics_can_ask_for_a_token(make_app: Callable[..., Flask], assert_erro
     assert client.get("/metrics", headers={"Authorization": "Bearer s3cret"}).status_code == 200
 
 
+@pytest.mark.rule("keys.1")
 def test_the_openapi_document_describes_bodies_errors_and_keys(resources: Resources) -> None:
     document = probe_app(resources).test_client().get("/openapi.json").get_json()
     assert document["openapi"] == "3.1.0"
@@ -147,6 +151,7 @@ def test_the_openapi_document_describes_bodies_errors_and_keys(resources: Resour
     ]
 
 
+@pytest.mark.rule("operation.3")
 def test_the_docs_page_needs_nothing_from_elsewhere(client: FlaskClient) -> None:
     page = client.get("/docs")
     text = page.get_data(as_text=True)

@@ -32,6 +32,7 @@ def count(resources: Resources, table: type) -> int:
         return session.scalar(select(func.count()).select_from(table)) or 0
 
 
+@pytest.mark.rule("idempotency.3", "idempotency.7")
 def test_the_same_request_gets_the_first_answer(shop: Shop) -> None:
     first = shop.post(PATH, LINK, Idempotency_Key="cart-7")
     shop.clock.advance(hours=23)
@@ -41,6 +42,7 @@ def test_the_same_request_gets_the_first_answer(shop: Shop) -> None:
     assert count(shop.resources, PaymentOrder) == count(shop.resources, WebhookEvent) == 1
 
 
+@pytest.mark.rule("idempotency.4")
 def test_another_body_is_refused(shop: Shop, assert_error: Callable[..., None]) -> None:
     shop.post(PATH, LINK, Idempotency_Key="cart-7")
     response = shop.post(PATH, {**LINK, "metadata": {"cart": "8"}}, Idempotency_Key="cart-7")
@@ -48,6 +50,7 @@ def test_another_body_is_refused(shop: Shop, assert_error: Callable[..., None]) 
     assert count(shop.resources, PaymentOrder) == 1
 
 
+@pytest.mark.rule("idempotency.5")
 @pytest.mark.parametrize("body", [b'{"line_items": []}', b"{", b"[1]", b'{"a": 1, "a": 2}', b"\xff", b""])
 def test_another_body_is_refused_for_its_key_before_its_faults(
     shop: Shop, assert_error: Callable[..., None], body: bytes
@@ -66,6 +69,7 @@ def test_a_key_is_for_one_address(shop: Shop, assert_error: Callable[..., None])
     assert shop.order(other)["payment_order_status"] == "created"
 
 
+@pytest.mark.rule("idempotency.7")
 def test_a_key_is_forgotten_after_a_day(shop: Shop) -> None:
     first = shop.post(PATH, LINK, Idempotency_Key="cart-7").get_json()
     shop.clock.advance(hours=24)
@@ -74,6 +78,7 @@ def test_a_key_is_forgotten_after_a_day(shop: Shop) -> None:
     assert second.get_json() != first
 
 
+@pytest.mark.rule("idempotency.8")
 def test_a_refused_request_is_not_kept(shop: Shop) -> None:
     assert shop.post(PATH, {}, Idempotency_Key="cart-7").status_code == 400
     unknown = {**LINK, "order_price": {**LINK["order_price"], "currency": "XYZ"}}
@@ -82,6 +87,7 @@ def test_a_refused_request_is_not_kept(shop: Shop) -> None:
     assert shop.post(PATH, LINK, Idempotency_Key="cart-7").status_code == 200
 
 
+@pytest.mark.rule("idempotency.9")
 def test_keys_of_two_vendors_and_environments_are_apart(shop: Shop, other_merchant: Merchant) -> None:
     answers = [
         shop.post(PATH, LINK, Idempotency_Key="1"),
@@ -92,6 +98,7 @@ def test_keys_of_two_vendors_and_environments_are_apart(shop: Shop, other_mercha
     assert count(shop.resources, PaymentOrder) == 3
 
 
+@pytest.mark.rule("idempotency.2")
 @pytest.mark.parametrize("key", ["", "x" * 256])
 def test_a_key_has_1_to_255_characters(shop: Shop, assert_error: Callable[..., None], key: str) -> None:
     assert_error(shop.post(PATH, LINK, Idempotency_Key=key), 400, {"Idempotency-Key": "Must have 1 to 255 characters"})
@@ -137,6 +144,7 @@ def test_a_request_under_way_is_waited_for(resources: Resources, merchant: Merch
         assert waiting.result() == "first"
 
 
+@pytest.mark.rule("idempotency.6")
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_a_request_that_stays_under_way_is_a_conflict(resources: Resources, merchant: Merchant) -> None:
     """Where several may write at once. SQLite has one writer; who waits too long hears that the database is busy."""
@@ -148,6 +156,7 @@ def test_a_request_that_stays_under_way_is_a_conflict(resources: Resources, merc
     assert answer_alone(resources, merchant, "third") == "first"
 
 
+@pytest.mark.rule("idempotency.3")
 def test_many_threads_with_few_keys_make_one_order_for_each(shop: Shop) -> None:
     answers: dict[int, set[str]] = defaultdict(set)
     refused: list[object] = []
@@ -196,6 +205,7 @@ def test_a_stored_answer_is_encrypted(shop: Shop) -> None:
     assert answer["payment_order_id"] not in stored
 
 
+@pytest.mark.rule("idempotency.2")
 def test_a_key_of_255_characters_is_taken(shop: Shop) -> None:
     first, again = (shop.post(PATH, LINK, Idempotency_Key="x" * 255) for _ in range(2))
     assert (first.status_code, again.data) == (200, first.data)

@@ -111,6 +111,7 @@ def read_all(scene: Scene) -> dict[str, list[Any]]:
         return {name: list(session.execute(select(table))) for name, table in Base.metadata.tables.items()}
 
 
+@pytest.mark.rule("idempotency.1")
 def test_every_post_with_a_key_is_tried_here(client: FlaskClient) -> None:
     paths = client.get("/openapi.json").get_json()["paths"]
     changing = {
@@ -125,6 +126,7 @@ def test_every_post_with_a_key_is_tried_here(client: FlaskClient) -> None:
         assert {"409", "422"} <= set(operation["responses"])
 
 
+@pytest.mark.rule("idempotency.1", "idempotency.3")
 @ALL
 def test_the_same_request_is_carried_out_once(scene: Scene, name: str) -> None:
     path, body = ACTS[name](scene)
@@ -137,6 +139,7 @@ def test_the_same_request_is_carried_out_once(scene: Scene, name: str) -> None:
     assert read_all(scene) == before
 
 
+@pytest.mark.rule("idempotency.5")
 @ALL
 def test_another_request_with_the_key_changes_nothing(
     scene: Scene, name: str, assert_error: Callable[..., None]
@@ -150,6 +153,7 @@ def test_another_request_with_the_key_changes_nothing(
     assert read_all(scene) == before
 
 
+@pytest.mark.rule("idempotency.8")
 @ALL
 def test_what_is_refused_leaves_the_key_free(scene: Scene, name: str) -> None:
     path, body = ACTS[name](scene)

@@ -14,19 +14,23 @@ from tests.support.clock import SettableClock
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
+@pytest.mark.rule("money.1")
 def test_an_id_is_its_prefix_and_36_url_safe_characters() -> None:
     assert re.fullmatch(r"po_[0-9a-hjkmnp-tv-z]{36}", make_id(IdPrefix.ORDER, NOON))
 
 
+@pytest.mark.rule("money.2")
 def test_ids_sort_by_the_time_of_making() -> None:
     made = [make_id(IdPrefix.EVENT, NOON + timedelta(milliseconds=step)) for step in range(0, 5000, 7)]
     assert sorted(made) == made
 
 
+@pytest.mark.rule("money.1")
 def test_ids_of_one_moment_differ() -> None:
     assert len({make_id(IdPrefix.ORDER, NOON) for _ in range(10_000)}) == 10_000
 
 
+@pytest.mark.rule("money.1")
 def test_every_random_character_varies() -> None:
     made = [make_id(IdPrefix.ORDER, NOON)[-26:] for _ in range(2000)]
     assert all(len({text[position] for text in made}) == 32 for position in range(26))
@@ -55,6 +59,7 @@ def test_the_system_clock_is_in_utc() -> None:
     assert SystemClock().now().tzinfo is UTC
 
 
+@pytest.mark.rule("money.3", "money.4", "money.5", "money.6", "money.7")
 def test_each_kind_of_id_has_the_prefix_of_the_interface() -> None:
     kinds = (IdPrefix.ORDER, IdPrefix.SUBSCRIPTION, IdPrefix.EVENT, IdPrefix.ROUTE, IdPrefix.QUOTE)
     assert [make_id(kind, NOON).partition("_")[0] for kind in kinds] == ["po", "ep", "evt", "rt", "qt"]

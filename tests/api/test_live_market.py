@@ -83,6 +83,7 @@ def test_an_answer_says_what_it_does_without_and_why(
     assert "secret.test" not in answer.text
 
 
+@pytest.mark.rule("routes.39")
 def test_so_does_the_refusal_where_there_is_no_route(
     live: Resources, live_client: FlaskClient, clock: SettableClock, bridges: Told
 ) -> None:
@@ -93,6 +94,7 @@ def test_so_does_the_refusal_where_there_is_no_route(
     assert problems["across"].startswith("STALE: its answers cannot be trusted")
 
 
+@pytest.mark.rule("stream.4")
 def test_and_the_end_of_a_stream(
     live: Resources, live_client: FlaskClient, clock: SettableClock, bridges: Told
 ) -> None:

@@ -53,6 +53,7 @@ def test_every_operation_has_a_name_a_tag_words_and_security(document: dict[str,
     assert len(set(names)) == len(names) > 20
 
 
+@pytest.mark.rule("limits.4", "errors.11")
 def test_every_operation_shows_its_errors_and_headers(document: dict[str, Any]) -> None:
     for path, method, operation in list_operations(document):
         where, responses = f"{method} {path}", operation["responses"]
@@ -83,6 +84,7 @@ def test_every_body_and_answer_has_an_example(document: dict[str, Any]) -> None:
     assert {file.stem for file in FOLDER.iterdir()} <= names, "examples of operations that are gone"
 
 
+@pytest.mark.rule("operation.2")
 def test_every_parameter_and_property_is_described(document: dict[str, Any]) -> None:
     for path, method, operation in list_operations(document):
         for parameter in operation["parameters"]:
@@ -104,6 +106,7 @@ def test_words_are_enumerations_with_a_name(document: dict[str, Any]) -> None:
     assert status["$ref"] == "#/components/schemas/OrderStatus"
 
 
+@pytest.mark.rule("events.3")
 def test_every_type_of_event_is_a_webhook(document: dict[str, Any]) -> None:
     assert set(document["webhooks"]) == {*EventType}
     for kind, item in document["webhooks"].items():
@@ -112,6 +115,7 @@ def test_every_type_of_event_is_a_webhook(document: dict[str, Any]) -> None:
         assert item["post"]["summary"]
 
 
+@pytest.mark.rule("money.8", "money.11", "routes.3", "routes.6")
 def test_amounts_and_chains_have_the_types_of_the_interface(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     given = schemas["NewOrderPrice"]["properties"]["amount"]
@@ -142,5 +146,6 @@ def walk(value: Any, where: str) -> Iterator[tuple[str, Any]]:
         yield from walk(inner, f"{where}/{name}")
 
 
+@pytest.mark.rule("operation.1")
 def test_the_document_is_the_one_that_is_served(client: FlaskClient, document: dict[str, Any]) -> None:
     assert client.get("/openapi.json").get_json() == document

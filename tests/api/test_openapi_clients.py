@@ -42,6 +42,7 @@ def run(*command: str | Path, cwd: Path) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.rule("operation.1")
 def test_the_document_is_valid(document: dict[str, Any]) -> None:
     assert document["openapi"] == "3.1.0"
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []

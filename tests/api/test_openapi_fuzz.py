@@ -15,6 +15,7 @@ pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True, scop
 OPERATIONS = [("POST", "/v1/routes"), ("GET", "/api/v1/quote"), ("GET", "/v1/tokens"), ("POST", "/v1/routes/stream")]
 
 
+@pytest.mark.rule("errors.1")
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 @pytest.mark.parametrize("mode", ["positive", "negative"])
 def test_no_drawn_request_fails(app: Flask, method: str, path: str, mode: str) -> None:

@@ -120,6 +120,7 @@ def test_titles_of_all_scripts_are_taken(shop: Shop, title: str) -> None:
     assert shop.order(order_id)["line_items"][0]["title"] == title
 
 
+@pytest.mark.rule("states.3")
 def test_the_timeline_is_in_the_order_of_what_happened(shop: Shop) -> None:
     order_id = shop.create()
     shop.wait(5)

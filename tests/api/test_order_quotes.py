@@ -54,6 +54,7 @@ def order_id(shop: Shop) -> str:
     return shop.create(order_price=PRICE)
 
 
+@pytest.mark.rule("service.2")
 @pytest.mark.parametrize("name", ["ETH@1", "WETH@8453", "POL@137", "USDC@42161", "USDT@10", "WBTC@1", "EURC@8453"])
 def test_the_quoted_input_is_the_least_that_pays_the_order(resources: Resources, order_id: str, name: str) -> None:
     quote = quoted(resources, order_id, name)
@@ -154,6 +155,7 @@ def test_that_there_is_no_price_is_found_once_too(
     assert first.reason == OrderQuoteRefusal.NO_ROUTE
 
 
+@pytest.mark.rule("money.19")
 def test_the_zero_address_is_the_coin_of_the_chain(resources: Resources, order_id: str) -> None:
     quote = quote_order(resources, order_id, 1, "0x" + "0" * 40)
     assert (quote.token_symbol, quote.token_address) == ("ETH", NATIVE_ADDRESS)
@@ -175,6 +177,7 @@ def test_a_quote_is_kept_to_the_unit_and_for_its_order_only(resources: Resources
             get_order_quote(resources, *wrong)
 
 
+@pytest.mark.rule("expiry.3")
 def test_a_quote_holds_for_a_minute(resources: Resources, shop: Shop, order_id: str) -> None:
     quote = quoted(resources, order_id, "ETH@1")
     assert quote.expires_at == quote.created_at + timedelta(seconds=60)
@@ -276,6 +279,7 @@ def test_choices_come_by_chain_and_usefulness(resources: Resources, order_id: st
         assert all(choice.logo_uri and choice.name for choice in group.tokens)
 
 
+@pytest.mark.rule("service.2")
 def test_every_first_choice_can_be_quoted(resources: Resources, order_id: str) -> None:
     for group in list_payable_tokens(resources, order_id):
         for choice in group.tokens[:5]:

@@ -84,6 +84,7 @@ def test_by_moments(shop: Shop) -> None:
     assert find(shop, "updated_to=2026-03-01T14:00:00Z") == [made[1]]
 
 
+@pytest.mark.rule("money.2")
 def test_ids_begin_with_the_time_of_making(shop: Shop) -> None:
     """The search by `created_at` relies on it, to the microsecond."""
     for microseconds in (1, 999, 1000, 1001, 123_456):

@@ -32,6 +32,7 @@ def with_item(**changes: object) -> dict[str, Any]:
     return {**LINK, "line_items": [{"title": "Tea", "quantity": 1, **changes}]}
 
 
+@pytest.mark.rule("service.1", "links.1", "links.2", "money.3")
 def test_the_answer_is_the_interfaces(shop: Shop) -> None:
     response = shop.post(PATH, LINK)
     assert response.status_code == 200
@@ -43,6 +44,7 @@ def test_the_answer_is_the_interfaces(shop: Shop) -> None:
     assert order_id.startswith("po_")
 
 
+@pytest.mark.rule("links.3", "errors.2", "errors.3", "errors.4", "errors.5")
 def test_missing_properties_to_the_letter(shop: Shop) -> None:
     response = shop.post(PATH, {})
     assert response.status_code == 400
@@ -57,6 +59,7 @@ def test_missing_properties_to_the_letter(shop: Shop) -> None:
     )
 
 
+@pytest.mark.rule("links.8", "links.10", "errors.6")
 def test_missing_nested_properties_are_dotted_paths(shop: Shop, assert_error: Callable[..., None]) -> None:
     body = {**LINK, "line_items": [{"title": "Tea"}, {"quantity": 1}], "order_price": {}}
     expected = dict.fromkeys(
@@ -74,6 +77,20 @@ def test_missing_nested_properties_are_dotted_paths(shop: Shop, assert_error: Ca
     assert [row["path"] for row in response.get_json()["error"]] == list(expected)
 
 
+@pytest.mark.rule(
+    "links.6",
+    "links.11",
+    "links.15",
+    "links.16",
+    "links.17",
+    "links.18",
+    "links.20",
+    "links.21",
+    "money.10",
+    "money.13",
+    "input.2",
+    "input.9",
+)
 @pytest.mark.parametrize(
     ("body", "path", "message"),
     [
@@ -148,6 +165,7 @@ def test_bad_input_is_named(
         assert session.scalar(select(func.count()).select_from(PaymentOrder)) == 0
 
 
+@pytest.mark.rule("orders.3", "money.9", "money.10", "money.11", "money.12")
 @pytest.mark.parametrize("amount", [1, 10**18, UINT256_MAX])
 @pytest.mark.parametrize("kind", [int, str])
 def test_an_amount_is_an_integer_or_a_digit_string(shop: Shop, amount: int, kind: type) -> None:
@@ -160,6 +178,7 @@ def test_an_amount_is_an_integer_or_a_digit_string(shop: Shop, amount: int, kind
     }
 
 
+@pytest.mark.rule("links.23", "money.14", "money.15", "money.16")
 @pytest.mark.parametrize(
     ("given", "due", "rounded"),
     [
@@ -182,6 +201,7 @@ def test_a_price_beyond_the_token_is_refused(shop: Shop, assert_error: Callable[
     assert_error(response, 400, {"order_price.amount": "Is more than a token can hold: USDC has 6 decimals on chain"})
 
 
+@pytest.mark.rule("links.24")
 def test_dollars_are_settled_in_the_vendors_stablecoin(shop: Shop, merchant: Merchant) -> None:
     assert shop.order(shop.create(order_price=price(currency="usd")))["settlement"]["token_symbol"] == "USDC"
     with shop.resources.database.write() as session:
@@ -189,6 +209,7 @@ def test_dollars_are_settled_in_the_vendors_stablecoin(shop: Shop, merchant: Mer
     assert shop.order(shop.create(order_price=price(currency="USD")))["settlement"]["token_symbol"] == "USDT"
 
 
+@pytest.mark.rule("links.22")
 def test_an_unknown_currency_is_refused(shop: Shop, assert_error: Callable[..., None]) -> None:
     response = shop.post(PATH, {**LINK, "order_price": price(currency="XYZ")})
     assert_error(response, 400)
@@ -227,6 +248,7 @@ def receive(resources: Resources, merchant: Merchant) -> Callable[..., None]:
     return set_all
 
 
+@pytest.mark.rule("links.22")
 def test_a_link_of_a_vendor_without_accounts_is_refused(shop: Shop, assert_error: Callable[..., None]) -> None:
     message = f"There is no settlement account for USDC in the live environment; {REMEDY}"
     for shared in (shop.resources, connected(shop.resources)):
@@ -235,6 +257,7 @@ def test_a_link_of_a_vendor_without_accounts_is_refused(shop: Shop, assert_error
     assert shop.get("/api/v1/payment", env_mode="live").get_json()["data"] == []
 
 
+@pytest.mark.rule("links.22")
 def test_a_vendor_without_this_account_is_told_which_there_are(
     shop: Shop, receive: Callable[..., None], assert_error: Callable[..., None]
 ) -> None:
@@ -260,6 +283,7 @@ def test_a_link_on_a_chain_that_is_not_connected_is_refused(
     assert (order["payable"], order["amount_due"]) == (True, "1000000")
 
 
+@pytest.mark.rule("links.24")
 def test_dollars_are_settled_where_they_can_be_paid(shop: Shop, receive: Callable[..., None]) -> None:
     receive(EnvMode.LIVE, account("USDC", 8453), account("USDT", 1))
     attach_resources(shop.client.application, connected(shop.resources, EnvMode.LIVE, 1))
@@ -284,6 +308,7 @@ def test_a_link_keeps_its_order_when_its_chain_is_disconnected(shop: Shop) -> No
     assert order["amount_due"] == "1000000"
 
 
+@pytest.mark.rule("input.10")
 def test_plain_http_is_for_test_links(shop: Shop, assert_error: Callable[..., None]) -> None:
     response = shop.post(PATH, {**LINK, "env_mode": "live"}, env_mode="live")
     message = "Plain http is for env_mode test only; use https"
@@ -291,6 +316,7 @@ def test_plain_http_is_for_test_links(shop: Shop, assert_error: Callable[..., No
     assert_error(response, 400, dict.fromkeys(names, message))
 
 
+@pytest.mark.rule("keys.11", "keys.16")
 @pytest.mark.parametrize(("key_env", "link"), [("test", LIVE), ("live", LINK)])
 def test_a_key_makes_links_of_its_own_environment(
     shop: Shop, assert_error: Callable[..., None], key_env: str, link: dict[str, Any]
@@ -300,16 +326,19 @@ def test_a_key_makes_links_of_its_own_environment(
     assert_error(response, 403, {"env_mode": f"This is a {key_env} key; use the vendor's {other} key"})
 
 
+@pytest.mark.rule("links.7", "keys.3")
 def test_a_link_needs_a_key(shop: Shop, assert_error: Callable[..., None]) -> None:
     assert_error(shop.client.post(PATH, json={}), 401, {"X-Api-Key": "Required"})
 
 
+@pytest.mark.rule("expiry.1", "expiry.2")
 def test_expiry_is_a_day_or_what_was_asked_for(shop: Shop) -> None:
     assert shop.order(shop.create())["expires_at"] == format_time(START + timedelta(hours=24))
     assert shop.order(shop.create(expires_at="2026-03-01T14:30:00+02:00"))["expires_at"] == "2026-03-01T12:30:00.000Z"
     assert shop.order(shop.create(expires_at="2026-03-31T12:00:00Z"))["expires_at"] == "2026-03-31T12:00:00.000Z"
 
 
+@pytest.mark.rule("expiry.2")
 @pytest.mark.parametrize("asked", ["2026-03-01T12:29:59Z", "2026-03-31T12:00:01Z", "0001-01-01T00:00:00+14:00"])
 def test_expiry_has_bounds(shop: Shop, assert_error: Callable[..., None], asked: str) -> None:
     response = shop.post(PATH, {**LINK, "expires_at": asked})
@@ -317,6 +346,7 @@ def test_expiry_has_bounds(shop: Shop, assert_error: Callable[..., None], asked:
     assert response.get_json()["error"][0]["path"] == "expires_at"
 
 
+@pytest.mark.rule("service.3", "links.5", "links.9", "orders.1", "orders.2", "orders.4")
 def test_everything_of_the_link_comes_back(shop: Shop) -> None:
     items = [
         {"title": "Tee ☕", "quantity": 2, "description": "", "image_url": "https://img.example/t.png"},
@@ -332,11 +362,13 @@ def test_everything_of_the_link_comes_back(shop: Shop) -> None:
     assert (order["payment_order_status"], order["env_mode"], order["transaction_hash"]) == ("created", "test", "")
 
 
+@pytest.mark.rule("links.4")
 def test_without_metadata_it_is_empty(shop: Shop) -> None:
     response = shop.post(PATH, {name: value for name, value in LINK.items() if name != "metadata"})
     assert shop.order(response.get_json()["payment_order_id"])["metadata"] == {}
 
 
+@pytest.mark.rule("service.6", "events.2", "events.4", "events.5", "events.6", "events.7", "events.11", "events.18")
 def test_creation_is_an_event(shop: Shop) -> None:
     order_id = shop.create()
     (event,) = shop.events(order_id)
@@ -362,6 +394,7 @@ def test_a_refused_link_leaves_nothing(shop: Shop) -> None:
         assert session.scalar(select(func.count()).select_from(WebhookEvent)) == 0
 
 
+@pytest.mark.rule("links.15", "links.16", "links.17", "links.18", "links.19", "links.20", "links.21", "money.13")
 @pytest.mark.parametrize("quantity", [1, 1_000_000])
 @pytest.mark.parametrize("decimals", [0, 36])
 def test_everything_at_its_bounds_is_taken(shop: Shop, quantity: int, decimals: int) -> None:

@@ -18,6 +18,7 @@ from tests.support.shop import Shop
 from tests.support.simulated_payments import ETH_PRICE, list_unmatched_reasons, read_order, send
 
 
+@pytest.mark.rule("closed.1", "closed.2", "closed.3", "closed.4", "closed.5")
 @pytest.mark.parametrize("end", ["cancelled", "success", "expired", "failed", "refunded"])
 def test_money_for_a_closed_order_is_credited_told_and_can_be_sent_back(shop: Shop, end: str) -> None:
     order_id = shop.create()
@@ -52,6 +53,7 @@ def test_money_for_a_closed_order_is_credited_told_and_can_be_sent_back(shop: Sh
     assert list_unmatched_reasons(shop) == []
 
 
+@pytest.mark.rule("closed.4")
 def test_more_money_for_a_closed_order_is_told_again_unless_it_is_dust(shop: Shop) -> None:
     order_id = shop.create()
     shop.post(f"/api/v1/payment/{order_id}/cancel")
@@ -63,6 +65,7 @@ def test_more_money_for_a_closed_order_is_told_again_unless_it_is_dust(shop: Sho
     assert told == [2, 3, 3]
 
 
+@pytest.mark.rule("states.11")
 def test_money_within_a_day_of_expiry_counts_and_later_does_not(shop: Shop) -> None:
     early, late = shop.create(), shop.create()
     shop.clock.advance(hours=48, seconds=-2)
@@ -86,6 +89,7 @@ def test_a_payment_made_just_before_expiry_is_not_expired_first(shop: Shop) -> N
     assert shop.history(order_id) == ["created/", "processing/", "success/"]
 
 
+@pytest.mark.rule("states.10")
 def test_an_order_expires_even_when_its_chain_does_not_answer(shop: Shop) -> None:
     order_id = shop.create()
     shop.clock.advance(hours=24, seconds=59)
@@ -111,6 +115,7 @@ def test_many_orders_expire_in_one_run(shop: Shop, monkeypatch: pytest.MonkeyPat
     assert {shop.order(order_id)["payment_order_status"] for order_id in made} == {"expired"}
 
 
+@pytest.mark.rule("states.6", "confirmations.3", "confirmations.4")
 @pytest.mark.parametrize(
     ("price", "chain", "blocks"),
     [
@@ -135,6 +140,7 @@ def test_confirmations_follow_the_value(shop: Shop, price: dict[str, Any], chain
     assert shop.history(order_id)[-1] == "success/"
 
 
+@pytest.mark.rule("confirmations.5")
 def test_confirmations_are_a_setting(shop: Shop) -> None:
     patient = replace(
         shop.resources, config=replace(shop.resources.config, confirmations=Confirmations.parse("*:100=5,1000=6"))

@@ -15,11 +15,13 @@ from tests.support.shop import LINK, Shop
 ACTIONS = ["cancel", "refund", "simulate"]
 
 
+@pytest.mark.rule("orders.8")
 def test_an_unknown_order_is_not_found(shop: Shop, assert_error: Callable[..., None]) -> None:
     for order_id in ("po_nothing", "x", "%F0%9F%8D%B5", "po_" + "0" * 500):
         assert_error(shop.get(f"/api/v1/payment/{order_id}"), 404)
 
 
+@pytest.mark.rule("service.7", "keys.14", "keys.15")
 def test_another_vendor_and_the_other_environment_see_nothing(
     shop: Shop, other_merchant: Merchant, assert_error: Callable[..., None]
 ) -> None:
@@ -34,6 +36,7 @@ def test_another_vendor_and_the_other_environment_see_nothing(
     assert shop.history(order_id) == ["created/"]
 
 
+@pytest.mark.rule("orders.7", "keys.3")
 def test_every_address_needs_a_key(shop: Shop, assert_error: Callable[..., None]) -> None:
     path = f"/api/v1/payment/{shop.create()}"
     assert_error(shop.client.get(path), 401)
@@ -49,6 +52,7 @@ def page(shop: Shop, **query: object) -> dict[str, Any]:
     return body
 
 
+@pytest.mark.rule("orders.9")
 def test_the_list_is_complete_newest_first_page_by_page(shop: Shop) -> None:
     made = []
     for _ in range(7):
@@ -66,6 +70,7 @@ def test_the_list_is_complete_newest_first_page_by_page(shop: Shop) -> None:
     assert page(shop)["data"][0] == shop.order(made[-1])
 
 
+@pytest.mark.rule("orders.10", "orders.11")
 def test_the_list_can_be_filtered(shop: Shop) -> None:
     kept, gone = shop.create(), shop.create()
     shop.post(f"/api/v1/payment/{gone}/cancel")
@@ -73,6 +78,7 @@ def test_the_list_can_be_filtered(shop: Shop) -> None:
     assert [row["payment_order_id"] for row in page(shop, status="created", env_mode="test")["data"]] == [kept]
 
 
+@pytest.mark.rule("orders.12")
 @pytest.mark.parametrize(
     ("query", "path"),
     [
@@ -93,10 +99,12 @@ def test_a_bad_filter_is_named(
     assert [row["path"] for row in response.get_json()["error"]] == [path]
 
 
+@pytest.mark.rule("orders.11", "keys.16")
 def test_the_list_of_the_other_environment_needs_its_key(shop: Shop, assert_error: Callable[..., None]) -> None:
     assert_error(shop.get("/api/v1/payment?env_mode=live"), 403)
 
 
+@pytest.mark.rule("orders.13", "states.12", "states.17", "events.16")
 def test_an_unpaid_order_can_be_cancelled_once(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = shop.create()
     answer = shop.post(f"/api/v1/payment/{order_id}/cancel")
@@ -109,6 +117,7 @@ def test_an_unpaid_order_can_be_cancelled_once(shop: Shop, assert_error: Callabl
     assert "create a new payment link" in again.get_json()["message"]
 
 
+@pytest.mark.rule("states.14")
 def test_an_order_that_was_paid_short_can_be_cancelled(shop: Shop) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "underpay")
@@ -118,6 +127,7 @@ def test_an_order_that_was_paid_short_can_be_cancelled(shop: Shop) -> None:
     assert shop.order(order_id)["amount_received"] == "500000"
 
 
+@pytest.mark.rule("states.17")
 def test_a_paid_order_can_not_be_cancelled(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "pay")
@@ -128,6 +138,7 @@ def test_a_paid_order_can_not_be_cancelled(shop: Shop, assert_error: Callable[..
     assert shop.order(order_id)["payment_order_status"] == "success"
 
 
+@pytest.mark.rule("simulation.3")
 def test_a_live_order_can_not_be_simulated(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = shop.create_live()
     response = shop.post(f"/api/v1/payment/{order_id}/simulate", {"action": "pay"}, env_mode="live")

@@ -33,6 +33,7 @@ def test_looking_again_changes_nothing(shop: Shop) -> None:
     assert len(shop.payments()) == 1
 
 
+@pytest.mark.rule("states.7")
 def test_what_the_reorganisation_keeps_stays_credited(shop: Shop) -> None:
     lost, kept = shop.create(order_price=ETH_PRICE), shop.create(order_price=ETH_PRICE)
     send(shop, lost, 10**18)
@@ -49,6 +50,7 @@ def test_what_the_reorganisation_keeps_stays_credited(shop: Shop) -> None:
     assert len(shop.payments()) == 2
 
 
+@pytest.mark.rule("confirmations.6")
 def test_a_payment_lost_and_mined_again_is_credited_once(shop: Shop) -> None:
     order_id = shop.create(order_price=ETH_PRICE)
     tx_hash = send(shop, order_id, 10**18)
@@ -119,6 +121,7 @@ def test_a_reorganisation_after_expiry_ends_the_order(shop: Shop) -> None:
     assert shop.history(order_id)[-2:] == ["created/reorged", "expired/expired"]
 
 
+@pytest.mark.rule("confirmations.6")
 def test_a_block_is_checked_until_the_payment_is_final_and_not_after(shop: Shop) -> None:
     order_id = shop.create()
     send(shop, order_id, 10**6)

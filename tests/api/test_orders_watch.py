@@ -12,6 +12,7 @@ from tests.support.simulated_payments import list_unmatched_reasons, read_order,
 USDC_OPTIMISM = "0x0b2c639c533813f4aa9d7837caf62653d097ff85"
 
 
+@pytest.mark.rule("evidence.1")
 def test_two_orders_and_two_payments_are_told_apart_by_their_references(shop: Shop) -> None:
     first, second = shop.create(), shop.create()
     send(shop, second, 10**6)
@@ -20,6 +21,7 @@ def test_two_orders_and_two_payments_are_told_apart_by_their_references(shop: Sh
     assert [shop.order(order_id)["amount_received"] for order_id in (first, second)] == ["1000007", "1000000"]
 
 
+@pytest.mark.rule("states.5")
 def test_one_order_and_two_payments_add_up(shop: Shop) -> None:
     order_id = shop.create()
     send(shop, order_id, 400_000)
@@ -29,6 +31,7 @@ def test_one_order_and_two_payments_add_up(shop: Shop) -> None:
     assert (order["payment_order_status"], order["amount_received"]) == ("success", "1000000")
 
 
+@pytest.mark.rule("evidence.10")
 def test_an_amount_proves_nothing(shop: Shop) -> None:
     """A payment without a reference is nobody's, also where only one order waits for just as much."""
     order_id = shop.create()
@@ -38,6 +41,7 @@ def test_an_amount_proves_nothing(shop: Shop) -> None:
     assert shop.history(order_id) == ["created/"]
 
 
+@pytest.mark.rule("evidence.11")
 @pytest.mark.parametrize("reference", [b"\x00" * 16, b"\xff" * 16])
 def test_an_unknown_reference_is_kept_as_unmatched(shop: Shop, reference: bytes) -> None:
     send(shop, shop.create(), 10**6, reference=reference)
@@ -45,6 +49,7 @@ def test_an_unknown_reference_is_kept_as_unmatched(shop: Shop, reference: bytes)
     assert list_unmatched_reasons(shop) == [("no_order", None)]
 
 
+@pytest.mark.rule("states.19")
 def test_a_reference_does_not_credit_what_another_vendor_received(shop: Shop, other_merchant: Merchant) -> None:
     rival = Shop(client=shop.client, resources=shop.resources, clock=shop.clock, merchant=other_merchant)
     order_id, rivals = shop.create(), rival.create()
@@ -54,12 +59,14 @@ def test_a_reference_does_not_credit_what_another_vendor_received(shop: Shop, ot
     assert shop.history(order_id) == ["created/"]
 
 
+@pytest.mark.rule("states.19")
 def test_what_nobody_receives_is_not_looked_at(shop: Shop) -> None:
     send(shop, shop.create(), 10**6, recipient="0x" + "77" * 20)
     shop.wait(2)
     assert shop.payments() == []
 
 
+@pytest.mark.rule("states.20")
 def test_the_right_token_on_the_wrong_chain_leaves_the_order_payable(shop: Shop) -> None:
     order_id = shop.create()
     send(shop, order_id, 10**6, chain_id=10, token_address=USDC_OPTIMISM)
@@ -70,6 +77,7 @@ def test_the_right_token_on_the_wrong_chain_leaves_the_order_payable(shop: Shop)
     assert shop.history(order_id)[-1] == "success/"
 
 
+@pytest.mark.rule("states.21")
 def test_the_wrong_token_fails_the_order_at_its_expiry(shop: Shop) -> None:
     order_id = shop.create()
     send(shop, order_id, 10**6, chain_id=10, token_address=USDC_OPTIMISM)
@@ -79,6 +87,7 @@ def test_the_wrong_token_fails_the_order_at_its_expiry(shop: Shop) -> None:
     assert shop.history(order_id)[-1] == "failed/wrong_token"
 
 
+@pytest.mark.rule("states.18")
 def test_a_token_that_means_nothing_changes_nothing(shop: Shop) -> None:
     order_id = shop.create()
     send(shop, order_id, 10**30, token_address="0x" + "99" * 20)
@@ -99,6 +108,7 @@ def test_less_than_a_hundredth_changes_no_status_and_can_be_seen(shop: Shop) -> 
     assert order["transaction_hash"] == ""
 
 
+@pytest.mark.rule("orders.5")
 def test_the_hash_is_the_transaction_that_paid_and_not_the_dust_before_it(shop: Shop) -> None:
     order_id = shop.create()
     send(shop, order_id, 1)

@@ -63,6 +63,7 @@ def test_an_address_of_another_vendor_is_refused_without_saying_whose(
     receive(other_merchant, LIVE, 8453)
 
 
+@pytest.mark.rule("service.7")
 def test_an_address_of_the_other_environment_is_refused(
     resources: Resources, receive: Receive, merchant: Merchant
 ) -> None:

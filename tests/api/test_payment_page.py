@@ -65,6 +65,7 @@ def quoted(client: FlaskClient, path: str) -> dict[str, Any]:
     return response.get_json()
 
 
+@pytest.mark.rule("links.12")
 def test_a_test_order_is_paid_with_its_quote(
     client: FlaskClient, resources: Resources, clock: SettableClock, path: str
 ) -> None:
@@ -171,6 +172,7 @@ def test_the_page_itself_may_ask(client: FlaskClient, path: str, headers: dict[s
     assert response.get_json()["payment_order_status"] == "expired"
 
 
+@pytest.mark.rule("links.13", "states.13")
 def test_nobody_with_the_link_ends_the_order(client: FlaskClient, path: str) -> None:
     assert client.post(f"{path}/cancel", json={}).status_code == 404
     state = client.get(f"{path}/status").get_json()
@@ -179,6 +181,7 @@ def test_nobody_with_the_link_ends_the_order(client: FlaskClient, path: str) -> 
     assert state["cancel_url"] == f"https://shop.example/cart?payment_order_id={order_id}&status=created"
 
 
+@pytest.mark.rule("expiry.4")
 def test_a_quote_holds_for_its_order_and_its_minute(
     client: FlaskClient, clock: SettableClock, make_order: Callable[..., str], assert_error: Callable[..., None]
 ) -> None:

@@ -36,6 +36,7 @@ def noted(resources: Resources) -> list[tuple[Any, ...]]:
         return [(row.env_mode, row.chain_id, row.tx_hash) for row in rows]
 
 
+@pytest.mark.rule("evidence.9")
 def test_a_report_is_noted_once_and_changes_nothing_else(client: FlaskClient, resources: Resources, path: str) -> None:
     before = client.get(f"{path}/status").get_json()
     for _ in range(2):

@@ -42,6 +42,7 @@ def ask(client: FlaskClient) -> Callable[..., Any]:
     return send
 
 
+@pytest.mark.rule("money.7", "quotes.1", "quotes.9", "quotes.10")
 def test_a_quote_has_the_documented_strings(ask: Callable[..., Any]) -> None:
     answer = ask()
     assert answer.status_code == 200
@@ -53,6 +54,7 @@ def test_a_quote_has_the_documented_strings(ask: Callable[..., Any]) -> None:
     assert quote["expiresAt"] == format_time(START + timedelta(seconds=60))
 
 
+@pytest.mark.rule("service.5")
 def test_the_amount_is_that_of_the_best_route(ask: Callable[..., Any], client: FlaskClient) -> None:
     body = {
         "fromToken": WETH,
@@ -68,6 +70,7 @@ def test_the_amount_is_that_of_the_best_route(ask: Callable[..., Any], client: F
     assert is_checksum_address(quote["toToken"])
 
 
+@pytest.mark.rule("quotes.3")
 def test_parameters_have_the_names_of_routes_too(ask: Callable[..., Any]) -> None:
     own = ask().get_json()
     aliased = ask(
@@ -77,6 +80,7 @@ def test_parameters_have_the_names_of_routes_too(ask: Callable[..., Any]) -> Non
     assert ask(inputAmount="2500000000").get_json()["fromAmount"] == "2500000000"
 
 
+@pytest.mark.rule("quotes.4")
 def test_names_that_contradict_each_other_are_refused(
     ask: Callable[..., Any], assert_error: Callable[..., None]
 ) -> None:
@@ -84,6 +88,7 @@ def test_names_that_contradict_each_other_are_refused(
     assert_error(ask(inputAmount="1"), 400, {"inputAmount": message})
 
 
+@pytest.mark.rule("quotes.7", "quotes.15")
 @pytest.mark.parametrize(
     ("token", "amount", "given", "bps"),
     [
@@ -98,6 +103,7 @@ def test_slippage(ask: Callable[..., Any], token: str, amount: str, given: str |
     assert int(quote["toAmountMin"]) == int(quote["toAmount"]) * (10_000 - bps) // 10_000
 
 
+@pytest.mark.rule("quotes.5")
 @pytest.mark.parametrize("name", ["toAmount", "outputAmount"])
 def test_a_fixed_output(ask: Callable[..., Any], client: FlaskClient, name: str) -> None:
     quote = ask(fromAmount=None, **{name: "1234567891"}).get_json()
@@ -108,6 +114,7 @@ def test_a_fixed_output(ask: Callable[..., Any], client: FlaskClient, name: str)
     assert int(less["toAmount"]) < 1234567891
 
 
+@pytest.mark.rule("quotes.8")
 def test_the_order_decides(ask: Callable[..., Any], resources: Resources) -> None:
     ids = [ask(order=order).get_json()["quoteId"] for order in ("cheapest", "fastest")]
     with resources.database.read() as session:
@@ -132,6 +139,7 @@ def read(client: FlaskClient, quote_id: str, headers: dict[str, str] | None = No
     return client.get(f"/api/v1/quote/{quote_id}", headers=headers)
 
 
+@pytest.mark.rule("quotes.10", "quotes.11")
 @pytest.mark.parametrize("changes", [{}, {"fromAmount": None, "toAmount": "1234567891"}])
 def test_a_quote_is_given_again_while_it_holds(
     ask: Callable[..., Any],
@@ -175,12 +183,14 @@ def test_an_unknown_quote_and_one_of_an_order_are_not_found(
             assert_error(read(client, quote_id, headers), 404, {})
 
 
+@pytest.mark.rule("quotes.2")
 def test_missing_parameters_are_required(client: FlaskClient, assert_error: Callable[..., None]) -> None:
     answer = client.get("/api/v1/quote")
     assert_error(answer, 400, dict.fromkeys(QUERY, "Required"))
     assert [row["path"] for row in answer.get_json()["error"]] == list(QUERY)
 
 
+@pytest.mark.rule("quotes.13", "quotes.15")
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
@@ -207,22 +217,26 @@ def test_each_bad_parameter_is_named(
     assert {row["path"] for row in answer.get_json()["error"]} == names
 
 
+@pytest.mark.rule("quotes.14")
 def test_no_route_says_why(ask: Callable[..., Any], assert_error: Callable[..., None], resources: Resources) -> None:
     answer = ask(fromAmount=str(2**256 - 1))
     assert_error(answer, 404)
     assert {row["path"] for row in answer.get_json()["error"]} == set(resources.market.router.graph.protocols)
 
 
+@pytest.mark.rule("keys.7")
 def test_a_wrong_key_is_refused(ask: Callable[..., Any], assert_error: Callable[..., None]) -> None:
     assert_error(ask(headers={"X-Api-Key": "sk_test_no"}), 401)
 
 
+@pytest.mark.rule("quotes.6")
 def test_a_fixed_output_says_the_most_that_it_costs(ask: Callable[..., Any]) -> None:
     quote = ask(fromAmount=None, toAmount="1234567891", slippageBps="25").get_json()
     assert int(quote["inputAmountMax"]) == -(-int(quote["fromAmount"]) * 10_025 // 10_000)
     assert "inputAmountMax" not in ask().get_json()
 
 
+@pytest.mark.rule("quotes.12")
 @pytest.mark.parametrize("chain_id", ["1", "10", "137", "42161", "8453"])
 def test_every_supported_chain_can_be_quoted(ask: Callable[..., Any], chain_id: str) -> None:
     address = token_registry.token("USDC", int(chain_id)).address

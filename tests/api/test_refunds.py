@@ -27,6 +27,7 @@ def paid(shop: Shop, action: str = "pay") -> str:
     return order_id
 
 
+@pytest.mark.rule("states.15", "refunds.1", "refunds.3", "refunds.6", "refunds.9", "refunds.13", "refunds.15")
 def test_a_refund_sends_what_was_received_back(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = paid(shop, "overpay")
     answer = refund(shop, order_id)
@@ -83,6 +84,7 @@ def test_a_strangers_dust_keeps_no_order_from_being_refunded(shop: Shop) -> None
     assert shop.history(order_id)[-1] == "refunded/"
 
 
+@pytest.mark.rule("refunds.3", "refunds.4", "refunds.5", "refunds.11", "refunds.12")
 def test_a_part_goes_back_and_then_the_rest(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = paid(shop)
     assert refund(shop, order_id, amount="400000").status_code == 200
@@ -97,6 +99,7 @@ def test_a_part_goes_back_and_then_the_rest(shop: Shop, assert_error: Callable[.
     assert [row.amount for row in shop.transfers()] == [1_000_000, 400_000, 600_000]
 
 
+@pytest.mark.rule("states.15", "refunds.14")
 @pytest.mark.parametrize("action", ["underpay", "wrong_token", "pay_late"])
 def test_whatever_arrived_can_be_sent_back(shop: Shop, action: str) -> None:
     order_id = paid(shop, action)
@@ -126,6 +129,7 @@ def test_only_final_money_goes_back(shop: Shop, assert_error: Callable[..., None
     assert "not final" in answer.get_json()["message"]
 
 
+@pytest.mark.rule("refunds.6")
 def test_a_refund_of_a_bridged_payment_goes_to_who_deposited(shop: Shop) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "bridge_delay")
@@ -137,6 +141,7 @@ def test_a_refund_of_a_bridged_payment_goes_to_who_deposited(shop: Shop) -> None
     assert (back.recipient, back.amount) == (deposit.sender, fill.amount)
 
 
+@pytest.mark.rule("refunds.2")
 def test_of_several_transfers_one_must_be_named(shop: Shop, assert_error: Callable[..., None]) -> None:
     order_id = paid(shop, "underpay")
     shop.simulate(order_id, "pay")
@@ -155,12 +160,14 @@ def test_money_is_not_sent_where_it_would_be_lost(shop: Shop, assert_error: Call
     assert_error(refund(shop, paid(shop), to=to), 400)
 
 
+@pytest.mark.rule("refunds.6")
 def test_the_vendor_may_say_where_to(shop: Shop) -> None:
     refund(shop, paid(shop), to=ELSEWHERE)
     shop.wait(1)
     assert shop.transfers()[-1].recipient == ELSEWHERE
 
 
+@pytest.mark.rule("refunds.4")
 @pytest.mark.parametrize("amount", ["0", "-1", "1000001", 1.5, "1e3", None])
 def test_an_amount_that_is_none_or_too_much(shop: Shop, assert_error: Callable[..., None], amount: object) -> None:
     answer = refund(shop, paid(shop), amount=amount)
@@ -168,6 +175,7 @@ def test_an_amount_that_is_none_or_too_much(shop: Shop, assert_error: Callable[.
     assert answer.get_json()["error"][0]["path"] == "amount"
 
 
+@pytest.mark.rule("states.17")
 @pytest.mark.parametrize("action", [None, "expire"])
 def test_where_nothing_came_nothing_goes_back(
     shop: Shop, assert_error: Callable[..., None], action: str | None
@@ -184,6 +192,7 @@ def test_a_live_order_that_was_not_paid_is_not_refunded(shop: Shop, assert_error
     assert_error(shop.post(f"/api/v1/payment/{order_id}/refund", env_mode="live"), 409)
 
 
+@pytest.mark.rule("refunds.10")
 def test_a_refund_is_described_in_full(shop: Shop) -> None:
     order_id = paid(shop)
     (transfer,) = shop.order(order_id)["transfers"]

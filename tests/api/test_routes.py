@@ -44,6 +44,25 @@ def sum_by_symbol(fees: list[dict[str, Any]]) -> dict[str, int]:
     return dict(sums)
 
 
+@pytest.mark.rule(
+    "service.4",
+    "money.6",
+    "money.8",
+    "money.17",
+    "routes.4",
+    "routes.5",
+    "routes.6",
+    "routes.8",
+    "routes.9",
+    "routes.12",
+    "routes.13",
+    "routes.23",
+    "routes.25",
+    "routes.26",
+    "routes.27",
+    "routes.28",
+    "tokens.1",
+)
 def test_a_route_has_the_documented_shape(ask: Callable[..., Any], resources: Resources) -> None:
     answer = ask()
     assert answer.status_code == 200
@@ -76,6 +95,7 @@ def test_a_route_has_the_documented_shape(ask: Callable[..., Any], resources: Re
     assert sum(int(step["estimatedTime"]) for step in route["steps"]) == int(route["estimatedTime"])
 
 
+@pytest.mark.rule("tokens.1", "tokens.2", "tokens.3", "tokens.4")
 def test_a_token_says_where_it_lives(ask: Callable[..., Any]) -> None:
     usdc = ask().get_json()["steps"][0]["fromToken"]
     assert (usdc["symbol"], usdc["decimals"], usdc["tags"]) == ("USDC", 6, ["stablecoin"])
@@ -87,6 +107,7 @@ def test_a_token_says_where_it_lives(ask: Callable[..., Any]) -> None:
     assert (base["name"], base["nativeCurrency"]) == ("Base", {"name": "Ether", "symbol": "ETH", "decimals": 18})
 
 
+@pytest.mark.rule("money.18", "money.19")
 @pytest.mark.parametrize("alias", [NATIVE, NATIVE.lower(), "0x" + "0" * 40])
 def test_the_native_coin_has_two_names(ask: Callable[..., Any], alias: str) -> None:
     route = ask(fromToken=alias, inputAmount=str(10**18)).get_json()
@@ -95,6 +116,7 @@ def test_the_native_coin_has_two_names(ask: Callable[..., Any], alias: str) -> N
     assert first["fromToken"]["chain_to_address"]["1"] == NATIVE
 
 
+@pytest.mark.rule("money.20", "money.21")
 def test_bridged_usdc_is_another_token(ask: Callable[..., Any], resources: Resources) -> None:
     bridged = resources.market.snapshot.token("USDC.e@137")
     route = ask(toToken=bridged.address, toChainId="137").get_json()
@@ -103,11 +125,13 @@ def test_bridged_usdc_is_another_token(ask: Callable[..., Any], resources: Resou
     assert "bridged" in last["tags"]
 
 
+@pytest.mark.rule("routes.3")
 @pytest.mark.parametrize(("chain", "amount"), [("1", "2500000000"), (1, 2500000000)])
 def test_numbers_are_strings_or_integers(ask: Callable[..., Any], chain: Any, amount: Any) -> None:
     assert ask(fromChainId=chain, inputAmount=amount).get_json()["inputAmount"] == "2500000000"
 
 
+@pytest.mark.rule("routes.38", "routes.39")
 def test_no_route_says_why_for_each_protocol(
     ask: Callable[..., Any], assert_error: Callable[..., None], resources: Resources
 ) -> None:
@@ -131,6 +155,7 @@ def test_a_listed_token_without_a_market_has_no_route(resources: Resources, asse
     assert_error(poor.test_client().post("/v1/routes", json=BODY), 404, {"ab": "NO_PATH"})
 
 
+@pytest.mark.rule("routes.20")
 def test_protocols_are_allowed_and_denied(ask: Callable[..., Any]) -> None:
     first = ask().get_json()["steps"][0]["protocol"]
     other = ask(denyProtocols=[first]).get_json()
@@ -139,6 +164,7 @@ def test_protocols_are_allowed_and_denied(ask: Callable[..., Any]) -> None:
     assert {step["protocol"] for step in only["steps"]} == {first}
 
 
+@pytest.mark.rule("routes.14", "routes.15")
 def test_fastest_is_fast_and_cheapest_is_cheap(ask: Callable[..., Any]) -> None:
     cheap, fast = ask(order="cheapest").get_json(), ask(order="fastest").get_json()
     assert int(fast["estimatedTime"]) < int(cheap["estimatedTime"])
@@ -146,6 +172,7 @@ def test_fastest_is_fast_and_cheapest_is_cheap(ask: Callable[..., Any]) -> None:
     assert ask().get_json()["steps"] == cheap["steps"]
 
 
+@pytest.mark.rule("routes.21")
 def test_alternatives_differ_and_come_after_the_best(ask: Callable[..., Any]) -> None:
     route = ask(alternatives=3).get_json()
     routes = [route, *route["alternatives"]]
@@ -158,12 +185,14 @@ def test_alternatives_differ_and_come_after_the_best(ask: Callable[..., Any]) ->
     assert ask(alternatives=0).get_json().keys() == ask().get_json().keys()
 
 
+@pytest.mark.rule("routes.18")
 def test_steps_are_limited(ask: Callable[..., Any], assert_error: Callable[..., None]) -> None:
     long = {"fromToken": NATIVE, "toToken": EURC_BASE, "inputAmount": str(10**18)}
     assert len(ask(**long).get_json()["steps"]) > 1
     assert_error(ask(**long, maxHops="1"), 404)
 
 
+@pytest.mark.rule("routes.40")
 def test_all_described_chains_can_be_asked_for(ask: Callable[..., Any], resources: Resources) -> None:
     for chain in CHAINS.values():
         usdc = resources.market.snapshot.token(f"USDC@{chain.chain_id}")
@@ -225,11 +254,13 @@ def test_another_shape_of_tokens_is_refused(client: FlaskClient, assert_error: C
     assert [row["path"] for row in answer.get_json()["error"]] == ["tokens"]
 
 
+@pytest.mark.rule("routes.1")
 def test_routes_are_not_below_the_prefix(client: FlaskClient, assert_error: Callable[..., None]) -> None:
     assert client.post("/v1/routes", json=BODY).status_code == 200
     assert_error(client.post("/api/v1/routes", json=BODY), 404, {})
 
 
+@pytest.mark.rule("routes.16")
 def test_balanced_weighs_time_and_money(ask: Callable[..., Any]) -> None:
     cheap, fair, fast = (ask(order=order).get_json() for order in ("cheapest", "balanced", "fastest"))
     assert int(fast["estimatedTime"]) < int(fair["estimatedTime"]) < int(cheap["estimatedTime"])
@@ -239,6 +270,7 @@ def test_balanced_weighs_time_and_money(ask: Callable[..., Any]) -> None:
     assert lost < minutes * int(cheap["inputAmount"]) / 10_000, "a minute weighs 0.01 % of the amount"
 
 
+@pytest.mark.rule("routes.10")
 def test_an_included_fee_is_what_the_output_lacks(ask: Callable[..., Any]) -> None:
     (step,) = ask(allowProtocols="across").get_json()["steps"]
     included = [int(fee["amount"]) for fee in step["fees"] if fee["included"]]
@@ -246,6 +278,7 @@ def test_an_included_fee_is_what_the_output_lacks(ask: Callable[..., Any]) -> No
     assert int(step["outputAmount"]) == int(step["inputAmount"]) - sum(included)
 
 
+@pytest.mark.rule("routes.24")
 def test_the_price_impact_grows_with_the_amount(ask: Callable[..., Any]) -> None:
     swap = {"fromToken": WETH, "toToken": USDC_ETHEREUM, "toChainId": "1", "maxSplits": 1}
     found = [ask(**swap, inputAmount=str(amount * 10**18)).get_json()["priceImpactBps"] for amount in (1, 100, 10_000)]
@@ -253,6 +286,7 @@ def test_the_price_impact_grows_with_the_amount(ask: Callable[..., Any]) -> None
     assert 0 <= found[0] < found[1] < found[2] <= 10_000
 
 
+@pytest.mark.rule("routes.39")
 def test_too_little_for_a_protocol_is_said(ask: Callable[..., Any], assert_error: Callable[..., None]) -> None:
     answer = ask(allowProtocols="across", inputAmount="1")
     assert_error(answer, 404)

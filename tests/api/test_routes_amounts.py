@@ -28,6 +28,7 @@ def ask(client: FlaskClient) -> Callable[..., Any]:
     return asker(client)
 
 
+@pytest.mark.rule("routes.17", "routes.23", "routes.31", "routes.32", "routes.33")
 @pytest.mark.parametrize(
     ("changes", "bps"),
     [
@@ -43,6 +44,7 @@ def test_slippage_lowers_the_promise_and_rounds_down(ask: Callable[..., Any], ch
     assert route["inputAmountMax"] == route["inputAmount"]
 
 
+@pytest.mark.rule("routes.22")
 def test_exact_output_costs_the_least_input(ask: Callable[..., Any]) -> None:
     wanted = 1_234_567_891
     route = ask(inputAmount=None, outputAmount=str(wanted)).get_json()
@@ -67,6 +69,7 @@ def check_conservation(steps: list[dict[str, Any]], *, start: tuple[str, int], a
     return held
 
 
+@pytest.mark.rule("routes.4", "routes.7", "routes.13", "routes.29")
 @pytest.mark.parametrize("side", ["exact_in", "exact_out"])
 def test_amounts_are_those_of_the_library(ask: Callable[..., Any], resources: Resources, side: str) -> None:
     router, draw, found = resources.market.router, random.Random(20), 0
@@ -112,6 +115,7 @@ def test_a_query_keeps_the_fixed_amount(resources: Resources) -> None:
     assert (sell.least_out(10_001), sell.least_out(10_000), sell.most_in(1000)) == (9_999, 9_999, 1000)
 
 
+@pytest.mark.rule("routes.11", "routes.25")
 def test_gas_is_a_fee_on_top_in_the_coin_of_the_chain(ask: Callable[..., Any], resources: Resources) -> None:
     route = ask(fromToken=WETH, toToken=USDC_ETHEREUM, toChainId="1", inputAmount=str(10**18)).get_json()
     gas = [fee for step in route["steps"] for fee in step["fees"] if fee["name"] == "gas"]
@@ -120,6 +124,7 @@ def test_gas_is_a_fee_on_top_in_the_coin_of_the_chain(ask: Callable[..., Any], r
     assert sum(int(fee["amount"]) for fee in gas) == int(route["gas"]) * resources.market.snapshot.gas_prices[1]
 
 
+@pytest.mark.rule("routes.19", "routes.29", "routes.30")
 def test_paths_side_by_side_start_at_the_same_token(ask: Callable[..., Any]) -> None:
     pair = {"fromToken": USDC_POLYGON, "toToken": CRV_POLYGON, "fromChainId": "137", "toChainId": "137"}
     single, split = (ask(**pair, inputAmount=str(10**12), maxSplits=most).get_json() for most in (1, 5))

@@ -32,6 +32,7 @@ def ask(client: FlaskClient) -> Callable[..., Any]:
     return asker(client)
 
 
+@pytest.mark.rule("routes.2")
 def test_every_missing_property_is_required_in_the_order_of_the_interface(client: FlaskClient) -> None:
     for answer in (client.post("/v1/routes", json={}), client.post("/v1/routes")):
         assert answer.status_code == 400
@@ -42,11 +43,13 @@ def test_every_missing_property_is_required_in_the_order_of_the_interface(client
         }
 
 
+@pytest.mark.rule("routes.2")
 @pytest.mark.parametrize("name", BODY)
 def test_one_missing_property_is_named(ask: Callable[..., Any], assert_error: Callable[..., None], name: str) -> None:
     assert_error(ask(**{name: None}), 400, {name: "Required"})
 
 
+@pytest.mark.rule("routes.21", "routes.22", "routes.33", "routes.34", "routes.35", "routes.36", "routes.37")
 @pytest.mark.parametrize(
     ("changes", "problems"),
     [
@@ -151,6 +154,7 @@ def test_other_methods_and_bodies_are_refused(client: FlaskClient, assert_error:
     assert_error(client.post("/v1/routes", data="{", content_type="application/json"), 400)
 
 
+@pytest.mark.rule("keys.6", "keys.7")
 def test_keys_are_optional_and_wrong_ones_refused(
     client: FlaskClient, merchant: Merchant, assert_error: Callable[..., None]
 ) -> None:
@@ -158,6 +162,7 @@ def test_keys_are_optional_and_wrong_ones_refused(
     assert_error(client.post("/v1/routes", json=BODY, headers={"X-Api-Key": "sk_test_no"}), 401)
 
 
+@pytest.mark.rule("keys.6", "limits.2")
 def test_routes_and_quotes_share_a_limit(make_app: Callable[..., Flask], merchant: Merchant) -> None:
     client = make_app(rate_limit_routing=2, rate_limit_keyless=1).test_client()
     assert client.post("/v1/routes", json=BODY).status_code == 200

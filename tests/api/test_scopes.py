@@ -145,6 +145,7 @@ def test_a_key_can_do_what_its_scopes_say_and_nothing_else(
                     assert f"checkout keys create VENDOR --env {owned.env_mode} --scope {scope}" in problem["message"]
 
 
+@pytest.mark.rule("keys.14", "keys.15")
 def test_no_scope_opens_what_is_anothers(app: Flask, caller: FlaskClient, owners: list[Owned]) -> None:
     routes = [route for route in list_keyed(app) if "<" in route[1] and route[1].startswith("/api/v1/payment/")]
     routes += [route for route in list_keyed(app) if "<" in route[1] and "webhook" in route[1]]

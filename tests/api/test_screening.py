@@ -29,6 +29,7 @@ def screened(shop: Shop, *rejected: str) -> Shop:
     return replace(shop, resources=replace(shop.resources, screen=rejecting(*rejected)))
 
 
+@pytest.mark.rule("states.25")
 def test_money_of_a_rejected_payer_is_not_taken(shop: Shop) -> None:
     shop = screened(shop, PAYER)
     order_id = shop.create()

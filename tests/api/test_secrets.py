@@ -71,6 +71,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.rule("deliveries.15")
 def test_no_secret_is_in_the_database(desk: Desk, merchant: Merchant) -> None:
     made = desk.subscribe(merchant)
     secrets = [made["secret"], rotate(desk, merchant, made["webhook_id"])]
@@ -81,6 +82,7 @@ def test_no_secret_is_in_the_database(desk: Desk, merchant: Merchant) -> None:
         assert repr(base64.b64decode(secret.removeprefix("whsec_"))) not in stored
 
 
+@pytest.mark.rule("deliveries.16")
 def test_all_secrets_of_the_last_day_sign_each_until_its_own_end(
     desk: Desk, merchant: Merchant, clock: SettableClock
 ) -> None:
@@ -112,6 +114,7 @@ def test_rotating_without_end_is_refused(
     rotate(desk, merchant, webhook_id)
 
 
+@pytest.mark.rule("deliveries.15")
 def test_a_secret_in_anothers_row_signs_nothing(desk: Desk, merchant: Merchant, other_merchant: Merchant) -> None:
     theirs, ours = desk.subscribe(other_merchant), desk.subscribe(merchant)
     box = desk.resources.box

@@ -41,6 +41,7 @@ def limited(resources: Resources, **limits: Any) -> FlaskClient:
     return probe_app(replace(resources, config=replace(resources.config, **limits))).test_client()
 
 
+@pytest.mark.rule("keys.8", "keys.9")
 def test_only_the_hash_of_a_key_is_stored(resources: Resources, merchant: Merchant) -> None:
     text = merchant.vendor.keys[EnvMode.LIVE]
     assert re.fullmatch(r"sk_live_[A-Za-z0-9_-]{43}", text)
@@ -51,12 +52,14 @@ def test_only_the_hash_of_a_key_is_stored(resources: Resources, merchant: Mercha
         assert not any(text in str(vars(row)) for row in rows)
 
 
+@pytest.mark.rule("keys.1")
 def test_a_key_says_who_calls_and_in_which_environment(probe: FlaskClient, merchant: Merchant) -> None:
     for env_mode in ("test", "live"):
         answer = probe.get("/v1/probe/private", headers=merchant.headers(env_mode)).get_json()
         assert answer == {"vendor": "Tea & Co", "vendor_id": merchant.id, "env_mode": env_mode}
 
 
+@pytest.mark.rule("keys.2")
 def test_two_vendors_are_two_callers(probe: FlaskClient, merchant: Merchant, other_merchant: Merchant) -> None:
     names = [
         probe.get("/v1/probe/private", headers=m.headers()).get_json()["vendor"] for m in (merchant, other_merchant)
@@ -69,6 +72,7 @@ def test_a_missing_key_is_refused_before_the_body_is_looked_at(probe: FlaskClien
     assert probe.get("/v1/probe/public").get_json() == {"vendor": None}
 
 
+@pytest.mark.rule("keys.7")
 @pytest.mark.parametrize(
     "text",
     [
@@ -89,6 +93,7 @@ def test_a_wrong_key_is_refused_everywhere(probe: FlaskClient, assert_error: Che
         assert text not in response.get_data(as_text=True)
 
 
+@pytest.mark.rule("keys.11")
 def test_a_key_of_one_environment_can_not_act_in_the_other() -> None:
     key = ApiKey(key_id="key_1", vendor_id="ven_1", vendor_name="x", env_mode=EnvMode.TEST, scopes=ALL_SCOPES)
     key.require_env(EnvMode.TEST)
@@ -97,6 +102,7 @@ def test_a_key_of_one_environment_can_not_act_in_the_other() -> None:
     assert [problem.path for problem in refusal.value.problems] == ["env_mode"]
 
 
+@pytest.mark.rule("keys.12")
 def test_rotation_leaves_two_keys_and_revoking_leaves_one(resources: Resources, merchant: Merchant) -> None:
     first = merchant.vendor.keys[EnvMode.TEST]
 
@@ -135,6 +141,7 @@ def test_without_https_no_strict_transport(resources: Resources) -> None:
     assert "Strict-Transport-Security" not in client.get("/healthz").headers
 
 
+@pytest.mark.rule("limits.1", "limits.4", "limits.5")
 def test_a_key_has_its_limit_and_says_so(resources: Resources, merchant: Merchant, assert_error: Check) -> None:
     client = limited(resources, rate_limit_key=3)
     answers = [client.get("/v1/probe/public", headers=merchant.headers()) for _ in range(4)]
@@ -147,6 +154,7 @@ def test_a_key_has_its_limit_and_says_so(resources: Resources, merchant: Merchan
     assert client.get("/v1/probe/public", headers=merchant.headers("live")).status_code == 200
 
 
+@pytest.mark.rule("limits.3")
 def test_without_a_key_the_address_is_counted(resources: Resources, merchant: Merchant) -> None:
     client = limited(resources, rate_limit_keyless=2)
 
@@ -178,6 +186,7 @@ def test_guessing_keys_is_slowed_down(resources: Resources) -> None:
     assert statuses == [401, 401, 401, 429, 429]
 
 
+@pytest.mark.rule("limits.2")
 def test_routing_has_a_limit_of_its_own(resources: Resources, merchant: Merchant) -> None:
     client = limited(resources, rate_limit_routing=2, rate_limit_key=50)
     answers = [client.get("/v1/probe/public", headers=merchant.headers()) for _ in range(3)]
@@ -262,12 +271,14 @@ def test_no_cache_keeps_that_something_is_not_there(client: FlaskClient, path: s
     assert (answer.status_code, answer.headers["Cache-Control"]) == (404, "no-store")
 
 
+@pytest.mark.rule("keys.9")
 def test_the_hash_of_a_key_is_sha_256(resources: Resources, merchant: Merchant) -> None:
     expected = {hashlib.sha256(key.encode()).hexdigest() for key in merchant.vendor.keys.values()}
     with resources.database.read() as session:
         assert set(session.scalars(select(ApiKeyRow.key_hash))) == expected
 
 
+@pytest.mark.rule("keys.8")
 def test_a_key_has_256_random_bits(resources: Resources, merchant: Merchant) -> None:
     owner, seen = (merchant.id, EnvMode.TEST), []
     for _ in range(100):

@@ -37,10 +37,23 @@ SLOW_S = 20
 RECEIVED = {"pay": 10**6, "underpay": 500_000, "overpay": 1_100_000, "pay_late": 10**6, "bridge_delay": 10**6}
 
 
+@pytest.mark.rule("simulation.2")
 def test_there_is_an_ending_for_every_action() -> None:
     assert set(ENDINGS) == set(Action)
 
 
+@pytest.mark.rule(
+    "service.6",
+    "orders.14",
+    "states.3",
+    "states.4",
+    "events.7",
+    "events.12",
+    "events.13",
+    "events.14",
+    "events.15",
+    "simulation.2",
+)
 @pytest.mark.parametrize("action", ENDINGS)
 def test_the_whole_story(shop: Shop, action: str) -> None:
     order_id = shop.create()
@@ -87,6 +100,7 @@ def test_a_payment_succeeds_within_five_seconds(shop: Shop, amount: int, currenc
     assert shop.order(order_id)["payment_order_status"] == "success"
 
 
+@pytest.mark.rule("orders.6", "events.8")
 def test_hash_and_transactions_of_a_payment(shop: Shop) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "pay")
@@ -100,6 +114,7 @@ def test_hash_and_transactions_of_a_payment(shop: Shop) -> None:
     assert shop.events(order_id)[-1]["data"]["transactions"] == order["transactions"]
 
 
+@pytest.mark.rule("orders.6", "events.17")
 def test_paying_from_another_chain_carries_both_transactions(shop: Shop) -> None:
     order_id = shop.create()
     quote = quote_order(shop.resources, order_id, 10, NATIVE)
@@ -154,6 +169,7 @@ def test_a_bridge_needs_two_chains(shop: Shop, assert_error: Callable[..., None]
     assert "quote_id" in refused.get_json()["message"]
 
 
+@pytest.mark.rule("states.8")
 def test_a_short_payment_can_be_topped_up(shop: Shop) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "underpay")
@@ -166,6 +182,7 @@ def test_a_short_payment_can_be_topped_up(shop: Shop) -> None:
     assert order["transaction_hash"] == order["transactions"][0]["hash"]
 
 
+@pytest.mark.rule("states.9")
 def test_a_short_payment_fails_at_expiry(shop: Shop) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "underpay")
@@ -183,6 +200,7 @@ def test_a_short_payment_fails_at_once_when_its_time_is_ended(shop: Shop) -> Non
     assert shop.simulate(order_id, "expire")["status_reason"] == "underpaid"
 
 
+@pytest.mark.rule("events.18")
 def test_an_order_that_was_reorged_can_be_paid_again(shop: Shop) -> None:
     order_id = shop.create()
     shop.simulate(order_id, "reorg")
@@ -241,6 +259,7 @@ def test_a_final_payment_can_not_be_reorged(shop: Shop, assert_error: Callable[.
     assert_error(shop.act(order_id, "reorg"), 409)
 
 
+@pytest.mark.rule("simulation.4")
 @pytest.mark.parametrize(
     ("before", "refused"),
     [
@@ -320,6 +339,7 @@ def test_the_page_simulates_by_the_orders_id_alone(shop: Shop) -> None:
         simulate(shop.resources, "po_nothing", Action.PAY)
 
 
+@pytest.mark.rule("simulation.1")
 @pytest.mark.parametrize(
     ("body", "problems"),
     [

@@ -122,6 +122,7 @@ def test_what_the_revision_before_held_stays(dialect: str, make_database_url: Ca
     database.close()
 
 
+@pytest.mark.rule("money.12")
 @pytest.mark.parametrize("amount", [0, 1, 2**53 + 1, 2**63, 10**30 + 7, UINT256_MAX])
 def test_an_amount_comes_back_to_the_unit(resources: Resources, merchant: Merchant, amount: int) -> None:
     with resources.database.write() as session:

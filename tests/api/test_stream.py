@@ -34,6 +34,7 @@ def address(app: Flask) -> Iterator[str]:
         yield name
 
 
+@pytest.mark.rule("stream.1", "stream.2", "stream.4")
 def test_a_socket_gets_ever_better_routes_and_the_best_is_that_of_the_plain_request(
     address: str, client: FlaskClient
 ) -> None:
@@ -44,6 +45,7 @@ def test_a_socket_gets_ever_better_routes_and_the_best_is_that_of_the_plain_requ
     assert without_ids(received[-2]["route"]) == without_ids(plain)
 
 
+@pytest.mark.rule("stream.9")
 def test_server_sent_events_carry_the_same_messages(address: str) -> None:
     answer = requests.get(f"http://{address}{PATH}", params=BODY, timeout=10)
     assert answer.headers["Content-Type"].startswith("text/event-stream")
@@ -57,6 +59,7 @@ def test_server_sent_events_carry_the_same_messages(address: str) -> None:
         assert [without_ids(m["route"]) for m in other[:-1]] == [without_ids(m["route"]) for m in received[:-1]]
 
 
+@pytest.mark.rule("routes.18", "stream.1")
 def test_options_arrive_and_requests_may_follow_each_other(address: str) -> None:
     with connect(f"ws://{address}{PATH}") as connection:
         for number in (0, 1, 3):
@@ -65,6 +68,7 @@ def test_options_arrive_and_requests_may_follow_each_other(address: str) -> None
             assert all(len(message["route"]["steps"]) <= 3 for message in routes)
 
 
+@pytest.mark.rule("keys.7")
 def test_a_wrong_key_is_told_so_and_closed(address: str, merchant: Merchant) -> None:
     wrong = {"X-Api-Key": "sk_test_" + "A" * 43}
     with connect(f"ws://{address}{PATH}", additional_headers=wrong) as connection:
@@ -89,6 +93,7 @@ def test_bad_parameters_of_server_sent_events_are_a_plain_error(address: str) ->
     assert (error["type"], error["code"]) == ("error", "404")
 
 
+@pytest.mark.rule("limits.5")
 def test_socket_frames_and_events_count_against_one_limit(make_app: Callable[..., Flask]) -> None:
     with served(make_app(rate_limit_keyless=3)) as address:
         with connect(f"ws://{address}{PATH}") as connection:
@@ -111,6 +116,7 @@ def test_a_key_has_the_higher_limit(make_app: Callable[..., Flask], merchant: Me
             check_answer(ask(connection, BODY))
 
 
+@pytest.mark.rule("stream.7")
 def test_a_slow_search_ends_with_the_best_so_far(resources: Resources) -> None:
     snapshot = resources.market.snapshot
     request = RouteRequest(token_in=snapshot.token("USDC@137"), token_out=snapshot.token("CRV@137"), amount=10**12)
@@ -135,6 +141,7 @@ def test_a_list_is_a_repeated_parameter_or_has_commas(address: str) -> None:
         assert {step["protocol"] for step in routes[-1]["route"]["steps"]} == {"quickswap_v2"}
 
 
+@pytest.mark.rule("stream.7")
 def test_a_stream_has_thirty_seconds(resources: Resources) -> None:
     snapshot = resources.market.snapshot
     request = RouteRequest(token_in=snapshot.token("USDC@137"), token_out=snapshot.token("CRV@137"), amount=10**12)
@@ -144,6 +151,7 @@ def test_a_stream_has_thirty_seconds(resources: Resources) -> None:
     assert kinds == ["route", "route", "done"]
 
 
+@pytest.mark.rule("stream.8")
 def test_a_frame_of_four_kilobytes_is_taken(address: str) -> None:
     text = json.dumps(BODY)
     with connect(f"ws://{address}{PATH}") as connection:
@@ -152,6 +160,7 @@ def test_a_frame_of_four_kilobytes_is_taken(address: str) -> None:
         assert error["code"] == "413"
 
 
+@pytest.mark.rule("stream.6")
 def test_the_server_pings_every_fifteen_seconds(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
     monkeypatch.setattr("api.server.uvicorn.run", lambda *_, **options: given.update(options))
@@ -160,6 +169,7 @@ def test_the_server_pings_every_fifteen_seconds(config: Config, monkeypatch: pyt
     assert (given["ws"], given["ws_ping_interval"]) == ("websockets-sansio", 15)
 
 
+@pytest.mark.rule("stream.6")
 def test_a_socket_is_pinged(app: Flask) -> None:
     asking = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
     key = base64.b64encode(bytes(16)).decode()

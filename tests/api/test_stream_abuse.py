@@ -38,6 +38,7 @@ def address(app: Flask) -> Iterator[str]:
         yield name
 
 
+@pytest.mark.rule("stream.5", "stream.8")
 @pytest.mark.parametrize(
     ("frame", "code", "path"),
     [

@@ -42,6 +42,7 @@ def symbols(body: dict[str, Any]) -> list[str]:
     return [token["symbol"] for token in body["tokens"]]
 
 
+@pytest.mark.rule("tokens.5", "tokens.6")
 def test_the_list_has_every_listed_token_and_chain(listing: Callable[..., Any]) -> None:
     body = listing()
     assert list(body) == ["tokens", "chains", "updated_at", "next_cursor"]
@@ -54,6 +55,7 @@ def test_the_list_has_every_listed_token_and_chain(listing: Callable[..., Any]) 
     assert usdc["chain_to_address"]["8453"] == USDC_BASE
 
 
+@pytest.mark.rule("tokens.7")
 def test_filters(listing: Callable[..., Any]) -> None:
     base = listing(chainId=8453)["tokens"]
     assert base
@@ -66,6 +68,7 @@ def test_filters(listing: Callable[..., Any]) -> None:
     assert listing(search="no such token")["tokens"] == []
 
 
+@pytest.mark.rule("tokens.8")
 def test_pages_join_up_to_the_whole_list(listing: Callable[..., Any]) -> None:
     found: list[str] = []
     query: dict[str, Any] = {"limit": 7, "chainId": 1}
@@ -99,6 +102,7 @@ def test_each_bad_parameter_is_named(
     assert [row["path"] for row in answer.get_json()["error"]] == [name]
 
 
+@pytest.mark.rule("tokens.9")
 def test_an_unchanged_list_is_not_sent_again(client: FlaskClient) -> None:
     first = client.get("/v1/tokens?limit=3")
     tag = first.headers["ETag"]
@@ -110,6 +114,7 @@ def test_an_unchanged_list_is_not_sent_again(client: FlaskClient) -> None:
     assert client.get("/v1/tokens?limit=4", headers={"If-None-Match": tag}).status_code == 200
 
 
+@pytest.mark.rule("tokens.10")
 def test_tokens_of_the_market_come_after_the_listed_ones(resources: Resources) -> None:
     class OtherMarket(MarketService):
         router = Router(Snapshot(market_of("ab: A@1 B@1 1000 1000 30bps\nfar: C@56 D@56 1000 1000 30bps")))
@@ -125,6 +130,7 @@ def test_tokens_of_the_market_come_after_the_listed_ones(resources: Resources) -
     assert rest["tokens"] == unlisted[1:]
 
 
+@pytest.mark.rule("money.18")
 def test_the_list_has_each_chains_coin(listing: Callable[..., Any]) -> None:
     coin = "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"
     found = {

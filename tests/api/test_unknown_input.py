@@ -73,6 +73,7 @@ def objects(spec: dict[str, Any], schema: dict[str, Any]) -> Iterator[dict[str, 
         yield from objects(spec, found["items"])
 
 
+@pytest.mark.rule("operation.2")
 def test_the_document_describes_every_address_of_the_api(app: Flask, spec: dict[str, Any]) -> None:
     served = {
         (rule.rule.replace("<", "{").replace(">", "}"), method.lower())
@@ -84,6 +85,7 @@ def test_the_document_describes_every_address_of_the_api(app: Flask, spec: dict[
     assert len(served) > 15
 
 
+@pytest.mark.rule("input.5")
 def test_no_address_takes_an_unknown_parameter(
     client: FlaskClient, spec: dict[str, Any], merchant: Merchant, assert_error: Callable[..., None]
 ) -> None:
@@ -94,6 +96,7 @@ def test_no_address_takes_an_unknown_parameter(
         assert found["un_known"].startswith("Unknown"), (method, path)
 
 
+@pytest.mark.rule("input.4")
 def test_no_address_takes_an_unknown_property_at_any_depth(
     client: FlaskClient, spec: dict[str, Any], merchant: Merchant, assert_error: Callable[..., None]
 ) -> None:
@@ -116,6 +119,7 @@ def test_the_document_says_so(spec: dict[str, Any]) -> None:
             assert each["additionalProperties"] is False
 
 
+@pytest.mark.rule("input.4")
 def test_the_known_names_are_said(shop: Shop) -> None:
     answer = shop.post("/api/v1/payment_link", {**LINK, "expiresAt": "2026-03-02T12:00:00Z"})
     (problem,) = answer.get_json()["error"]
@@ -123,11 +127,13 @@ def test_the_known_names_are_said(shop: Shop) -> None:
     assert "expires_at" in problem["message"]
 
 
+@pytest.mark.rule("links.5")
 def test_metadata_stays_free(shop: Shop) -> None:
     order_id = shop.create(metadata={"un_known": {"deeper": 1}})
     assert shop.order(order_id)["metadata"] == {"un_known": {"deeper": 1}}
 
 
+@pytest.mark.rule("input.6")
 @pytest.mark.parametrize("name", ["cancel", "refund"])
 def test_nothing_may_come_where_nothing_is_described(shop: Shop, name: str) -> None:
     order_id = shop.create()
@@ -158,6 +164,7 @@ def test_an_answer_names_a_hundred_at_most(shop: Shop) -> None:
     assert len(answer.get_json()["error"]) == 100
 
 
+@pytest.mark.rule("input.7")
 def test_pages_ignore_unknown_parameters(shop: Shop) -> None:
     order_id = shop.create()
     for path in (f"/payment/{order_id}?utm_source=mail", f"/payment/{order_id}/status?x=1", "/docs?x=1"):

@@ -33,6 +33,7 @@ def test_an_unmatched_payment_can_be_assigned_once(shop: Shop) -> None:
             assign(session, payment.public_id, order_id, shop.clock.now())
 
 
+@pytest.mark.rule("evidence.13")
 def test_a_payment_can_be_assigned_to_an_order_that_is_closed_or_waits_for_another_token(shop: Shop) -> None:
     closed, other = shop.create(), shop.create(order_price=ETH_PRICE)
     shop.post(f"/api/v1/payment/{closed}/cancel")
@@ -69,6 +70,7 @@ def test_what_can_not_be_assigned(shop: Shop, other_merchant: Merchant) -> None:
             assign(session, payment.public_id, order_id, now)
 
 
+@pytest.mark.rule("evidence.12", "evidence.13")
 def test_the_operator_lists_and_assigns(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", shop.resources.config.database_url)
     order_id = shop.create(expires_at="2026-03-31T12:00:00Z")

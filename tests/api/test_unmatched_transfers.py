@@ -66,6 +66,7 @@ def check_money(shop: Shop) -> None:
         assert len(shop.events(order.id)) == len(shop.history(order.id))
 
 
+@pytest.mark.rule("evidence.11", "evidence.13")
 def test_a_transfer_without_an_order_is_listed_and_pays_the_order_it_is_given_to(shop: Shop) -> None:
     order_id = shop.create()
     tx_hash = send(shop, order_id, PRICE, reference=None)
@@ -99,6 +100,7 @@ def test_a_transfer_without_an_order_is_listed_and_pays_the_order_it_is_given_to
     assert shop.history(order_id) == ["created/", "processing/", "success/"]
 
 
+@pytest.mark.rule("refunds.7")
 def test_a_closed_order_is_credited_and_its_refund_must_say_to_whom(shop: Shop, assert_error: Check) -> None:
     order_id = shop.create()
     shop.post(f"/api/v1/payment/{order_id}/cancel")
@@ -126,6 +128,7 @@ def test_any_order_of_the_vendor_takes_what_reached_another_of_its_addresses(sho
     assert shop.history(order_id)[-1] == "success/"
 
 
+@pytest.mark.rule("evidence.11")
 def test_nobody_else_sees_or_assigns_it(shop: Shop, rival: Shop, assert_error: Check) -> None:
     order_id, theirs = shop.create(), rival.create()
     transfer_id = stray(shop, order_id)
@@ -265,6 +268,7 @@ def test_a_transfer_that_is_mined_again_stays_where_it_was_assigned(shop: Shop) 
     assert shop.order(order_id)["amount_received"] == str(PRICE)
 
 
+@pytest.mark.rule("evidence.14")
 def test_of_many_assignments_one_counts(shop: Shop) -> None:
     orders = [shop.create() for _ in range(4)]
     transfers = [stray(shop, orders[0]) for _ in range(4)]

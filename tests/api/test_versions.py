@@ -60,12 +60,14 @@ def _is_new(line: str, recorded: set[str]) -> bool:
     return bool(holder) and f"{TAKES} {holder}: object" not in recorded
 
 
+@pytest.mark.rule("operation.7")
 def test_the_interface_is_served_where_it_says(document: dict[str, Any]) -> None:
     served = {(method, path) for path, item in document["paths"].items() for method in item}
     assert served >= INTERFACE
     assert all(path.startswith(("/api/v1/", "/v1/routes", "/v1/tokens")) for _, path in served)
 
 
+@pytest.mark.rule("operation.8")
 def test_v1_only_grows(document: dict[str, Any]) -> None:
     assert find_losses(document) == [], "keep it: v1 takes nothing away, and asks for nothing more"
 
@@ -83,6 +85,7 @@ def test_each_kind_of_loss_is_found(document: dict[str, Any]) -> None:
     assert any(line.endswith("order_price.amount: integer") for line in find_losses(other))
 
 
+@pytest.mark.rule("operation.9", "operation.10")
 def test_a_deprecated_operation_says_when_it_ends(resources: Resources, merchant: Merchant) -> None:
     def mount(app: Flask, api: Api, limits: RateLimits) -> None:
         blueprint = Blueprint("old", __name__, url_prefix="/v1/probe/old", description="Of the test")
@@ -116,6 +119,7 @@ def test_a_deprecated_operation_says_when_it_ends(resources: Resources, merchant
     assert "deprecated" not in paths["/v1/probe/old/new"]["get"]
 
 
+@pytest.mark.rule("operation.10")
 def test_nothing_ends_sooner(client: FlaskClient) -> None:
     assert Ending(announced=ANNOUNCED, ends=ANNOUNCED + timedelta(days=180))
     with pytest.raises(ValueError, match="180 days"):

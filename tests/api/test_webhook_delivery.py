@@ -28,6 +28,7 @@ def add_orders(desk: Desk, merchant: Merchant, *order_ids: str) -> None:
         session.add_all(order_of(merchant, order_id) for order_id in order_ids)
 
 
+@pytest.mark.rule("events.1", "events.2", "events.3", "events.4", "events.6")
 def test_the_payload_is_the_interfaces_and_the_signature_verifies(desk: Desk, merchant: Merchant) -> None:
     add_orders(desk, merchant, "po_1")
     secret = desk.subscribe(merchant)["secret"]
@@ -49,6 +50,7 @@ def test_the_payload_is_the_interfaces_and_the_signature_verifies(desk: Desk, me
     assert desk.work() == []
 
 
+@pytest.mark.rule("deliveries.3")
 def test_a_changed_body_or_another_secret_does_not_verify(desk: Desk, merchant: Merchant) -> None:
     secret = desk.subscribe(merchant)["secret"]
     other = desk.subscribe(merchant, url="https://other.example/")["secret"]
@@ -59,6 +61,7 @@ def test_a_changed_body_or_another_secret_does_not_verify(desk: Desk, merchant: 
             Webhook(key).verify(body, dict(sent.headers))
 
 
+@pytest.mark.rule("events.5", "events.9", "events.10")
 def test_an_event_reaches_the_subscriptions_of_its_vendor_and_environment_only(
     desk: Desk, merchant: Merchant, other_merchant: Merchant
 ) -> None:
@@ -209,6 +212,7 @@ def test_metrics(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     assert "checkout_webhook_oldest_pending_seconds 90.0" in text
 
 
+@pytest.mark.rule("money.5", "deliveries.1", "deliveries.2")
 def test_the_signature_is_the_hmac_of_id_timestamp_and_body(desk: Desk, merchant: Merchant) -> None:
     secret = desk.subscribe(merchant)["secret"]
     event_id = desk.publish(merchant)

@@ -50,6 +50,7 @@ def hook(server: HTTPServer, host: str = "127.0.0.1") -> str:
     return f"http://{host}:{server.port}/hook"
 
 
+@pytest.mark.rule("deliveries.1")
 def test_a_receiver_verifies_with_the_standard_library(
     desk: Desk, merchant: Merchant, httpserver: HTTPServer, clock: SettableClock
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_receiver_verifies_with_the_standard_library(
     assert entry["status"] == "delivered"
 
 
+@pytest.mark.rule("input.14")
 def test_a_name_that_turns_inward_after_registration_is_not_followed(
     resources: Resources, merchant: Merchant, httpserver: HTTPServer
 ) -> None:
@@ -93,6 +95,7 @@ def test_a_name_that_turns_inward_after_registration_is_not_followed(
     assert resolver.asked == ["rebind.example"] * 2
 
 
+@pytest.mark.rule("input.15")
 def test_local_targets_are_refused_at_delivery_once_the_operator_forbids_them(
     desk: Desk, merchant: Merchant, httpserver: HTTPServer
 ) -> None:

@@ -34,6 +34,7 @@ def redeliver(desk: Desk, merchant: Merchant, event_id: str) -> object:
     return desk.client.post(path, headers=merchant.headers())
 
 
+@pytest.mark.rule("webhooks.13")
 def test_the_log_shows_each_attempt(desk: Desk, merchant: Merchant, order: str, clock: SettableClock) -> None:
     webhook_id = desk.subscribe(merchant)["webhook_id"]
     event_id = desk.publish(merchant, order_id=order)
@@ -66,6 +67,7 @@ def test_the_log_shows_each_attempt(desk: Desk, merchant: Merchant, order: str, 
     }
 
 
+@pytest.mark.rule("webhooks.13")
 def test_the_log_comes_in_pages(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     webhook_id = desk.subscribe(merchant)["webhook_id"]
     published = []
@@ -90,6 +92,7 @@ def test_a_malformed_page(desk: Desk, merchant: Merchant, assert_error: Check, q
     assert answer.get_json()["error"][0]["path"] == query.partition("=")[0]
 
 
+@pytest.mark.rule("webhooks.14")
 def test_a_delivered_event_can_be_sent_again_with_its_id(desk: Desk, merchant: Merchant) -> None:
     webhook_id = desk.subscribe(merchant)["webhook_id"]
     event_id = desk.publish(merchant)
@@ -102,6 +105,7 @@ def test_a_delivered_event_can_be_sent_again_with_its_id(desk: Desk, merchant: M
     assert [row["attempt"] for row in entry["attempts"]] == [1, 2]
 
 
+@pytest.mark.rule("webhooks.14")
 def test_a_failed_event_gets_a_fresh_schedule(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     desk.subscribe(merchant)
     event_id = desk.publish(merchant)
@@ -147,6 +151,7 @@ def test_a_disabled_webhook_has_to_be_enabled_first(desk: Desk, merchant: Mercha
     assert len(desk.work()) == 2
 
 
+@pytest.mark.rule("webhooks.11")
 @pytest.mark.parametrize("env_mode", ["test", "live"])
 def test_a_test_event_goes_to_one_subscription_through_the_outbox(
     desk: Desk, merchant: Merchant, env_mode: str
@@ -188,6 +193,7 @@ def test_a_test_event_looks_like_a_real_one_of_its_type(desk: Desk, merchant: Me
     assert transaction == {"chain_id": 8453, "hash": data["transaction_hash"], "timestamp": event["created_at"]}
 
 
+@pytest.mark.rule("events.19")
 def test_events_are_read_from_a_cursor_on(
     desk: Desk, merchant: Merchant, other_merchant: Merchant, order: str, clock: SettableClock
 ) -> None:
@@ -220,6 +226,7 @@ def test_a_malformed_cursor(desk: Desk, merchant: Merchant, assert_error: Check,
     assert answer.get_json()["error"][0]["path"] == "since"
 
 
+@pytest.mark.rule("events.19")
 def test_a_cursor_never_passes_an_event_that_is_not_committed_yet(desk: Desk, merchant: Merchant, order: str) -> None:
     event = NewEvent(
         vendor_id=merchant.id,

@@ -14,6 +14,7 @@ from tests.support.webhooks import SUBSCRIPTIONS, Desk, verify
 LIVE_DELAYS = (5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
 
 
+@pytest.mark.rule("deliveries.5")
 def test_retries_follow_the_schedule_and_then_end(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     webhook_id = desk.subscribe(merchant, "live")["webhook_id"]
     event_id = desk.publish(merchant, "live")
@@ -36,6 +37,7 @@ def test_retries_follow_the_schedule_and_then_end(desk: Desk, merchant: Merchant
     assert {(row["response_status"], row["response_excerpt"]) for row in entry["attempts"]} == {(500, "down")}
 
 
+@pytest.mark.rule("deliveries.6")
 def test_delays_are_spread(desk: Desk, merchant: Merchant) -> None:
     desk.subscribe(merchant)
     events = [desk.publish(merchant) for _ in range(5)]
@@ -44,6 +46,7 @@ def test_delays_are_spread(desk: Desk, merchant: Merchant) -> None:
     assert len({desk.delivery(event_id).next_attempt_at for event_id in events}) > 1
 
 
+@pytest.mark.rule("deliveries.14")
 def test_in_test_mode_three_tries_are_made(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     desk.subscribe(merchant)
     event_id = desk.publish(merchant)
@@ -56,6 +59,7 @@ def test_in_test_mode_three_tries_are_made(desk: Desk, merchant: Merchant, clock
     assert desk.delivery(event_id).status == "failed"
 
 
+@pytest.mark.rule("deliveries.8")
 @pytest.mark.parametrize("status", [199, 301, 302, 304, 400, 404, 429, 500, 503])
 def test_what_is_not_a_2xx_is_tried_again(desk: Desk, merchant: Merchant, clock: SettableClock, status: int) -> None:
     desk.subscribe(merchant)
@@ -69,6 +73,7 @@ def test_what_is_not_a_2xx_is_tried_again(desk: Desk, merchant: Merchant, clock:
     assert desk.delivery(event_id).status == "delivered"
 
 
+@pytest.mark.rule("deliveries.4")
 def test_the_signature_is_fresh_at_each_try_and_the_id_stays(
     desk: Desk, merchant: Merchant, clock: SettableClock
 ) -> None:
@@ -85,6 +90,7 @@ def test_the_signature_is_fresh_at_each_try_and_the_id_stays(
         verify(secret, first)
 
 
+@pytest.mark.rule("deliveries.10")
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
@@ -113,6 +119,7 @@ def test_a_retry_after_without_sense_leaves_the_schedule(desk: Desk, merchant: M
     assert timedelta(seconds=4.5) <= due - START <= timedelta(seconds=5.5)
 
 
+@pytest.mark.rule("deliveries.9", "deliveries.13")
 def test_410_disables_the_subscription_and_gives_up_what_waits(desk: Desk, merchant: Merchant) -> None:
     webhook_id = desk.subscribe(merchant)["webhook_id"]
     desk.transport.always(status=500)
@@ -130,6 +137,7 @@ def test_410_disables_the_subscription_and_gives_up_what_waits(desk: Desk, merch
     assert len(desk.log(merchant, webhook_id)) == 2
 
 
+@pytest.mark.rule("deliveries.12", "deliveries.13")
 def test_five_days_of_failure_disable_the_subscription(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     webhook_id = desk.subscribe(merchant, "live")["webhook_id"]
     desk.transport.always(status=500)
@@ -147,6 +155,7 @@ def test_five_days_of_failure_disable_the_subscription(desk: Desk, merchant: Mer
     assert {entry["status"] for entry in desk.log(merchant, webhook_id, "live")} <= {"failed", "cancelled"}
 
 
+@pytest.mark.rule("deliveries.12")
 def test_one_success_starts_the_five_days_anew(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     webhook_id = desk.subscribe(merchant, "live")["webhook_id"]
     for day in range(12):
@@ -157,6 +166,7 @@ def test_one_success_starts_the_five_days_anew(desk: Desk, merchant: Merchant, c
     assert desk.subscription(webhook_id).disabled_at is None
 
 
+@pytest.mark.rule("webhooks.12", "deliveries.16")
 def test_after_a_rotation_both_secrets_verify_for_a_day(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     made = desk.subscribe(merchant)
     path = f"{SUBSCRIPTIONS}/{made['webhook_id']}/rotate_secret"
@@ -174,6 +184,7 @@ def test_after_a_rotation_both_secrets_verify_for_a_day(desk: Desk, merchant: Me
         verify(made["secret"], sent)
 
 
+@pytest.mark.rule("deliveries.11")
 def test_retry_after_of_an_outage_is_honoured(desk: Desk, merchant: Merchant) -> None:
     desk.subscribe(merchant)
     event_id = desk.publish(merchant)

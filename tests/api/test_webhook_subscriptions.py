@@ -25,6 +25,7 @@ def with_local_targets(desk: Desk) -> Desk:
     return Desk.of(resources, build_app(resources).test_client())
 
 
+@pytest.mark.rule("money.4", "webhooks.1", "webhooks.3", "webhooks.4", "webhooks.5")
 @pytest.mark.parametrize("env_mode", ["test", "live"])
 def test_registering(desk: Desk, merchant: Merchant, env_mode: str) -> None:
     answer = create(desk, merchant, env_mode, webhook_url=HOOK, env_mode=env_mode)
@@ -38,6 +39,7 @@ def test_registering(desk: Desk, merchant: Merchant, env_mode: str) -> None:
     assert data["secret"].startswith("whsec_")
 
 
+@pytest.mark.rule("webhooks.2")
 def test_the_environment_is_live_unless_given(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
     assert create(desk, merchant, "live", webhook_url=HOOK).get_json()["data"]["env_mode"] == "live"
     refused = create(desk, merchant, "test", webhook_url=HOOK)
@@ -47,6 +49,7 @@ def test_the_environment_is_live_unless_given(desk: Desk, merchant: Merchant, as
     assert '"env_mode": "test"' in problem["message"]
 
 
+@pytest.mark.rule("keys.11", "keys.15", "keys.16")
 @pytest.mark.parametrize(("key", "env_mode"), [("test", "live"), ("live", "test")])
 def test_a_key_acts_in_its_own_environment_only(
     desk: Desk, merchant: Merchant, assert_error: Check, key: str, env_mode: str
@@ -69,6 +72,7 @@ def test_a_key_acts_in_its_own_environment_only(
     assert len(desk.client.get(SUBSCRIPTIONS, headers=merchant.headers(env_mode)).get_json()["data"]) == 1
 
 
+@pytest.mark.rule("webhooks.6", "webhooks.7", "webhooks.8")
 def test_the_list_is_of_one_environment_and_without_secrets(desk: Desk, merchant: Merchant) -> None:
     made = {env_mode: desk.subscribe(merchant, env_mode) for env_mode in ("test", "live")}
     for env_mode, subscription in made.items():
@@ -79,6 +83,7 @@ def test_the_list_is_of_one_environment_and_without_secrets(desk: Desk, merchant
             assert "whsec_" not in answer.get_data(as_text=True)
 
 
+@pytest.mark.rule("webhooks.9")
 def test_deleting(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
     one = f"{SUBSCRIPTIONS}/{desk.subscribe(merchant)['webhook_id']}"
     desk.publish(merchant)
@@ -92,6 +97,7 @@ def test_deleting(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
     assert_error(desk.client.delete(one, headers=merchant.headers()), 404, {})
 
 
+@pytest.mark.rule("webhooks.10", "keys.14")
 def test_another_vendors_webhook_does_not_exist(
     desk: Desk, merchant: Merchant, other_merchant: Merchant, assert_error: Check
 ) -> None:
@@ -114,6 +120,7 @@ def test_another_vendors_webhook_does_not_exist(
     )
 
 
+@pytest.mark.rule("keys.4")
 def test_without_a_key_nothing_is_shown(desk: Desk, assert_error: Check) -> None:
     calls = [("GET", SUBSCRIPTIONS), ("POST", SUBSCRIPTIONS), ("GET", "/api/v1/events")]
     calls += [("DELETE", f"{SUBSCRIPTIONS}/ep_1"), ("GET", f"{SUBSCRIPTIONS}/ep_1/deliveries")]
@@ -123,6 +130,7 @@ def test_without_a_key_nothing_is_shown(desk: Desk, assert_error: Check) -> None
         assert_error(desk.client.open(path, method=method), 401, {"X-Api-Key": "Required"})
 
 
+@pytest.mark.rule("input.11", "webhooks.1")
 @pytest.mark.parametrize(
     ("body", "problems"),
     [
@@ -147,6 +155,7 @@ def test_a_malformed_registration(
     assert all(wanted in {None, found[path]} for path, wanted in problems.items())
 
 
+@pytest.mark.rule("input.13")
 @pytest.mark.parametrize(
     "url",
     [
@@ -166,6 +175,7 @@ def test_local_and_odd_targets_are_refused(desk: Desk, merchant: Merchant, asser
     assert [row["path"] for row in answer.get_json()["error"]] == ["webhook_url"]
 
 
+@pytest.mark.rule("input.13")
 def test_a_name_that_leads_inside_is_refused(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
     desk.resources.resolver.answers = [("93.184.216.34", "192.168.1.1")]
     answer = create(desk, merchant, webhook_url=HOOK, env_mode="test")
@@ -177,6 +187,7 @@ def test_a_name_that_nobody_knows_yet_is_taken(desk: Desk, merchant: Merchant) -
     assert create(desk, merchant, webhook_url=HOOK, env_mode="test").status_code == 200
 
 
+@pytest.mark.rule("input.15")
 def test_local_targets_where_the_operator_allows_them(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
     local = with_local_targets(desk)
     local.resources.resolver.answers = [("127.0.0.1",)]
@@ -186,6 +197,7 @@ def test_local_targets_where_the_operator_allows_them(desk: Desk, merchant: Merc
     assert_error(create(local, merchant, webhook_url="http://169.254.169.254/", env_mode="test"), 400)
 
 
+@pytest.mark.rule("input.12")
 def test_plain_http_is_for_the_test_environment(desk: Desk, merchant: Merchant, assert_error: Check) -> None:
     assert create(desk, merchant, webhook_url="http://shop.example/", env_mode="test").status_code == 200
     refused = create(desk, merchant, "live", webhook_url="HTTP://shop.example/", env_mode="live")
@@ -202,6 +214,7 @@ def test_the_number_of_subscriptions_has_a_limit(
     assert create(desk, merchant, webhook_url=HOOK, env_mode="test").status_code == 200
 
 
+@pytest.mark.rule("webhooks.6")
 def test_no_secret_reaches_the_log_or_another_answer(
     desk: Desk, merchant: Merchant, capfd: pytest.CaptureFixture[str], restore_logging: None
 ) -> None:

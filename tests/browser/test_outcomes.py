@@ -78,6 +78,7 @@ def test_the_rest_of_a_short_payment_can_be_paid(tab: Tab) -> None:
     expect_heading(page, "Payment complete")
 
 
+@pytest.mark.rule("links.14")
 def test_a_short_payment_fails_at_expiry_and_says_where_the_money_is(tab: Tab) -> None:
     page = tab.open()
     simulate(page, "Pay too little")
@@ -153,6 +154,7 @@ def test_a_block_that_is_undone_lets_the_customer_pay_again(tab: Tab) -> None:
     expect_heading(page, "Payment sent")
 
 
+@pytest.mark.rule("links.13", "states.13")
 def test_cancel_goes_back_to_the_shop_and_closes_nothing(tab: Tab) -> None:
     """Attack: whoever has the link ended the order."""
     page = tab.open()

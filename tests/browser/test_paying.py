@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from api.domain.orders import OrderStatus
@@ -36,6 +37,7 @@ TAP_TWICE_MORE = """
 """Tap Pay, at once what stands there as soon as the payment was sent, and the same again a little later."""
 
 
+@pytest.mark.rule("links.12")
 def test_pays_with_the_merchants_own_token_and_returns(tab: Tab) -> None:
     page = tab.open()
     expect(tab.pay_button).to_be_visible()

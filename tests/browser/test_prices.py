@@ -26,6 +26,7 @@ def amount(page: Page) -> str:
     return page.locator("#quote-amount").inner_text()
 
 
+@pytest.mark.rule("expiry.3", "expiry.4")
 def test_the_same_price_is_renewed_in_passing(tab: Tab) -> None:
     tab.page.clock.install()
     page = tab.open()
@@ -110,6 +111,7 @@ def test_an_unaccepted_price_is_compared_with_the_one_agreed_to(tab: Tab) -> Non
     expect(page.get_by_role("group", name="The price went up")).to_be_hidden()
 
 
+@pytest.mark.rule("expiry.4")
 def test_a_price_that_ran_out_at_the_server_is_not_paid(tab: Tab) -> None:
     page = tab.open()
     button = tab.choose("Base", "USDC")

@@ -40,6 +40,7 @@ def nets() -> Iterator[Mapping[int, MainNet]]:
         yield {BASE: base, ETHEREUM: ethereum}
 
 
+@pytest.mark.rule("evidence.14")
 @pytest.mark.parametrize("dialect", ["sqlite", "postgresql"])
 def test_whatever_happens_each_transfer_counts_once_and_for_its_payers_order(
     dialect: str,

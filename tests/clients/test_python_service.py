@@ -44,6 +44,7 @@ def wait_until_final(checkout: CheckoutClient, order_id: str) -> models.PaymentO
         sleep(0.1)
 
 
+@pytest.mark.rule("input.16")
 def test_an_order_is_paid_told_of_and_given_back(checkout: CheckoutClient, inbox: Inbox) -> None:
     hook = checkout.webhooks.create(webhook_url=inbox.url, env_mode="test")
     made = checkout.payment_links.create(**LINK, metadata={"cart": "7"})
@@ -93,6 +94,7 @@ def test_deliveries_are_signed_with_both_secrets_while_one_is_replaced(checkout:
         checkout.webhooks.delete(old.webhook_id)
 
 
+@pytest.mark.rule("money.12")
 def test_amounts_of_any_size_come_back(checkout: CheckoutClient) -> None:
     price: models.NewOrderPrice = {"currency": "USDC", "amount": 2**70 + 1, "decimals": 21}
     made = checkout.payment_links.create(**LINK | {"order_price": price})
@@ -136,6 +138,7 @@ def test_transfers_that_belong_to_no_order(checkout: CheckoutClient) -> None:
         checkout.transfers.assign("tr_1", "po_1")
 
 
+@pytest.mark.rule("keys.5")
 def test_routes_quotes_and_tokens_need_no_key(service: RunningService) -> None:
     with CheckoutClient(service.url) as client:
         quote = client.quotes.get(from_chain=1, to_chain=10, from_token=USDC, to_token=USDC_THERE, from_amount=10**9)

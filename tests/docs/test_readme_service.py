@@ -51,6 +51,7 @@ def run(command: str, variables: dict[str, str]) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.rule("service.1", "orders.1")
 @pytest.mark.timeout(180)
 def test_the_commands_of_the_service_run(service: dict[str, str]) -> None:
     create, read, simulate, quote = COMMANDS

@@ -58,6 +58,7 @@ def thief(net: MainNet) -> Wallet:
     return customer_of(net, "thief")
 
 
+@pytest.mark.rule("evidence.1")
 def test_a_transfer_is_proven_by_its_calldata_alone(net: MainNet, usdc: Contract, payer: Wallet) -> None:
     node = Meddling()
     (found,) = found_in(net, payer.pay(usdc.address, SHOP, 5, MINE), [SHOP], node)
@@ -66,6 +67,7 @@ def test_a_transfer_is_proven_by_its_calldata_alone(net: MainNet, usdc: Contract
     assert node.traced == 0
 
 
+@pytest.mark.rule("evidence.1")
 def test_coin_is_proven_by_its_calldata_alone(net: MainNet, payer: Wallet) -> None:
     node = Meddling()
     (found,) = found_in(net, payer.send(SHOP, MINE, value=7), [SHOP], node)
@@ -81,6 +83,7 @@ def test_a_transfer_without_a_reference_names_nothing(
     assert (found.sender, found.namings) == (payer.address, ())
 
 
+@pytest.mark.rule("evidence.2")
 def test_a_bundles_own_reference_covers_nobody_elses_money(
     net: MainNet, usdc: Contract, payer: Wallet, thief: Wallet
 ) -> None:
@@ -184,6 +187,7 @@ def test_a_signed_permission_counts_for_who_signed_only(net: MainNet, usdc: Cont
         assert (own(found), found.sender, found.amount) == ((), signer, 900)
 
 
+@pytest.mark.rule("evidence.2")
 def test_an_allowance_used_directly_counts_for_who_gave_it_only(
     net: MainNet, usdc: Contract, payer: Wallet, thief: Wallet
 ) -> None:

@@ -147,6 +147,7 @@ def test_a_deposit_of_a_victims_money_is_not_the_strangers(nets: Mapping[int, Ma
     assert found.sender == ("" if refuses else spender.address.lower())  # whoever the pool took it from
 
 
+@pytest.mark.rule("evidence.6")
 @pytest.mark.parametrize("refuses", [False, True])
 def test_a_fill_answers_its_own_deposit_only(nets: Mapping[int, MainNet], refuses: bool) -> None:
     """A stranger fills an invented relay with the victim's deposit id and an output of one."""
@@ -159,6 +160,7 @@ def test_a_fill_answers_its_own_deposit_only(nets: Mapping[int, MainNet], refuse
     assert [(row.namings, row.sender) for row in (fake, real)] == [((), "")] * 2
 
 
+@pytest.mark.rule("evidence.6")
 @pytest.mark.parametrize(
     "changes", [{"depositor": ACTOR}, {"deadline": 7}, {"amount_out": 999}, {"recipient": OTHER_SHOP}], ids=str
 )
@@ -367,3 +369,14 @@ def test_a_send_promises_and_brings_what_its_pool_pays(
     (found,) = found_in(nets[BASE], received, [SHOP], Meddling(refuses))
     assert (found.bridge_id, found.namings) == (deposit.bridge_id, ())
     assert 990_000 <= found.amount <= 10**6
+
+
+@pytest.mark.rule("evidence.6")
+def test_a_fill_in_another_token_answers_no_deposit(nets: Mapping[int, MainNet]) -> None:
+    relay, payer = Relay.offered(nets), customer_of(nets[ETHEREUM], "depositor")
+    (deposit,) = found_in(nets[ETHEREUM], relay.deposit(payer, MINE), [SHOP])
+    other = replace(relay, token_out=nets[BASE].tokens["DAI"].address)
+    (found,) = found_in(nets[BASE], other.fill(THEIRS), [SHOP])
+    assert (found.kind, found.amount, found.token_address) == ("payment", 1_000, other.token_out.lower())
+    assert found.bridge_id != deposit.bridge_id
+    assert found.namings == ()

@@ -27,6 +27,7 @@ from tests.support.shop import LINK
 BASE, ETHEREUM = 8453, 1
 
 
+@pytest.mark.rule("orders.5", "events.12", "events.13")
 def test_a_transfer_with_the_reference_pays_the_order(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     tx_hash = shop.customer(BASE).pay(shop.token(BASE), shop.address, PRICE, reference)
@@ -37,6 +38,7 @@ def test_a_transfer_with_the_reference_pays_the_order(shop: ChainShop) -> None:
     assert [event["data"]["transaction_hash"] for event in shop.shop.events(order_id)] == ["", tx_hash, tx_hash]
 
 
+@pytest.mark.rule("confirmations.4")
 def test_the_coin_itself_pays_an_order(shop: ChainShop) -> None:
     order_id, reference = shop.order(order_price={"currency": "ETH", "amount": 25, "decimals": 3})
     shop.customer(BASE).send(shop.address, reference, value=25 * 10**15)
@@ -91,6 +93,7 @@ AMOUNTS = {
 }
 
 
+@pytest.mark.rule("orders.14", "states.5", "states.8", "states.24")
 @pytest.mark.parametrize("name", AMOUNTS)
 def test_what_arrived_decides(shop: ChainShop, name: str) -> None:
     amount, outcome, due = AMOUNTS[name]
@@ -113,6 +116,7 @@ def test_an_order_paid_by_two_transactions(shop: ChainShop) -> None:
     assert len(shop.shop.order(order_id)["transactions"]) == 2
 
 
+@pytest.mark.rule("evidence.14")
 def test_one_transaction_counts_for_one_order_whoever_reports_it(shop: ChainShop) -> None:
     (first, reference), (second, _) = shop.order(), shop.order()
     customer = shop.customer(BASE)
@@ -138,6 +142,7 @@ def test_a_batch_pays_two_orders_at_once(shop: ChainShop) -> None:
     assert (shop.outcome(first), shop.outcome(second)) == ("success/", "success/")
 
 
+@pytest.mark.rule("evidence.9")
 def test_a_report_of_somebody_elses_payment_is_no_payment(shop: ChainShop) -> None:
     order_id = shop.order()[0]
     shop.order()
@@ -171,6 +176,7 @@ def test_a_clock_ahead_of_a_chain_does_not_hide_what_arrived_before_the_first_lo
         assert shop.unmatched() == [("no_order", "")]
 
 
+@pytest.mark.rule("states.11")
 def test_a_late_payment_is_taken_and_called_late(shop: ChainShop) -> None:
     order_id, reference = shop.order(expires_at=format_time(shop.clock.now() + timedelta(minutes=31)))
     shop.look()
@@ -182,6 +188,7 @@ def test_a_late_payment_is_taken_and_called_late(shop: ChainShop) -> None:
     assert shop.outcome(order_id) == "success/paid_late"
 
 
+@pytest.mark.rule("closed.2", "closed.5")
 def test_a_payment_for_a_cancelled_order_is_credited_told_and_refunded(shop: ChainShop) -> None:
     """It was on its way when the vendor cancelled: the merchant has the money, and knows it."""
     order_id, reference = shop.order()
@@ -199,6 +206,7 @@ def test_a_payment_for_a_cancelled_order_is_credited_told_and_refunded(shop: Cha
     assert shop.unmatched() == []
 
 
+@pytest.mark.rule("states.20", "refunds.5", "refunds.14")
 @pytest.mark.parametrize(("chain_id", "symbol", "amount"), [(BASE, "DAI", 10**18), (ETHEREUM, "USDC", PRICE)])
 def test_another_token_or_chain_is_the_wrong_token_and_can_be_sent_back(
     shop: ChainShop, chain_id: int, symbol: str, amount: int
@@ -228,6 +236,7 @@ def test_a_listed_wrong_token_worth_nothing_changes_nothing(shop: ChainShop) -> 
     assert len(shop.shop.order(order_id)["transfers"]) == 2
 
 
+@pytest.mark.rule("states.21")
 def test_coin_instead_of_the_token_is_the_wrong_token(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     shop.customer(BASE).send(shop.address, reference, value=10**15)
@@ -239,6 +248,7 @@ def test_coin_instead_of_the_token_is_the_wrong_token(shop: ChainShop) -> None:
     assert shop.outcome(order_id) == "failed/wrong_token"
 
 
+@pytest.mark.rule("states.18")
 def test_tokens_that_mean_nothing_are_not_even_listed(shop: ChainShop) -> None:
     shop.order()
     spam = shop.nets[BASE].chain.deploy(_mock_token(), "Visit me", "USDC", 6)
@@ -270,6 +280,7 @@ def test_a_replaced_transaction_is_found_under_its_new_hash(shop: ChainShop) -> 
     assert shop.shop.order(order_id)["transaction_hash"] == fast
 
 
+@pytest.mark.rule("states.4", "states.7")
 def test_a_reorganisation_before_confirmation_takes_the_payment_back(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     customer = shop.customer(BASE)
@@ -286,6 +297,7 @@ def test_a_reorganisation_before_confirmation_takes_the_payment_back(shop: Chain
     assert shop.balance(BASE) == PRICE
 
 
+@pytest.mark.rule("confirmations.6")
 def test_a_reorganisation_after_success_is_told_until_the_payment_is_back(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     customer = shop.customer(BASE)
@@ -313,6 +325,7 @@ def test_after_finality_nothing_is_asked_about_a_payment(shop: ChainShop) -> Non
     assert [row.state for row in shop.shop.payments()] == ["final"]
 
 
+@pytest.mark.rule("refunds.9", "refunds.11")
 def test_a_refund_is_signed_by_the_merchant_and_found_on_the_chain(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     customer = shop.customer(BASE, "refunded")
@@ -364,6 +377,7 @@ def test_an_order_on_a_chain_that_is_not_connected_says_so(shop: ChainShop) -> N
     assert not shop.shop.order(live, env_mode="live")["payable"]
 
 
+@pytest.mark.rule("simulation.3")
 def test_nothing_is_simulated_on_real_chains(shop: ChainShop) -> None:
     assert shop.shop.act(shop.order()[0], "pay").status_code == 409
 

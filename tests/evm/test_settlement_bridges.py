@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from eth_utils.address import to_checksum_address
 
 from tests.support.across import LIFE_S, PAID, Crossing, give_back
@@ -12,6 +13,7 @@ from tests.support.settlement import PRICE, ChainShop
 BASE, ETHEREUM = 8453, 1
 
 
+@pytest.mark.rule("evidence.6", "events.17")
 def test_a_deposit_and_its_fill_pay_the_order(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     crossing = Crossing(shop, reference)
@@ -50,6 +52,7 @@ def test_a_fill_in_coin_leaves_no_transfer_and_counts_all_the_same(shop: ChainSh
     assert shop.balance(BASE, "ETH") == 10**15
 
 
+@pytest.mark.rule("states.23")
 def test_a_fill_that_never_comes_fails_the_order_and_says_where_the_money_is(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     crossing = Crossing(shop, reference)

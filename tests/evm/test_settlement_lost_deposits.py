@@ -116,6 +116,7 @@ def _words(address: str, amount: int) -> bytes:
     return bytes(12) + bytes.fromhex(address[2:]) + amount.to_bytes(32)
 
 
+@pytest.mark.rule("evidence.7")
 def test_a_delivery_whose_deposit_its_chain_took_back_counts_for_nobody(shop: ChainShop) -> None:
     order_id, reference = shop.order(order_price={"currency": "USDC", "amount": 5, "decimals": 0})
     crossing = Crossing(shop, reference)
@@ -132,6 +133,7 @@ def test_a_delivery_whose_deposit_its_chain_took_back_counts_for_nobody(shop: Ch
     assert sorted(shop.unmatched()) == [("lost", order_id), ("no_order", order_id)]  # the deposit, and the delivery
 
 
+@pytest.mark.rule("evidence.7")
 @pytest.mark.parametrize("is_final", [False, True])
 def test_a_deposit_that_is_lost_after_success_is_told_until_it_is_back(shop: ChainShop, is_final: bool) -> None:
     order_id, reference = shop.order()

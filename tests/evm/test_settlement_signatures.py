@@ -83,6 +83,7 @@ def claim(shop: ChainShop, order_id: str, tx_hash: str, account: str, signer: Lo
     shop.look()
 
 
+@pytest.mark.rule("evidence.3")
 def test_the_payers_signature_pays_the_order(shop: ChainShop) -> None:
     order_id = shop.order()[0]
     payer = wallet(shop)
@@ -93,6 +94,7 @@ def test_the_payers_signature_pays_the_order(shop: ChainShop) -> None:
     assert shop.shop.order(order_id)["transfers"][0]["evidence"] == "signature"
 
 
+@pytest.mark.rule("evidence.5")
 def test_a_strangers_signature_takes_nothing(shop: ChainShop) -> None:
     order_id = shop.order()[0]
     payer = wallet(shop)
@@ -108,6 +110,7 @@ def test_a_strangers_signature_takes_nothing(shop: ChainShop) -> None:
     assert shop.outcome(order_id) == "created/"
 
 
+@pytest.mark.rule("evidence.3")
 def test_the_digest_is_that_of_eip_712(shop: ChainShop) -> None:
     order_id, payer = shop.order()[0], wallet(shop)
     made = offer(shop, order_id, pay(shop, payer), payer.address)
@@ -135,6 +138,7 @@ FOREIGN = {
 }
 
 
+@pytest.mark.rule("evidence.5")
 @pytest.mark.parametrize("what", FOREIGN)
 def test_a_signature_for_anything_else_is_of_no_use(shop: ChainShop, what: str) -> None:
     order_id, payer = shop.order()[0], wallet(shop)
@@ -145,6 +149,7 @@ def test_a_signature_for_anything_else_is_of_no_use(shop: ChainShop, what: str) 
         submit(shop, order_id, tx_hash, made.log_index, payer.address, signed(other, CUSTOMER))
 
 
+@pytest.mark.rule("evidence.8")
 def test_a_transfer_from_before_the_order_pays_nothing(shop: ChainShop) -> None:
     payer = wallet(shop)
     tx_hash = pay(shop, payer)
@@ -154,6 +159,7 @@ def test_a_transfer_from_before_the_order_pays_nothing(shop: ChainShop) -> None:
         submit(shop, order_id, tx_hash, shop.shop.payments()[0].log_index, payer.address, b"\x01" * 65)
 
 
+@pytest.mark.rule("evidence.14")
 def test_one_transfer_pays_one_order_though_its_payer_signs_for_two(shop: ChainShop) -> None:
     first, second = shop.order()[0], shop.order()[0]
     payer = wallet(shop)
@@ -198,6 +204,7 @@ def contract_payment(shop: ChainShop, owner: LocalAccount) -> tuple[Contract, st
     return account, tx_hash
 
 
+@pytest.mark.rule("evidence.4")
 def test_a_contract_says_itself_what_it_has_signed(shop: ChainShop) -> None:
     order_id = shop.order()[0]
     account, tx_hash = contract_payment(shop, CUSTOMER)
@@ -205,6 +212,7 @@ def test_a_contract_says_itself_what_it_has_signed(shop: ChainShop) -> None:
     assert shop.outcome(order_id) == "success/"
 
 
+@pytest.mark.rule("evidence.4")
 def test_who_rules_a_contract_now_or_did_then_is_not_enough(shop: ChainShop) -> None:
     order_id = shop.order()[0]
     account, tx_hash = contract_payment(shop, CUSTOMER)
@@ -224,6 +232,7 @@ def test_a_contract_that_burns_gas_signs_nothing(shop: ChainShop) -> None:
         submit(shop, order_id, tx_hash, made.log_index, account.address.lower(), signed(made.typed_data, CUSTOMER))
 
 
+@pytest.mark.rule("evidence.5")
 def test_a_signature_of_another_installation_is_of_no_use(shop: ChainShop) -> None:
     order_id, payer = shop.order()[0], wallet(shop)
     tx_hash = pay(shop, payer)

@@ -22,6 +22,7 @@ FIVE_CHAINS = {1, 10, 137, 8453, 42161}
 LISTS = ("uniswap_default_22.21.0.json", "sushiswap_default.json", "cow_coingecko_uniswap_per_chain.json")
 
 
+@pytest.mark.rule("quotes.12")
 def test_chains_are_the_five() -> None:
     assert set(CHAINS) == FIVE_CHAINS
     assert {chain.native_currency.symbol for chain in CHAINS.values()} == {"ETH", "POL"}
@@ -84,6 +85,7 @@ def test_known_addresses(symbol: str, chain_id: int, address: str, decimals: int
     assert token_registry.info_of(chain_id, address.upper().replace("0X", "0x")) is token_registry.by_symbol(symbol)
 
 
+@pytest.mark.rule("money.20", "money.21")
 def test_native_and_bridged_tokens_are_told_apart() -> None:
     assert token_registry.by_symbol("ETH").chain_ids == (1, 10, 8453, 42161)
     assert token_registry.by_symbol("USDC").chain_ids == (1, 10, 137, 8453, 42161)

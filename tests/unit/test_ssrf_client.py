@@ -41,6 +41,7 @@ def test_what_is_sent() -> None:
     assert head.endswith(b"\r\n\r\n{}")
 
 
+@pytest.mark.rule("input.14")
 def test_the_name_is_looked_up_once_and_rebinding_gains_nothing() -> None:
     resolver = StaticResolver(("127.0.0.1",), ("127.0.0.9",))
     with receiver() as (port, heads):
@@ -49,6 +50,7 @@ def test_the_name_is_looked_up_once_and_rebinding_gains_nothing() -> None:
     assert len(heads) == 1
 
 
+@pytest.mark.rule("input.14")
 @pytest.mark.parametrize("answers", [("127.0.0.1",), ("93.184.216.34", "10.0.0.1"), ("::1", "2606:4700::1111")])
 def test_one_forbidden_address_is_enough_to_refuse(answers: tuple[str, ...]) -> None:
     reply = post("https://shop.test/", PUBLIC, resolver=StaticResolver(answers))
@@ -62,6 +64,7 @@ def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
     assert len(heads) == 1
 
 
+@pytest.mark.rule("deliveries.8")
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_followed(status: int) -> None:
     with receiver() as (target, reached):
@@ -132,6 +135,7 @@ def drip(prefix: bytes, byte: bytes) -> Callable[[socket.socket], None]:
     return answer
 
 
+@pytest.mark.rule("deliveries.7")
 @pytest.mark.parametrize(
     ("prefix", "byte", "status"),
     [
@@ -194,6 +198,7 @@ def test_a_name_server_that_is_silent_is_not_waited_for(monkeypatch: pytest.Monk
     answered.set()
 
 
+@pytest.mark.rule("deliveries.7")
 def test_a_receiver_has_fifteen_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[float] = []
 

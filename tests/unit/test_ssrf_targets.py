@@ -17,6 +17,7 @@ from api.net.targets import TargetRefused, parse_target
 PUBLIC, LOCAL = Reach(), Reach(local=True)
 
 
+@pytest.mark.rule("input.13")
 @pytest.mark.parametrize(
     "address",
     [
@@ -80,6 +81,7 @@ def test_nothing_that_the_standard_library_knows_as_private_is_public(address: o
         assert not address.is_multicast
 
 
+@pytest.mark.rule("input.15")
 def test_the_operator_can_allow_local_targets_for_test_events_only(tmp_path: Path) -> None:
     closed = Config(data_dir=tmp_path, database_url="sqlite://")
     opened = Config(data_dir=tmp_path, database_url="sqlite://", allow_local_webhooks=True)
@@ -97,6 +99,7 @@ def test_no_setting_allows_metadata_services_or_disguises(address: str) -> None:
     assert not LOCAL.allows(ip_address(address))
 
 
+@pytest.mark.rule("input.11")
 @pytest.mark.parametrize(
     "url",
     [

@@ -47,6 +47,7 @@ def shop(nets: Mapping[int, MainNet], tmp_path_factory: pytest.TempPathFactory) 
         yield shop
 
 
+@pytest.mark.rule("service.2")
 def test_dollars_on_another_chain_pay_in_one_click(tab: Tab, nets: Mapping[int, MainNet]) -> None:
     far, near = nets[OPTIMISM], nets[BASE]
     wallet = TestWallet(far, is_connected=True, account=f"0x{next(ADDRESSES):040x}")

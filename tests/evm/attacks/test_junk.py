@@ -50,6 +50,7 @@ def test_whoever_has_the_link_ends_no_order_with_junk(shop: ChainShop, name: str
     assert shop.outcome(order_id) == "success/"
 
 
+@pytest.mark.rule("states.20")
 @pytest.mark.parametrize("amount", [10**15, 10**18])
 def test_a_wrong_token_leaves_the_order_payable(shop: ChainShop, amount: int) -> None:
     order_id, reference = shop.order()
@@ -62,6 +63,7 @@ def test_a_wrong_token_leaves_the_order_payable(shop: ChainShop, amount: int) ->
     assert shop.outcome(order_id) == "success/"
 
 
+@pytest.mark.rule("states.22")
 def test_a_deposit_that_nobody_built_is_not_on_its_way(shop: ChainShop) -> None:
     """It may never be filled, or ask for it: the order must not wait for it."""
     order_id, reference = shop.order()
@@ -73,6 +75,7 @@ def test_a_deposit_that_nobody_built_is_not_on_its_way(shop: ChainShop) -> None:
     assert shop.outcome(order_id) == "success/"
 
 
+@pytest.mark.rule("states.22")
 def test_a_deposit_to_oneself_parks_no_order(shop: ChainShop) -> None:
     order_id, reference = shop.order()
     Crossing(ChainShop(shop=shop.shop, nets=shop.nets, address="0x" + "66" * 20), reference)
@@ -80,6 +83,7 @@ def test_a_deposit_to_oneself_parks_no_order(shop: ChainShop) -> None:
     assert (shop.outcome(order_id), shop.shop.payments()) == ("created/", [])
 
 
+@pytest.mark.rule("states.14")
 def test_a_deposit_on_its_way_blocks_neither_paying_nor_cancelling(shop: ChainShop) -> None:
     (paid, reference), (cancelled, other) = shop.order(), shop.order()
     Crossing(shop, reference)
@@ -111,6 +115,7 @@ def test_what_is_deposited_and_paid_as_well_can_be_sent_back(shop: ChainShop) ->
     assert PAID > PRICE
 
 
+@pytest.mark.rule("states.13")
 def test_nobody_with_the_link_cancels(shop: ChainShop) -> None:
     order_id, _ = shop.order()
     assert shop.shop.client.post(f"/payment/{order_id}/cancel", json={}).status_code == 404
@@ -153,6 +158,7 @@ def test_what_no_table_takes_is_passed_over(shop: ChainShop, monkeypatch: pytest
     assert (shop.outcome(first), shop.outcome(second)) == ("created/", "success/")
 
 
+@pytest.mark.rule("states.22")
 def test_a_deposit_that_only_its_payer_may_fill_is_not_on_its_way(shop: ChainShop) -> None:
     """It has the numbers that were built, but nobody else can deliver it until it comes back."""
     order_id, reference = shop.order()

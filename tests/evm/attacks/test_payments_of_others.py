@@ -22,6 +22,7 @@ from tests.support.vyper_source import compiled
 APPROVE, TRANSFER_FROM = bytes.fromhex("095ea7b3"), bytes.fromhex("23b872dd")
 
 
+@pytest.mark.rule("evidence.9")
 def test_a_report_takes_nobody_elses_payment(shop: ChainShop) -> None:
     """An unlabelled transfer, and an order that a stranger makes afterwards for just its amount."""
     victim, thief = shop.customer(BASE, "victim"), shop.customer(BASE, "thief")
@@ -37,6 +38,7 @@ def test_a_report_takes_nobody_elses_payment(shop: ChainShop) -> None:
     assert (shop.outcome(order_id), shop.unmatched()) == ("created/", [("no_order", "")])
 
 
+@pytest.mark.rule("evidence.10")
 def test_an_equal_amount_takes_nobody_elses_payment(shop: ChainShop) -> None:
     order_id, _ = shop.order()
     shop.customer(BASE, "victim").pay(shop.token(BASE), shop.address, PRICE)
@@ -44,6 +46,7 @@ def test_an_equal_amount_takes_nobody_elses_payment(shop: ChainShop) -> None:
     assert (shop.outcome(order_id), shop.unmatched()) == ("created/", [("no_order", "")])
 
 
+@pytest.mark.rule("evidence.6")
 def test_a_fill_of_something_else_answers_no_deposit(shop: ChainShop) -> None:
     victims, reference = shop.order()
     crossing = Crossing(shop, reference)
@@ -59,6 +62,7 @@ def test_a_fill_of_something_else_answers_no_deposit(shop: ChainShop) -> None:
     assert [row["hash"] for row in shop.shop.order(victims)["transfers"]] == [delivery]
 
 
+@pytest.mark.rule("service.7")
 def test_one_chain_in_both_environments_keeps_them_apart(shop: ChainShop) -> None:
     """Test and live on the same endpoints, each with addresses of its own; none can have the other's."""
     live = open_another(shop, f"live of {shop.address}", EnvMode.LIVE)
@@ -80,6 +84,7 @@ def test_one_chain_in_both_environments_keeps_them_apart(shop: ChainShop) -> Non
         set_account(session, shop.shop.merchant.id, EnvMode.TEST, account, shop.clock.now())
 
 
+@pytest.mark.rule("evidence.2")
 def test_a_bundle_pays_for_each_account_only_what_is_its_own(shop: ChainShop, runner: Contract) -> None:
     """A bundler carries a victim's payment and puts his own reference behind the whole."""
     (victims, reference), (thiefs, stolen) = shop.order(), shop.order()
@@ -94,6 +99,7 @@ def test_a_bundle_pays_for_each_account_only_what_is_its_own(shop: ChainShop, ru
     assert shop.shop.payments()[0].sender == account.address.lower()
 
 
+@pytest.mark.rule("evidence.2")
 @pytest.mark.parametrize("where", ["around", "within"])
 def test_a_victims_allowance_pays_no_strangers_order(shop: ChainShop, runner: Contract, where: str) -> None:
     order_id, reference = shop.order()
@@ -119,6 +125,7 @@ def test_coin_from_a_smart_account_is_seen_and_pays(shop: ChainShop, runner: Con
     assert shop.shop.payments()[0].sender == runner.address.lower()
 
 
+@pytest.mark.rule("refunds.13")
 def test_a_large_overpayment_is_sent_back_only_once_it_is_final(shop: ChainShop) -> None:
     """Five dollars are due, fifty thousand come, are sent back, and the chain loses them."""
     order_id, reference = shop.order(order_price={"currency": "USDC", "amount": 5, "decimals": 0})
@@ -133,6 +140,7 @@ def test_a_large_overpayment_is_sent_back_only_once_it_is_final(shop: ChainShop)
     assert answer.get_json()["refunds"][0]["amount"] == str(50_000 * PRICE)
 
 
+@pytest.mark.rule("refunds.8")
 def test_a_refund_is_not_made_to_a_contract_that_serves_everybody(shop: ChainShop) -> None:
     """Money of a multicall is anybody's: the merchant must say whom to pay."""
     order_id, reference = shop.order()

@@ -13,6 +13,7 @@ amounts = st.integers(1, UINT256_MAX)
 decimals = st.integers(0, 36)
 
 
+@pytest.mark.rule("money.14")
 @pytest.mark.parametrize(
     ("amount", "before", "after", "expected", "rounded"),
     [
@@ -28,6 +29,7 @@ def test_a_price_in_the_tokens_units(amount: int, before: int, after: int, expec
     assert (scaled.amount, scaled.rounded_up) == (expected, rounded)
 
 
+@pytest.mark.rule("money.15")
 @given(amount=amounts, before=decimals, after=decimals)
 def test_rounding_favours_the_merchant_by_less_than_a_unit(amount: int, before: int, after: int) -> None:
     scaled = rescale_up(amount, from_decimals=before, to_decimals=after)
@@ -36,6 +38,7 @@ def test_rounding_favours_the_merchant_by_less_than_a_unit(amount: int, before: 
     assert (excess > 0) == scaled.rounded_up
 
 
+@pytest.mark.rule("money.14")
 @given(amount=amounts, before=decimals, after=decimals)
 def test_going_to_finer_units_and_back_loses_nothing(amount: int, before: int, after: int) -> None:
     low, high = sorted((before, after))
@@ -48,6 +51,7 @@ def test_whole_tokens_are_rounded_up() -> None:
     assert [round_up_to_whole(amount, 6) for amount in (0, 1, 10**6, 10**6 + 1)] == [0, 1, 1, 2]
 
 
+@pytest.mark.rule("confirmations.1", "confirmations.2", "confirmations.3", "confirmations.4")
 @pytest.mark.parametrize(
     ("chain_id", "dollars", "blocks"),
     [
@@ -70,6 +74,7 @@ def test_the_setting_says_the_same_as_the_default() -> None:
     assert (read.default, dict(read.by_chain)) == (Confirmations().default, dict(Confirmations().by_chain))
 
 
+@pytest.mark.rule("confirmations.5")
 def test_a_setting_for_one_chain_alone_keeps_the_others() -> None:
     read = Confirmations.parse("137:50=20,5=3")
     assert [read.count_blocks(137, dollars) for dollars in (5, 50, 51)] == [3, 20, None]

@@ -166,12 +166,25 @@ CASES: dict[str, tuple[OrderState, Funds, datetime, list[str]]] = {
 }
 
 
+@pytest.mark.rule(
+    "states.4",
+    "states.5",
+    "states.7",
+    "states.9",
+    "states.10",
+    "states.15",
+    "states.23",
+    "states.24",
+    "closed.3",
+    "refunds.12",
+)
 @pytest.mark.parametrize("name", CASES)
 def test_named_case(name: str) -> None:
     state, funds, now, expected = CASES[name]
     assert steps(state, funds, now) == expected
 
 
+@pytest.mark.rule("states.16")
 def test_every_transition_of_the_interface_and_no_other() -> None:
     assert {(str(a), str(b)) for a, targets in TRANSITIONS.items() for b in targets} == {
         ("created", "processing"),
@@ -190,6 +203,7 @@ def test_every_transition_of_the_interface_and_no_other() -> None:
     }
 
 
+@pytest.mark.rule("states.12")
 @pytest.mark.parametrize("status", OrderStatus)
 def test_a_vendor_cancels_what_was_not_paid_in_full(status: OrderStatus) -> None:
     state = order(status)
@@ -205,6 +219,7 @@ def test_what_was_paid_in_full_is_not_cancelled() -> None:
         cancel(order("processing"), paid(100, final=False))
 
 
+@pytest.mark.rule("states.11")
 def test_what_still_takes_a_payment() -> None:
     last = EXPIRY + LATE_WINDOW
     assert takes_payment(order(), SOON)
@@ -220,6 +235,7 @@ def test_a_lost_payment_is_told_as_a_failure() -> None:
     assert choose_event(OrderStatus.SUCCESS, StatusReason.OVERPAID) == EventType.SUCCESS
 
 
+@pytest.mark.rule("events.14", "events.15", "events.16")
 def test_each_status_but_refunded_has_its_event() -> None:
     assert set(OrderStatus) - set(EVENT_OF) == {OrderStatus.REFUNDED}
     assert {status for status, kind in EVENT_OF.items() if kind == EventType.FAILED} == {
@@ -256,6 +272,7 @@ def transfers(draw: st.DrawFn) -> Credit:
 histories = st.lists(st.tuples(st.lists(transfers(), max_size=4), moments), max_size=8)
 
 
+@pytest.mark.rule("states.6", "states.16")
 @given(histories=histories, amount=st.integers(1, 200))
 def test_whatever_happens_only_allowed_changes_are_made(
     histories: list[tuple[list[Credit], datetime]], amount: int
@@ -323,6 +340,7 @@ def test_one_answer_to_two_deposits_of_one_second_leaves_the_built_one_on_its_wa
     assert add_up([DEPOSIT, foreign, PAYMENT], 7).in_flight
 
 
+@pytest.mark.rule("states.22")
 def test_a_deposit_that_was_not_built_for_the_order_is_not_on_its_way() -> None:
     funds = add_up([replace(DEPOSIT, is_built=False)], 7)
     assert (funds.in_flight, funds.returned, funds.first_at) == (False, False, None)
@@ -341,6 +359,7 @@ def test_an_overdue_deposit_is_as_good_as_given_back_unless_it_was_delivered() -
     assert not add_up([deposit, PAYMENT], 7).returned
 
 
+@pytest.mark.rule("states.25")
 def test_what_is_rejected_does_not_count() -> None:
     funds = add_up([replace(PAYMENT, is_rejected=True)], 7)
     assert (funds.seen, funds.received, funds.final, funds.rejected) == (0, 0, 0, True)
@@ -372,6 +391,7 @@ def _counts(row: Credit) -> bool:
     return is_early and row.is_settlement_token and not row.is_rejected
 
 
+@pytest.mark.rule("states.1", "states.2")
 def test_the_words_are_those_of_the_interface() -> None:
     assert {str(status) for status in OrderStatus} == {
         "created", "processing", "success", "failed", "expired", "cancelled", "refunded",
