@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from eth_utils.address import to_checksum_address
 
+from adapters.base import Declined, FirmQuote
+from adapters.transactions.payment_builders import PaymentBuilders
+from adapters.transactions.simulation import PaymentChain
+from api.context import attach_resources
+from api.domain.env import EnvMode
+from api.services.chains.chain_access import ChainAccess
+from routing_engine.model import Hop
 from tests.support.across import LIFE_S, PAID, Crossing, give_back
 from tests.support.settlement import PRICE, ChainShop
 
@@ -88,3 +96,46 @@ def test_what_the_bridge_gives_back_is_found(shop: ChainShop) -> None:
     assert stranded[0]["refund_hash"] == refund
     assert shop.nets[ETHEREUM].balance(crossing.customer.address, "USDC") >= PAID
     assert shop.outcome(order_id) == "failed/route_failed"
+
+
+class NoBridge:
+    """Confirms nothing: nobody pays here."""
+
+    def confirm(self, hop: Hop, *, sender: str, recipient: str) -> FirmQuote:
+        raise Declined("nobody pays here", status=200)
+
+
+CODE, OTHER_CODE = bytes.fromhex("5f5ff3"), bytes.fromhex("5f5ffd")
+DELEGATED = bytes.fromhex("ef0100") + bytes(range(20))
+
+
+@pytest.mark.rule("refunds.6", "refunds.8")
+@pytest.mark.parametrize(
+    ("there", "here", "is_reachable"),
+    [(b"", b"", True), (CODE, b"", False), (CODE, OTHER_CODE, False), (CODE, CODE, True), (DELEGATED, b"", True)],
+    ids=["a wallet", "a contract", "another contract", "the same contract", "a delegated wallet"],
+)
+def test_a_refund_goes_to_a_contract_only_where_it_is_the_same(
+    shop: ChainShop, there: bytes, here: bytes, is_reachable: bool
+) -> None:
+    order_id, reference = shop.order()
+    crossing = Crossing(shop, reference)
+    shop.look()
+    crossing.fill()
+    shop.look(3)
+    assert shop.outcome(order_id) == "success/"
+    shop.finalise()
+    payer = crossing.customer.address
+    for chain_id, code in ((ETHEREUM, there), (BASE, here)):
+        shop.nets[chain_id].chain.set_code(payer, code)
+    chains = {chain_id: PaymentChain(net.rpc()) for chain_id, net in shop.nets.items()}
+    access = ChainAccess(chains=chains, builders=PaymentBuilders.load(), firm=NoBridge())
+    shared = replace(shop.shop.resources, chain_access={EnvMode.TEST: access})
+    attach_resources(shop.shop.client.application, shared)
+    answer = shop.shop.post(f"/api/v1/payment/{order_id}/refund")
+    if is_reachable:
+        (asked,) = answer.get_json()["refunds"]
+        assert (asked["chain_id"], asked["to"]) == (BASE, to_checksum_address(payer))
+    else:
+        assert (answer.status_code, answer.get_json()["error"][0]["path"]) == (400, "to")
+        assert shop.shop.post(f"/api/v1/payment/{order_id}/refund", {"to": payer}).status_code == 200
