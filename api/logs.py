@@ -70,6 +70,11 @@ def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     return {name: REDACTED if _SECRET_NAME.search(name) else _strip_secrets(value) for name, value in event.items()}
 
 
+def choose_request_id(given: str) -> str:
+    """Return the id that a caller gave its request, or a new one where that is none."""
+    return given if _REQUEST_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
+
+
 def install(app: Flask) -> None:
     """Give every request of `app` an id, and every answer a log line."""
     app.before_request(_begin_request)
@@ -89,8 +94,7 @@ def _strip_secrets(value: Any) -> Any:
 
 
 def _begin_request() -> None:
-    given = request.headers.get(REQUEST_ID_HEADER, "")
-    g.request_id = given if _REQUEST_ID.fullmatch(given) else f"req_{secrets.token_hex(12)}"
+    g.request_id = choose_request_id(request.headers.get(REQUEST_ID_HEADER, ""))
     g.began = time.perf_counter()
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(request_id=g.request_id)

@@ -63,7 +63,7 @@ class OrderStream:
             or self._by_order[order_id] >= PER_ORDER
             or self._by_address.total() >= IN_ALL
         ):
-            await refuse_request(send, TOO_MANY)
+            await refuse_request(scope, send, TOO_MANY)
             return
         self._by_address[address] += 1
         self._by_order[order_id] += 1

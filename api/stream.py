@@ -14,12 +14,15 @@ from typing import Any
 
 from api.errors import build_envelope
 from api.event_stream import DATA, END, build_error_message, encode
+from api.logs import REQUEST_ID_HEADER, choose_request_id
 from api.rate_limits import find_customer_network
 
 PATH = "/v1/routes/stream"
 FRAME_BYTES = 4096
 PER_ADDRESS = 20
 IDLE_S = 300
+RETRY_S = 30
+"""Until a stream that is open now may have ended."""
 TOO_MANY = f"This address has {PER_ADDRESS} streams open; close one first"
 CLOSE_IDLE, CLOSE_WRONG_KEY, CLOSE_TOO_MANY = 4408, 4401, 4429
 
@@ -56,7 +59,7 @@ class RouteStream:
         address = find_customer_network((scope.get("client") or ("",))[0])
         is_socket = scope["type"] == "websocket"
         if self._open[address] >= PER_ADDRESS:
-            await (self._refuse_socket(receive, send) if is_socket else refuse_request(send, TOO_MANY, READABLE))
+            await (self._refuse_socket(receive, send) if is_socket else refuse_request(scope, send, TOO_MANY, READABLE))
             return
         self._open[address] += 1
         try:
@@ -161,12 +164,16 @@ def _request_scope(socket: Scope, method: str, body: bytes) -> Scope:
     return {name: value for name, value in socket.items() if name not in {"subprotocols", "extensions"}} | named
 
 
-async def refuse_request(send: Send, message: str, more: Headers = ()) -> None:
+async def refuse_request(scope: Scope, send: Send, message: str, more: Headers = ()) -> None:
     """Answer that there are too many streams, with `more` headers."""
+    given = dict(scope["headers"]).get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1")
     body = json.dumps(build_envelope(429, message)).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"retry-after", str(RETRY_S).encode()),
+        (REQUEST_ID_HEADER.lower().encode(), choose_request_id(given).encode()),
         *more,
     ]
     await send({"type": "http.response.start", "status": 429, "headers": headers})

@@ -99,6 +99,7 @@ def test_any_text_gets_one_answer(address: str) -> None:
         check()
 
 
+@pytest.mark.rule("errors.1", "errors.11", "limits.5")
 def test_an_address_holds_so_many_sockets_and_no_more(address: str) -> None:
     held = [connect(f"ws://{address}{PATH}") for _ in range(stream.PER_ADDRESS)]
     try:
@@ -107,7 +108,11 @@ def test_an_address_holds_so_many_sockets_and_no_more(address: str) -> None:
             assert error["code"] == "429"
             with pytest.raises(ConnectionClosed):
                 connection.recv(timeout=10)
-        assert requests.get(f"http://{address}{PATH}", params=BODY, timeout=10).status_code == 429
+        given = {"X-Request-Id": "order-7.a"}
+        refused = requests.get(f"http://{address}{PATH}", params=BODY, headers=given, timeout=10)
+        assert refused.status_code == 429
+        assert (refused.headers["X-Request-Id"], refused.headers["Retry-After"]) == ("order-7.a", "30")
+        assert set(refused.json()) == {"message", "code", "error"}
         assert requests.get(f"http://{address}/healthz", timeout=10).status_code == 200
         check_answer(ask(held[0], BODY))
     finally:
