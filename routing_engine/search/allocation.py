@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from routing_engine.kernels.split.flow_network import Paths
+from routing_engine.request import MAX_HOPS
 from routing_engine.values import seal
 
 Part = tuple[Sequence[int], float]
@@ -51,7 +52,15 @@ class Allocation:
 
     @classmethod
     def from_parts(cls, parts: Sequence[Part], capacity: int, max_hops: int) -> Self:
-        """Lay parts out, with room for `capacity` paths of at most `max_hops` hops."""
+        """Lay parts out, with room for `capacity` paths of at most `max_hops` hops.
+
+        Raises
+        ------
+        ValueError
+            If that is more than `MAX_HOPS`: kernels have memory for no more, and don't check.
+        """
+        if max_hops > MAX_HOPS:
+            raise ValueError(f"paths of {max_hops} hops were given to kernels that take {MAX_HOPS}")
         if capacity == len(parts) == 1:  # a single path, of which only a bound is asked
             edges, part = parts[0]
             row = [*edges, *[-1] * (max_hops - len(edges))]

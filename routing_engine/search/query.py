@@ -14,7 +14,7 @@ from routing_engine.errors import QuoteRefused
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.graph.graph import Graph
 from routing_engine.model import Hop
-from routing_engine.request import USUAL_HOPS, RouteRequest
+from routing_engine.request import MAX_HOPS, USUAL_HOPS, RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.search.allocation import Allocation, Part
 from routing_engine.search.path_search import Candidate, Search, list_edges, mask_allowed_markets, replay, replay_best
@@ -130,11 +130,17 @@ class Query:
         return Certificate.of_output(float(route.amount_out_net), most, max_hops, gas_aware=gas_aware)
 
     def certify(self, route: Route, allowed: Mask) -> Certificate:
-        """Judge a route by a bound over allowed markets, among which are its own."""
+        """Judge a route by a bound over allowed markets, among which are its own.
+
+        Merged flows, taken apart again, may have paths that are longer than those searched for. The others, scaled up
+        to the whole amount, stand for all: they are where the bound begins, and whatever it begins with, it holds.
+        """
+        paths = [path for path in route.paths if len(path.hops) <= MAX_HOPS][: self.request.max_splits]
+        reason = "" if paths else "all paths of the route are longer than those that are searched"
         if self.budget.is_spent():
             reason = "the budget of time was spent before the bound was computed"
+        if reason:
             return Certificate.missing(reason, self.request.max_hops, gas_aware=route.gas_priced)
-        paths = route.paths[: self.request.max_splits]
         whole = route.amount_in / sum(path.amount_in for path in paths)
         parts = [([*map(self._find_edge, path.hops)], path.amount_in * whole) for path in paths if path.amount_in]
         splitter = self.create_splitter(allowed, max(len(path.hops) for path in paths))
