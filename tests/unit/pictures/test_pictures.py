@@ -1,0 +1,106 @@
+"""Pictures show what the values say, with units on their axes, and can be told apart without colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from io import StringIO
+
+import matplotlib as mpl
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.patches import PathPatch
+
+from routing_engine import Route, Router, RouteRequest, Snapshot
+from routing_engine.analysis.decay import measure_decay
+from routing_engine.analysis.depth import measure_depth
+from routing_engine.pictures.curves import draw_costs, draw_decay, draw_depth, draw_pareto
+from routing_engine.pictures.flow import draw_route
+from routing_engine.pictures.networks import draw_snapshot
+
+
+@pytest.fixture(scope="module")
+def router() -> Router:
+    mpl.use("svg")
+    return Router(Snapshot.sandbox())
+
+
+@pytest.fixture(scope="module")
+def route(router: Router) -> Route:
+    return router.find_routes(
+        RouteRequest(token_in="WETH@1", token_out="USDC@8453", amount=100 * 10**18, certify=False)
+    ).best()
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Leave no figure open."""
+    yield
+    plt.close("all")
+
+
+def test_a_route_is_a_band_for_each_market(route: Route) -> None:
+    ax = draw_route(route)
+    bands = [patch for patch in ax.patches if isinstance(patch, PathPatch)]
+    assert len(bands) == len(route.hops)
+    names = {text.get_text() for text in ax.texts}
+    assert {str(hop.token_in) for hop in route.hops} | {"USDC@8453"} == names
+    legend = ax.get_legend()
+    assert legend is not None
+    assert {text.get_text() for text in legend.get_texts()} == {hop.protocol for hop in route.hops}
+    into = sum(
+        band.get_path().vertices[4][1] - band.get_path().vertices[3][1]
+        for band, hop in zip(bands, route.hops, strict=True)
+        if hop.token_out == route.token_out
+    )
+    assert into == pytest.approx(1.0, abs=0.01 * len(bands)), "all of the input arrives"
+    first, *_ = {(band.get_facecolor(), band.get_hatch()) for band in bands}
+    assert len({band.get_hatch() for band in bands}) > 1, f"hatched, not only coloured as {first}"
+
+
+def test_lines_have_units_and_the_values(router: Router, route: Route) -> None:
+    sizes = router.snapshot.token("WETH@1").round_units([1, 10, 100])
+    quotes = router.quote_many("WETH@1", "USDC@1", sizes, max_hops=1)
+    one = router.quote_many("WETH@1", "USDC@1", sizes, max_hops=1, max_splits=1)
+    costs = draw_costs({"all": quotes, "one path": one})
+    assert "bps" in costs.get_ylabel()
+    assert list(costs.lines[0].get_xdata()) == [1, 10, 100]
+    assert min(costs.lines[0].get_ydata()) == pytest.approx(0, abs=1e-9)
+    assert (costs.lines[0].get_marker(), costs.lines[0].get_linestyle()) != (
+        costs.lines[1].get_marker(),
+        costs.lines[1].get_linestyle(),
+    )
+    depth = measure_depth(router, "WETH@1", "USDC@1", levels_bps=[10, 100], max_hops=1)
+    drawn = draw_depth(depth)
+    assert list(drawn.lines[0].get_ydata()) == depth.to_frame()["amount_in_whole"].tolist()
+    assert "WETH@1" in drawn.get_ylabel()
+    later = [router.snapshot, router.snapshot.apply(removed=[route.hops[0].market_id])]
+    decay = draw_decay(measure_decay(route, later))
+    assert list(decay.lines[2].get_xdata()) == [2], "failed in the second"
+
+
+def test_time_against_money(router: Router) -> None:
+    request = RouteRequest(token_in="WETH@1", token_out="USDC@8453", amount=10**18, certify=False)
+    result = router.find_pareto_set(request)
+    ax = draw_pareto(result)
+    assert len(ax.lines[1].get_xdata()) == len(result.routes) > 1
+    assert "minutes" in ax.get_xlabel()
+    assert "after gas" in ax.get_ylabel()
+
+
+def test_a_snapshot_shows_its_best_connected_tokens(router: Router) -> None:
+    ax = draw_snapshot(router.snapshot, most=25)
+    assert sum(len(marks.get_offsets()) for marks in ax.collections) == 25
+    assert ax.get_title(loc="left") == "25 of 200 tokens, 1,142 markets"
+
+
+def test_pictures_are_drawn_on_given_axes_and_are_the_same_again(route: Route) -> None:
+    texts = []
+    for _ in range(2):
+        figure, ax = plt.subplots()
+        assert draw_route(replace(route), ax) is ax
+        out = StringIO()
+        with mpl.rc_context({"svg.hashsalt": "test"}):
+            figure.savefig(out, format="svg", metadata={"Date": None})
+        texts.append(out.getvalue())
+    assert texts[0] == texts[1]
