@@ -12,6 +12,7 @@ from api.domain.errors import Conflict
 from api.domain.funds import Funds
 from api.domain.orders import LATE_WINDOW, TRANSITIONS, OrderState, OrderStatus, StatusReason, advance, cancel
 from api.errors import STATUS
+from tests.support.cli_reference import list_commands
 from tests.support.guide.documents import write_guide
 from tests.support.guide.picture import CENTRES, WAYS
 from tests.support.guide.regions import GUIDE
@@ -99,6 +100,9 @@ def test_the_settings_and_files_that_it_names_are_there() -> None:
             assert (ROOT / file).exists(), file
 
 
-def test_a_refusal_is_the_same_in_words_and_in_code() -> None:
-    assert all(text.strip() for text in REMEDIES.values())
-    assert all(all(part.strip() for part in texts) for texts in STATES.values())
+def test_the_commands_that_it_names_in_passing_exist() -> None:
+    commands = [words for words, _ in list_commands()]
+    for path in sorted(GUIDE.glob("*.md")):
+        for named in re.findall(r"`checkout ((?:[a-z]+ ?)+)", path.read_text(encoding="utf-8")):
+            words = tuple(named.split())
+            assert any(words[: len(each)] == each for each in commands), f"{path.name}: checkout {named}"

@@ -61,7 +61,7 @@ def find_free_port() -> int:
 
 @contextmanager
 def run_service(data_dir: Path) -> Iterator[RunningService]:
-    """Start `checkout up`, and end it."""
+    """Start `checkout up`, and end it as Ctrl-C does."""
     port = find_free_port()
     command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(data_dir)]
     bare = {name: value for name, value in os.environ.items() if name not in SETTINGS}
@@ -75,5 +75,6 @@ def run_service(data_dir: Path) -> Iterator[RunningService]:
         assert found, welcome
         yield RunningService(url=f"http://127.0.0.1:{port}", key=found[0], data_dir=data_dir, welcome=welcome)
     finally:
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
+    assert process.returncode == 0

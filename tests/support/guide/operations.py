@@ -22,7 +22,7 @@ def write_overview(document: Mapping[str, Any]) -> str:
         for _, operations in _list_by_tag(document)
         for path, method, operation in operations
     ]
-    return write_table(("operation", "what it does", "key"), rows)
+    return write_table(("operation", "what it does", "a key's scope"), rows)
 
 
 def write_operations(document: Mapping[str, Any]) -> str:
@@ -56,7 +56,7 @@ def _list_by_tag(document: Mapping[str, Any]) -> Iterator[tuple[str, list[tuple[
 
 def _write_operation(path: str, method: str, operation: Mapping[str, Any]) -> Iterator[str]:
     yield f"### `{method.upper()} {path}` {{ #{operation['operationId']} }}"
-    yield f"{operation['summary']} *{_name_key(operation).capitalize()}.*"
+    yield f"{operation['summary']} Scope: {_name_key(operation)}."
     if operation.get("description"):
         yield operation["description"]
     if operation["parameters"]:
@@ -75,9 +75,9 @@ def _write_operation(path: str, method: str, operation: Mapping[str, Any]) -> It
 
 def _name_key(operation: Mapping[str, Any]) -> str:
     if {} in operation.get("security", [{}]):
-        return "with or without a key"
+        return "any key or none"
     scopes = [scope for each in operation["security"] for scope in each["ApiKey"]]
-    return f"a key with the scope `{scopes[0]}`" if scopes else "any key"
+    return f"`{scopes[0]}`" if scopes else "any key"
 
 
 def _describe_parameter(parameter: Mapping[str, Any]) -> tuple[str, ...]:
