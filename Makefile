@@ -8,7 +8,7 @@ DATA_DIR ?= .data
 # Where byte code may not be written, each process compiles every module anew: tests start dozens.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: serve test coverage soak lint bench clean clients constraints icons page
+.PHONY: serve test coverage soak lint bench clean clients constraints docs icons page
 
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
@@ -36,6 +36,13 @@ page: $(VENV)/.test-ready
 	$(BIN)/python -m tests.support.chromium
 	$(BIN)/python -m tests.support.fonts
 	$(BIN)/python -m tests.browser.gallery $(STATES)
+
+# The site, into build/site, without a network; and its programs in PHP and Go, of which each is installed if missing.
+docs: $(VENV)/.test-ready
+	$(BIN)/python -m tests.support.guide
+	$(BIN)/python -m tests.support.site build/site
+	$(BIN)/python -m tests.support.languages
+	$(BIN)/pytest -q -p no:xdist tests/docs/other_languages.py
 
 lint: $(VENV)/.test-ready
 	$(BIN)/ruff check .

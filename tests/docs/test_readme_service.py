@@ -6,39 +6,25 @@ import json
 import os
 import re
 import shutil
-import signal
-import socket
 import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.running import RunningService
+
+pytestmark = pytest.mark.xdist_group("guide")
 README = (Path(__file__).parents[2] / "README.md").read_text()
 COMMANDS = re.findall(r"^\$ (curl .*?)(?=^\$|^```)", README, re.MULTILINE | re.DOTALL)
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Start what `make serve` starts; give the variables that the README's commands name."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    program = Path(sys.executable).parent / "checkout"
-    arguments = ["up", "--port", str(port), "--data-dir", str(tmp_path_factory.mktemp("data"))]
-    process = subprocess.Popen([program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert process.stdout is not None
-    shown = ""
-    while "Ctrl-C" not in shown and (line := process.stdout.readline()):
-        shown += line
-    found = re.search(r"API:\s+(\S+).*?key:\s+(sk_test_\S+).*?page:\s+\S+/payment/(po_\S+)", shown, re.DOTALL)
-    assert found, shown
-    yield dict(zip(("BASE", "KEY", "ORDER"), found.groups(), strict=True))
-    process.send_signal(signal.SIGINT)
-    process.stdout.close()
-    assert process.wait(30) == 0
+@pytest.fixture
+def service(guide_service: RunningService) -> dict[str, str]:
+    """Return the variables that the README's commands name."""
+    found = re.search(r"page:\s+\S+/payment/(po_\S+)", guide_service.welcome)
+    assert found, guide_service.welcome
+    return {"BASE": guide_service.url, "KEY": guide_service.key, "ORDER": found[1]}
 
 
 def run(command: str, variables: dict[str, str]) -> Any:

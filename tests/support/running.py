@@ -19,11 +19,12 @@ SETTINGS = {"DATABASE_URL", "BASE_URL", "CHECKOUT_URL", "CHECKOUT_API_KEY"}
 
 @dataclass(frozen=True, kw_only=True)
 class RunningService:
-    """Where it is, a test key of its demo vendor, and where its data are."""
+    """Where it is, a test key of its demo vendor, where its data are, and what it has printed once it was ready."""
 
     url: str
     key: str
     data_dir: Path
+    welcome: str
 
     @property
     def environment(self) -> dict[str, str]:
@@ -60,15 +61,20 @@ def find_free_port() -> int:
 
 @contextmanager
 def run_service(data_dir: Path) -> Iterator[RunningService]:
-    """Start `checkout up`, and end it."""
+    """Start `checkout up`, and end it as Ctrl-C does."""
     port = find_free_port()
     command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(data_dir)]
     bare = {name: value for name, value in os.environ.items() if name not in SETTINGS}
     process = subprocess.Popen(command, env=bare, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None
-        key = next(found[0] for line in process.stdout if (found := re.search(r"sk_test_\S+", line)))
-        yield RunningService(url=f"http://127.0.0.1:{port}", key=key, data_dir=data_dir)
+        welcome = ""
+        while "Ctrl-C" not in welcome and (line := process.stdout.readline()):
+            welcome += line
+        found = re.search(r"sk_test_\S+", welcome)
+        assert found, welcome
+        yield RunningService(url=f"http://127.0.0.1:{port}", key=found[0], data_dir=data_dir, welcome=welcome)
     finally:
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
+    assert process.returncode == 0
