@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from adapters.base import FirmQuote
 from adapters.bridges.firm_quotes import FirmQuoter
@@ -17,11 +17,16 @@ from api.config import Config
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
 from api.services.chains.balances import BalanceReader
+from api.services.chains.inquiries import Inquiries
 from api.services.ledger.chain_ledger import connect_pools
 from routing_engine import Hop
 
 LIMITS = HttpLimits(connect_s=2.0, read_s=5.0, total_s=6.0, max_bytes=8 * 2**20, tries=1)
 """A customer waits: another endpoint, or the reason why not, is there before the page gives up."""
+
+MOST_TRIALS_A_MINUTE = 120
+MOST_LOOKUPS_A_MINUTE = 300
+"""On one chain, for everybody who asks without an order."""
 
 
 class Firm(Protocol):
@@ -49,15 +54,23 @@ class ChainAccess:
     ----------
     balances : BalanceReader
         Reads what customers hold.
+    trials : Inquiries
+        Trials of routes for anybody who asks.
+    lookups : Inquiries
+        Transactions looked up for anybody who asks.
     """
 
     chains: Mapping[int, PaymentChain]
     builders: PaymentBuilders
     firm: Firm
     balances: BalanceReader = field(init=False)
+    trials: Inquiries[Any] = field(init=False)
+    lookups: Inquiries[Any] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "balances", BalanceReader(self.chains))
+        object.__setattr__(self, "trials", Inquiries(self.chains, most_a_minute=MOST_TRIALS_A_MINUTE))
+        object.__setattr__(self, "lookups", Inquiries(self.chains, most_a_minute=MOST_LOOKUPS_A_MINUTE))
 
 
 class _LazyFirmQuoter:
