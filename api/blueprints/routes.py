@@ -13,7 +13,7 @@ from api.context import get_resources
 from api.domain.env import EnvMode
 from api.domain.errors import RequestRefused
 from api.event_stream import CONTENT_TYPE, stream_events
-from api.schemas.route_legs import RouteStatusQuery, FollowedTransactionSchema
+from api.schemas.route_legs import FollowedTransactionSchema, RouteStatusQuery
 from api.schemas.route_queries import EXAMPLE, RouteQuerySchema, RouteSearchSchema, RouteShapeQuery
 from api.schemas.routes import RouteSchema
 from api.schemas.stream import StreamMessageSchema
@@ -43,11 +43,10 @@ def routes(shape: dict[str, str], query: RouteQuery) -> dict[str, Any]:
     environment's chains. Such requests have a rate limit of their own, a fifth of that for routes.
     """
     asked = replace(query, tokens_once=shape["tokens"] == "once")
-    return (
-        find_executable_routes(get_resources(), asked, _choose_env())
-        if query.payer
-        else find_routes(get_resources(), asked)
-    )
+    if not query.payer:
+        return find_routes(get_resources(), asked)
+    env_mode, has_key = _read_caller()
+    return find_executable_routes(get_resources(), asked, env_mode, has_key=has_key)
 
 
 @blueprint.get("/status", operation="getRouteStatus")
@@ -60,7 +59,9 @@ def status(asked: dict[str, Any]) -> dict[str, Any]:
     It is looked for on its chain, and over a bridge on the chain that its output arrives on. What is not known in time
     is `unknown`, with the reason. A key of the test environment asks that environment's chains.
     """
-    return follow_transaction(get_resources(), _choose_env(), asked["chain_id"], asked["transaction_hash"])
+    env_mode, has_key = _read_caller()
+    chain_id, tx_hash = asked["chain_id"], asked["transaction_hash"]
+    return follow_transaction(get_resources(), env_mode, chain_id, tx_hash, has_key=has_key)
 
 
 @blueprint.get("/stream", operation="streamRoutes")
@@ -98,7 +99,7 @@ def asks_for_trial() -> bool:
         return False  # it is refused in a moment
 
 
-def _choose_env() -> EnvMode:
-    """Return on whose chains wallets act: those of the caller's key, and without one those with real money."""
+def _read_caller() -> tuple[EnvMode, bool]:
+    """Return on whose chains a wallet acts, without a key on those with real money; and whether there is a key."""
     key = find_caller_key()
-    return EnvMode.LIVE if key is None else key.env_mode
+    return (EnvMode.LIVE, False) if key is None else (key.env_mode, True)

@@ -40,8 +40,8 @@ class Resources:
     waiting_room : WaitingRoom
         Admits requests that wait for chains.
     lobby : WaitingRoom
-        Admits requests that belong to no order and wait for chains: they take no place of a customer who pays, and
-        only half of what there is here.
+        Admits requests that belong to no order and wait for chains: they take no place of a customer who pays. Half
+        of its places are for callers without a key.
     exports : Turns
         The vendors that this process writes an export for.
     """

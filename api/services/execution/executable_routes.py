@@ -35,8 +35,6 @@ PATIENCE_S = 5.0
 MOST_LEGS = 8
 """Legs of one route that are tried."""
 SETTING = {EnvMode.LIVE: "RPC_URLS", EnvMode.TEST: "TEST_RPC_URLS"}
-LOBBY = 0
-"""Stands for all chains in the lobby: no chain has this number."""
 
 Offers = tuple[LegOffer, ...]
 
@@ -48,6 +46,7 @@ def find_executable_routes(
     query: RouteQuery,
     env_mode: EnvMode,
     *,
+    has_key: bool,
     stopwatch: Callable[[], float] = time.monotonic,
 ) -> dict[str, Any]:
     """Return the best route, with `alternatives` if they were asked for, each with the legs that a wallet sends.
@@ -58,6 +57,8 @@ def find_executable_routes(
         With payer and recipient.
     env_mode : EnvMode
         On whose chains it is tried.
+    has_key : bool
+        Whether the caller has a key; strangers are admitted apart.
     stopwatch : callable
         Monotonic seconds.
 
@@ -76,7 +77,7 @@ def find_executable_routes(
         slippage_bps=query.slippage_bps,
     )
     access = resources.chain_access.get(env_mode)
-    desk = _Desk(resources, env_mode, wallet, access, _refuse_rejected(resources, wallet))
+    desk = _Desk(resources, env_mode, wallet, access, _refuse_rejected(resources, wallet), has_key)
     builders = _load_builders() if access is None else access.builders
     for body, route in zip((found.body, *found.body.get("alternatives", ())), found.result.routes, strict=False):
         legs = divide_route(route, found.snapshot.markets, builders)
@@ -118,6 +119,7 @@ class _Desk:
     wallet: Wallet
     access: ChainAccess | None
     rejected: Untried | None
+    has_key: bool
 
     def offer_legs(self, legs: tuple[RouteLeg, ...], builders: PaymentBuilders, patience_s: float) -> Offers:
         """Return what is offered of each leg; those that begin the route are tried."""
@@ -156,11 +158,12 @@ class _Desk:
             raise TypeError("without chains nothing can be tried")
         chain_id = legs[0].token_in.chain_id
         deadline = math.ceil((self.resources.clock.now() + SIGNING_TIME).timestamp())
+        trials = self.access.trials.choose(has_key=self.has_key)
         ask = partial(_try_all, self.access, self.wallet, legs, deadline)
         try:
-            with self.resources.lobby.enter(LOBBY):
-                inquiry = self.access.trials.begin(chain_id, (self.wallet, legs), ask) if patience_s > 0 else None
-                found: Offers | None = self.access.trials.wait(inquiry, patience_s) if inquiry else None
+            with self.resources.lobby.enter(int(self.has_key)):
+                inquiry = trials.begin(chain_id, (self.wallet, legs), ask) if patience_s > 0 else None
+                found: Offers | None = trials.wait(inquiry, patience_s) if inquiry else None
         except NoPlace:
             inquiry, found = None, None
         if found is not None:

@@ -15,13 +15,14 @@ import structlog
 from adapters.bridges.events import Deposit
 from api.domain.env import EnvMode
 from api.services.chains.waiting_room import NoPlace
-from api.services.execution.executable_routes import LOBBY, SETTING
-from api.services.execution.lookups import Arrival, SeenTransaction, find_delivery, look_up
+from api.services.execution.deliveries import Arrival, find_delivery
+from api.services.execution.executable_routes import SETTING
+from api.services.execution.lookups import SeenTransaction, look_up
 from api.services.resources import Resources
 
 if TYPE_CHECKING:
     from api.services.chains.chain_access import ChainAccess
-    from api.services.chains.inquiries import Inquiry
+    from api.services.chains.inquiries import Inquiries, Inquiry
 
 PATIENCE_S = 4.0
 """How long a caller waits for all chains together."""
@@ -57,6 +58,7 @@ def follow_transaction(
     chain_id: int,
     tx_hash: str,
     *,
+    has_key: bool,
     stopwatch: Callable[[], float] = time.monotonic,
 ) -> dict[str, Any]:
     """Return where a transaction stands, and what bridges have delivered for it.
@@ -69,6 +71,8 @@ def follow_transaction(
         On whose chains it is looked for.
     tx_hash : str
         In lower case.
+    has_key : bool
+        Whether the caller has a key; strangers are admitted apart.
     stopwatch : callable
         Monotonic seconds.
     """
@@ -76,9 +80,9 @@ def follow_transaction(
     known = {"chainId": chain_id, "transactionHash": tx_hash}
     if access is None or chain_id not in access.chains:
         return known | _describe_unknown(_explain_missing(resources, env_mode, chain_id))
-    lookup = _Lookup(access, env_mode, stopwatch, stopwatch() + PATIENCE_S)
+    lookup = _Lookup(access, env_mode, access.lookups.choose(has_key=has_key), stopwatch, stopwatch() + PATIENCE_S)
     try:
-        with resources.lobby.enter(LOBBY):
+        with resources.lobby.enter(int(has_key)):
             return known | lookup.follow(chain_id, tx_hash)
     except NoPlace:
         return known | _describe_unknown(BUSY)
@@ -90,13 +94,14 @@ class _Lookup:
 
     access: ChainAccess
     env_mode: EnvMode
+    lookups: Inquiries[Any]
     stopwatch: Callable[[], float]
     ends_at: float
 
     def follow(self, chain_id: int, tx_hash: str) -> dict[str, Any]:
         """Return all but what the caller said himself."""
         ask = partial(look_up, self.access.chains[chain_id].rpc, tx_hash)
-        seen, reason = self._wait(self.access.lookups.begin(chain_id, tx_hash, partial(_shelter, ask)))
+        seen, reason = self._wait(self.lookups.begin(chain_id, tx_hash, partial(_shelter, ask)))
         if not isinstance(seen, SeenTransaction):
             return _describe_unknown(reason)
         if not seen.is_known:
@@ -141,7 +146,7 @@ class _Lookup:
         if chain is None:
             return None, f"Chain {promise.chain_id} is not connected here ({SETTING[self.env_mode]})"
         ask = partial(find_delivery, chain.rpc, deposit, seen.mined_at)
-        begun = self.access.lookups.begin(promise.chain_id, deposit.bridge_id, partial(_shelter, ask))
+        begun = self.lookups.begin(promise.chain_id, deposit.bridge_id, partial(_shelter, ask))
         found, reason = self._wait(begun)
         return (found, "") if isinstance(found, Arrival) else (None, reason)
 

@@ -1,39 +1,32 @@
-"""One transaction looked up by its hash, and what a bridge delivered for it; each asks one chain."""
+"""One transaction looked up by its hash, and what it put into bridges."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import partial
 
 import structlog
 
 from adapters.base import AdapterError, BadPayload
-from adapters.bridges.events import Delivery, Deposit, EventReader, find_event_readers
+from adapters.bridges.events import Deposit, EventReader
 from adapters.rpc.abi import read_quantity
 from adapters.rpc.endpoint import Answer, Question, RpcRefused
 from adapters.rpc.endpoint_pool import RpcPool
 from adapters.rpc.heads import Block
 from adapters.transactions.reverts import read_revert
 from api.domain.confirmations import count_finality_blocks
+from api.services.execution.deliveries import find_readers
 from api.services.ledger.rpc_records import (
     ChainTransaction,
     Receipt,
     read_receipt,
-    read_searches,
     read_transaction,
     to_block,
 )
 from api.services.ledger.transfers import Mined, Unreadable, read_bridge_events
-from routing_engine.reference.chains import CHAINS
 
-WINDOW_BLOCKS, MOST_WINDOWS = 2_000, 5
-"""How far a delivery is searched for in one request of logs, and in how many."""
-CLOCKS_APART_S = 120
-"""How much earlier than its deposit a delivery may seem to be, by its own chain's clock."""
-STEPS_BACK = 6
 MOST_DEPOSITS = 5
 """Of one transaction that are followed; what anybody can put into one has no end."""
 
@@ -75,70 +68,16 @@ class SeenTransaction:
     is_read: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
-    """What was found of a delivery: its transaction, or how far it was searched for.
-
-    Parameters
-    ----------
-    tx_hash, amount, recipient : str, int and str
-        Of the delivery; an empty hash where none was found.
-    is_complete : bool
-        Whether everything up to the newest block was searched.
-    now : int
-        The newest block's time, seconds since 1970.
-    """
-
-    tx_hash: str = ""
-    amount: int = 0
-    recipient: str = ""
-    is_complete: bool = True
-    now: int = 0
-
-
 def look_up(rpc: RpcPool, tx_hash: str) -> SeenTransaction | None:
     """Return what a chain tells of a transaction, or None where it does not answer or contradicts itself."""
     try:
         head = rpc.read_head()
-        receipt, record = rpc.ask(_ask_for(tx_hash), lambda told: (told[0], told[1]))
-        if not isinstance(record, dict):
-            return SeenTransaction(is_known=False)
-        transaction = read_transaction(record)
-        if transaction.tx_hash != tx_hash:
-            raise BadPayload(f"{transaction.tx_hash} was answered for {tx_hash}")
-        if not isinstance(receipt, dict):
-            return SeenTransaction()
-        return _describe_mined(rpc, head, transaction, read_receipt(receipt, tx_hash), _read_number(receipt))
+        transaction, receipt, number = rpc.ask(_ask_for(tx_hash), partial(_read_both, tx_hash=tx_hash))
+        if transaction is None or receipt is None:
+            return SeenTransaction(is_known=transaction is not None)
+        return _describe_mined(rpc, head, transaction, receipt, number)
     except AdapterError as fault:
         log.info("transaction_unknown", chain_id=rpc.chain_id, tx_hash=tx_hash, reason=str(fault))
-        return None
-
-
-def find_delivery(rpc: RpcPool, deposit: Deposit, since: datetime) -> Arrival | None:
-    """Return what a bridge delivered for a deposit, or None where the chain does not answer.
-
-    Parameters
-    ----------
-    rpc : RpcPool
-        Of the chain that it is to arrive on.
-    since : datetime
-        When the deposit was mined.
-    """
-    readers = [each for each in _find_readers(rpc.chain_id) if deposit.delivery_topics[0] in each.topics]
-    try:
-        head = rpc.read_head()
-        first = _find_block_before(rpc, head, math.floor(since.timestamp()) - CLOCKS_APART_S)
-        for _ in range(MOST_WINDOWS):
-            last = min(head.number, first + WINDOW_BLOCKS - 1)
-            found = _search(rpc, readers, deposit, first, last)
-            if found is not None:
-                return found
-            if last == head.number:
-                return Arrival(now=head.timestamp)
-            first = last + 1
-        return Arrival(is_complete=False, now=head.timestamp)
-    except AdapterError as fault:
-        log.info("delivery_unknown", chain_id=rpc.chain_id, bridge_id=deposit.bridge_id, reason=str(fault))
         return None
 
 
@@ -146,8 +85,20 @@ def _ask_for(tx_hash: str) -> list[Question]:
     return [("eth_getTransactionReceipt", [tx_hash]), ("eth_getTransactionByHash", [tx_hash])]
 
 
-def _read_number(receipt: dict[str, object]) -> int:
-    return read_quantity(receipt, "blockNumber")
+def _read_both(told: list[Answer], tx_hash: str) -> tuple[ChainTransaction | None, Receipt | None, int]:
+    """Return a transaction, its receipt and its block's number, as far as there are such."""
+    for answer in told:
+        if isinstance(answer, RpcRefused):
+            raise answer
+    receipt, record = told
+    if not isinstance(record, dict):
+        return None, None, 0
+    transaction = read_transaction(record)
+    if transaction.tx_hash != tx_hash:
+        raise BadPayload(f"{transaction.tx_hash} was answered for {tx_hash}")
+    if not isinstance(receipt, dict):
+        return transaction, None, 0
+    return transaction, read_receipt(receipt, tx_hash), read_quantity(receipt, "blockNumber")
 
 
 def _describe_mined(
@@ -189,7 +140,7 @@ def _ask_why(rpc: RpcPool, transaction: ChainTransaction, number: int) -> str:
 
 def _read_deposits(mined: Mined) -> tuple[Deposit, ...] | None:
     """Return what a transaction put into bridges; None where a bridge's code fails at one of its events."""
-    readers = _find_readers(mined.chain_id)
+    readers = find_readers(mined.chain_id)
     found: list[Deposit] = []
     try:
         for place, event in read_bridge_events(mined, readers):
@@ -208,42 +159,3 @@ def _complete(mined: Mined, topic: str, deposit: Deposit, readers: Sequence[Even
         return deposit
     reader = next(each for each in readers if deposit.contract in each.contracts and topic in each.topics)
     return reader.complete(deposit, sent.calldata)
-
-
-def _find_block_before(rpc: RpcPool, head: Block, moment: int) -> int:
-    """Return the number of a block that is not younger than a moment, and not much older, in a few steps."""
-    pace = CHAINS[rpc.chain_id].block_time_s
-    number, timestamp = head.number, head.timestamp
-    for _ in range(STEPS_BACK):
-        if timestamp <= moment or number == 0:
-            break
-        number = max(0, number - math.ceil((timestamp - moment) / pace * 1.25) - 1)
-        block = rpc.read_block(number)
-        if block is None:
-            raise BadPayload(f"there is no block {number}")
-        timestamp = block.timestamp
-        pace = max((head.timestamp - timestamp) / max(1, head.number - number), 0.01)
-    return number
-
-
-def _search(rpc: RpcPool, readers: Sequence[EventReader], deposit: Deposit, first: int, last: int) -> Arrival | None:
-    contracts = sorted({address for reader in readers for address in reader.contracts})
-    wanted = {
-        "fromBlock": hex(first), "toBlock": hex(last), "address": contracts, "topics": list(deposit.delivery_topics),
-    }  # fmt: skip
-
-    def parse(told: list[Answer]) -> Arrival | None:
-        for found in read_searches(told):
-            for reader in readers:
-                if found.log.address in reader.contracts and found.log.topics[:1] == deposit.delivery_topics[:1]:
-                    event = reader.read(found.log)
-                    if isinstance(event, Delivery) and event.bridge_id == deposit.bridge_id:
-                        return Arrival(tx_hash=found.tx_hash, amount=event.amount, recipient=event.recipient)
-        return None
-
-    return rpc.ask([("eth_getLogs", [wanted])], parse)
-
-
-@cache
-def _find_readers(chain_id: int) -> tuple[EventReader, ...]:
-    return find_event_readers(chain_id)
