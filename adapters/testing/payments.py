@@ -29,8 +29,9 @@ def check_payments(builder: PaymentBuilder, hops: tuple[PlannedHop, ...], terms:
     call = builders.build(hops, first, terms)
     _require(call == builders.build(hops, first, terms), "build gives something else the second time")
     _require(call.chain_id == first.chain_id, "the call is for another chain than the first token's")
-    spent = call.value if first.is_native else call.spending.amount if call.spending else 0
-    _require(0 < spent <= terms.amount_in_max, "the call spends nothing, or more than it may")
+    for each in (call, builders.build(hops, first, replace(terms, spends_all=True))):
+        spent = each.value if first.is_native else each.spending.amount if each.spending else 0
+        _require(0 < spent <= terms.amount_in_max, "the call spends nothing, or more than it may")
     readers = builder.find_call_readers(call.chain_id)
     if not readers:
         return call
