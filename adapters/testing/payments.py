@@ -73,6 +73,8 @@ def check_events(origin: EventReader, sent: Log, destination: EventReader, deliv
     if not isinstance(deposit, Deposit) or not isinstance(delivery, Delivery):
         raise NotConforming(f"a Deposit and a Delivery must be read, not {deposit!r} and {delivery!r}")
     _require(deposit.bridge_id == delivery.bridge_id, "deposit and delivery have different names")
+    found_by = deposit.delivery_topics
+    _require(delivered.topics[: len(found_by)] == found_by, "the delivery is not found by `delivery_topics`")
     _require(isinstance(origin.complete(deposit, b""), Deposit), "complete fails where the call is not known")
 
 

@@ -14,7 +14,7 @@ from routing_engine.markets.bridges import across_lane
 from routing_engine.reference import token_registry
 from tests.support.across import LIFE_S, Relayers, fill
 from tests.support.databases import Databases
-from tests.support.executing import ask_routes, follow, send_leg
+from tests.support.executing import ask_routes, follow, forget_inquiries, send_leg
 from tests.support.main_net import MainNet, fact, running_main_net
 from tests.support.settlement import ChainShop, chain_shop, somebody
 from tests.support.universal import deploy_periphery, deploy_router
@@ -59,22 +59,22 @@ def on_base(symbol_in: str, symbol_out: str) -> tuple[tuple[int, str], tuple[int
     return (BASE, symbol_in), (BASE, symbol_out)
 
 
-@pytest.mark.parametrize("protocol", ["uniswap_v2", "uniswap_v3"])
 @pytest.mark.parametrize(
-    ("sold", "bought", "amount"),
+    ("protocol", "sold", "bought", "amount"),
     [
-        ("WETH", "USDC", 10**17 + 1),
-        ("ETH", "USDC", 10**17 + 3),
-        ("USDC", "ETH", 30_000_001),
-        ("WETH", "DAI", 10**17),
-        ("ETH", "WETH", 10**17),
+        *(
+            (protocol, *rest)
+            for protocol in ("uniswap_v2", "uniswap_v3")
+            for rest in (("WETH", "USDC", 10**17 + 1), ("ETH", "USDC", 10**17 + 3), ("USDC", "ETH", 30_000_001))
+        ),
+        ("uniswap_v3", "WETH", "DAI", 10**17),
+        ("uniswap_v3", "ETH", "WETH", 10**17),
+        ("uniswap_v3", "WETH", "ETH", 10**17),
     ],
 )
 def test_all_of_the_input_is_spent_and_at_least_the_minimum_arrives(
     shop: ChainShop, protocol: str, sold: str, bought: str, amount: int
 ) -> None:
-    if protocol == "uniswap_v2" and bought in ("DAI", "WETH"):
-        pytest.skip("the pair is over v3 alone")
     payer = shop.customer(BASE, **({} if sold == "ETH" else {sold: amount}))
     allowed = {"allowProtocols": [protocol, "wrap"], "inputAmount": str(amount), "maxSplits": 1}
     route = ask_routes(shop, on_base(sold, bought), payer.address, RECIPIENT, **allowed)
@@ -154,19 +154,12 @@ def test_a_deposit_brings_what_the_bridge_confirms_and_is_followed_to_its_end(sh
     assert (delivery["chainId"], delivery["outputAmountMin"]) == (BASE, leg["outputAmountMin"])
     owned = shop.nets[BASE].balance(RECIPIENT, "USDC")
     filled = fill(shop.nets[ETHEREUM], shop.nets[BASE], tx_hash)
-    forget(shop)
+    forget_inquiries(shop)
     seen = follow(shop, ETHEREUM, tx_hash)
     (delivery,) = seen["deliveries"]
     assert (seen["status"], delivery["status"], delivery["transactionHash"]) == ("delivered", "delivered", filled)
     assert delivery["recipient"].lower() == RECIPIENT
     assert str(shop.nets[BASE].balance(RECIPIENT, "USDC") - owned) == delivery["outputAmount"]
-
-
-def forget(shop: ChainShop) -> None:
-    """Let the answers of a moment ago be forgotten."""
-    for access in shop.shop.resources.chain_access.values():
-        for inquiries in (access.lookups, access.trials):
-            inquiries.choose(has_key=True)._kept.clear()
 
 
 def test_a_deposit_that_nobody_fills_is_overdue(shop: ChainShop) -> None:
@@ -256,7 +249,7 @@ def test_a_contract_is_not_paid_on_a_chain_where_it_is_not(shop: ChainShop) -> N
     first, _ = ask_routes(shop, ends, payer.address, RECIPIENT, inputAmount="50000000", maxSplits=1)["legs"]
     assert (first["status"], first["transactions"]) == ("payer_cannot_receive", [])
     shop.nets[ETHEREUM].chain.set_code(payer.address, bytes.fromhex("ef0100") + bytes(20))
-    forget(shop)
+    forget_inquiries(shop)
     first, _ = ask_routes(shop, ends, payer.address, RECIPIENT, inputAmount="50000000", maxSplits=1)["legs"]
     assert first["status"] == "ready", "its key still works on every chain"
 
@@ -269,11 +262,11 @@ def test_a_transaction_is_followed_from_its_sending_to_its_block(shop: ChainShop
     tx_hash = payer.send(RECIPIENT, value=1, mine=False)
     assert follow(shop, BASE, tx_hash)["status"] == "pending"
     shop.nets[BASE].chain.mine()
-    forget(shop)
+    forget_inquiries(shop)
     mined = follow(shop, BASE, tx_hash)
     assert (mined["status"], mined["confirmations"], mined["isFinal"], mined["deliveries"]) == ("mined", 1, False, [])
     shop.nets[BASE].chain.mine(70)
-    forget(shop)
+    forget_inquiries(shop)
     final = follow(shop, BASE, tx_hash)
     assert (final["confirmations"], final["isFinal"]) == (71, True)
 

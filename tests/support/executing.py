@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from routing_engine.reference import token_registry
 from tests.support.settlement import ChainShop, Wallet
 
 TERMS = ("purpose", "chainId", "from", "to", "value", "data", "gasLimit")
@@ -54,6 +53,8 @@ def follow(shop: ChainShop, chain_id: int, tx_hash: str) -> dict[str, Any]:
     return found
 
 
-def count_decimals(chain_id: int, symbol: str) -> int:
-    """Return how many decimals a token has."""
-    return token_registry.token(symbol, chain_id).decimals
+def forget_inquiries(shop: ChainShop) -> None:
+    """Let the answers of a moment ago be forgotten."""
+    for access in shop.shop.resources.chain_access.values():
+        for inquiries in (access.lookups, access.trials):
+            inquiries.choose(has_key=True)._kept.clear()

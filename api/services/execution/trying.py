@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from secrets import token_bytes
 from typing import TYPE_CHECKING
 
 from adapters.base import AdapterError, Declined
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Spending, Terms, Transaction
+from adapters.transactions.decoded import REFERENCE_BYTES
 from adapters.transactions.payment_builders import list_transactions
 from adapters.transactions.simulation import WouldFail
 from api.services.chains.trials import (
@@ -137,6 +139,8 @@ class LegTrials:
             amount_in_max=leg.most_in(side, slippage_bps),
             amount_out=leg.least_out(side, slippage_bps),
             deadline=self.deadline,
+            # No two burns of CCTP are alike with it, so that each is followed to its own mint.
+            reference=token_bytes(REFERENCE_BYTES),
             spends_all=side is Side.EXACT_IN,
         )
         bridge = find_bridge(leg.hops)
