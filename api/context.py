@@ -52,6 +52,7 @@ def build_resources(config: Config, *, clock: Clock | None = None) -> Resources:
         ledgers=_connect_ledgers(config, database, clock),
         screen=_find_screen(config),
         waiting_room=WaitingRoom(config.web_threads // 2),
+        lobby=WaitingRoom(config.web_threads // 4),
     )
 
 

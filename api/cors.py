@@ -1,7 +1,8 @@
 """What scripts of other sites may ask: routes, quotes and tokens, without a key.
 
-Answers to them are the same for everybody, so any site may read them. No credentials go along: a browser asks first
-(preflight) whether it may send `X-Api-Key`, and it may not. A vendor's addresses answer no script of another site.
+Answers to them are the same for everybody, also where they speak of a wallet, so any site may read them. No credentials
+go along: a browser asks first (preflight) whether it may send `X-Api-Key`, and it may not. A vendor's addresses answer
+no script of another site.
 """
 
 from __future__ import annotations

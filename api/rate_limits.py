@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 from ipaddress import IPv6Network, ip_address
 from typing import Any
@@ -62,6 +62,20 @@ class RateLimits:
         if replaying:
             most = max(1, self._config.rate_limit_routing // COSTLY_SHARE)
             self._limiter.shared_limit(f"{most} per minute", scope="replaying")(blueprint)
+
+    def protect_trials(self, blueprint: Blueprint, asks_for_trial: Callable[[], bool]) -> None:
+        """Count those requests to `blueprint` once more that have transactions tried: a fifth of what may search.
+
+        Parameters
+        ----------
+        asks_for_trial : callable
+            Whether the request that is being served is one.
+        """
+        amount = max(1, self._config.rate_limit_routing // COSTLY_SHARE)
+        limit = self._limiter.shared_limit(
+            f"{amount} per minute", scope="trials", exempt_when=lambda: not asks_for_trial()
+        )
+        limit(blueprint)
 
     def protect_export(self, blueprint: Blueprint) -> None:
         """Count the requests to `blueprint`, which reads all orders: a fifth of what may search routes."""

@@ -38,6 +38,9 @@ class Deposit:
         The bridge delivers until then, where there is such a moment.
     promise : Promise or None
         What is to arrive, where it can be told.
+    delivery_topics : tuple of str
+        The first topics of the event that is going to tell of its delivery, by which that can be searched for; empty
+        where none are known.
     """
 
     bridge_id: str
@@ -48,6 +51,7 @@ class Deposit:
     payer: str = ""
     fill_deadline: datetime | None = None
     promise: Promise | None = None
+    delivery_topics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

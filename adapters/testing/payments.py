@@ -29,8 +29,9 @@ def check_payments(builder: PaymentBuilder, hops: tuple[PlannedHop, ...], terms:
     call = builders.build(hops, first, terms)
     _require(call == builders.build(hops, first, terms), "build gives something else the second time")
     _require(call.chain_id == first.chain_id, "the call is for another chain than the first token's")
-    spent = call.value if first.is_native else call.spending.amount if call.spending else 0
-    _require(0 < spent <= terms.amount_in_max, "the call spends nothing, or more than it may")
+    for each in (call, builders.build(hops, first, replace(terms, spends_all=True))):
+        spent = each.value if first.is_native else each.spending.amount if each.spending else 0
+        _require(0 < spent <= terms.amount_in_max, "the call spends nothing, or more than it may")
     readers = builder.find_call_readers(call.chain_id)
     if not readers:
         return call
@@ -72,6 +73,8 @@ def check_events(origin: EventReader, sent: Log, destination: EventReader, deliv
     if not isinstance(deposit, Deposit) or not isinstance(delivery, Delivery):
         raise NotConforming(f"a Deposit and a Delivery must be read, not {deposit!r} and {delivery!r}")
     _require(deposit.bridge_id == delivery.bridge_id, "deposit and delivery have different names")
+    found_by = deposit.delivery_topics
+    _require(delivered.topics[: len(found_by)] == found_by, "the delivery is not found by `delivery_topics`")
     _require(isinstance(origin.complete(deposit, b""), Deposit), "complete fails where the call is not known")
 
 

@@ -61,6 +61,9 @@ class Terms:
         What names the order, for messages that carry it; whether or not it stands behind the calldata as well.
     firm : mapping of str to object
         What the bridge confirmed for this payment; see `adapters.base.FirmQuote.terms`. Empty without a bridge.
+    spends_all : bool
+        Whether all of `amount_in_max` is to be spent, and `amount_out` is the least that must arrive. A builder that
+        can only fix the output may spend less.
     """
 
     payer: str
@@ -70,6 +73,7 @@ class Terms:
     deadline: int
     reference: bytes = b""
     firm: Mapping[str, object] = field(default_factory=dict)
+    spends_all: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from adapters.rpc.multicall import decode_outcomes, make_question
 from adapters.transactions.base import Spending, Transaction
 from adapters.transactions.erc20 import BALANCE_OF, make_allowance_call
 from adapters.transactions.permit2 import make_granted_call
+from adapters.transactions.reverts import read_revert
 from routing_engine.model import Token
 
 TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -36,13 +37,16 @@ class WouldFail(AdapterError):
         What the node said.
     number : int
         Which one, counted from 0.
+    reason : str
+        What the contract itself said, which strangers may read; empty where it said nothing readable. The message may
+        name the endpoint.
     """
 
     code = "refused"
 
-    def __init__(self, message: str, *, number: int = 0) -> None:
+    def __init__(self, message: str, *, number: int = 0, reason: str = "") -> None:
         super().__init__(message)
-        self.number = number
+        self.number, self.reason = number, reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +75,7 @@ class PaymentChain:
     """
 
     def __init__(self, rpc: RpcPool) -> None:
-        self._rpc = rpc
+        self.rpc = rpc
 
     def read_balance(self, token: Token, holder: str) -> int:
         """Return what somebody has of a token, or of the chain's coin.
@@ -82,7 +86,7 @@ class PaymentChain:
             If the chain or the token's contract does not answer.
         """
         if token.is_native:
-            return self._rpc.ask([("eth_getBalance", [holder, "latest"])], lambda told: _read_number(told[0]))
+            return self.rpc.ask([("eth_getBalance", [holder, "latest"])], lambda told: _read_number(told[0]))
         call = BALANCE_OF(token.address, holder)
         return self._call(call.to, call.data, call.decode_one)
 
@@ -113,11 +117,11 @@ class PaymentChain:
                     found[token] = call.decode_one(outcome)
             return found
 
-        return self._rpc.ask(questions, parse)
+        return self.rpc.ask(questions, parse)
 
     def read_code(self, address: str) -> bytes:
         """Return the code of an account, empty for one that is no contract; raises as `read_balance`."""
-        return self._rpc.ask([("eth_getCode", [address, "latest"])], lambda told: _read_code(told[0]))
+        return self.rpc.ask([("eth_getCode", [address, "latest"])], lambda told: _read_code(told[0]))
 
     def read_allowance(self, spending: Spending, payer: str) -> int:
         """Return what the spender may take now; raises as `read_balance`."""
@@ -126,7 +130,7 @@ class PaymentChain:
 
     def read_granted(self, spending: Spending, payer: str) -> int:
         """Return what Permit2 takes for the spending's user, until signing has had time; raises as `read_balance`."""
-        call, moment = make_granted_call(spending, payer), self._rpc.read_head().timestamp + SIGNING_S
+        call, moment = make_granted_call(spending, payer), self.rpc.read_head().timestamp + SIGNING_S
 
         def decode(outcome: Outcome) -> int:
             amount, until, _ = call.decode(outcome)
@@ -147,7 +151,7 @@ class PaymentChain:
         AdapterError
             If the chain does not answer.
         """
-        head = self._rpc.read_head()
+        head = self.rpc.read_head()
         calls = [_make_request(each, payer) for each in batch]
         block = {"blockOverrides": {"time": hex(head.timestamp + BLOCK_S)}, "calls": calls}
         answer = self._simulate_batch(
@@ -157,7 +161,7 @@ class PaymentChain:
             return self._simulate_first(batch, calls)
         for number, call in enumerate(answer):
             if call.get("status") != "0x1":
-                raise WouldFail(_explain(call), number=number)
+                raise WouldFail(_explain(call), number=number, reason=read_revert(call.get("returnData")))
         tried = tuple(
             replace(each, gas=_add_margin(read_quantity(call, "gasUsed")))
             for each, call in zip(batch, answer, strict=True)
@@ -167,7 +171,7 @@ class PaymentChain:
     def _simulate_batch(self, options: dict[str, Any], count: int) -> list[dict[str, Any]] | None:
         """Return what each call did, or None from nodes that know no such question; some say it is not available."""
         try:
-            answer = self._rpc.ask(
+            answer = self.rpc.ask(
                 [("eth_simulateV1", [options, "latest"])], lambda told: _read_block_calls(told[0], count)
             )
         except LacksBlock:
@@ -175,9 +179,9 @@ class PaymentChain:
         return None if isinstance(answer, RpcRefused) else answer
 
     def _simulate_first(self, batch: Sequence[Transaction], calls: Sequence[dict[str, str]]) -> Simulation:
-        answer = self._rpc.ask([("eth_estimateGas", [calls[0], "latest"])], lambda told: told[0])
+        answer = self.rpc.ask([("eth_estimateGas", [calls[0], "latest"])], lambda told: told[0])
         if isinstance(answer, RpcRefused):
-            raise WouldFail(str(answer))
+            raise WouldFail(str(answer), reason=read_revert(answer.data))
         first = replace(batch[0], gas=_add_margin(_read_number(answer)))
         return Simulation(transactions=(first, *batch[1:]), received=None)
 
@@ -187,7 +191,7 @@ class PaymentChain:
                 raise told[0]
             return decode(Outcome(read_hex(told[0], "result")))
 
-        return self._rpc.ask([("eth_call", [{"to": to, "data": "0x" + data.hex()}, "latest"])], parse)
+        return self.rpc.ask([("eth_call", [{"to": to, "data": "0x" + data.hex()}, "latest"])], parse)
 
 
 def _make_request(transaction: Transaction, payer: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Exact-output swaps over Uniswap v2 and its forks: functions of ``UniswapV2Router02`` (Uniswap/v2-periphery)."""
+"""Swaps over Uniswap v2 and its forks: functions of ``UniswapV2Router02`` (Uniswap/v2-periphery)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ COIN_FOR_TOKENS = Function("swapETHForExactTokens(uint256,address[],address,uint
 """Amount out, path, recipient, deadline; sends back what it does not need of the value. Selector fb3bdb41."""
 TOKENS_FOR_COIN = Function("swapTokensForExactETH(uint256,uint256,address[],address,uint256)")
 """As the first, and unwraps. Selector 4a25d94a."""
+ALL_TOKENS_FOR_TOKENS = Function("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)")
+"""Amount in, least out, path, recipient, deadline; selector 38ed1739."""
+ALL_COIN_FOR_TOKENS = Function("swapExactETHForTokens(uint256,address[],address,uint256)")
+"""Least out, path, recipient, deadline; selector 7ff36ab5."""
+ALL_TOKENS_FOR_COIN = Function("swapExactTokensForETH(uint256,uint256,address[],address,uint256)")
+"""As the one from token to token, and unwraps. Selector 18cbafe5."""
 
 
 class UniswapV2Payments(RouterPayments):
@@ -46,7 +52,11 @@ def _encode_call(path: SwapPath, router: str, terms: Terms) -> tuple[bytes, int]
     """Return calldata and value."""
     out, most, end = terms.amount_out, terms.amount_in_max, (path.tokens, terms.recipient, terms.deadline)
     if path.token_in.is_native:
-        return COIN_FOR_TOKENS(router, out, *end).data, most
+        function = ALL_COIN_FOR_TOKENS if terms.spends_all else COIN_FOR_TOKENS
+        return function(router, out, *end).data, most
+    if terms.spends_all:
+        function = ALL_TOKENS_FOR_COIN if path.token_out.is_native else ALL_TOKENS_FOR_TOKENS
+        return function(router, most, out, *end).data, 0
     function = TOKENS_FOR_COIN if path.token_out.is_native else TOKENS_FOR_TOKENS
     return function(router, out, most, *end).data, 0
 

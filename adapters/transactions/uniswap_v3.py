@@ -1,4 +1,4 @@
-"""Exact-output swaps over Uniswap v3, and wrapping: functions of ``SwapRouter02`` (Uniswap/swap-router-contracts)."""
+"""Swaps over Uniswap v3, and wrapping: functions of ``SwapRouter02`` (Uniswap/swap-router-contracts)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ EXACT_OUTPUT_SINGLE = Function("exactOutputSingle((address,address,uint24,addres
 """Token in, token out, fee, recipient, amount out, most in, price limit (0: none); selector 5023b4df."""
 EXACT_OUTPUT = Function("exactOutput((bytes,address,uint256,uint256))")
 """Path from the last token to the first, recipient, amount out, most in; selector 09b81346."""
+EXACT_INPUT_SINGLE = Function("exactInputSingle((address,address,uint24,address,uint256,uint256,uint160))")
+"""Token in, token out, fee, recipient, amount in, least out, price limit (0: none); selector 04e45aaf."""
+EXACT_INPUT = Function("exactInput((bytes,address,uint256,uint256))")
+"""Path from the first token to the last, recipient, amount in, least out; selector b858183f."""
 WRAP_COIN = Function("wrapETH(uint256)")
 """Selector 1c58db4f."""
 UNWRAP = Function("unwrapWETH9(uint256,address)")
@@ -65,25 +69,31 @@ class UniswapV3Payments(RouterPayments):
         return {self._routers[chain_id]: partial(_read, coin=CHAINS[chain_id].wrapped_native)}
 
 
-def encode_path(path: SwapPath) -> bytes:
-    """Return tokens of 20 bytes from the last to the first, and the fees of the pools between them in 3 bytes each."""
-    first = path.swaps[0].hop.token_in.address
-    steps = (
-        bytes.fromhex(each.hop.token_out.address[2:]) + each.fee_pips.to_bytes(3, "big")
-        for each in reversed(path.swaps)
-    )
-    return b"".join(steps) + bytes.fromhex(first[2:])
+def encode_path(path: SwapPath, *, is_forward: bool = False) -> bytes:
+    """Return tokens of 20 bytes from the last to the first, and the fees of the pools between them in 3 bytes each.
+
+    Forward it is the other way round, as contracts take it that are given the input.
+    """
+    tokens = [bytes.fromhex(address[2:]) for address in path.tokens]
+    fees = [each.fee_pips.to_bytes(3, "big") for each in path.swaps]
+    if not is_forward:
+        tokens.reverse()
+        fees.reverse()
+    return b"".join(token + fee for token, fee in zip(tokens, fees, strict=False)) + tokens[-1]
 
 
 def _encode_swap(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
     recipient = ROUTER_ITSELF if path.token_out.is_native else terms.recipient
+    amounts = (terms.amount_out, terms.amount_in_max)
+    if terms.spends_all:
+        amounts = (terms.amount_in_max, terms.amount_out)
     if len(path.swaps) == 1:
         (only,) = path.swaps
-        order = (*path.tokens, only.fee_pips, recipient, terms.amount_out, terms.amount_in_max, 0)
-        yield EXACT_OUTPUT_SINGLE(router, order).data
+        function = EXACT_INPUT_SINGLE if terms.spends_all else EXACT_OUTPUT_SINGLE
+        yield function(router, (*path.tokens, only.fee_pips, recipient, *amounts, 0)).data
     else:
-        order = (encode_path(path), recipient, terms.amount_out, terms.amount_in_max)
-        yield EXACT_OUTPUT(router, order).data
+        function = EXACT_INPUT if terms.spends_all else EXACT_OUTPUT
+        yield function(router, (encode_path(path, is_forward=terms.spends_all), recipient, *amounts)).data
     if path.token_out.is_native:
         yield UNWRAP(router, terms.amount_out, terms.recipient).data
     if path.token_in.is_native:
@@ -92,12 +102,13 @@ def _encode_swap(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
 
 def _encode_wrapping(path: SwapPath, router: str, terms: Terms) -> Iterator[bytes]:
     """Wrap or unwrap in the router's hands, so that the result goes straight to the recipient."""
+    amount = terms.amount_in_max if terms.spends_all else terms.amount_out
     if path.token_in.is_native:
-        yield WRAP_COIN(router, terms.amount_out).data
+        yield WRAP_COIN(router, amount).data
         yield SWEEP(router, wrap_token(path.token_in).address, terms.amount_out, terms.recipient).data
         yield REFUND_COIN(router).data
     else:
-        yield PULL(router, path.token_in.address, terms.amount_out).data
+        yield PULL(router, path.token_in.address, amount).data
         yield UNWRAP(router, terms.amount_out, terms.recipient).data
 
 

@@ -1,4 +1,4 @@
-"""Exact-output swaps over Uniswap v4: ``V4_SWAP`` of the Universal Router, which takes tokens through Permit2."""
+"""Swaps over Uniswap v4: ``V4_SWAP`` of the Universal Router, which takes tokens through Permit2."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from routing_engine.reference.chains import CHAINS
 
 PROTOCOL = "uniswap_v4"
 V4_SWAP = 0x10
-SWAP_EXACT_OUT, SETTLE, TAKE = 0x09, 0x0B, 0x0E
+SWAP_EXACT_IN, SWAP_EXACT_OUT, SETTLE, TAKE = 0x07, 0x09, 0x0B, 0x0E
 """Actions of ``V4Router`` (Uniswap/v4-periphery): swap, pay what is owed, hand out what was bought."""
 EXACT_OUTPUT = "(address,(address,uint24,int24,address,bytes)[],uint128,uint128)"
 """Token out, pools from the first token on, amount out, most in."""
+EXACT_INPUT = EXACT_OUTPUT
+"""Token in, pools from the first token on, each by the token that it gives, amount in, least out."""
 ALL_THAT_IS_OWED = 0
 SWEEP_COMMAND = 0x04
 
@@ -99,13 +101,25 @@ def make_builders() -> tuple[UniswapV4Payments, ...]:
 
 def _make_swap(hops: tuple[PlannedHop, ...], terms: Terms) -> Command:
     sold, bought = (_find_currency(token) for token in (hops[0].hop.token_in, hops[-1].hop.token_out))
-    path = [(_find_currency(each.hop.token_in), each.fee_pips, each.tick_spacing, ZERO_ADDRESS, b"") for each in hops]
+    taken = ALL_THAT_IS_OWED if terms.spends_all else terms.amount_out
     steps = {
-        SWAP_EXACT_OUT: encode([EXACT_OUTPUT], [(bought, path, terms.amount_out, terms.amount_in_max)]),
+        **(_swap_all(hops, terms) if terms.spends_all else _swap_for_output(hops, terms)),
         SETTLE: encode(["address", "uint256", "bool"], [sold, ALL_THAT_IS_OWED, True]),
-        TAKE: encode(["address", "address", "uint256"], [bought, terms.recipient, terms.amount_out]),
+        TAKE: encode(["address", "address", "uint256"], [bought, terms.recipient, taken]),
     }
     return Command(V4_SWAP, encode(["bytes", "bytes[]"], [bytes(steps), list(steps.values())]))
+
+
+def _swap_for_output(hops: tuple[PlannedHop, ...], terms: Terms) -> dict[int, bytes]:
+    bought = _find_currency(hops[-1].hop.token_out)
+    path = [(_find_currency(each.hop.token_in), each.fee_pips, each.tick_spacing, ZERO_ADDRESS, b"") for each in hops]
+    return {SWAP_EXACT_OUT: encode([EXACT_OUTPUT], [(bought, path, terms.amount_out, terms.amount_in_max)])}
+
+
+def _swap_all(hops: tuple[PlannedHop, ...], terms: Terms) -> dict[int, bytes]:
+    sold = _find_currency(hops[0].hop.token_in)
+    path = [(_find_currency(each.hop.token_out), each.fee_pips, each.tick_spacing, ZERO_ADDRESS, b"") for each in hops]
+    return {SWAP_EXACT_IN: encode([EXACT_INPUT], [(sold, path, terms.amount_in_max, terms.amount_out)])}
 
 
 def _find_currency(token: Token) -> str:

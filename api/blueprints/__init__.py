@@ -39,6 +39,7 @@ def mount(app: Flask, api: Api, limits: RateLimits) -> None:
     for blueprint in (routes.blueprint, quotes.blueprint):
         api.register_blueprint(blueprint)
         limits.protect(blueprint, routing=True)
+    limits.protect_trials(routes.blueprint, routes.asks_for_trial)
     api.register_blueprint(quote_replays.blueprint)
     limits.protect(quote_replays.blueprint, routing=True, replaying=True)
     for resource in (payment_links, payments, unmatched_transfers, branding, tokens, webhooks, events, api_keys):

@@ -5,14 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from flask import Response
+from flask import Response, request
+from werkzeug.exceptions import HTTPException
 
-from api.blueprints.base import Blueprint
+from api.blueprints.base import Blueprint, read_json
 from api.context import get_resources
+from api.domain.env import EnvMode
+from api.domain.errors import RequestRefused
 from api.event_stream import CONTENT_TYPE, stream_events
-from api.schemas.routes import EXAMPLE, RouteQuerySchema, RouteSchema, RouteShapeQuery
+from api.schemas.route_legs import FollowedTransactionSchema, RouteStatusQuery
+from api.schemas.route_queries import EXAMPLE, RouteQuerySchema, RouteSearchSchema, RouteShapeQuery
+from api.schemas.routes import RouteSchema
 from api.schemas.stream import StreamMessageSchema
-from api.security import key_optional
+from api.security import find_caller_key, key_optional
+from api.services.execution.executable_routes import find_executable_routes
+from api.services.execution.following import follow_transaction
 from api.services.routing.query import RouteQuery
 from api.services.routing.routes import find_routes
 from api.services.routing.stream import stream_routes
@@ -30,13 +37,36 @@ def routes(shape: dict[str, str], query: RouteQuery) -> dict[str, Any]:
     """Find the best route.
 
     The amounts are exact for the market data of `snapshotId`. Each step spends what the steps before it gave.
+
+    With `payer` and `recipient` each route has `legs`: transactions for the payer's wallet, each tried out on its chain
+    before it is offered, or the reason why there are none. A key of the test environment tries them on that
+    environment's chains. Such requests have a rate limit of their own, a fifth of that for routes.
     """
-    return find_routes(get_resources(), replace(query, tokens_once=shape["tokens"] == "once"))
+    asked = replace(query, tokens_once=shape["tokens"] == "once")
+    if not query.payer:
+        return find_routes(get_resources(), asked)
+    env_mode, has_key = _read_caller()
+    return find_executable_routes(get_resources(), asked, env_mode, has_key=has_key)
+
+
+@blueprint.get("/status", operation="getRouteStatus")
+@key_optional
+@blueprint.query(RouteStatusQuery)
+@blueprint.answer(FollowedTransactionSchema)
+def status(asked: dict[str, Any]) -> dict[str, Any]:
+    """Follow the transaction of a leg by its hash.
+
+    It is looked for on its chain, and over a bridge on the chain that its output arrives on. What is not known in time
+    is `unknown`, with the reason. A key of the test environment asks that environment's chains.
+    """
+    env_mode, has_key = _read_caller()
+    chain_id, tx_hash = asked["chain_id"], asked["transaction_hash"]
+    return follow_transaction(get_resources(), env_mode, chain_id, tx_hash, has_key=has_key)
 
 
 @blueprint.get("/stream", operation="streamRoutes")
 @key_optional
-@blueprint.query(RouteQuerySchema)
+@blueprint.query(RouteSearchSchema)
 @blueprint.answer(StreamMessageSchema, content_type=CONTENT_TYPE, description="One event for each message")
 def stream(query: RouteQuery) -> Response:
     """Receive routes as they are found, as server-sent events.
@@ -52,8 +82,24 @@ def stream(query: RouteQuery) -> Response:
 
 @blueprint.post("/stream", operation="streamRoutesForBody")
 @key_optional
-@blueprint.body(RouteQuerySchema, example=EXAMPLE)
+@blueprint.body(RouteSearchSchema, example=EXAMPLE)
 @blueprint.answer(StreamMessageSchema, content_type=CONTENT_TYPE, description="One event for each message")
 def stream_for_body(query: RouteQuery) -> Response:
     """Receive routes as they are found, for clients that can send a body."""
     return stream_events(stream_routes(get_resources(), query))
+
+
+def asks_for_trial() -> bool:
+    """Return whether the request that is being served names a wallet, for which chains are asked."""
+    if request.method != "POST":
+        return False
+    try:
+        return not {"payer", "recipient"}.isdisjoint(read_json(request))
+    except (RequestRefused, HTTPException):
+        return False  # it is refused in a moment
+
+
+def _read_caller() -> tuple[EnvMode, bool]:
+    """Return on whose chains a wallet acts, without a key on those with real money; and whether there is a key."""
+    key = find_caller_key()
+    return (EnvMode.LIVE, False) if key is None else (key.env_mode, True)

@@ -11,7 +11,7 @@ from api.schemas.addresses import Address
 from api.schemas.base import AnswerSchema
 from api.schemas.fields import AmountField
 from api.schemas.pairs import PairSchema
-from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
+from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
 from api.schemas.routing_fields import ChoiceField, CountField, SupportedChain
 from api.schemas.texts import AddressText, Digits, Moment, Text
 from api.services.routing.query import MAX_SLIPPAGE_BPS

@@ -2,146 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import ClassVar
-
 from marshmallow import fields
 
-from api.schemas.addresses import Address
-from api.schemas.base import AnswerSchema, BaseSchema
-from api.schemas.fields import AmountField
-from api.schemas.pairs import DEFAULT_SPLITS, PairSchema
-from api.schemas.routing_fields import ChoiceField, CountField, ProtocolsField, SupportedChain
+from api.schemas.base import AnswerSchema
+from api.schemas.route_legs import RouteLegSchema
 from api.schemas.texts import Digits, Moment, Text
 from api.schemas.tokens import RouteTokenSchema, TokenSchema
-from api.services.routing.query import MAX_SLIPPAGE_BPS
-from routing_engine.objective import OBJECTIVES
-from routing_engine.request import DEFAULT_MAX_HOPS, MAX_ALTERNATIVES, MAX_HOPS, MAX_SPLITS
-
-USDC_ETHEREUM = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"
-USDC_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
-EXAMPLE = {
-    "fromToken": USDC_ETHEREUM,
-    "toToken": USDC_BASE,
-    "fromChainId": "1",
-    "toChainId": "8453",
-    "inputAmount": "2500000000",
-}
-"""2,500 USDC from Ethereum to Base."""
-
-
-class TokenShape(StrEnum):
-    """Where an answer describes its tokens."""
-
-    INLINE = "inline"
-    ONCE = "once"
-
-
-class RoutePair(PairSchema):
-    """The properties of the interface, in its order."""
-
-    amount_in_names: ClassVar[tuple[str, ...]] = ("inputAmount",)
-    amount_out_names: ClassVar[tuple[str, ...]] = ("outputAmount",)
-
-    from_token = Address(
-        required=True,
-        data_key="fromToken",
-        metadata={
-            "description": "Address of the source token in any case. The chain's own coin is "
-            "`0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`; the zero address means it too.",
-            "example": USDC_ETHEREUM,
-        },
-    )
-    to_token = Address(
-        required=True,
-        data_key="toToken",
-        metadata={"description": "Address of the destination token.", "example": USDC_BASE},
-    )
-    from_chain = SupportedChain(
-        required=True,
-        data_key="fromChainId",
-        metadata={"description": "Chain id of the source token, as a string or an integer.", "example": "1"},
-    )
-    to_chain = SupportedChain(
-        required=True,
-        data_key="toChainId",
-        metadata={"description": "Chain id of the destination token.", "example": "8453"},
-    )
-    amount_in = AmountField(
-        data_key="inputAmount",
-        metadata={
-            "description": "How much of the source token to swap, in its smallest unit; required unless "
-            "`outputAmount` is given.",
-            "example": "2500000000",
-        },
-    )
-    amount_out = AmountField(
-        data_key="outputAmount",
-        metadata={
-            "description": "Instead of `inputAmount`: how much of the destination token must arrive. The route is "
-            "then the one that needs the least."
-        },
-    )
-
-
-class RouteQuerySchema(RoutePair):
-    """A question for routes."""
-
-    order = ChoiceField(
-        tuple(OBJECTIVES),
-        metadata={
-            "description": "`cheapest` (default): most output after gas. `fastest`: least time. `balanced`: "
-            "one minute of waiting weighs as much as 0.01 % of the amount."
-        },
-    )
-    slippage_bps = CountField(
-        minimum=0,
-        maximum=MAX_SLIPPAGE_BPS,
-        data_key="slippageBps",
-        metadata={
-            "description": "Tolerated loss until execution in 1/10000; decides `outputAmountMin`. Default: 30 between "
-            "stablecoins, else 50."
-        },
-    )
-    max_hops = CountField(
-        minimum=1,
-        maximum=MAX_HOPS,
-        data_key="maxHops",
-        metadata={"description": f"At most how many steps one after the other. Default: {DEFAULT_MAX_HOPS}."},
-    )
-    max_splits = CountField(
-        minimum=1,
-        maximum=MAX_SPLITS,
-        data_key="maxSplits",
-        metadata={"description": f"At most how many paths side by side. Default: {DEFAULT_SPLITS}."},
-    )
-    allow_protocols = ProtocolsField(
-        data_key="allowProtocols",
-        metadata={"description": "Use these protocols only."},
-    )
-    deny_protocols = ProtocolsField(
-        data_key="denyProtocols",
-        metadata={"description": "Never use these protocols."},
-    )
-    alternatives = CountField(
-        minimum=0,
-        maximum=MAX_ALTERNATIVES,
-        metadata={"description": "How many further routes to return in `alternatives`. Default: 0."},
-    )
-
-
-class RouteShapeQuery(BaseSchema):
-    """How the answer is written."""
-
-    tokens = ChoiceField(
-        tuple(TokenShape),
-        load_default=TokenShape.INLINE,
-        metadata={
-            "description": "`inline` (default): each step and fee has its tokens whole. `once`: they have only the "
-            "`key` of each, and `tokens` of the answer has every token by its key; that is a sixth to a twelfth as "
-            "long."
-        },
-    )
 
 
 class FeeSumSchema(AnswerSchema):
@@ -176,6 +42,8 @@ class StepSchema(AnswerSchema):
 
 class AlternativeSchema(AnswerSchema):
     """A route from the source token to the destination token."""
+
+    sometimes = frozenset({"legs"})
 
     id = Text("Id of the route", example="rt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4")
     steps = fields.List(
@@ -217,6 +85,10 @@ class AlternativeSchema(AnswerSchema):
     optimalityGapReason = fields.String(
         metadata={"description": "Why nothing is proven; empty where `optimalityGapBps` is a number", "example": ""}
     )
+    legs = fields.List(
+        fields.Nested(RouteLegSchema),
+        metadata={"description": "Only with `payer` and `recipient`: what the wallet sends, in order"},
+    )
 
 
 class UnavailableSchema(AnswerSchema):
@@ -229,7 +101,7 @@ class UnavailableSchema(AnswerSchema):
 class RouteSchema(AlternativeSchema):
     """The best route."""
 
-    sometimes = frozenset({"alternatives", "tokens", "unavailable"})
+    sometimes = frozenset({"alternatives", "legs", "tokens", "unavailable"})
 
     alternatives = fields.List(
         fields.Nested(AlternativeSchema), metadata={"description": "Further routes; only where they were asked for"}

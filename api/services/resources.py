@@ -39,6 +39,9 @@ class Resources:
         Keeps the markets that quotes were made on.
     waiting_room : WaitingRoom
         Admits requests that wait for chains.
+    lobby : WaitingRoom
+        Admits requests that belong to no order and wait for chains: they take no place of a customer who pays. Half
+        of its places are for callers without a key.
     exports : Turns
         The vendors that this process writes an export for.
     """
@@ -54,6 +57,7 @@ class Resources:
     memory: ShortMemory = field(default_factory=ShortMemory)
     snapshots: SnapshotArchive = field(default_factory=SnapshotArchive)
     waiting_room: WaitingRoom = field(default_factory=WaitingRoom)
+    lobby: WaitingRoom = field(default_factory=WaitingRoom)
     exports: Turns = field(default_factory=Turns)
 
     @property

@@ -16,7 +16,7 @@ from tests.support.shop import Shop
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True, scope="session")
 
-PUBLIC = re.compile(r"/v1/(routes|routes/stream|tokens)|/api/v1/quote(/<\w+>(/replay|/archive)?)?")
+PUBLIC = re.compile(r"/v1/(routes|routes/stream|routes/status|tokens)|/api/v1/quote(/<\w+>(/replay|/archive)?)?")
 """The only addresses of which other sites may read."""
 ORIGIN = {"Origin": "https://dex.example"}
 ALLOWED = {"access-control-allow-origin", "access-control-expose-headers"}
@@ -57,7 +57,7 @@ def test_every_address_answers_other_sites_or_does_not(app: Flask, client: Flask
                 assert set(answer.headers["Access-Control-Expose-Headers"].split(", ")) == EXPOSED
             answer.close()
     assert {path for _, path, is_public in routes if is_public} >= {
-        "/v1/routes", "/v1/routes/stream", "/api/v1/quote", "/v1/tokens",
+        "/v1/routes", "/v1/routes/stream", "/v1/routes/status", "/api/v1/quote", "/v1/tokens",
     }  # fmt: skip
     assert len(routes) > 30
 

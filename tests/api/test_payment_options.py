@@ -20,8 +20,8 @@ from adapters.transactions.payment_builders import PaymentBuilders
 from adapters.transactions.simulation import PaymentChain
 from api.app import build_app
 from api.domain.env import EnvMode
-from api.services.chains.balances import FRESH_S
 from api.services.chains.chain_access import ChainAccess
+from api.services.chains.inquiries import FRESH_S
 from api.services.checkout.options import MOST_PRICED
 from api.services.market.market import MarketService
 from api.services.market.supply import load_offline

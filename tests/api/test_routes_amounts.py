@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.schemas.pairs import DEFAULT_SPLITS
-from api.schemas.routes import USDC_ETHEREUM
+from api.schemas.route_queries import USDC_ETHEREUM
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from routing_engine import RouteRequest

@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 
 from api import server, stream
 from api.config import Config
-from api.schemas.routes import USDC_BASE, USDC_ETHEREUM
+from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.stream import MAX_SECONDS, stream_routes

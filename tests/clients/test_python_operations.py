@@ -41,7 +41,7 @@ QUOTE = {
 }
 ROUTE: models.RouteQuery = {
     "from_chain_id": 1, "to_chain_id": 10, "from_token": ONE, "to_token": OTHER, "input_amount": 10**30, "max_hops": 3,
-    "deny_protocols": ["across"],
+    "deny_protocols": ["across"], "payer": ONE, "recipient": OTHER,
 }  # fmt: skip
 FILTER: OrderFilter = {
     "status": "success",
@@ -66,6 +66,10 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "listUnmatchedTransfers": (lambda c: c.transfers.list(page_size=5, cursor="tr_1"), models.UnmatchedTransfer),
     "assignUnmatchedTransfer": (lambda c: c.transfers.assign("tr_1", "po_1"), models.PaymentOrder),
     "getRoutes": (lambda c: c.routes.find(tokens="once", **ROUTE), models.Route),
+    "getRouteStatus": (
+        lambda c: c.routes.follow(chain_id=1, transaction_hash="0x" + "5f" * 32),
+        models.FollowedTransaction,
+    ),
     "getQuote": (lambda c: c.quotes.get(**QUOTE), models.Quote),
     "readQuote": (lambda c: c.quotes.read("qt_1"), models.Quote),
     "replayQuote": (lambda c: c.quotes.replay("qt_1"), models.Quote),

@@ -22,9 +22,10 @@ from routing_engine.amm.stargate_fee import FeeTerms
 from routing_engine.reference import token_registry
 from tests.support.circle import burn_of, deploy_circle, forward
 from tests.support.databases import Databases
+from tests.support.executing import ask_routes, follow, forget_inquiries, send_leg
 from tests.support.layer_zero import MESSAGE_FEE, StargateEnd
 from tests.support.main_net import MainNet, running_main_net
-from tests.support.settlement import PRICE, ChainShop, chain_shop
+from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
 
 BASE, ETHEREUM = 8453, 1
 USDC = tuple(token_registry.token("USDC", chain_id) for chain_id in (ETHEREUM, BASE))
@@ -173,3 +174,36 @@ def test_a_pool_that_became_dearer_leads_to_a_new_quote(shop: ChainShop, lanes: 
     answer = shop.shop.client.post(f"/payment/{order_id}/transactions", json=body)
     assert (answer.status_code, answer.get_json()["reason"]) == (409, "quote_expired")
     lanes.nets[ETHEREUM].chain.rpc("evm_revert", before)
+
+
+OVER = (ETHEREUM, "USDC"), (BASE, "USDC")
+
+
+@pytest.mark.parametrize("shop", ["cctp"], indirect=True)
+def test_two_equal_burns_of_routes_are_followed_each_to_its_own_mint(shop: ChainShop, lanes: Lanes) -> None:
+    payer, recipient = shop.customer(ETHEREUM), somebody("recipient of burns")
+    burns = []
+    asked = {"inputAmount": "50000000", "allowProtocols": ["cctp_fast_forwarded"]}
+    for _ in range(2):
+        (leg,) = ask_routes(shop, OVER, payer.address, recipient, **asked)["legs"]
+        burns.append(send_leg(payer, leg))
+        shop.pass_time(2)
+        forget_inquiries(shop)
+    minted = forward(lanes.nets[ETHEREUM], lanes.nets[BASE], burns[1], 210_000)
+    first, second = (follow(shop, ETHEREUM, tx_hash) for tx_hash in burns)
+    assert (first["status"], first["deliveries"][0]["status"]) == ("bridging", "waiting")
+    assert (second["status"], second["deliveries"][0]["transactionHash"]) == ("delivered", minted)
+    assert int(second["deliveries"][0]["outputAmount"]) >= int(leg["outputAmountMin"])
+    assert shop.nets[BASE].balance(recipient, "USDC") == int(second["deliveries"][0]["outputAmount"])
+
+
+@pytest.mark.parametrize("shop", ["stargate"], indirect=True)
+def test_a_send_of_a_route_is_followed_to_its_delivery(shop: ChainShop, lanes: Lanes) -> None:
+    payer, recipient = shop.customer(ETHEREUM), somebody("recipient of sends")
+    (leg,) = ask_routes(shop, OVER, payer.address, recipient, inputAmount="50000000", maxSplits=1)["legs"]
+    sent = send_leg(payer, leg)
+    received = lanes.there.deliver(lanes.here, sent)
+    seen = follow(shop, ETHEREUM, sent)
+    (delivery,) = seen["deliveries"]
+    assert (seen["status"], delivery["bridge"], delivery["transactionHash"]) == ("delivered", "stargate", received)
+    assert shop.nets[BASE].balance(recipient, "USDC") == int(delivery["outputAmount"]) >= int(leg["outputAmountMin"])

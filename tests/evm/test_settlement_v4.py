@@ -21,8 +21,9 @@ from routing_engine.reference.chains import CHAINS
 from tests.support.across import Relayers
 from tests.support.databases import Databases
 from tests.support.evm import ACTOR
+from tests.support.executing import ask_routes, send_leg
 from tests.support.main_net import MainNet, constructed, fact, isqrt_x96, running_main_net
-from tests.support.settlement import PRICE, ChainShop, chain_shop
+from tests.support.settlement import PRICE, ChainShop, chain_shop, somebody
 from tests.support.uniswap_v4 import V4, manager_code
 from tests.support.universal import deploy_router
 
@@ -109,6 +110,29 @@ def test_a_swap_over_v4_pays_just_the_price(shop: ChainShop, symbol: str) -> Non
     assert (shop.outcome(order_id), shop.balance(BASE)) == ("success/", PRICE)
     assert shop.shop.order(order_id)["transaction_hash"] == tx_hash
     assert shop.shop.payments()[0].sender == customer.address
+
+
+@pytest.mark.parametrize(
+    ("sold", "bought", "amount"),
+    [("DAI", "USDC", 10**19), ("USDT", "USDC", 10**7 + 1), ("ETH", "USDC", 10**16 + 1), ("USDC", "ETH", 10**7 + 1)],
+)
+def test_a_route_over_v4_spends_all_and_brings_what_was_promised(
+    shop: ChainShop, sold: str, bought: str, amount: int
+) -> None:
+    net, recipient = shop.nets[BASE], somebody("recipient over v4")
+    payer = shop.customer(BASE, f"trader of {sold}", **({} if sold == "ETH" else {sold: amount}))
+    route = ask_routes(
+        shop, ((BASE, sold), (BASE, bought)), payer.address, recipient, inputAmount=str(amount), maxSplits=1
+    )
+    (leg,) = route["legs"]
+    assert {step["protocol"] for step in route["steps"]} == {"uniswap_v4"}
+    through = [(row["spender"].lower(), row["through"].lower(), row["until"] is None) for row in leg["approvals"]]
+    assert through == ([] if sold == "ETH" else [(PERMIT2, "", True), (ROUTER, PERMIT2, False)])
+    held, owned = net.balance(payer.address, sold), net.balance(recipient, bought)
+    send_leg(payer, leg)
+    assert held - net.balance(payer.address, sold) == amount
+    assert int(leg["outputAmountMin"]) <= net.balance(recipient, bought) - owned == int(route["outputAmount"])
+    assert [net.balance(ROUTER, name) for name in ("ETH", "USDC", "DAI", "USDT")] == [0, 0, 0, 0]
 
 
 def test_permissions_are_exact_and_run_out(shop: ChainShop) -> None:

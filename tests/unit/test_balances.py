@@ -11,7 +11,8 @@ import pytest
 
 from adapters.base import VenueUnavailable
 from api.services.chains import balances
-from api.services.chains.balances import FRESH_S, MINUTE_S, MOST_AT_ONCE, BalanceReader
+from api.services.chains.balances import BalanceReader
+from api.services.chains.inquiries import FRESH_S, MINUTE_S, MOST_AT_ONCE
 from routing_engine import Token
 from routing_engine.reference import token_registry
 

@@ -82,6 +82,7 @@ class AcrossEvents:
             amount=paid,
             fill_deadline=datetime.fromtimestamp(ends, UTC),
             promise=self._make_promise(chain_id, bought, recipient, out, relayer, message),
+            delivery_topics=(self.FILL, f"0x{self._chain_id:064x}", log.topics[2]),
         )
 
     def _make_promise(

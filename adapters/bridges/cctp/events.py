@@ -77,6 +77,7 @@ class CctpEvents:
             amount=amount,
             payer=read_address(person),
             promise=_make_promise(domain, read_address(recipient), amount - min(fee, amount), caller),
+            delivery_topics=(self.RECEIVED,),
         )
 
 

@@ -52,7 +52,7 @@ class StargateEvents:
             )  # fmt: skip
         return Deposit(
             bridge_id=bridge_id, contract=log.address, token_address=token, recipient="", amount=read_number(log, 1),
-            payer=person,
+            payer=person, delivery_topics=(self.RECEIVED, log.topics[1]),
         )  # fmt: skip
 
     def complete(self, deposit: Deposit, calldata: bytes) -> Deposit:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from adapters.base import FirmQuote
 from adapters.bridges.firm_quotes import FirmQuoter
@@ -17,11 +17,16 @@ from api.config import Config
 from api.domain.clock import Clock
 from api.domain.env import EnvMode
 from api.services.chains.balances import BalanceReader
+from api.services.chains.inquiries import Inquiries
 from api.services.ledger.chain_ledger import connect_pools
 from routing_engine import Hop
 
 LIMITS = HttpLimits(connect_s=2.0, read_s=5.0, total_s=6.0, max_bytes=8 * 2**20, tries=1)
 """A customer waits: another endpoint, or the reason why not, is there before the page gives up."""
+
+MOST_TRIALS_A_MINUTE = 120
+MOST_LOOKUPS_A_MINUTE = 300
+"""On one chain, for all callers without a key together, and for all with one."""
 
 
 class Firm(Protocol):
@@ -49,15 +54,44 @@ class ChainAccess:
     ----------
     balances : BalanceReader
         Reads what customers hold.
+    trials : OpenInquiries
+        Trials of routes for anybody who asks.
+    lookups : OpenInquiries
+        Transactions looked up for anybody who asks.
     """
 
     chains: Mapping[int, PaymentChain]
     builders: PaymentBuilders
     firm: Firm
     balances: BalanceReader = field(init=False)
+    trials: OpenInquiries = field(init=False)
+    lookups: OpenInquiries = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "balances", BalanceReader(self.chains))
+        object.__setattr__(self, "trials", OpenInquiries(self.chains, MOST_TRIALS_A_MINUTE))
+        object.__setattr__(self, "lookups", OpenInquiries(self.chains, MOST_LOOKUPS_A_MINUTE))
+
+
+class OpenInquiries:
+    """Inquiries for whoever asks without an order: strangers take nothing from those who have a key.
+
+    Parameters
+    ----------
+    chain_ids : collection of int
+        The chains that may be asked.
+    most_a_minute : int
+        On each of them, for either kind of caller.
+    """
+
+    def __init__(self, chain_ids: Collection[int], most_a_minute: int) -> None:
+        self._of: dict[bool, Inquiries[Any]] = {
+            has_key: Inquiries(chain_ids, most_a_minute=most_a_minute) for has_key in (False, True)
+        }
+
+    def choose(self, *, has_key: bool) -> Inquiries[Any]:
+        """Return those that a caller takes part in."""
+        return self._of[has_key]
 
 
 class _LazyFirmQuoter:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from adapters.transactions.base import PlannedHop
 from adapters.transactions.paths import WRAP
+from api.services.chains.trials import plan_hop
 from routing_engine import InvalidRequest, Route, RouteRequest, Side, Token
 from routing_engine.fixed_point import BPS
 from routing_engine.request import MAX_ALTERNATIVES, MAX_HOPS
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from adapters.transactions.payment_builders import PaymentBuilders
-    from routing_engine import Hop, Market, Router
+    from routing_engine import Router
 
 HOPS_TO_ANOTHER_CHAIN = 3
 """A deposit, and before it a swap or two, or the coin's wrapping and a swap."""
@@ -80,14 +81,9 @@ def _find_payable(router: Router, builders: PaymentBuilders, request: RouteReque
     except InvalidRequest:  # the market does not have one of the tokens at present
         return
     for route in routes:
-        hops = tuple(_plan_hops(hop, markets[hop.market_id]) for hop in route.hops)
+        hops = tuple(plan_hop(hop, markets[hop.market_id]) for hop in route.hops)
         if builders.can_build(hops):
             yield PayableRoute(route=route, hops=hops)
-
-
-def _plan_hops(hop: Hop, market: Market) -> PlannedHop:
-    fee_pips, tick_spacing = (int(getattr(market, field, 0)) for field in ("fee_pips", "tick_spacing"))
-    return PlannedHop(hop=hop, fee_pips=fee_pips, tick_spacing=tick_spacing)
 
 
 def _rank(request: RouteRequest, route: Route) -> tuple[float, float]:

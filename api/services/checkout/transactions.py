@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from adapters.base import AdapterError
 from adapters.transactions.base import CannotBuild, PaymentCall, PlannedHop, Terms, Transaction
-from adapters.transactions.paths import WRAP
 from adapters.transactions.payment_builders import append_reference, list_transactions
 from adapters.transactions.simulation import PaymentChain, Simulation, WouldFail
 from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.screening import is_rejected
+from api.services.chains.trials import (
+    BridgeAsksMore,
+    confirm_bridge,
+    find_bridge,
+    is_swapped,
+    list_needs,
+    read_allowances,
+)
 from api.services.checkout.quote import OrderQuote
 from api.services.checkout.quotes import OrderQuoteRefusal, OrderQuoteRefused, get_order_quote, require_due
 from api.services.orders.views import PublicOrder, load_public_order
@@ -24,13 +31,10 @@ from api.services.settlement.crediting.built_deposits import describe_build, rem
 from api.services.settlement.crediting.quote_payers import remember_payer
 from routing_engine import Token
 from routing_engine.fixed_point import mul_div_up
-from routing_engine.reference.chains import CHAINS
 
 SIGNING_TIME = timedelta(minutes=20)
 """How long contracts accept what a wallet has signed; the quote itself holds for a minute."""
 RETRY_S = 5
-ROUNDINGS = 2
-"""What a bridge may round away of a deposit that was made larger in proportion, smallest units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,48 +149,35 @@ def _make_token(quote: OrderQuote) -> Token:
 
 
 def _confirm_hops(access: ChainAccess, quote: OrderQuote, terms: Terms) -> tuple[tuple[PlannedHop, ...], Terms]:
-    """Ask the bridge of a payment for its present terms; the deposit grows as far as the quote allows.
-
-    It is the input itself, or what swaps make of the input, which then may need all that the quote allows.
-    """
-    bridges = [planned for planned in quote.hops if planned.hop.is_bridge]
-    if not bridges:
+    """Ask the bridge of a payment for its present terms; the deposit grows as far as the quote allows."""
+    bridge = find_bridge(quote.hops)
+    if bridge is None:
         return quote.hops, terms
-    (bridge,) = bridges
-    is_swapped = any(planned.hop.protocol not in (bridge.hop.protocol, WRAP) for planned in quote.hops)
-    largest = mul_div_up(bridge.hop.amount_in, quote.amount_in_max, quote.amount_in)
-    amount = bridge.hop.amount_in
-    for is_first in (True, False, False):
-        asked = replace(bridge.hop, amount_in=amount)
-        firm = access.firm.confirm(asked, sender=terms.payer, recipient=terms.recipient)
-        if firm.hop.amount_out >= quote.amount_out:
-            hops = tuple(replace(each, hop=firm.hop) if each is bridge else each for each in quote.hops)
-            most = quote.amount_in_max if is_swapped else amount
-            return hops, replace(terms, amount_in_max=most, firm=firm.terms)
-        if amount == largest:
-            break
-        enough = mul_div_up(amount, quote.amount_out, max(1, firm.hop.amount_out)) + ROUNDINGS
-        amount = min(largest, enough) if is_first else largest
-    raise OrderQuoteRefused(
-        OrderQuoteRefusal.EXPIRED, "The bridge asks for more than quoted by now; ask for a new quote"
-    )
+    first = bridge.hop.amount_in
+    largest = mul_div_up(first, quote.amount_in_max, quote.amount_in)
+    try:
+        return confirm_bridge(access.firm, quote.hops, terms, first=first, largest=largest)
+    except BridgeAsksMore as error:
+        raise OrderQuoteRefused(
+            OrderQuoteRefusal.EXPIRED, "The bridge asks for more than quoted by now; ask for a new quote"
+        ) from error
 
 
 def _remember(
     resources: Resources, hops: tuple[PlannedHop, ...], quote: OrderQuote, terms: Terms, call: PaymentCall
 ) -> None:
     """Write down who pays by this quote, and which deposit was built: only such a one counts as on its way."""
-    bridge = next((planned.hop for planned in hops if planned.hop.is_bridge), None)
-    if bridge is None:
+    planned = find_bridge(hops)
+    if planned is None:
         with resources.database.write() as session:
             remember_payer(session, quote.quote_id, terms.payer)
         return
-    is_swapped = any(planned.hop.protocol not in (bridge.protocol, WRAP) for planned in hops)
+    bridge = planned.hop
     build = describe_build(
         payer=terms.payer,
         chain_id=quote.chain_id,
         token_address=bridge.token_in.address,
-        amount=bridge.amount_in if is_swapped else terms.amount_in_max,
+        amount=bridge.amount_in if is_swapped(hops) else terms.amount_in_max,
         promised_amount=quote.amount_out,
         fill_deadline=call.fill_deadline,
         only=call.relayer,
@@ -197,9 +188,7 @@ def _remember(
 
 def _require_funds(chain: PaymentChain, call: PaymentCall, token: Token, terms: Terms) -> None:
     """Say before anybody signs that a wallet has too little, in words that name what is missing."""
-    coin = CHAINS[call.chain_id].native_token
-    needs = {coin: call.value} if token.is_native else {token: terms.amount_in_max, coin: call.value}
-    for needed_token, needed in needs.items():
+    for needed_token, needed in list_needs(call, token, terms.amount_in_max).items():
         held = chain.read_balance(needed_token, terms.payer) if needed else 0
         if held < needed:
             raise Shortage(needed_token, held, needed)
@@ -209,9 +198,7 @@ def _try_payment(
     chain: PaymentChain, order: PublicOrder, quote: OrderQuote, call: PaymentCall, terms: Terms
 ) -> SignablePayment:
     """Try the payment with the order's reference, and without where the recipient refuses it."""
-    spending = call.spending
-    allowance = chain.read_allowance(spending, terms.payer) if spending else 0
-    granted = chain.read_granted(spending, terms.payer) if spending and spending.user else 0
+    allowance, granted = read_allowances(chain, call.spending, terms.payer)
     marked = list_transactions(append_reference(call, order.payment_reference), allowance, granted)
     has_reference = True
     try:

@@ -10,12 +10,11 @@ from adapters.rpc.multicall import MULTICALL3
 from api.domain.env import EnvMode
 from api.domain.errors import InvalidData, ServiceUnavailable
 from api.services.chains.screening import is_rejected
+from api.services.chains.wallets import is_same_wallet
 from api.services.orders.refunds import RefundSource
 from api.services.resources import Resources
 
 RETRY_S = 5
-DELEGATION = bytes.fromhex("ef0100")
-"""What the code of an account begins with that has delegated itself (EIP-7702): its key still works on every chain."""
 
 
 def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSource) -> RefundSource:
@@ -34,16 +33,12 @@ def require_reachable(resources: Resources, env_mode: EnvMode, source: RefundSou
     access = resources.chain_access.get(env_mode)
     if not source.payer or source.paid_on == source.arrived_on or access is None:
         return source
-    if not {source.paid_on, source.arrived_on} <= access.chains.keys():
-        return replace(source, payer="")
     try:
         with resources.waiting_room.enter(source.paid_on), resources.waiting_room.enter(source.arrived_on):
-            there = access.chains[source.paid_on].read_code(source.payer)
-            here = access.chains[source.arrived_on].read_code(source.payer)
+            is_there = is_same_wallet(access.chains, source.payer, source.paid_on, source.arrived_on)
     except AdapterError as error:
         raise ServiceUnavailable("A chain does not answer; try again, or give `to`", retry_after_s=RETRY_S) from error
-    is_wallet = not there or there.startswith(DELEGATION)
-    return source if is_wallet or there == here else replace(source, payer="")
+    return source if is_there else replace(source, payer="")
 
 
 def require_accepted(resources: Resources, recipient: str) -> None:

@@ -25,11 +25,15 @@ class RouteQuery:
         Tolerated loss, in 1/10000.
     tokens_once : bool
         Whether the answer describes each token once, and names it elsewhere by its key.
+    payer, recipient : str
+        Whose wallet executes the route and who gets its output, in lower case; empty where it is only looked at.
     """
 
     request: RouteRequest
     slippage_bps: int
     tokens_once: bool = False
+    payer: str = ""
+    recipient: str = ""
 
     def least_out(self, amount_out: int) -> int:
         """Return what must at least arrive: rounded down; just what was asked for where the output is fixed."""

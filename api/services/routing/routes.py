@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from api.domain.errors import NotFound, Problem
@@ -15,11 +16,30 @@ from routing_engine import InvalidRequest, Route, RouteRequest, RouteResult, Sta
 from routing_engine.result import NO_PATH
 
 if TYPE_CHECKING:
-    from routing_engine import Router
+    from routing_engine import Router, Snapshot
 
 
 class RouteNotFound(NotFound):
     """No route serves the request; one problem for each protocol: its name, and why it could not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRoutes:
+    """What a search has found.
+
+    Parameters
+    ----------
+    result : RouteResult
+        The routes, best first.
+    snapshot : Snapshot
+        The market that was searched.
+    body : dict
+        The best route as the interface shows it, with the others as `alternatives` if they were asked for.
+    """
+
+    result: RouteResult
+    snapshot: Snapshot
+    body: dict[str, Any]
 
 
 def find_routes(resources: Resources, query: RouteQuery) -> dict[str, Any]:
@@ -30,13 +50,20 @@ def find_routes(resources: Resources, query: RouteQuery) -> dict[str, Any]:
     RouteNotFound
         If there is none.
     """
+    return search_routes(resources, query).body
+
+
+def search_routes(resources: Resources, query: RouteQuery) -> FoundRoutes:
+    """Return the routes found, and how they are written; raises as `find_routes`."""
     router, sources = resources.market.current()
     missing = list_left_out(sources)
     with unknown_is_no_route(router):
         result = router.find_routes(query.request)
     require_routes(result, missing)
     body = write_routes(make_route_writer(resources, router, query), result)
-    return {**body, "unavailable": missing} if missing else body
+    return FoundRoutes(
+        result=result, snapshot=router.snapshot, body={**body, "unavailable": missing} if missing else body
+    )
 
 
 @contextmanager

@@ -13,7 +13,8 @@ export class Routes {
 
   /**
    * Finds the best route, by `inputAmount` or by the `outputAmount` that is to arrive. With `tokens: "once"` each step
-   * has only the `key` of its tokens, and `tokens` of the answer has every token by its key.
+   * has only the `key` of its tokens, and `tokens` of the answer has every token by its key. With `payer` and
+   * `recipient` it has `legs`, with what the payer's wallet sends.
    *
    * Throws `NoRoute` with each protocol and why it can't serve.
    */
@@ -22,6 +23,17 @@ export class Routes {
     return this.send(
       { method: "POST", path: "/v1/routes", kind: "Route", body: query, query: shape, notFound: NoRoute },
       { signal: options.signal },
+    );
+  }
+
+  /** Asks what became of the transaction of a leg, on its chain and over a bridge. */
+  follow(
+    query: { readonly chainId: number; readonly transactionHash: string },
+    options?: CallOptions,
+  ): Promise<schema.FollowedTransaction> {
+    return this.send(
+      { method: "GET", path: "/v1/routes/status", kind: "FollowedTransaction", query: { ...query } },
+      options,
     );
   }
 }

@@ -221,6 +221,85 @@ export interface components {
             /** @description The token that it is paid in */
             currency: components["schemas"]["RouteToken"];
         };
+        /** @description An allowance that a leg needs, exactly; `transactions` give it where the payer has not given it yet. */
+        LegApproval: {
+            /** @description The token that is spent */
+            token: string;
+            /** @description Who may spend it */
+            spender: string;
+            /** @description How much, in the token's smallest unit */
+            amount: bigint;
+            /** @description The Permit2 contract that it is given to, which is asked for it; else empty */
+            through: string;
+            /**
+             * Format: date-time
+             * @description When it ends by itself; null where it does not
+             */
+            until: string | null;
+        };
+        /** @description A transaction for the payer's wallet, as wallets take it; it was tried before it was offered. */
+        LegTransaction: {
+            /** @description What it is for: the allowances come before what they are for */
+            purpose: components["schemas"]["Purpose"];
+            /** @description The chain that it is sent on */
+            chainId: number;
+            /** @description The wallet that has to sign it */
+            from: string;
+            /** @description The contract, or who gets the chain's own coin */
+            to: string;
+            /** @description The chain's own coin to send along, in hexadecimal */
+            value: string;
+            /** @description Calldata in hexadecimal */
+            data: string;
+            /** @description Gas limit in hexadecimal: what the trial used, and a margin */
+            gasLimit: string;
+        };
+        /** @description A part of a route that one transaction does, beside those that give allowances. */
+        RouteLeg: {
+            /** @description The route's steps that it does, counted from 0 */
+            steps: number[];
+            /** @description `ready`: sign `transactions` in their order. Else why not */
+            status: components["schemas"]["LegStatus"];
+            /** @description Why it is not ready, and what helps; else empty */
+            message: string;
+            /** @description The chain that it is sent on */
+            fromChainId: number;
+            /** @description The chain that its output arrives on */
+            toChainId: number;
+            /** @description What it spends */
+            fromToken: string;
+            /** @description What it gives */
+            toToken: string;
+            /** @description Whose wallet signs it: the payer */
+            sender: string;
+            /** @description Who gets what it gives: the recipient, or the payer where another leg follows */
+            recipient: string;
+            /** @description The most that it spends, smallest unit of `fromToken` */
+            inputAmountMax: bigint;
+            /** @description The least that it gives, smallest unit of `toToken`; its contracts make sure */
+            outputAmountMin: bigint;
+            /** @description The tolerance that the two are counted with, in 1/10000 */
+            slippageBps: number;
+            /** @description The allowances that it needs; none for the coin */
+            approvals: components["schemas"]["LegApproval"][];
+            /** @description What was tried, in order; empty where nothing was */
+            transactions: components["schemas"]["LegTransaction"][];
+            /**
+             * Format: date-time
+             * @description Ask for the route again if it is not signed by then
+             */
+            validUntil: string;
+            /**
+             * Format: date-time
+             * @description Its contracts refuse it from then on; null where they take it at any time
+             */
+            deadline: string | null;
+            /**
+             * Format: date-time
+             * @description Until when a bridge delivers; null where there is no such moment
+             */
+            fillDeadline: string | null;
+        };
         /** @description A route from the source token to the destination token. */
         Alternative: {
             /** @description Id of the route */
@@ -258,6 +337,8 @@ export interface components {
             optimalityGapAllFlowsBps: number | null;
             /** @description Why nothing is proven; empty where `optimalityGapBps` is a number */
             optimalityGapReason: string;
+            /** @description Only with `payer` and `recipient`: what the wallet sends, in order */
+            legs?: components["schemas"]["RouteLeg"][];
         };
         /** @description A token, on all of its chains. */
         Token: {
@@ -322,6 +403,8 @@ export interface components {
             optimalityGapAllFlowsBps: number | null;
             /** @description Why nothing is proven; empty where `optimalityGapBps` is a number */
             optimalityGapReason: string;
+            /** @description Only with `payer` and `recipient`: what the wallet sends, in order */
+            legs?: components["schemas"]["RouteLeg"][];
             /** @description Further routes; only where they were asked for */
             alternatives?: components["schemas"]["Alternative"][];
             /** @description Only with `tokens=once`: every token of the answer by its `key` */
@@ -350,8 +433,94 @@ export interface components {
             /** @description Of an `error`, as in the error body */
             error?: components["schemas"]["Problem"][];
         };
-        /** @description A question for routes. */
+        /** @description A question for routes, and for the transactions of a wallet. */
         RouteQuery: {
+            /** @description Address of the source token in any case. The chain's own coin is `0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`; the zero address means it too. */
+            fromToken: string;
+            /** @description Address of the destination token. */
+            toToken: string;
+            /** @description Chain id of the source token, as a string or an integer. One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum). */
+            fromChainId: number;
+            /** @description Chain id of the destination token. One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum). */
+            toChainId: number;
+            /** @description How much of the source token to swap, in its smallest unit; required unless `outputAmount` is given. */
+            inputAmount?: bigint | number;
+            /** @description Instead of `inputAmount`: how much of the destination token must arrive. The route is then the one that needs the least. */
+            outputAmount?: bigint | number;
+            /**
+             * @description `cheapest` (default): most output after gas. `fastest`: least time. `balanced`: one minute of waiting weighs as much as 0.01 % of the amount.
+             * @enum {string}
+             */
+            order?: "cheapest" | "fastest" | "balanced";
+            /** @description Tolerated loss until execution in 1/10000; decides `outputAmountMin`. Default: 30 between stablecoins, else 50. */
+            slippageBps?: number;
+            /** @description At most how many steps one after the other. Default: 5. */
+            maxHops?: number;
+            /** @description At most how many paths side by side. Default: 5. */
+            maxSplits?: number;
+            /** @description Use these protocols only. */
+            allowProtocols?: string[];
+            /** @description Never use these protocols. */
+            denyProtocols?: string[];
+            /** @description How many further routes to return in `alternatives`. Default: 0. */
+            alternatives?: number;
+            /** @description Whose wallet executes the route. With it and `recipient` each route has `legs`: the transactions, tried out, or the reason why there are none. In mixed case its checksum (EIP-55) has to be right. */
+            payer?: string;
+            /** @description Who gets what arrives in the end; may be the payer. Required with `payer`. */
+            recipient?: string;
+        };
+        /** @description What a bridge took in, and what it delivered for it. */
+        RouteDelivery: {
+            /** @description The bridge */
+            bridge: string;
+            /** @description Whether it has arrived */
+            status: components["schemas"]["ArrivalStatus"];
+            /** @description Why that is not known, or what follows; else empty */
+            message: string;
+            /** @description Where it arrives; null where nobody can tell */
+            chainId: number | null;
+            /** @description What arrives; empty where nobody can tell */
+            token: string;
+            /** @description Who gets it; empty where nobody can tell */
+            recipient: string;
+            /** @description What the bridge has to deliver, smallest unit; 0 where nobody can tell */
+            outputAmountMin: bigint;
+            /** @description What it delivered; null until then */
+            outputAmount: bigint | null;
+            /** @description The delivery; empty until then */
+            transactionHash: string;
+            /**
+             * Format: date-time
+             * @description Until when it delivers; null where there is no such moment
+             */
+            fillDeadline: string | null;
+        };
+        /** @description Where the transaction of a leg stands, as its chain tells it. */
+        FollowedTransaction: {
+            /** @description The chain that was asked */
+            chainId: number;
+            /** @description The transaction */
+            transactionHash: string;
+            /** @description `mined`: it did what it should, on its chain. `bridging`: a bridge has taken in what it is to deliver */
+            status: components["schemas"]["RouteStatus"];
+            /** @description Why it is unknown, or has failed; else empty */
+            message: string;
+            /** @description Its block; null while it has none */
+            blockNumber: number | null;
+            /**
+             * Format: date-time
+             * @description Its block's time; null while it has none
+             */
+            minedAt: string | null;
+            /** @description Blocks from its own to the newest, both counted */
+            confirmations: number;
+            /** @description Whether its chain calls its block final */
+            isFinal: boolean;
+            /** @description What it put into bridges, at most five; empty where that is nothing */
+            deliveries: components["schemas"]["RouteDelivery"][];
+        };
+        /** @description A question for routes that are only looked at. */
+        RouteSearch: {
             /** @description Address of the source token in any case. The chain's own coin is `0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`; the zero address means it too. */
             fromToken: string;
             /** @description Address of the destination token. */
@@ -1067,6 +1236,11 @@ export interface components {
          */
         Action: "pay" | "underpay" | "overpay" | "pay_late" | "wrong_token" | "reorg" | "bridge_delay" | "bridge_fail" | "expire";
         /**
+         * @description Whether a bridge has delivered what it took in; overdue is what it gives back to whom it came from.
+         * @enum {string}
+         */
+        ArrivalStatus: "unknown" | "waiting" | "overdue" | "delivered";
+        /**
          * @description Where a delivery stands.
          * @enum {string}
          */
@@ -1087,6 +1261,11 @@ export interface components {
          */
         Evidence: "" | "reference" | "signature" | "bridge" | "assigned";
         /**
+         * @description Whether a leg can be signed, and if not, why.
+         * @enum {string}
+         */
+        LegStatus: "ready" | "approve_first" | "after_earlier_leg" | "no_builder" | "balance_too_low" | "would_fail" | "price_moved" | "bridge_declines" | "wallet_rejected" | "payer_cannot_receive" | "chains_simulated" | "chain_not_connected" | "no_answer" | "busy" | "not_tried";
+        /**
          * @description Why nobody could pay an order.
          * @enum {string}
          */
@@ -1102,10 +1281,20 @@ export interface components {
          */
         PaymentState: "seen" | "disputed" | "confirmed" | "final" | "reorged" | "lost";
         /**
+         * @description What a transaction is for: take back an old allowance, give the exact one, or pay.
+         * @enum {string}
+         */
+        Purpose: "reset_allowance" | "approve" | "pay";
+        /**
          * @description Where a refund stands: the merchant's wallet has to sign it, its chain has it, its chain keeps it.
          * @enum {string}
          */
         RefundStatus: "requested" | "sent" | "final";
+        /**
+         * @description Where the transaction of a leg stands.
+         * @enum {string}
+         */
+        RouteStatus: "unknown" | "pending" | "mined" | "bridging" | "delivered" | "failed";
         /**
          * @description One of the rights that a key has or lacks.
          * @enum {string}
@@ -1153,12 +1342,18 @@ export type RouteToken = components['schemas']['RouteToken'];
 export type Fee = components['schemas']['Fee'];
 export type Step = components['schemas']['Step'];
 export type FeeSum = components['schemas']['FeeSum'];
+export type LegApproval = components['schemas']['LegApproval'];
+export type LegTransaction = components['schemas']['LegTransaction'];
+export type RouteLeg = components['schemas']['RouteLeg'];
 export type Alternative = components['schemas']['Alternative'];
 export type Token = components['schemas']['Token'];
 export type Unavailable = components['schemas']['Unavailable'];
 export type Route = components['schemas']['Route'];
 export type StreamMessage = components['schemas']['StreamMessage'];
 export type RouteQuery = components['schemas']['RouteQuery'];
+export type RouteDelivery = components['schemas']['RouteDelivery'];
+export type FollowedTransaction = components['schemas']['FollowedTransaction'];
+export type RouteSearch = components['schemas']['RouteSearch'];
 export type Quote = components['schemas']['Quote'];
 export type QuoteArchive = components['schemas']['QuoteArchive'];
 export type NewUnitPrice = components['schemas']['NewUnitPrice'];
@@ -1206,14 +1401,18 @@ export type ListedEvent = components['schemas']['ListedEvent'];
 export type EventPage = components['schemas']['EventPage'];
 export type ApiKey = components['schemas']['ApiKey'];
 export type Action = components['schemas']['Action'];
+export type ArrivalStatus = components['schemas']['ArrivalStatus'];
 export type DeliveryStatus = components['schemas']['DeliveryStatus'];
 export type EnvMode = components['schemas']['EnvMode'];
 export type EventType = components['schemas']['EventType'];
 export type Evidence = components['schemas']['Evidence'];
+export type LegStatus = components['schemas']['LegStatus'];
 export type NotPayable = components['schemas']['NotPayable'];
 export type OrderStatus = components['schemas']['OrderStatus'];
 export type PaymentState = components['schemas']['PaymentState'];
+export type Purpose = components['schemas']['Purpose'];
 export type RefundStatus = components['schemas']['RefundStatus'];
+export type RouteStatus = components['schemas']['RouteStatus'];
 export type Scope = components['schemas']['Scope'];
 export type StatusReason = components['schemas']['StatusReason'];
 export type StreamMessageType = components['schemas']['StreamMessageType'];

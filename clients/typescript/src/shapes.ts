@@ -8,7 +8,8 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "inputAmountMax": "",
     "outputAmount": "",
     "outputAmountMin": "",
-    "gas": ""
+    "gas": "",
+    "legs": "RouteLeg"
   },
   "Event": {
     "data": "EventData"
@@ -24,6 +25,12 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "amount": ""
   },
   "FeeSum": {
+    "amount": ""
+  },
+  "FollowedTransaction": {
+    "deliveries": "RouteDelivery"
+  },
+  "LegApproval": {
     "amount": ""
   },
   "LineItem": {
@@ -65,7 +72,17 @@ export const SHAPES: Record<string, Record<string, string>> = {
     "outputAmount": "",
     "outputAmountMin": "",
     "gas": "",
+    "legs": "RouteLeg",
     "alternatives": "Alternative"
+  },
+  "RouteDelivery": {
+    "outputAmountMin": "",
+    "outputAmount": ""
+  },
+  "RouteLeg": {
+    "inputAmountMax": "",
+    "outputAmountMin": "",
+    "approvals": "LegApproval"
   },
   "Settlement": {
     "amount": ""

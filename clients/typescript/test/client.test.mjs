@@ -33,6 +33,7 @@ const CALLS = {
   listUnmatchedTransfers: (c) => c.transfers.list({ limit: 5 }),
   assignUnmatchedTransfer: (c) => c.transfers.assign("tr_1", { payment_order_id: "po_1" }),
   getRoutes: (c) => c.routes.find(ROUTE, { tokens: "once" }),
+  getRouteStatus: (c) => c.routes.follow({ chainId: 1, transactionHash: "0x" + "5f".repeat(32) }),
   getQuote: (c) => c.quotes.get(QUOTE),
   readQuote: (c) => c.quotes.read("qt_1"),
   replayQuote: (c) => c.quotes.replay("qt_1"),

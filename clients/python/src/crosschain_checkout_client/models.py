@@ -24,6 +24,10 @@ Action = Literal[
 """What can happen."""
 
 
+ArrivalStatus = Literal["unknown", "waiting", "overdue", "delivered"]
+"""Whether a bridge has delivered what it took in; overdue is what it gives back to whom it came from."""
+
+
 DeliveryStatus = Literal["pending", "delivered", "failed", "cancelled"]
 """Where a delivery stands."""
 
@@ -40,6 +44,26 @@ Evidence = Literal["", "reference", "signature", "bridge", "assigned"]
 """Why a transfer counts for its order."""
 
 
+LegStatus = Literal[
+    "ready",
+    "approve_first",
+    "after_earlier_leg",
+    "no_builder",
+    "balance_too_low",
+    "would_fail",
+    "price_moved",
+    "bridge_declines",
+    "wallet_rejected",
+    "payer_cannot_receive",
+    "chains_simulated",
+    "chain_not_connected",
+    "no_answer",
+    "busy",
+    "not_tried",
+]
+"""Whether a leg can be signed, and if not, why."""
+
+
 NotPayable = Literal["", "no_settlement_account", "chain_not_connected", "order_closed", "order_expired", "nothing_due"]
 """Why nobody could pay an order."""
 
@@ -52,8 +76,16 @@ PaymentState = Literal["seen", "disputed", "confirmed", "final", "reorged", "los
 """Where a transfer stands on its chain."""
 
 
+Purpose = Literal["reset_allowance", "approve", "pay"]
+"""What a transaction is for: take back an old allowance, give the exact one, or pay."""
+
+
 RefundStatus = Literal["requested", "sent", "final"]
 """Where a refund stands: the merchant's wallet has to sign it, its chain has it, its chain keeps it."""
+
+
+RouteStatus = Literal["unknown", "pending", "mined", "bridging", "delivered", "failed"]
+"""Where the transaction of a leg stands."""
 
 
 Scope = Literal["read", "orders", "refunds", "webhooks"]
@@ -202,7 +234,64 @@ class NewUnitPrice(TypedDict):
 
 
 class RouteQuery(TypedDict):
-    """A question for routes."""
+    """A question for routes, and for the transactions of a wallet."""
+
+    from_token: str
+    """Address of the source token in any case.
+
+    The chain's own coin is `0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`; the zero address means it too.
+    """
+    to_token: str
+    """Address of the destination token."""
+    from_chain_id: int
+    """Chain id of the source token, as a string or an integer.
+
+    One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum).
+    """
+    to_chain_id: int
+    """Chain id of the destination token.
+
+    One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum).
+    """
+    input_amount: NotRequired[int]
+    """How much of the source token to swap, in its smallest unit; required unless `outputAmount` is given."""
+    output_amount: NotRequired[int]
+    """Instead of `inputAmount`: how much of the destination token must arrive.
+
+    The route is then the one that needs the least.
+    """
+    order: NotRequired[Literal["cheapest", "fastest", "balanced"]]
+    """`cheapest` (default): most output after gas.
+
+    `fastest`: least time. `balanced`: one minute of waiting weighs as much as 0.01 % of the amount.
+    """
+    slippage_bps: NotRequired[int]
+    """Tolerated loss until execution in 1/10000; decides `outputAmountMin`.
+
+    Default: 30 between stablecoins, else 50.
+    """
+    max_hops: NotRequired[int]
+    """At most how many steps one after the other. Default: 5."""
+    max_splits: NotRequired[int]
+    """At most how many paths side by side. Default: 5."""
+    allow_protocols: NotRequired[list[str]]
+    """Use these protocols only."""
+    deny_protocols: NotRequired[list[str]]
+    """Never use these protocols."""
+    alternatives: NotRequired[int]
+    """How many further routes to return in `alternatives`. Default: 0."""
+    payer: NotRequired[str]
+    """Whose wallet executes the route.
+
+    With it and `recipient` each route has `legs`: the transactions, tried out, or the reason why there are none. In
+    mixed case its checksum (EIP-55) has to be right.
+    """
+    recipient: NotRequired[str]
+    """Who gets what arrives in the end; may be the payer. Required with `payer`."""
+
+
+class RouteSearch(TypedDict):
+    """A question for routes that are only looked at."""
 
     from_token: str
     """Address of the source token in any case.
@@ -325,6 +414,8 @@ class Alternative:
     """
     optimality_gap_reason: str
     """Why nothing is proven; empty where `optimalityGapBps` is a number."""
+    legs: list[RouteLeg] | None = None
+    """Only with `payer` and `recipient`: what the wallet sends, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -548,11 +639,71 @@ class FeeSum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedTransaction:
+    """Where the transaction of a leg stands, as its chain tells it."""
+
+    chain_id: int
+    """The chain that was asked."""
+    transaction_hash: str
+    """The transaction."""
+    status: RouteStatus
+    """`mined`: it did what it should, on its chain. `bridging`: a bridge has taken in what it is to deliver."""
+    message: str
+    """Why it is unknown, or has failed; else empty."""
+    block_number: int | None
+    """Its block; null while it has none."""
+    mined_at: datetime | None
+    """Its block's time; null while it has none."""
+    confirmations: int
+    """Blocks from its own to the newest, both counted."""
+    is_final: bool
+    """Whether its chain calls its block final."""
+    deliveries: list[RouteDelivery]
+    """What it put into bridges, at most five; empty where that is nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FoundSubscription:
     """One subscription."""
 
     data: Subscription
     """The subscription."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegApproval:
+    """An allowance that a leg needs, exactly; `transactions` give it where the payer has not given it yet."""
+
+    token: str
+    """The token that is spent."""
+    spender: str
+    """Who may spend it."""
+    amount: int
+    """How much, in the token's smallest unit."""
+    through: str
+    """The Permit2 contract that it is given to, which is asked for it; else empty."""
+    until: datetime | None
+    """When it ends by itself; null where it does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegTransaction:
+    """A transaction for the payer's wallet, as wallets take it; it was tried before it was offered."""
+
+    purpose: Purpose
+    """What it is for: the allowances come before what they are for."""
+    chain_id: int
+    """The chain that it is sent on."""
+    from_: str
+    """The wallet that has to sign it."""
+    to: str
+    """The contract, or who gets the chain's own coin."""
+    value: str
+    """The chain's own coin to send along, in hexadecimal."""
+    data: str
+    """Calldata in hexadecimal."""
+    gas_limit: str
+    """Gas limit in hexadecimal: what the trial used, and a margin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -873,12 +1024,80 @@ class Route:
     """
     optimality_gap_reason: str
     """Why nothing is proven; empty where `optimalityGapBps` is a number."""
+    legs: list[RouteLeg] | None = None
+    """Only with `payer` and `recipient`: what the wallet sends, in order."""
     alternatives: list[Alternative] | None = None
     """Further routes; only where they were asked for."""
     tokens: dict[str, Token] | None = None
     """Only with `tokens=once`: every token of the answer by its `key`."""
     unavailable: list[Unavailable] | None = None
     """Sources of rates that this answer does without; only where there are any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteDelivery:
+    """What a bridge took in, and what it delivered for it."""
+
+    bridge: str
+    """The bridge."""
+    status: ArrivalStatus
+    """Whether it has arrived."""
+    message: str
+    """Why that is not known, or what follows; else empty."""
+    chain_id: int | None
+    """Where it arrives; null where nobody can tell."""
+    token: str
+    """What arrives; empty where nobody can tell."""
+    recipient: str
+    """Who gets it; empty where nobody can tell."""
+    output_amount_min: int
+    """What the bridge has to deliver, smallest unit; 0 where nobody can tell."""
+    output_amount: int | None
+    """What it delivered; null until then."""
+    transaction_hash: str
+    """The delivery; empty until then."""
+    fill_deadline: datetime | None
+    """Until when it delivers; null where there is no such moment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteLeg:
+    """A part of a route that one transaction does, beside those that give allowances."""
+
+    steps: list[int]
+    """The route's steps that it does, counted from 0."""
+    status: LegStatus
+    """`ready`: sign `transactions` in their order. Else why not."""
+    message: str
+    """Why it is not ready, and what helps; else empty."""
+    from_chain_id: int
+    """The chain that it is sent on."""
+    to_chain_id: int
+    """The chain that its output arrives on."""
+    from_token: str
+    """What it spends."""
+    to_token: str
+    """What it gives."""
+    sender: str
+    """Whose wallet signs it: the payer."""
+    recipient: str
+    """Who gets what it gives: the recipient, or the payer where another leg follows."""
+    input_amount_max: int
+    """The most that it spends, smallest unit of `fromToken`."""
+    output_amount_min: int
+    """The least that it gives, smallest unit of `toToken`; its contracts make sure."""
+    slippage_bps: int
+    """The tolerance that the two are counted with, in 1/10000."""
+    approvals: list[LegApproval]
+    """The allowances that it needs; none for the coin."""
+    transactions: list[LegTransaction]
+    """What was tried, in order; empty where nothing was."""
+    valid_until: datetime
+    """Ask for the route again if it is not signed by then."""
+    deadline: datetime | None
+    """Its contracts refuse it from then on; null where they take it at any time."""
+    fill_deadline: datetime | None
+    """Until when a bridge delivers; null where there is no such moment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

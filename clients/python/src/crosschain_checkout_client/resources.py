@@ -28,6 +28,8 @@ class Routes:
     ) -> models.Route:
         """Find the best route, by `input_amount` or by the `output_amount` that is to arrive.
 
+        With `payer` and `recipient` it has `legs`, with what the payer's wallet sends.
+
         Raises
         ------
         NoRoute
@@ -37,6 +39,11 @@ class Routes:
         return self._send(
             Call(method="POST", path="/v1/routes", kind=models.Route, body=body, query=shape, not_found=NoRoute)
         )
+
+    def follow(self, *, chain_id: int, transaction_hash: str) -> models.FollowedTransaction:
+        """Ask what became of the transaction of a leg, on its chain and over a bridge."""
+        query = {"chainId": chain_id, "transactionHash": transaction_hash}
+        return self._send(Call(method="GET", path="/v1/routes/status", kind=models.FollowedTransaction, query=query))
 
 
 class Quotes:
