@@ -78,6 +78,7 @@ class Judge:
         sent = answer.sent if isinstance(answer, Answer) else answer
         said = f"\n    -> {answer.status} {answer.text[:MOST_SHOWN]!r}" if isinstance(answer, Answer) else ""
         self.findings[what] = f"{what}\n    {sent}{said}"
+        print(self.findings[what], flush=True)
 
     def _check_form(self, operation: str, answer: Answer) -> None:
         """Hold the answer to the document, or at other addresses of the API to the error body."""

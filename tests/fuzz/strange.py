@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -170,6 +170,25 @@ PAGE_BODY: Mapping[str, Any] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Odd:
+    """What was drawn for one request, whether it is used or not: what is drawn must not depend on answers."""
+
+    fragment: str
+    headers: list[tuple[str, bytes]]
+    text: str
+    raw: bytes
+
+
+ODD = st.builds(
+    Odd,
+    fragment=FRAGMENT,
+    headers=st.lists(HEADERS, min_size=1, max_size=3),
+    text=st.text(min_size=1, max_size=20),
+    raw=st.binary(max_size=60),
+)
+
+
 @dataclass(frozen=True)
 class Base:
     """An operation, and the example of its body."""
@@ -205,9 +224,9 @@ def make_request(base: Base, sense: Sense, template: str | None = None) -> Reque
     )
 
 
-def spoil_value(request: Request, base: Base, draw: Callable[..., Any], dice: Random) -> Request:
+def spoil_value(request: Request, base: Base, odd: Odd, dice: Random) -> Request:
     """Put a fragment in the place of a property, beside all of them, or of the whole body."""
-    fragment = draw(FRAGMENT)
+    fragment = odd.fragment
     body = json.loads(request.body) if request.body else {}
     holder, kind = body, dice.choice(("replace", "replace", "replace", "add", "twice", "whole", "name"))
     while kind == "replace" and any(inner := [each for each in holder.values() if isinstance(each, dict) and each]):
@@ -235,7 +254,7 @@ def _count_ends(body: Any) -> int:
     return len(text) - len(text.rstrip("}"))
 
 
-def spoil_body(request: Request, base: Base, draw: Callable[..., Any], dice: Random) -> Request:
+def spoil_body(request: Request, base: Base, odd: Odd, dice: Random) -> Request:
     """Send a body of another kind, size, type or in pieces."""
     body = request.body or b"{}"
     bodies: tuple[bytes | None, ...] = (
@@ -251,7 +270,7 @@ def spoil_body(request: Request, base: Base, draw: Callable[..., Any], dice: Ran
         ),
         *(b"\xff" + body, b"[" + body + b"]", gzip.compress(body), b"a=b&c=d", b"--x\r\n\r\n", b"\x00" * 99),
         *(body[:-1] + b" " * (size - len(body)) + body[-1:] for size in (MAX_BODY_BYTES, MAX_BODY_BYTES + 1, 10**6)),
-        draw(st.binary(max_size=60)),
+        odd.raw,
     )
     chosen = dice.choice(bodies)
     others = tuple(pair for pair in request.head if pair[0] != "Content-Type")
@@ -266,42 +285,33 @@ def spoil_body(request: Request, base: Base, draw: Callable[..., Any], dice: Ran
     return replace(request, body=chosen, head=head)
 
 
-def spoil_headers(request: Request, base: Base, draw: Callable[..., Any], dice: Random) -> Request:
+def spoil_headers(request: Request, base: Base, odd: Odd, dice: Random) -> Request:
     """Send odd headers, or one twice."""
-    extra = draw(st.lists(HEADERS, min_size=1, max_size=3))
     twice = dice.choice(request.head) if request.head and dice.random() < 0.2 else None
-    head = [*request.head, *extra, *([twice] if twice else [])]
+    head = [*request.head, *odd.headers, *([twice] if twice else [])]
     dice.shuffle(head)
     return replace(request, head=tuple(head))
 
 
-def spoil_query(request: Request, base: Base, draw: Callable[..., Any], dice: Random) -> Request:
+def spoil_query(request: Request, base: Base, odd: Odd, dice: Random) -> Request:
     """Ask with a query that means little."""
     parts = [dice.choice(IN_QUERIES) for _ in range(dice.choice((1, 1, 2)))]
     if dice.random() < 0.3:
-        parts.append(
-            urlencode(
-                {dice.choice(("search", "cursor", "odd", "limit")): draw(st.text(max_size=20))}, errors="surrogatepass"
-            )
-        )
+        parts.append(urlencode({dice.choice(("search", "cursor", "odd", "limit")): odd.text}, errors="surrogatepass"))
     return replace(request, target=f"{request.target}?{'&'.join(parts)}")
 
 
-def spoil_path(request: Request, base: Base, draw: Callable[..., Any], dice: Random) -> Request:
+def spoil_path(request: Request, base: Base, odd: Odd, dice: Random) -> Request:
     """Ask at an address that is none, or almost none."""
     parts = request.target.split("/")
-    odd = (
-        dice.choice(IN_PATHS)
-        if dice.random() < 0.8
-        else quote(draw(st.text(min_size=1)), safe="", errors="surrogatepass")
-    )
+    part = dice.choice(IN_PATHS) if dice.random() < 0.8 else quote(odd.text, safe="", errors="surrogatepass")
     place = dice.randrange(1, len(parts) + 1)
-    parts[place : place + dice.randrange(2)] = [odd]
+    parts[place : place + dice.randrange(2)] = [part]
     target = "/".join(parts) + dice.choice(("", "", "", "/", "//", "?", "%3f"))
     return replace(request, target=target, template="")
 
 
-def spoil_method(request: Request, base: Base, draw: Callable[..., Any], dice: Random) -> Request:
+def spoil_method(request: Request, base: Base, odd: Odd, dice: Random) -> Request:
     """Use another method."""
     method = dice.choice([each for each in METHODS if each != base.method])
     return replace(request, method=method, template="")
