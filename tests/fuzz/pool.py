@@ -62,6 +62,10 @@ class Pool:
         if known not in kept:
             kept.append(known)
 
+    def list_webhooks(self) -> frozenset[str]:
+        """Return the webhooks that are known now."""
+        return frozenset(each for (_, prefix), known in self._ids.items() if prefix == "ep" for each in known)
+
     def forget(self, text: str) -> None:
         """Name the ids in a text no more: what they stood for was deleted."""
         for match in ID.finditer(text):

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 from hypothesis import given, seed
 from sqlalchemy import select
 
+from api.domain.ids import RANDOM_CHARS, TIME_CHARS
 from api.storage.db import Database
 from api.storage.tables import OwnedAddress, Payment, PaymentOrder, WebhookDelivery, WebhookEvent, WebhookSubscription
 from tests.fuzz.arena import VENDORS, Arena
@@ -46,6 +47,7 @@ class Run:
     wire: Wire
     number: int
     limit_s: float
+    spared: frozenset[str]
     late: int = 0
     took: Counter[str] = field(default_factory=Counter)
 
@@ -93,6 +95,8 @@ class Run:
 
     def throw(self, part: str, caller: Caller, request: Request) -> Answer | None:
         """Send a request and have its answer looked at."""
+        if request.method == "DELETE":
+            request = self._spare(request)
         try:
             answer = self.wire.send(request)
         except NoAnswer as nothing:
@@ -105,6 +109,13 @@ class Run:
         if answer.seconds > self.limit_s:
             self._ask_again(request, answer)
         return answer
+
+    def _spare(self, request: Request) -> Request:
+        """Delete none of the webhooks that were there before: the deliveries of these are what others are about."""
+        target = request.target
+        for known in self.spared:
+            target = target.replace(known, f"ep_{'0' * (TIME_CHARS + RANDOM_CHARS)}")
+        return replace(request, target=target)
 
     def _ask_again(self, request: Request, answer: Answer) -> None:
         """Find out whether an answer is slow by itself: what waited for a processor of a busy machine is fast then."""
@@ -134,7 +145,14 @@ def begin_run(arena: Arena, number: int, limit_s: float) -> Iterator[Run]:
             for owner in arena.pool.owners
         }
         contract = Contract(deepcopy(document))
-        yield Run(arena=arena, judge=Judge(contract, arena.pool, strangers), wire=wire, number=number, limit_s=limit_s)
+        yield Run(
+            arena=arena,
+            judge=Judge(contract, arena.pool, strangers),
+            wire=wire,
+            number=number,
+            limit_s=limit_s,
+            spared=arena.pool.list_webhooks(),
+        )
     finally:
         wire.close()
 
