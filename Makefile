@@ -25,11 +25,14 @@ coverage: $(VENV)/.test-ready
 
 # On each database: a thousand orders are paid, expire and are reorganised while processes are killed, and a thousand
 # histories of honest and hostile acts happen on real chains; SEED=n throws other dice, HISTORIES and SCHEDULES say how
-# many. Certificates are attacked on 20,000 markets (ATTACKS).
+# many. Certificates are attacked on 20,000 markets (ATTACKS). FUZZ_CASES requests are thrown at the running service:
+# docs/fuzzing.md.
 soak: $(VENV)/.test-ready
 	CHAOS_SCHEDULES=$(or $(SCHEDULES),1000) HISTORIES=$(or $(HISTORIES),1000) CHAOS_SEED=$(or $(SEED),7) \
 	  $(BIN)/pytest -p no:xdist -s --timeout 7200 tests/chaos/test_kill.py tests/chaos/test_histories.py
 	ATTACKS=$(or $(ATTACKS),20000) $(BIN)/pytest -p no:xdist --timeout 7200 tests/differential/test_attacks.py
+	FUZZ_CASES=$(or $(FUZZ_CASES),50000) FUZZ_LIMIT_S=1 CHAOS_SEED=$(or $(SEED),7) \
+	  $(BIN)/pytest -p no:xdist -s tests/fuzz
 
 # Every state of the checkout page in every look, into docs/page; STATES="paid expired" takes those only.
 page: $(VENV)/.test-ready

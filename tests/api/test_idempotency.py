@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -23,8 +21,6 @@ from tests.support.clock import SettableClock
 from tests.support.shop import LINK, Shop
 
 PATH = "/api/v1/payment_link"
-KEYS = 20
-THREADS = 32
 
 
 def count(resources: Resources, table: type) -> int:
@@ -154,34 +150,6 @@ def test_a_request_that_stays_under_way_is_a_conflict(resources: Resources, merc
             pool.submit(answer_alone, resources, merchant, "second").result()
     assert refused.value.retry_after_s == 1
     assert answer_alone(resources, merchant, "third") == "first"
-
-
-@pytest.mark.rule("idempotency.3")
-def test_many_threads_with_few_keys_make_one_order_for_each(shop: Shop) -> None:
-    answers: dict[int, set[str]] = defaultdict(set)
-    refused: list[object] = []
-    start = threading.Barrier(THREADS)
-
-    def hammer(number: int) -> None:
-        client = shop.client.application.test_client()
-        start.wait()
-        for step in range(KEYS):
-            key = (number + step) % KEYS
-            body = {**LINK, "metadata": {"key": key}}
-            headers = shop.merchant.headers() | {"Idempotency-Key": f"k{key}"}
-            response = client.post(PATH, json=body, headers=headers)
-            while response.status_code == 503 and response.headers["Retry-After"]:  # a busy database, on a slow machine
-                response = client.post(PATH, json=body, headers=headers)
-            if response.status_code == 200:
-                answers[key].add(response.get_json()["payment_order_id"])
-            else:
-                refused.append((response.status_code, response.get_json()))
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(hammer, range(THREADS)))
-    assert refused == []
-    assert [len(answers[key]) for key in range(KEYS)] == [1] * KEYS
-    assert count(shop.resources, PaymentOrder) == count(shop.resources, WebhookEvent) == KEYS
 
 
 def test_expired_keys_race_for_one_new_order(shop: Shop, clock: SettableClock) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from flask.testing import FlaskClient
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
 from api.services.market.snapshots import MOST_CHANGED, SnapshotArchive, forget_snapshots
@@ -21,7 +21,7 @@ from api.services.resources import Resources
 from api.services.routing import replays
 from api.storage.tables import MarketSnapshot, StoredQuote
 from api.worker.jobs import clean_up
-from routing_engine import Snapshot
+from routing_engine import Router, Snapshot
 from routing_engine.cli.app import cli
 from routing_engine.markets import ConstantProductPool
 from tests.api.conftest import START, Merchant
@@ -69,6 +69,24 @@ def test_the_market_is_kept_and_not_the_present_one_is_asked(
     monkeypatch.setattr(replays, "__version__", "9")
     with pytest.raises(Exception, match=r"differs; routing-engine .* made this quote, and 9 runs now"):
         replays.replay_quote(resources, quote["quoteId"], None)
+
+
+def test_who_asks_again_waits_for_no_second_router(
+    ask: Ask, client: FlaskClient, resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quote_id, built, build = ask()["quoteId"], [], Router.__init__
+
+    def note(router: Router, *arguments: Any, **options: Any) -> None:
+        built.append(router)
+        build(router, *arguments, **options)
+
+    monkeypatch.setattr(Router, "__init__", note)
+    for view in ("replay", "archive", "replay"):
+        assert client.get(f"/api/v1/quote/{quote_id}/{view}").status_code == 200
+    assert len(built) == 1
+    with resources.database.write() as session:
+        session.execute(delete(MarketSnapshot))
+    assert client.get(f"/api/v1/quote/{quote_id}/replay").status_code == 410
 
 
 def test_a_day_later_it_is_gone(ask: Ask, client: FlaskClient, clock: SettableClock, resources: Resources) -> None:

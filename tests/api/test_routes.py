@@ -17,7 +17,7 @@ from api.domain.clock import format_time
 from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
 from api.services.market.market import MarketService
 from api.services.resources import Resources
-from routing_engine import Router, Snapshot
+from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import START
 from tests.support.markets import market_of
@@ -42,6 +42,27 @@ def sum_by_symbol(fees: list[dict[str, Any]]) -> dict[str, int]:
     for fee in fees:
         sums[fee["currency"]["symbol"]] += int(fee["amount"])
     return dict(sums)
+
+
+def test_an_answer_is_waited_for_half_a_second_and_a_stream_goes_on(
+    ask: Callable[..., Any], client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred paths of six hops for a fortune take seconds; nobody may ask fifty times a minute for that."""
+    budgets: dict[str, int] = {}
+    for name in ("find_routes", "stream"):
+        monkeypatch.setattr(Router, name, _note_budget(getattr(Router, name), budgets))
+    dear = {"inputAmount": str(3 * 10**12), "maxSplits": 100, "maxHops": 6}
+    assert ask(**dear).status_code == 200
+    assert client.get("/v1/routes/stream", query_string=BODY).status_code == 200
+    assert budgets == {"find_routes": 500, "stream": 30_000}
+
+
+def _note_budget(search: Callable[..., Any], budgets: dict[str, int]) -> Callable[..., Any]:
+    def noted(router: Router, request: RouteRequest) -> Any:
+        budgets[search.__name__] = request.time_budget_ms
+        return search(router, request)
+
+    return noted
 
 
 @pytest.mark.rule(

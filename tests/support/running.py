@@ -60,12 +60,13 @@ def find_free_port() -> int:
 
 
 @contextmanager
-def run_service(data_dir: Path) -> Iterator[RunningService]:
-    """Start `checkout up`, and end it as Ctrl-C does."""
+def run_service(data_dir: Path, *, log: Path | None = None, **settings: str) -> Iterator[RunningService]:
+    """Start `checkout up` with these settings, and end it as Ctrl-C does; its log goes to a file if one is named."""
     port = find_free_port()
     command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(data_dir)]
     bare = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-    process = subprocess.Popen(command, env=bare, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    with (log or Path(os.devnull)).open("w") as told:
+        process = subprocess.Popen(command, env=bare | settings, stdout=subprocess.PIPE, stderr=told, text=True)
     try:
         assert process.stdout is not None
         welcome = ""

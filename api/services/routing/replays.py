@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from api.domain.errors import Conflict, Gone
 from api.services.resources import Resources
@@ -11,9 +11,12 @@ from api.services.routing.query import RouteQuery
 from api.services.routing.quotes import find_quote, write_quote
 from api.services.routing.serializers import RouteWriter
 from api.storage.tables import StoredQuote
-from routing_engine import RouteResult, Snapshot, __version__
+from routing_engine import RouteResult, __version__
 from routing_engine.archive.archive import Archive, find_difference
 from routing_engine.archive.request_records import read_request
+
+if TYPE_CHECKING:
+    from routing_engine import Router
 
 
 def replay_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, Any]:
@@ -26,12 +29,12 @@ def replay_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> 
     Conflict
         If this process runs another version of the engine, which answers otherwise.
     """
-    row, snapshot = _read(resources, quote_id, vendor_id)
-    result = _search_again(resources, row, snapshot)
+    row, router = _read(resources, quote_id, vendor_id)
+    result = _search_again(row, router)
     best, rests_on = result.best(), row.body["rests_on"]
     query = RouteQuery(request=result.request, slippage_bps=rests_on["slippage_bps"])
     writer = RouteWriter(
-        query=query, snapshot_id=result.snapshot_id, gas_prices=snapshot.gas_prices, at=row.created_at
+        query=query, snapshot_id=result.snapshot_id, gas_prices=router.snapshot.gas_prices, at=row.created_at
     )  # fmt: skip
     route = writer.route(best, result.certificate) | {"id": row.body["route"]["id"]}
     again = {"quote": write_quote(writer, best, row.id), "route": route}
@@ -44,22 +47,20 @@ def replay_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> 
 
 def archive_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> dict[str, Any]:
     """Return a quote's question, market and answer as a file for `routing-engine replay`; raises as `replay_quote`."""
-    row, snapshot = _read(resources, quote_id, vendor_id)
-    return Archive.of(_search_again(resources, row, snapshot), snapshot).describe()
+    row, router = _read(resources, quote_id, vendor_id)
+    return Archive.of(_search_again(row, router), router.snapshot).describe()
 
 
-def _read(resources: Resources, quote_id: str, vendor_id: str | None) -> tuple[StoredQuote, Snapshot]:
+def _read(resources: Resources, quote_id: str, vendor_id: str | None) -> tuple[StoredQuote, Router]:
     with resources.database.read() as session:
         row = find_quote(resources, session, quote_id, vendor_id)
         session.expunge(row)
-        snapshot = resources.snapshots.find(session, row.body["route"]["snapshotId"])
-    if snapshot is None:
+        router = resources.snapshots.find_router(session, row.body["route"]["snapshotId"])
+    if router is None:
         raise Gone("The market of this quote is kept no longer; ask for a new quote")
-    return row, snapshot
+    return row, router
 
 
-def _search_again(resources: Resources, row: StoredQuote, snapshot: Snapshot) -> RouteResult:
-    from routing_engine import Router  # brings the compiler
-
+def _search_again(row: StoredQuote, router: Router) -> RouteResult:
     rests_on: Mapping[str, Any] = row.body["rests_on"]
-    return Router(snapshot).find_routes(read_request(rests_on["request"]))
+    return router.find_routes(read_request(rests_on["request"]))

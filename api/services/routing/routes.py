@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from api.domain.errors import NotFound, Problem
@@ -17,6 +17,10 @@ from routing_engine.result import NO_PATH
 
 if TYPE_CHECKING:
     from routing_engine import Router, Snapshot
+
+
+ANSWER_MS = 500
+"""After which an answer that is waited for gets no better: dividing a fortune into a hundred paths takes seconds."""
 
 
 class RouteNotFound(NotFound):
@@ -43,7 +47,7 @@ class FoundRoutes:
 
 
 def find_routes(resources: Resources, query: RouteQuery) -> dict[str, Any]:
-    """Return the best route, with `alternatives` if they were asked for.
+    """Return the best route that is found in `ANSWER_MS`, with `alternatives` if they were asked for.
 
     Raises
     ------
@@ -58,7 +62,7 @@ def search_routes(resources: Resources, query: RouteQuery) -> FoundRoutes:
     router, sources = resources.market.current()
     missing = list_left_out(sources)
     with unknown_is_no_route(router):
-        result = router.find_routes(query.request)
+        result = router.find_routes(replace(query.request, time_budget_ms=ANSWER_MS))
     require_routes(result, missing)
     body = write_routes(make_route_writer(resources, router, query), result)
     return FoundRoutes(
