@@ -33,7 +33,7 @@ from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_c
 from api.services.settlement.traces import list_chains_without_traces
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.simulator.actions import simulate
-from api.static_files import allow_inline, read_static, send_if_changed
+from api.static_files import allow_inline, read_static, send_if_changed, tag_content
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' {style}; connect-src 'self'; "
@@ -199,7 +199,7 @@ def for_people(response: Response) -> Response:
     is_secure = get_resources().config.base_url.startswith("https:")
     mark_language(request, response, keeps_choice=is_page, is_secure=is_secure)
     if is_kept:
-        response.add_etag(weak=True)
+        tag_content(response)
         send_if_changed(response)
     return response
 

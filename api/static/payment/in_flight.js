@@ -2,6 +2,7 @@
 // What is asked is written down before the wallet hears of it, so a tab that was closed meanwhile is not forgotten.
 
 import { announce, byId, toggle } from "./dom.js";
+import { strings } from "./language.js";
 
 const LIFE_MS = 20 * 60_000; // as long as contracts accept what a wallet signs
 const RESTS = "[data-rests]";
@@ -13,9 +14,8 @@ export class InFlight {
   #expiry = 0;
 
   /** @param {() => void} onElsewhere called whenever another tab has begun or ended a payment */
-  constructor(orderId, strings, onElsewhere) {
+  constructor(orderId, onElsewhere) {
     this.key = `checkout-paying:${orderId}`;
-    this.strings = strings;
     this.onElsewhere = onElsewhere;
     window.addEventListener("storage", ({ key }) => { if (key === this.key || key === null) this.#notice(); });
     window.addEventListener("focus", () => this.#notice());
@@ -64,7 +64,7 @@ export class InFlight {
     byId("wallet-progress").textContent = text;
     toggle(byId("in-flight"), true);
     byId("in-flight").scrollIntoView({ block: "nearest" });
-    announce(`${text} ${this.strings.in_flight}`);
+    announce(`${text} ${strings.in_flight}`);
   }
 
   #notice() {
@@ -75,7 +75,7 @@ export class InFlight {
     this.#wasElsewhere = isElsewhere;
     toggle(byId("elsewhere"), isElsewhere);
     this.#rest(isElsewhere || this.#isMine);
-    announce(isElsewhere ? this.strings.elsewhere : this.strings.elsewhere_over);
+    announce(isElsewhere ? strings.elsewhere : strings.elsewhere_over);
     this.onElsewhere();
   }
 

@@ -1,6 +1,9 @@
-// How numbers, plurals and dates are written in the language and region of this page.
+// What this page's scripts say, and how numbers, plurals and dates are written in its language and region.
 
 import { fill } from "./dom.js";
+
+/** What scripts say, in the page's language: `api/assets/words.py` puts it before them. */
+export const strings = pageWords;
 
 /** What the server chose, such as `es-MX`; what it writes itself is in this locale too. */
 export const locale = document.documentElement.dataset.locale;

@@ -4,7 +4,7 @@ import { formatMoment } from "./language.js";
 
 /** Take away pictures that failed, before or after this script came. */
 export function dropBrokenPictures() {
-  for (const picture of document.querySelectorAll(".item-picture img, .merchant img")) {
+  for (const picture of document.querySelectorAll(".item-picture img, .avatar img")) {
     if (picture.complete && picture.naturalWidth === 0) picture.remove();
     else picture.addEventListener("error", () => picture.remove());
   }

@@ -2,6 +2,7 @@
 
 import { announce, byId, fill, focusOn } from "./dom.js";
 import { Countdown, inSeconds } from "./countdown.js";
+import { strings } from "./language.js";
 import {
   hideActions, showChange, showChoice, showHeld, showLoading, showPaused, showPayButton, showQuote, showShortage,
 } from "./quote_view.js";
@@ -24,9 +25,8 @@ export class Quoting {
    * @param {(amount: string) => string} labelOf what the button says
    * @param {(problem: Error) => void} onProblem when no price could be had
    */
-  constructor(api, strings, labelOf, onProblem) {
+  constructor(api, labelOf, onProblem) {
     this.api = api;
-    this.strings = strings;
     this.labelOf = labelOf;
     this.onProblem = onProblem;
     byId("accept").addEventListener("click", () => this.#accept());
@@ -59,7 +59,7 @@ export class Quoting {
     showChoice(choice);
     if (!isQuiet) {
       focusOn(byId("review-title"));
-      announce(this.strings.loading_quote);
+      announce(strings.loading_quote);
     }
     return this.#ask(held);
   }
@@ -117,7 +117,7 @@ export class Quoting {
     this.#refreshes += 1;
     if (this.#refreshes <= MAX_REFRESHES) return this.#ask();
     showPaused();
-    return announce(this.strings.quote_paused);
+    return announce(strings.quote_paused);
   }
 
   async #ask(held = null) {
@@ -149,13 +149,13 @@ export class Quoting {
 
   #tell(before, quote) {
     const words = { amount: quote.pay_text, chain: quote.chain, old: before?.pay_text, new: quote.pay_text };
-    if (!before) return fill(this.strings.quote_ready, words);
-    return fill(before.pay_text === quote.pay_text ? this.strings.quote_same : this.strings.quote_lower, words);
+    if (!before) return fill(strings.quote_ready, words);
+    return fill(before.pay_text === quote.pay_text ? strings.quote_same : strings.quote_lower, words);
   }
 
   #show(quote) {
     const hadFocus = ["refresh", "pay-button"].includes(document.activeElement?.id);
-    showQuote(quote, this.strings);
+    showQuote(quote);
     this.#offer(quote);
     if (hadFocus) byId("pay-button").focus();
     this.#run(quote);
@@ -163,9 +163,9 @@ export class Quoting {
 
   #askConsent(before, quote) {
     const hadFocus = ["refresh", "pay-button", "accept"].includes(document.activeElement?.id);
-    showQuote(quote, this.strings);
+    showQuote(quote);
     showChange(before, quote);
-    announce(fill(this.strings.quote_changed, { old: before.pay_text, new: quote.pay_text }));
+    announce(fill(strings.quote_changed, { old: before.pay_text, new: quote.pay_text }));
     if (hadFocus) byId("price-change").focus();
     this.#run(quote);
   }
@@ -173,7 +173,7 @@ export class Quoting {
   #accept() {
     this.#agreed = this.#quote;
     this.#offer(this.#quote);
-    announce(this.strings.quote_accepted);
+    announce(strings.quote_accepted);
     focusOn(byId("pay-button"));
   }
 
@@ -184,7 +184,7 @@ export class Quoting {
   }
 
   #run(quote) {
-    this.#countdown.start(quote.until, (left) => showHeld(left, this.strings), () => this.#refresh());
+    this.#countdown.start(quote.until, (left) => showHeld(left), () => this.#refresh());
   }
 }
 
