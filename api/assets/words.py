@@ -1,4 +1,4 @@
-"""The texts that the page's scripts say themselves: they stand before the script, which is another one in each language."""
+"""The texts that the page's scripts say themselves: they stand before the script, one for each language."""
 
 from __future__ import annotations
 

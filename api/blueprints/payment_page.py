@@ -171,9 +171,8 @@ _KEPT = frozenset(f"{blueprint.name}.{view.__name__}" for view in (page, code, t
 
 @blueprint.errorhandler(OrderQuoteRefused)
 def without_quote(error: OrderQuoteRefused) -> tuple[dict[str, Any], int]:
-    """Refuse with the reason in a word, which the scripts act on."""
-    more = describe_shortage(error, choose_strings(request)) if isinstance(error, Shortage) else {}
-    return {**build_refusal_envelope(error), "reason": error.reason, **more}, HTTPStatus.CONFLICT
+    """Refuse what was asked for on its own."""
+    return _describe_refusal(error), HTTPStatus.CONFLICT
 
 
 @blueprint.errorhandler(ClaimRefused)
@@ -214,14 +213,20 @@ def _hold_price(order_id: str, chain_id: int, token_address: str) -> dict[str, A
 
 
 def _hold_best(found: PaymentOptions) -> dict[str, Any] | None:
-    """Hold the price of the first way to pay; None where the wallet can't pay so, or the page has to ask why not."""
+    """Hold the price of the first way to pay, or say why not; None where the wallet can't pay so."""
     best = next(iter(found.options), None)
     if best is None or best.standing != Standing.ENOUGH:
         return None
     try:
         return _hold_price(found.order.order_id, best.choice.token.chain_id, best.choice.token.address)
-    except OrderQuoteRefused:
-        return None
+    except OrderQuoteRefused as error:
+        return {"refused": _describe_refusal(error)}
+
+
+def _describe_refusal(error: OrderQuoteRefused) -> dict[str, Any]:
+    """Say what is wrong, with the reason in a word, which the scripts act on."""
+    more = describe_shortage(error, choose_strings(request)) if isinstance(error, Shortage) else {}
+    return {**build_refusal_envelope(error), "reason": error.reason, **more}
 
 
 def _load(order_id: str, quote_id: str | None = None) -> tuple[PublicOrder, MoneySeen, PageState]:

@@ -62,7 +62,7 @@ def _write_file(parts: Iterable[str]) -> str:
 
 
 def _write_view(number: int, wallet: str) -> str:
-    """Place a wallet's icon beside the others, under its name: as a picture, it is loaded where somebody looks at it."""
+    """Place a wallet's icon beside the others, under its name: a picture is loaded where somebody looks at it."""
     at = number * APART
     drawing = f'<g transform="translate({at})">{_draw("wallets", wallet)}</g>'
     return f'<view id="wallet-{wallet}" viewBox="{at} 0 {SIDE} {SIDE}"/>{drawing}'

@@ -1,5 +1,6 @@
 // The life of a price: asked for, held for a minute, asked for again; a higher one waits for the customer's consent.
 
+import { refusalOf } from "./api.js";
 import { announce, byId, fill, focusOn } from "./dom.js";
 import { Countdown, inSeconds } from "./countdown.js";
 import { strings } from "./language.js";
@@ -51,7 +52,7 @@ export class Quoting {
     return this.#choice;
   }
 
-  /** Ask for the price of another token, or take the one that is held; quietly where nobody has asked for it. */
+  /** Ask for the price of another token, or take the answer that is there already; quietly where nobody has asked for it. */
   choose(choice, { isQuiet = false, held = null } = {}) {
     this.#choice = choice;
     this.#quote = this.#agreed = null;
@@ -126,6 +127,7 @@ export class Quoting {
     this.#isHeld = false;
     this.#countdown.stop();
     try {
+      if (held?.refused) throw refusalOf(held.refused);
       const quote = held ?? await this.api.quote(this.#choice.chain_id, this.#choice.address);
       if (asked === this.#asked) this.#receive(quote);
     } catch (problem) {
