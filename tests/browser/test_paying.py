@@ -241,6 +241,9 @@ def test_the_browsers_own_back_leads_through_the_steps_and_a_reload_keeps_the_ch
     page.get_by_role("button", name="Change").click()
     page.go_back()
     expect(page.locator("#review")).to_contain_text("Arbitrum")
+    page.get_by_role("button", name="Change").press("Enter")
+    page.get_by_role("button", name="Back", exact=True).press("Enter")
+    expect(page.locator("#review")).to_contain_text("Arbitrum")
     expect(page).to_have_url(tab.shop.url(tab.order_id))
 
 

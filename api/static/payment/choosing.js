@@ -30,6 +30,7 @@ export class Choosing {
     this.chooser = new Chooser((choice) => this.#choose(choice));
     this.options = new Options(this.api, (found) => this.#receive(found));
     byId("change").addEventListener("click", () => { takeStep("choose"); this.#change(); });
+    byId("keep").addEventListener("click", () => this.#choose(this.#last));
     window.addEventListener("popstate", ({ state }) => this.#onBack(state?.step));
     byId("connect-button")?.addEventListener("click", () => this.#connect());
     byId("other-wallet")?.addEventListener("click", () => this.#connect());
@@ -170,6 +171,7 @@ export class Choosing {
   #show() {
     this.#isTouched = true;
     showChooser();
+    toggle(byId("keep"), this.#last !== null);
     this.#showConnection();
     this.#showNote();
   }

@@ -28,7 +28,7 @@ export class Receipt {
     this.#prepareToPrint();
     byId("receipt-title").textContent = receipt.title;
     fillRows(byId("receipt-rows"), receipt.rows);
-    localiseTimes(document.documentElement.lang);
+    localiseTimes();
   }
 
   /** Fetch how it is printed, which nobody needs before. */
