@@ -59,12 +59,13 @@ export class InFlight {
     toggle(byId("in-flight"), false);
   }
 
-  /** Say what the wallet asks. */
-  say(text) {
+  /** Say what the wallet asks, or what is waited for before it asks again. */
+  say(text, isAsked = true) {
     byId("wallet-progress").textContent = text;
+    for (const part of byId("in-flight").querySelectorAll("[data-if-asked]")) toggle(part, (part.dataset.ifAsked === "yes") === isAsked);
     toggle(byId("in-flight"), true);
     byId("in-flight").scrollIntoView({ block: "nearest" });
-    announce(`${text} ${strings.in_flight}`);
+    announce(isAsked ? `${text} ${strings.in_flight}` : text);
   }
 
   #notice() {

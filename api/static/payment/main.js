@@ -54,7 +54,7 @@ const redirecting = new Redirecting(merchant);
 const receipt = new Receipt(() => redirecting.stop());
 const inFlight = new InFlight(firstState.payment_order_id, onElsewhere);
 const leaving = new Leaving(() => inFlight.isElsewhere || sent.transaction !== null || current.transactions.length > 0 || showsSent);
-const walletPayment = isSimulated ? null : new WalletPayment(api, connection, (text) => inFlight.say(text));
+const walletPayment = isSimulated ? null : new WalletPayment(api, connection, (...said) => inFlight.say(...said));
 const claiming = byId("claim") && walletPayment
   && new Claiming(api, (say) => connection.ask(say), explain, (state) => apply(state));
 const devices = new Devices(!isSimulated && firstState.panel === "pay", () => current && polling.every(pace(current)));

@@ -6,7 +6,8 @@ import { strings } from "./language.js";
 export class WalletPayment {
   /**
    * @param {import("./connection.js").Connection} connection
-   * @param {(text: string) => void} say shows what the wallet asks, before it asks
+   * @param {(text: string, isAsked?: boolean) => void} say shows what the wallet asks, before it asks, and what is
+   *   waited for meanwhile
    */
   constructor(api, connection, say) {
     this.api = api;
@@ -27,7 +28,7 @@ export class WalletPayment {
     this.say(fill(strings.wallet_switch, { chain: quote.chain }));
     const onUnknown = () => this.say(fill(strings.wallet_add, { chain: quote.chain }));
     await wallet.goTo(chainHex, quote.add_chain, onUnknown);
-    this.say(strings.wallet_prepare);
+    this.say(strings.wallet_prepare, false);
     let payment = await this.api.transactions(quote.quote_id, payer);
     const report = (hash) => {
       const explorerUrl = hash && payment.explorer_url ? fill(payment.explorer_url, { tx_hash: hash }) : null;
@@ -48,7 +49,7 @@ export class WalletPayment {
         report(hash);
         return paid();
       }
-      this.say(strings.wallet_mining);
+      this.say(strings.wallet_mining, false);
       await wallet.mined(hash);
       // What could not be tried out before the permission was there is tried now.
       const again = rest[0].gas === null;
