@@ -216,3 +216,13 @@ def click(selector: str, until: str = "body") -> Callable[[Page], None]:
         expect(page.locator(until)).to_be_visible()
 
     return act
+
+
+def unfold(selector: str) -> Callable[[Page], None]:
+    """Return how a customer unfolds something, where it is folded."""
+
+    def act(page: Page) -> None:
+        if page.locator(selector).is_visible():
+            page.locator(selector).click()
+
+    return act

@@ -13,7 +13,7 @@ from api.domain.simulation import Action
 from api.services.orders.commands import cancel, refund
 from api.services.orders.refunds import RefundRequest
 from tests.browser.gallery.logo import draw_logo
-from tests.browser.gallery.stage import CATALOGUE, Stage, choose, click, pay_with, state
+from tests.browser.gallery.stage import CATALOGUE, Stage, choose, click, pay_with, state, unfold
 
 __all__ = ["CATALOGUE"]
 
@@ -30,6 +30,8 @@ PRICED = (
 )
 HUGE = {"currency": "USDC", "amount": 2**256 - 1, "decimals": 36}
 SEND = "eth_sendTransaction"
+ASKED = "#wallet-progress >> text=/^\\D*1.*2/"
+"""The first of two questions, in every language."""
 
 
 @state("Open: the best way to pay is chosen", awaits="#pay-button")
@@ -67,7 +69,7 @@ def wallet_quoted(stage: Stage) -> str:
     return stage.chain_order()
 
 
-@state("The wallet asks", on_chain=True, wallet="Rabby", holds=SEND, then=pay_with("WETH", "#wallet-progress >> text=/^1.*2/"))
+@state("The wallet asks", on_chain=True, wallet="Rabby", holds=SEND, then=pay_with("WETH", ASKED))
 def wallet_asks(stage: Stage) -> str:
     return stage.chain_order()
 
@@ -200,7 +202,7 @@ def chinese(stage: Stage) -> str:
     return stage.order()
 
 
-@state("Long texts of a merchant", then=click(".details-toggle >> visible=true"))
+@state("Long texts of a merchant", then=unfold(".details-toggle"))
 def long_texts(stage: Stage) -> str:
     return stage.order(line_items=(LONG, *PRICED))
 
