@@ -102,6 +102,8 @@ def test_works_with_the_keyboard_alone(tab: Tab) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Choose how to pay")).to_be_focused()
     page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Back", exact=True)).to_be_focused()
+    page.keyboard.press("Tab")
     expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("dai")
     expect(page.get_by_role("status")).to_have_text(re.compile(r"^\d+ ways to pay\.$"))
