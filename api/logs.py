@@ -59,6 +59,8 @@ def configure_logging(level: str) -> None:
             "loggers": {
                 "uvicorn.access": {"level": "WARNING"},
                 "apscheduler": {"level": "WARNING"},
+                # Warns of each run that is left out because the one before goes on; the worker says what is stuck.
+                "apscheduler.scheduler": {"level": "ERROR"},
                 "urllib3": {"level": "ERROR"},
             },
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 from functools import partial
+from http import HTTPStatus
 from ipaddress import IPv6Network, ip_address
 from typing import Any
 
@@ -30,6 +31,7 @@ class RateLimits:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._pages: set[str] = set()
         self._limiter = Limiter(
             _name_caller,
             storage_uri=config.redis_url or "memory://",
@@ -42,7 +44,7 @@ class RateLimits:
         )
 
     def install(self, app: Flask) -> None:
-        """Count from here on, before each request, and say so in each answer."""
+        """Count from here on, before each request, and say so in each answer to a program."""
         self._limiter.init_app(app)
         app.after_request(self._describe)
 
@@ -109,6 +111,7 @@ class RateLimits:
 
     def protect_page_files(self, blueprint: Blueprint) -> None:
         """Count the requests to files that the payment pages of several orders share."""
+        self._pages.add(blueprint.name)
         self._limiter.shared_limit(f"{self._config.rate_limit_page} per minute", scope="page")(blueprint)
 
     def _choose_general_limit(self) -> str:
@@ -117,7 +120,8 @@ class RateLimits:
 
     def _describe(self, response: Response) -> Response:
         limits = self._limiter.current_limits
-        if not limits:
+        is_refused = response.status_code == HTTPStatus.TOO_MANY_REQUESTS
+        if not limits or (request.blueprint in self._pages and not is_refused):
             return response
         tightest = min(limits, key=lambda limit: (not limit.breached, limit.remaining))
         # The end of the window comes rounded up; no caller has to wait longer than a whole window.
@@ -125,7 +129,7 @@ class RateLimits:
         response.headers["RateLimit-Limit"] = str(tightest.limit.amount)
         response.headers["RateLimit-Remaining"] = str(max(0, tightest.remaining))
         response.headers["RateLimit-Reset"] = str(seconds)
-        if response.status_code == 429:
+        if is_refused:
             response.headers["Retry-After"] = str(seconds)
         return response
 

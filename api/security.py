@@ -17,7 +17,10 @@ from api.domain.scopes import Scope
 from api.services.vendors.api_keys import KEY_HEADER, ApiKey, explain_refusal, find_key
 from api.services.vendors.key_uses import KeyUses
 
-API_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+CSP = "default-src 'none'; frame-ancestors 'none'"
+DOCUMENT_CSP = f"{CSP}; base-uri 'none'; form-action 'none'"
+"""Only a document has links and forms."""
+_DOCUMENTS = frozenset({"text/html", "image/svg+xml"})
 ADMIT = "admit"
 """Attribute of a view: what refuses a call before anything else of it is looked at."""
 SCOPE = "scope"
@@ -113,7 +116,7 @@ def needs_key(view: Callable[..., object]) -> bool:
 def set_secure_headers(response: Response) -> Response:
     """Add the headers that forbid a browser everything that an answer did not ask for."""
     headers = response.headers
-    headers.setdefault("Content-Security-Policy", API_CSP)
+    headers.setdefault("Content-Security-Policy", DOCUMENT_CSP if response.mimetype in _DOCUMENTS else CSP)
     headers.setdefault("X-Content-Type-Options", "nosniff")
     headers.setdefault("X-Frame-Options", "DENY")
     headers.setdefault("Referrer-Policy", "no-referrer")

@@ -1,7 +1,8 @@
 """What is served below ``/static``: every file under a name that has a hash of its content.
 
 Scripts and stylesheets are joined with what they import, and made small: names that nobody outside can see get short.
-All of it is made in memory at the first use, which takes a fifth of a second: nothing is kept or out of date.
+All of it is made in memory at the first use, and compressed when it is asked for the first time: nothing is kept or
+out of date.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from api.assets.modules import CannotJoin, join_script, join_stylesheet, list_im
 from api.assets.words import write_words
 
 FOLDER = Path(__file__).parents[1] / "static"
+SCRIPT = "payment/main.js"
+"""The payment page's, which begins with what it says."""
 HASH_DIGITS = 16
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".webp": "image/webp"}
 """Those that differ from machine to machine."""
@@ -33,19 +36,24 @@ class ServedFile:
     ----------
     url_name : str
         Its path below ``/static``, with the hash.
-    bodies : mapping
-        Its bytes by content encoding; as they are and, where that is shorter, compressed.
+    body : bytes
+        Its bytes as they are.
     """
 
     url_name: str
     mimetype: str
     digest: str
-    bodies: Mapping[str, bytes]
+    body: bytes
+
+    @property
+    def bodies(self) -> Mapping[str, bytes]:
+        """Return its bytes by content encoding; as they are and, where that is shorter, compressed."""
+        return {IDENTITY: self.body, **(_compress_once(self.body) if is_compressible(self.mimetype) else {})}
 
     @property
     def text(self) -> str:
         """Return the content, to be put into a page."""
-        return self.bodies[IDENTITY].decode()
+        return self.body.decode()
 
 
 class UnknownAsset(LookupError):
@@ -84,19 +92,24 @@ def read_assets(folder: Path) -> Assets:
 
 @cache
 def load_assets() -> Assets:
-    """Return the files of the pages, made ready once per process; the texts of its scripts are some of them."""
-    files = read_assets(FOLDER)
-    words = {name: _make_asset(name, text.encode()) for name, text in write_words()}
-    return Assets({**files.by_name, **words}, {**files.by_url_name, **{each.url_name: each for each in words.values()}})
+    """Return the files of the pages, made ready once per process; their script has the texts of a language in it."""
+    files = dict(read_assets(FOLDER).by_name)
+    script = files.pop(SCRIPT).body
+    for language, words in write_words():
+        name = SCRIPT.replace(".", f"-{language}.")
+        files[name] = _make_asset(name, words.encode() + script)
+    return Assets(files, {each.url_name: each for each in files.values()})
+
+
+_compress_once = cache(compress_well)
 
 
 def _make_asset(name: str, body: bytes) -> ServedFile:
     suffix = Path(name).suffix
     mimetype = _TYPES.get(suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
     digest = sha256(body).hexdigest()[:HASH_DIGITS]
-    bodies = {IDENTITY: body, **(compress_well(body) if is_compressible(mimetype) else {})}
     stem = name.removesuffix(suffix)
-    return ServedFile(url_name=f"{stem}.{digest}{suffix}", mimetype=mimetype, digest=digest, bodies=bodies)
+    return ServedFile(url_name=f"{stem}.{digest}{suffix}", mimetype=mimetype, digest=digest, body=body)
 
 
 def _read_small(path: Path) -> bytes:

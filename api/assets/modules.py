@@ -31,7 +31,8 @@ def list_imports(path: Path) -> tuple[Path, ...]:
 def join_script(entry: Path) -> str:
     """Return one script that does what `entry` does with all its imports.
 
-    The modules stand in one block, each after those that it imports, so a name means the same in all of them.
+    The modules stand in one function, each after those that it imports, so a name means the same in all of them and
+    nothing outside: all can be shortened.
 
     Raises
     ------
@@ -40,7 +41,7 @@ def join_script(entry: Path) -> str:
     """
     paths = tuple(_order_modules(entry, ()))
     _require_own_names(paths)
-    return "{\n" + "\n".join(_take_body(path) for path in paths) + "\n}"
+    return "(() => {\n" + "\n".join(_take_body(path) for path in paths) + "\n})();"
 
 
 def list_names(path: Path) -> tuple[str, ...]:

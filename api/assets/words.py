@@ -1,4 +1,4 @@
-"""The texts that the page's scripts say themselves: a file for each language, kept by a browser as the scripts are."""
+"""The texts that the page's scripts say themselves: they stand before the script, one for each language."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ PARTS = ("script", "script_counts")
 
 
 def write_words() -> Iterator[tuple[str, str]]:
-    """Yield for each language the name of its file and a script that leaves its texts where `main.js` takes them."""
+    """Yield each language and a script that leaves its texts where `language.js` takes them."""
     for path in sorted(FOLDER.glob("*.json")):
         texts = json.loads(path.read_text(encoding="utf-8"))
         words = {name: text for part in PARTS for name, text in texts[part].items()}
-        yield f"payment/words-{path.stem}.js", f"window.pageWords = {json.dumps(words, ensure_ascii=False)};"
+        text = json.dumps(words, ensure_ascii=False, separators=(",", ":"))
+        yield path.stem, f"const pageWords={text};"

@@ -33,7 +33,7 @@ from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_c
 from api.services.settlement.traces import list_chains_without_traces
 from api.services.settlement.watching.reported_payments import report_payment
 from api.services.simulator.actions import simulate
-from api.static_files import allow_inline, read_static, send_if_changed
+from api.static_files import allow_inline, read_static, send_if_changed, tag_content
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' {style}; connect-src 'self'; "
@@ -171,9 +171,8 @@ _KEPT = frozenset(f"{blueprint.name}.{view.__name__}" for view in (page, code, t
 
 @blueprint.errorhandler(OrderQuoteRefused)
 def without_quote(error: OrderQuoteRefused) -> tuple[dict[str, Any], int]:
-    """Refuse with the reason in a word, which the scripts act on."""
-    more = describe_shortage(error, choose_strings(request)) if isinstance(error, Shortage) else {}
-    return {**build_refusal_envelope(error), "reason": error.reason, **more}, HTTPStatus.CONFLICT
+    """Refuse what was asked for on its own."""
+    return _describe_refusal(error), HTTPStatus.CONFLICT
 
 
 @blueprint.errorhandler(ClaimRefused)
@@ -199,7 +198,7 @@ def for_people(response: Response) -> Response:
     is_secure = get_resources().config.base_url.startswith("https:")
     mark_language(request, response, keeps_choice=is_page, is_secure=is_secure)
     if is_kept:
-        response.add_etag(weak=True)
+        tag_content(response)
         send_if_changed(response)
     return response
 
@@ -214,14 +213,20 @@ def _hold_price(order_id: str, chain_id: int, token_address: str) -> dict[str, A
 
 
 def _hold_best(found: PaymentOptions) -> dict[str, Any] | None:
-    """Hold the price of the first way to pay; None where the wallet can't pay so, or the page has to ask why not."""
+    """Hold the price of the first way to pay, or say why not; None where the wallet can't pay so."""
     best = next(iter(found.options), None)
     if best is None or best.standing != Standing.ENOUGH:
         return None
     try:
         return _hold_price(found.order.order_id, best.choice.token.chain_id, best.choice.token.address)
-    except OrderQuoteRefused:
-        return None
+    except OrderQuoteRefused as error:
+        return {"refused": _describe_refusal(error)}
+
+
+def _describe_refusal(error: OrderQuoteRefused) -> dict[str, Any]:
+    """Say what is wrong, with the reason in a word, which the scripts act on."""
+    more = describe_shortage(error, choose_strings(request)) if isinstance(error, Shortage) else {}
+    return {**build_refusal_envelope(error), "reason": error.reason, **more}
 
 
 def _load(order_id: str, quote_id: str | None = None) -> tuple[PublicOrder, MoneySeen, PageState]:

@@ -22,7 +22,7 @@ from api.app import build_app
 from api.domain.env import EnvMode
 from api.services.chains.chain_access import ChainAccess
 from api.services.chains.inquiries import FRESH_S
-from api.services.checkout.options import MOST_PRICED
+from api.services.checkout.options import MOST_PRICED, PaymentOptions, list_options
 from api.services.market.market import MarketService
 from api.services.market.supply import load_offline
 from api.services.resources import Resources
@@ -257,6 +257,24 @@ def test_a_closed_order_holds_no_price(shop: Shop) -> None:
     shop.client.post(f"/payment/{order_id}/simulate", json={"action": "expire"})
     found = shop.client.post(f"/payment/{order_id}/options", json={"holdsBest": True}).get_json()
     assert found == {"options": [], "unread": [], "quote": None}
+
+
+def test_the_answer_says_why_no_price_is_held_for_an_order_that_was_closed_meanwhile(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order_id = shop.create()
+
+    def expire_afterwards(*asked: Any) -> PaymentOptions:
+        found = list_options(*asked)
+        shop.client.post(f"/payment/{order_id}/simulate", json={"action": "expire"})
+        return found
+
+    monkeypatch.setattr("api.blueprints.payment_page.list_options", expire_afterwards)
+    answer = shop.client.post(f"/payment/{order_id}/options", json={"holdsBest": True})
+    assert answer.status_code == 200
+    refused = answer.get_json()["quote"]["refused"]
+    assert refused["reason"] == "order_not_waiting_for_payment"
+    assert refused["message"] == "The order takes no payment now: it is expired"
 
 
 @pytest.mark.parametrize("amount", [1, 100_000, 500_000, 1_000_000, 25_000_000])

@@ -192,8 +192,9 @@ def test_a_file_is_kept_for_a_year(client: FlaskClient, path: str) -> None:
     "name",
     [
         "payment/main.js",
+        "payment/main-en.js",
         "payment/api.js",
-        "payment/main.0123456789abcdef.js",
+        "payment/main-en.0123456789abcdef.js",
         "payment/../payment/main.js",
         "../app.py",
         "..%2f..%2fsetup.cfg",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Route, expect, sync_playwright
 
 from tests.browser.axe import violations
 from tests.browser.customer import come_back
@@ -134,7 +134,7 @@ def open_tab(browser: Browser, shop: Shop, **settings: Any) -> Tab:
     context.route("https://img.example/**", _picture)
     page = context.new_page()
     tab = Tab(page=page, shop=shop, context=context)
-    page.on("console", lambda message: tab.problems.append(message.text) if message.type == "error" else None)
+    page.on("console", lambda message: tab.problems.append(_locate(message)) if message.type == "error" else None)
     page.on("pageerror", lambda error: tab.problems.append(str(error)))
     return tab
 
@@ -158,6 +158,11 @@ def make_tab(browser: Browser, shop: Shop) -> Iterator[Callable[..., Tab]]:
 def tab(make_tab: Callable[..., Tab]) -> Tab:
     """A tab of a desktop browser."""
     return make_tab()
+
+
+def _locate(message: ConsoleMessage) -> str:
+    """Return what a console said, and of what."""
+    return f"{message.text} ({message.location['url']})"
 
 
 def _merchant_page(route: Route) -> None:

@@ -102,6 +102,8 @@ def test_works_with_the_keyboard_alone(tab: Tab) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Choose how to pay")).to_be_focused()
     page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Back", exact=True)).to_be_focused()
+    page.keyboard.press("Tab")
     expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("dai")
     expect(page.get_by_role("status")).to_have_text(re.compile(r"^\d+ ways to pay\.$"))
@@ -240,6 +242,9 @@ def test_the_browsers_own_back_leads_through_the_steps_and_a_reload_keeps_the_ch
     assert tab.shop.state(tab.order_id).status == OrderStatus.CREATED
     page.get_by_role("button", name="Change").click()
     page.go_back()
+    expect(page.locator("#review")).to_contain_text("Arbitrum")
+    page.get_by_role("button", name="Change").press("Enter")
+    page.get_by_role("button", name="Back", exact=True).press("Enter")
     expect(page.locator("#review")).to_contain_text("Arbitrum")
     expect(page).to_have_url(tab.shop.url(tab.order_id))
 

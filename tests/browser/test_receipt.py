@@ -96,6 +96,7 @@ def test_who_may_not_copy_is_told_what_else_to_do(make_tab: Callable[..., Tab]) 
 def test_a_receipt_is_printed(tab: Tab, tmp_path: Path) -> None:
     tab.context.add_init_script("window.printed = 0; window.print = () => { window.printed += 1; }")
     page = pay(tab, "Arbitrum", "ETH")
+    expect(page.locator("#receipt-rows [data-name=date] time")).to_have_text(re.compile(r"\b\d\d:\d\d:\d\d\b"))
     page.get_by_role("button", name="Print or save as PDF").click()
     assert page.evaluate("() => window.printed") == 1
     expect(page.locator("#redirecting")).to_be_hidden()

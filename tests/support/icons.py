@@ -32,13 +32,15 @@ OF_CHAIN = {"ARB": 42161}
 MAIN = {"ETH", "WETH", "POL", "WPOL", "USDC", "USDT", "DAI", "USDe", "PYUSD", "EURC", "WBTC", "ARB", "OP"}
 """What most people pay with: drawn in any case."""
 FIRST = {"ETH", "WETH", "POL", "WPOL", "USDC", "USDT", "DAI"}
-"""What the first look at a page may show, beside chains and wallets. Who sees the list fetches the other sprite too."""
+"""What the first look at a page may show, beside chains. Who sees the list fetches the other sprite too."""
 MORE = "more-"
 """Begins the names in the other sprite."""
 LONGEST = 350
 """Drawings of other tokens that have more characters are left out: each byte is waited for by every customer."""
 PLACES = 1
 GROUND, WIDE_GROUND = "M24 0H0v24h24z", "M28-4H-4v32h32z"
+SIDE, APART = 24, 32
+"""Of a drawing, and from the start of one to that of the next."""
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 
 
@@ -47,11 +49,23 @@ def draw_sprites() -> Iterator[tuple[str, str]]:
     drawn = tuple(_draw_all())
     yield "icons.svg", _write_sprite(each for each in drawn if not each[0].startswith(MORE))
     yield "icons-more.svg", _write_sprite(each for each in drawn if each[0].startswith(MORE))
+    yield "icons-wallets.svg", _write_file(_write_view(*each) for each in enumerate(WALLETS))
 
 
 def _write_sprite(drawn: Iterable[tuple[str, str]]) -> str:
-    symbols = "\n".join(_write_symbol(name, drawing) for name, drawing in drawn)
-    return f'<svg xmlns="http://www.w3.org/2000/svg">\n<!-- {NOTICE} -->\n{symbols}\n</svg>\n'
+    return _write_file(_write_symbol(name, drawing) for name, drawing in drawn)
+
+
+def _write_file(parts: Iterable[str]) -> str:
+    content = "\n".join(parts)
+    return f'<svg xmlns="http://www.w3.org/2000/svg">\n<!-- {NOTICE} -->\n{content}\n</svg>\n'
+
+
+def _write_view(number: int, wallet: str) -> str:
+    """Place a wallet's icon beside the others, under its name: a picture is loaded where somebody looks at it."""
+    at = number * APART
+    drawing = f'<g transform="translate({at})">{_draw("wallets", wallet)}</g>'
+    return f'<view id="wallet-{wallet}" viewBox="{at} 0 {SIDE} {SIDE}"/>{drawing}'
 
 
 def _write_symbol(name: str, drawing: str) -> str:
@@ -63,8 +77,6 @@ def _draw_all() -> Iterator[tuple[str, str]]:
     for chain_id in CHAINS:
         if chain_id in NETWORKS:
             yield f"chain-{chain_id}", _draw("networks", NETWORKS[chain_id])
-    for wallet in WALLETS:
-        yield f"wallet-{wallet}", _draw("wallets", wallet)
     for info in token_registry.tokens():
         drawn, ground = WRAPPED.get(info.symbol, (info.symbol, None))
         chain_id = OF_CHAIN.get(drawn)

@@ -12,9 +12,11 @@ from routing_engine.reference import token_registry
 
 HUES = 12
 _FOLDER = Path(__file__).parents[2] / "static" / "payment"
-SPRITES = (_FOLDER / "icons.svg", _FOLDER / "icons-more.svg")
+SPRITES = (_FOLDER / "icons.svg", _FOLDER / "icons-more.svg", _FOLDER / "icons-wallets.svg")
 MORE = "more-"
 """Begins the names in the second sprite, which is fetched where one of them is shown."""
+WALLET = "wallet-"
+"""Begins the names in the third one, whose drawings are pictures: a folded list of wallets fetches none of them."""
 
 
 class Avatar(TypedDict):
@@ -38,7 +40,7 @@ def dress_chain(chain_id: int, name: str) -> Avatar:
 
 def dress_wallet(key: str, name: str) -> Avatar:
     """Return what stands for a wallet that has a name here."""
-    return _dress(name, f"wallet-{key}")
+    return _dress(name, f"{WALLET}{key}")
 
 
 def pick_letter(name: str) -> str:
@@ -53,9 +55,9 @@ def pick_hue(name: str) -> int:
 
 @cache
 def list_icons() -> frozenset[str]:
-    """Return the names of the sprites' symbols."""
+    """Return the names of what is drawn in the sprites."""
     texts = (path.read_text(encoding="utf-8") for path in SPRITES)
-    return frozenset(name for text in texts for name in re.findall(r'<symbol id="([^"]+)"', text))
+    return frozenset(name for text in texts for name in re.findall(r'<(?:symbol|view) id="([^"]+)"', text))
 
 
 def _dress(name: str, *icons: str) -> Avatar:

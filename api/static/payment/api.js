@@ -57,5 +57,10 @@ function problemOf(response, content) {
   const retryAfterS = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0;
   if (response.status === 429) return new Problem("busy", { retryAfterS: retryAfterS || 10 });
   if (response.status >= 500) return new Problem("server", { retryAfterS });
-  return new Problem("refused", { reason: content.reason, explanation: content.explanation, told: content.message });
+  return refusalOf(content);
+}
+
+/** What the server refuses, as it says it. */
+export function refusalOf({ reason, explanation, message }) {
+  return new Problem("refused", { reason, explanation, told: message });
 }

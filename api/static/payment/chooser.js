@@ -1,7 +1,7 @@
 // All ways to pay in one list: those that suit the wallet first, then every other token; searched over all networks.
 
 import { announce, byId, dressAvatar, fillList, fillSlots, toggle } from "./dom.js";
-import { fillCount } from "./language.js";
+import { fillCount, strings } from "./language.js";
 
 const ALL = "";
 
@@ -14,8 +14,7 @@ export class Chooser {
   #isAsked = false;
 
   /** @param {(choice: object) => void} onChoice called with what was chosen, an option or a token without a price */
-  constructor(strings, onChoice) {
-    this.strings = strings;
+  constructor(onChoice) {
     this.onChoice = onChoice;
     byId("search").addEventListener("input", () => this.#showTokens(true));
   }
@@ -62,7 +61,7 @@ export class Chooser {
     this.#isAsked = isNews && !this.#isWhole; // it is answered once the list is there
     if (!isNews || this.#isAsked) return;
     byId("tokens").scrollTop = 0;
-    announce(rows.length ? fillCount(this.strings.tokens_shown, rows.length) : byId("no-match").textContent);
+    announce(rows.length ? fillCount(strings.tokens_shown, rows.length) : byId("no-match").textContent);
   }
 
   #list() {

@@ -2,6 +2,7 @@
 
 import { Chooser, keyOf } from "./chooser.js";
 import { announce, byId, fill, fillSlots, focusOn, toggle } from "./dom.js";
+import { strings } from "./language.js";
 import { Options } from "./options.js";
 import { showChooser } from "./quote_view.js";
 import { noteChoice, recallChoice, takeStep } from "./way.js";
@@ -19,16 +20,17 @@ export class Choosing {
   #isReturning = false;
 
   /**
-   * @param {object} parts `api`, `strings`, `quoting`, and `connection` (null where the test wallet pays)
+   * @param {object} parts `api`, `quoting`, and `connection` (null where the test wallet pays)
    * @param {object} page what it does and knows: `showProblem(problem, again)`, `hideProblem`, `isElsewhere()`,
    *   `isPaying()`
    */
   constructor(parts, page) {
     Object.assign(this, parts);
     this.page = page;
-    this.chooser = new Chooser(this.strings, (choice) => this.#choose(choice));
+    this.chooser = new Chooser((choice) => this.#choose(choice));
     this.options = new Options(this.api, (found) => this.#receive(found));
     byId("change").addEventListener("click", () => { takeStep("choose"); this.#change(); });
+    byId("keep").addEventListener("click", () => this.#choose(this.#last));
     window.addEventListener("popstate", ({ state }) => this.#onBack(state?.step));
     byId("connect-button")?.addEventListener("click", () => this.#connect());
     byId("other-wallet")?.addEventListener("click", () => this.#connect());
@@ -169,6 +171,7 @@ export class Choosing {
   #show() {
     this.#isTouched = true;
     showChooser();
+    toggle(byId("keep"), this.#last !== null);
     this.#showConnection();
     this.#showNote();
   }
@@ -178,7 +181,7 @@ export class Choosing {
     const { current, label } = this.connection;
     toggle(byId("connect"), !current);
     toggle(byId("connected"), Boolean(current));
-    if (current) fillSlots(byId("connected"), { connected: fill(this.strings.connected, { wallet: label }) });
+    if (current) fillSlots(byId("connected"), { connected: fill(strings.connected, { wallet: label }) });
   }
 
   #say(text) {
@@ -190,8 +193,8 @@ export class Choosing {
   #showNote() {
     const { options, unread } = this.#found ?? { options: [], unread: [] };
     const isPoor = options.length > 0 && options.every((option) => !option.is_payable);
-    const unknown = fill(this.strings.unread, { chains: unread.map(({ name }) => name).join(", ") });
-    const texts = [...(isPoor ? [this.strings.none_enough] : []), ...(unread.length ? [unknown] : [])];
+    const unknown = fill(strings.unread, { chains: unread.map(({ name }) => name).join(", ") });
+    const texts = [...(isPoor ? [strings.none_enough] : []), ...(unread.length ? [unknown] : [])];
     byId("options-note").textContent = texts.join(" ");
     toggle(byId("options-note"), texts.length > 0);
   }

@@ -1,6 +1,7 @@
 // Proving whose a payment was: the wallet signs, which costs nothing and moves nothing; the server looks and decides.
 
 import { announce, byId, fillList, focusOn, toggle } from "./dom.js";
+import { strings } from "./language.js";
 
 const HASH = /^0x[0-9a-f]{64}$/i;
 const SETTLED = ["success", "refunded"];
@@ -11,9 +12,8 @@ export class Claiming {
    * @param {(problem: Error) => string} explain
    * @param {(state: object) => void} onState
    */
-  constructor(api, strings, connect, explain, onState) {
+  constructor(api, connect, explain, onState) {
     this.api = api;
-    this.strings = strings;
     this.connect = connect;
     this.explain = explain;
     this.onState = onState;
@@ -46,7 +46,7 @@ export class Claiming {
 
   async #submit() {
     const hash = byId("claim-hash").value.trim().toLowerCase();
-    if (!HASH.test(hash)) return this.#say(this.strings.claim_hash_wrong, "bad");
+    if (!HASH.test(hash)) return this.#say(strings.claim_hash_wrong, "bad");
     return this.#prove({ chainId: Number(byId("claim-chain").value), hash });
   }
 
@@ -58,7 +58,7 @@ export class Claiming {
       const { wallet, account } = payer ?? await this.connect((text) => this.#say(text));
       const { candidates } = await this.api.claims({ chainId, hash, account });
       const { log_index: logIndex, typed_data: typedData } = await this.#choose(candidates);
-      this.#say(this.strings.claim_signing);
+      this.#say(strings.claim_signing);
       const signature = await wallet.sign(account, typedData);
       const state = await this.api.claim({ chainId, hash, logIndex, account, signature });
       this.#say(state.claim_text, "good");

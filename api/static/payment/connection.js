@@ -1,6 +1,7 @@
 // Which wallet pays, and with which account: found without a question where this page is allowed already.
 
 import { byId, dressAvatar, fill, fillList } from "./dom.js";
+import { strings } from "./language.js";
 import { Wallet, WalletProblem } from "./wallet.js";
 import { findWallets } from "./wallets.js";
 
@@ -13,8 +14,7 @@ export class Connection {
   #watched = new Set();
 
   /** @param {() => void} onChange called when another wallet or account pays from now on */
-  constructor(strings, onChange) {
-    this.strings = strings;
+  constructor(onChange) {
     this.onChange = onChange;
     byId("wallet-close").addEventListener("click", () => byId("wallet-dialog").close());
   }
@@ -28,8 +28,8 @@ export class Connection {
   get label() {
     if (!this.#current) return "";
     const { name, account } = this.#current;
-    const known = name ? ISOLATE.join(name.replace(/[\u2066-\u2069\u202a-\u202e]/g, "")) : this.strings.some_wallet;
-    return fill(this.strings.wallet_label, { name: known, account: `${account.slice(0, 4)}…${account.slice(-2)}` });
+    const known = name ? ISOLATE.join(name.replace(/[\u2066-\u2069\u202a-\u202e]/g, "")) : strings.some_wallet;
+    return fill(strings.wallet_label, { name: known, account: `${account.slice(0, 4)}…${account.slice(-2)}` });
   }
 
   /** Take the wallet that is connected already, if there is one; nobody is asked anything. */
@@ -61,7 +61,7 @@ export class Connection {
     const { wallet, account, found } = this.#current;
     const [now] = await wallet.accounts();
     if (now === account) return this.#current;
-    if (!now) say(this.strings.wallet_connect);
+    if (!now) say(strings.wallet_connect);
     this.#take(found, now ?? await wallet.connect());
     if (this.#current.account !== account) throw new WalletProblem("other_account");
     return this.#current;
@@ -70,7 +70,7 @@ export class Connection {
   async #connect(say) {
     const found = await this.#choose();
     const wallet = new Wallet(found.provider);
-    say(this.strings.wallet_connect);
+    say(strings.wallet_connect);
     if (this.#current?.found.provider === found.provider) await wallet.permit();
     return { found, wallet, account: await wallet.connect() };
   }

@@ -2,16 +2,15 @@
 // follows along.
 
 import { announce, byId, focusOn, toggle } from "./dom.js";
+import { strings } from "./language.js";
 import { findWallets } from "./wallets.js";
 
 export class Devices {
   /**
-   * @param {object} strings
    * @param {boolean} needsWallet whether this order is paid from a wallet
    * @param {() => void} onToggle called when the ways are unfolded or folded
    */
-  constructor(strings, needsWallet, onToggle) {
-    this.strings = strings;
+  constructor(needsWallet, onToggle) {
     this.box = byId("devices");
     this.box.addEventListener("toggle", onToggle);
     byId("copy-link").addEventListener("click", () => this.#copy());
@@ -63,7 +62,7 @@ export class Devices {
       address.select();
       isCopied = document.execCommand("copy");
     }
-    const text = isCopied ? this.strings.link_copied : this.strings.link_selected;
+    const text = isCopied ? strings.link_copied : strings.link_selected;
     byId("copy-said").textContent = text;
     toggle(byId("copy-said"), true);
     announce(text);

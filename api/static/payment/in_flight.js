@@ -2,6 +2,7 @@
 // What is asked is written down before the wallet hears of it, so a tab that was closed meanwhile is not forgotten.
 
 import { announce, byId, toggle } from "./dom.js";
+import { strings } from "./language.js";
 
 const LIFE_MS = 20 * 60_000; // as long as contracts accept what a wallet signs
 const RESTS = "[data-rests]";
@@ -13,9 +14,8 @@ export class InFlight {
   #expiry = 0;
 
   /** @param {() => void} onElsewhere called whenever another tab has begun or ended a payment */
-  constructor(orderId, strings, onElsewhere) {
+  constructor(orderId, onElsewhere) {
     this.key = `checkout-paying:${orderId}`;
-    this.strings = strings;
     this.onElsewhere = onElsewhere;
     window.addEventListener("storage", ({ key }) => { if (key === this.key || key === null) this.#notice(); });
     window.addEventListener("focus", () => this.#notice());
@@ -59,12 +59,13 @@ export class InFlight {
     toggle(byId("in-flight"), false);
   }
 
-  /** Say what the wallet asks. */
-  say(text) {
+  /** Say what the wallet asks, or what is waited for before it asks again. */
+  say(text, isAsked = true) {
     byId("wallet-progress").textContent = text;
+    for (const part of byId("in-flight").querySelectorAll("[data-if-asked]")) toggle(part, (part.dataset.ifAsked === "yes") === isAsked);
     toggle(byId("in-flight"), true);
     byId("in-flight").scrollIntoView({ block: "nearest" });
-    announce(`${text} ${this.strings.in_flight}`);
+    announce(isAsked ? `${text} ${strings.in_flight}` : text);
   }
 
   #notice() {
@@ -75,7 +76,7 @@ export class InFlight {
     this.#wasElsewhere = isElsewhere;
     toggle(byId("elsewhere"), isElsewhere);
     this.#rest(isElsewhere || this.#isMine);
-    announce(isElsewhere ? this.strings.elsewhere : this.strings.elsewhere_over);
+    announce(isElsewhere ? strings.elsewhere : strings.elsewhere_over);
     this.onElsewhere();
   }
 

@@ -1,14 +1,13 @@
 // What a closed order says of payments: nothing, until the chains were read once more and none is known here either.
 
 import { byId, fill, toggle } from "./dom.js";
-import { formatMoment } from "./language.js";
+import { formatMoment, strings } from "./language.js";
 
 export class Look {
   #since = null;
 
   /** @param {import("./sent.js").Sent} sent */
-  constructor(strings, sent) {
-    this.strings = strings;
+  constructor(sent) {
     this.sent = sent;
   }
 
@@ -33,6 +32,6 @@ export class Look {
     const isKnown = isClosed && until !== null && this.sent.transaction === null;
     toggle(byId("looking"), isWaiting && until === null && state.transactions.length === 0);
     toggle(byId("nothing-seen"), isKnown);
-    if (isKnown) byId("nothing-seen").textContent = fill(this.strings.nothing_seen, { time: formatMoment(until) });
+    if (isKnown) byId("nothing-seen").textContent = fill(strings.nothing_seen, { time: formatMoment(until) });
   }
 }

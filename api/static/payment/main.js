@@ -8,6 +8,7 @@ import { Devices } from "./devices.js";
 import { announce, byId, fill, fillSlots, focusOn, toggle } from "./dom.js";
 import { keepDetailsOpen } from "./folding.js";
 import { InFlight } from "./in_flight.js";
+import { strings } from "./language.js";
 import { Leaving } from "./leaving.js";
 import { Look } from "./look.js";
 import { showContact, showState, titleOf } from "./panels.js";
@@ -37,29 +38,27 @@ let showsSent = false;
 let paysAnyway = false;
 
 const { path, state: firstState, version, merchant, words, is_simulated: isSimulated } = JSON.parse(byId("checkout").dataset.page);
-const strings = window.pageWords; // of the page's language, from a file of its own
-if (!strings) throw new Error("the texts of the page have not come"); // it goes on saying that its scripts did not
 const api = new Api(path);
 const sent = new Sent(firstState.payment_order_id);
-const look = new Look(strings, sent);
+const look = new Look(sent);
 const polling = new Polling(() => api.status(showsSent ? sent.quoteId : null), (state) => apply(state), showTrouble);
 const news = new News(`${path}/events`, isFresh() ? version : "", () => polling.now(), () => polling.every(pace(current)));
 const steps = new Steps((isLate) => showContact(current, isLate));
 const reporting = new Reporting(api, sent, () => apply(current, true));
-const connection = isSimulated ? null : new Connection(strings, () => choosing.reconsider());
-const quoting = new Quoting(api, strings, labelOf, (problem) => showProblem(problem, () => quoting.renew()));
-const explaining = new Explaining(strings, merchant, () => quoting.last);
+const connection = isSimulated ? null : new Connection(() => choosing.reconsider());
+const quoting = new Quoting(api, labelOf, (problem) => showProblem(problem, () => quoting.renew()));
+const explaining = new Explaining(merchant, () => quoting.last);
 const explain = (problem) => explaining.explain(problem);
-const choosing = new Choosing({ api, strings, quoting, connection }, { showProblem, hideProblem, isElsewhere: () => inFlight.isElsewhere, isPaying: () => inFlight.isHere });
-const redirecting = new Redirecting(strings, merchant);
-const receipt = new Receipt(strings, () => redirecting.stop());
-const inFlight = new InFlight(firstState.payment_order_id, strings, onElsewhere);
+const choosing = new Choosing({ api, quoting, connection }, { showProblem, hideProblem, isElsewhere: () => inFlight.isElsewhere, isPaying: () => inFlight.isHere });
+const redirecting = new Redirecting(merchant);
+const receipt = new Receipt(() => redirecting.stop());
+const inFlight = new InFlight(firstState.payment_order_id, onElsewhere);
 const leaving = new Leaving(() => inFlight.isElsewhere || sent.transaction !== null || current.transactions.length > 0 || showsSent);
-const walletPayment = isSimulated ? null : new WalletPayment(api, strings, connection, (text) => inFlight.say(text));
+const walletPayment = isSimulated ? null : new WalletPayment(api, connection, (...said) => inFlight.say(...said));
 const claiming = byId("claim") && walletPayment
-  && new Claiming(api, strings, (say) => connection.ask(say), explain, (state) => apply(state));
-const devices = new Devices(strings, !isSimulated && firstState.panel === "pay", () => current && polling.every(pace(current)));
-const controls = byId("test-controls") && new TestControls(api, strings, explain, onSimulated);
+  && new Claiming(api, (say) => connection.ask(say), explain, (state) => apply(state));
+const devices = new Devices(!isSimulated && firstState.panel === "pay", () => current && polling.every(pace(current)));
+const controls = byId("test-controls") && new TestControls(api, explain, onSimulated);
 
 start();
 
@@ -69,9 +68,9 @@ function start() {
   dropBrokenPictures();
   keepDetailsOpen();
   localiseTimes();
-  offerCopy(strings);
+  offerCopy();
   for (const element of document.querySelectorAll("[data-needs-script]")) toggle(element, true);
-  new Paying({ api, strings, quoting, inFlight, walletPayment, claiming }, { follow, showProblem, hideProblem });
+  new Paying({ api, quoting, inFlight, walletPayment, claiming }, { follow, showProblem, hideProblem });
   byId("retry").addEventListener("click", () => { hideProblem(); retry(); });
   byId("pay-anyway").addEventListener("click", () => { paysAnyway = true; apply(current, true); focusOn(titleOf(current)); });
   byId("i-did-not").addEventListener("click", () => go(current.return_url));

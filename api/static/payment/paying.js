@@ -2,12 +2,13 @@
 
 import { Problem } from "./api.js";
 import { announce, byId } from "./dom.js";
+import { strings } from "./language.js";
 import { showPaying } from "./quote_view.js";
 import { WalletProblem } from "./wallet.js";
 
 export class Paying {
   /**
-   * @param {object} parts `api`, `strings`, `quoting`, `inFlight`, `walletPayment` (null where the test wallet pays),
+   * @param {object} parts `api`, `quoting`, `inFlight`, `walletPayment` (null where the test wallet pays),
    *   `claiming` likewise
    * @param {object} page what it does: `follow(quote, known)`, `showProblem`, `hideProblem`
    */
@@ -23,7 +24,7 @@ export class Paying {
     if (!quote || byId("pay-button").getAttribute("aria-disabled") || !await this.inFlight.begin()) return;
     this.page.hideProblem();
     this.quoting.hold();
-    showPaying(this.walletPayment ? this.strings.wallet_waiting : this.strings.paying);
+    showPaying(this.walletPayment ? strings.wallet_waiting : strings.paying);
     try {
       await (this.walletPayment ? this.#payFromWallet(quote) : this.#payFromTestWallet(quote));
     } catch (problem) {
@@ -36,7 +37,7 @@ export class Paying {
 
   async #payFromTestWallet(quote) {
     if (!navigator.onLine) throw new Problem("offline");
-    announce(this.strings.paying);
+    announce(strings.paying);
     const state = await this.api.pay(quote.quote_id);
     this.page.follow(quote, { state });
   }
@@ -62,10 +63,10 @@ export class Paying {
     const { quoting, page } = this;
     if (problem instanceof WalletProblem && problem.kind === "failed") {
       quoting.pause();
-      return page.showProblem(problem, () => quoting.renew(), { label: this.strings.wallet_not_sent });
+      return page.showProblem(problem, () => quoting.renew(), { label: strings.wallet_not_sent });
     }
     if (problem.reason === "quote_expired") {
-      announce(this.strings.pay_refused_quote);
+      announce(strings.pay_refused_quote);
       return quoting.renew();
     }
     const isAnswered = problem instanceof WalletProblem || ["refused", "busy", "offline"].includes(problem.kind);

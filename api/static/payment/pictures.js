@@ -4,7 +4,7 @@ import { formatMoment } from "./language.js";
 
 /** Take away pictures that failed, before or after this script came. */
 export function dropBrokenPictures() {
-  for (const picture of document.querySelectorAll(".item-picture img, .merchant img")) {
+  for (const picture of document.querySelectorAll(".item-picture img, .avatar img")) {
     if (picture.complete && picture.naturalWidth === 0) picture.remove();
     else picture.addEventListener("error", () => picture.remove());
   }
@@ -18,9 +18,9 @@ export function pickPicture(source) {
   return typeof source === "string" && source.length <= LONGEST_PICTURE && INLINE_PICTURE.test(source) ? source : "";
 }
 
-/** Tell each time the way it is told where the customer is. */
+/** Tell each time the way it is told where the customer is; on a receipt one second may decide. */
 export function localiseTimes() {
   for (const element of document.querySelectorAll("time[datetime]")) {
-    element.textContent = formatMoment(element.dateTime);
+    element.textContent = formatMoment(element.dateTime, Boolean(element.closest("#receipt-rows")));
   }
 }

@@ -2,6 +2,7 @@
 
 import { Problem } from "./api.js";
 import { fill } from "./dom.js";
+import { strings } from "./language.js";
 import { WalletProblem } from "./wallet.js";
 
 const OF_KIND = { network: "error_network", offline: "error_offline", busy: "error_busy", server: "error_server" };
@@ -16,8 +17,7 @@ const OF_REASON = {
 
 export class Explaining {
   /** @param {() => object|null} quoteOf the quote that is shown */
-  constructor(strings, merchant, quoteOf) {
-    this.strings = strings;
+  constructor(merchant, quoteOf) {
     this.merchant = merchant;
     this.quoteOf = quoteOf;
   }
@@ -25,7 +25,7 @@ export class Explaining {
   /** Say what went wrong and what to do. */
   explain(problem) {
     const { chain = "", coin = "" } = this.quoteOf() ?? {};
-    return fill(this.strings[this.#nameOf(problem)] ?? problem.explanation, {
+    return fill(strings[this.#nameOf(problem)] ?? problem.explanation, {
       chain, coin, merchant: this.merchant, seconds: String(problem.retryAfterS),
     });
   }

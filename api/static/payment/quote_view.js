@@ -1,6 +1,7 @@
 // Draws the quote, its countdown, and a price that has changed.
 
 import { announce, byId, dressAvatar, fill, fillList, fillSlots, toggle } from "./dom.js";
+import { strings } from "./language.js";
 import { noteChange } from "./taps.js";
 
 const ACTIONS = ["pay-bar", "prompts", "refresh", "held", "price-change", "shortage"];
@@ -31,11 +32,11 @@ export function showLoading(isLoading) {
 }
 
 /** Show the amount and the one number; all else is folded. */
-export function showQuote(quote, words) {
+export function showQuote(quote) {
   const review = byId("review");
   showLoading(false);
   const empty = { most_text: quote.most_text ?? "", wallet_note: quote.wallet_note ?? "" };
-  fillSlots(review, { ...quote, ...empty, chain_text: quote.chain, time_line: fill(words.takes, { time: quote.time_text }) });
+  fillSlots(review, { ...quote, ...empty, chain_text: quote.chain, time_line: fill(strings.takes, { time: quote.time_text }) });
   for (const line of review.querySelectorAll("[data-optional]")) toggle(line, Boolean(quote[line.dataset.optional]?.length));
   fit(byId("quote-amount"));
   fillList(slot("fees"), "fee-row", quote.fees);
@@ -85,8 +86,8 @@ export function showPaused() {
   toggle(byId("refresh"), true);
 }
 
-export function showHeld(left, words) {
-  byId("held-text").textContent = fill(words.seconds_left, { n: String(left) });
+export function showHeld(left) {
+  byId("held-text").textContent = fill(strings.seconds_left, { n: String(left) });
   byId("held-bar").value = left;
 }
 
@@ -95,12 +96,12 @@ export function hideActions() {
 }
 
 /** Let the exact amount be copied, where the browser can. */
-export function offerCopy(words) {
+export function offerCopy() {
   const button = byId("copy-exact");
   toggle(button, Boolean(navigator.clipboard));
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(button.value);
-    announce(words.copied);
+    announce(strings.copied);
   });
 }
 

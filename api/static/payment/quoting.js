@@ -1,7 +1,9 @@
 // The life of a price: asked for, held for a minute, asked for again; a higher one waits for the customer's consent.
 
+import { refusalOf } from "./api.js";
 import { announce, byId, fill, focusOn } from "./dom.js";
 import { Countdown, inSeconds } from "./countdown.js";
+import { strings } from "./language.js";
 import {
   hideActions, showChange, showChoice, showHeld, showLoading, showPaused, showPayButton, showQuote, showShortage,
 } from "./quote_view.js";
@@ -24,9 +26,8 @@ export class Quoting {
    * @param {(amount: string) => string} labelOf what the button says
    * @param {(problem: Error) => void} onProblem when no price could be had
    */
-  constructor(api, strings, labelOf, onProblem) {
+  constructor(api, labelOf, onProblem) {
     this.api = api;
-    this.strings = strings;
     this.labelOf = labelOf;
     this.onProblem = onProblem;
     byId("accept").addEventListener("click", () => this.#accept());
@@ -51,7 +52,7 @@ export class Quoting {
     return this.#choice;
   }
 
-  /** Ask for the price of another token, or take the one that is held; quietly where nobody has asked for it. */
+  /** Ask for the price of another token, or take the answer that is there already; quietly where nobody has asked for it. */
   choose(choice, { isQuiet = false, held = null } = {}) {
     this.#choice = choice;
     this.#quote = this.#agreed = null;
@@ -59,7 +60,7 @@ export class Quoting {
     showChoice(choice);
     if (!isQuiet) {
       focusOn(byId("review-title"));
-      announce(this.strings.loading_quote);
+      announce(strings.loading_quote);
     }
     return this.#ask(held);
   }
@@ -117,7 +118,7 @@ export class Quoting {
     this.#refreshes += 1;
     if (this.#refreshes <= MAX_REFRESHES) return this.#ask();
     showPaused();
-    return announce(this.strings.quote_paused);
+    return announce(strings.quote_paused);
   }
 
   async #ask(held = null) {
@@ -126,6 +127,7 @@ export class Quoting {
     this.#isHeld = false;
     this.#countdown.stop();
     try {
+      if (held?.refused) throw refusalOf(held.refused);
       const quote = held ?? await this.api.quote(this.#choice.chain_id, this.#choice.address);
       if (asked === this.#asked) this.#receive(quote);
     } catch (problem) {
@@ -149,13 +151,13 @@ export class Quoting {
 
   #tell(before, quote) {
     const words = { amount: quote.pay_text, chain: quote.chain, old: before?.pay_text, new: quote.pay_text };
-    if (!before) return fill(this.strings.quote_ready, words);
-    return fill(before.pay_text === quote.pay_text ? this.strings.quote_same : this.strings.quote_lower, words);
+    if (!before) return fill(strings.quote_ready, words);
+    return fill(before.pay_text === quote.pay_text ? strings.quote_same : strings.quote_lower, words);
   }
 
   #show(quote) {
     const hadFocus = ["refresh", "pay-button"].includes(document.activeElement?.id);
-    showQuote(quote, this.strings);
+    showQuote(quote);
     this.#offer(quote);
     if (hadFocus) byId("pay-button").focus();
     this.#run(quote);
@@ -163,9 +165,9 @@ export class Quoting {
 
   #askConsent(before, quote) {
     const hadFocus = ["refresh", "pay-button", "accept"].includes(document.activeElement?.id);
-    showQuote(quote, this.strings);
+    showQuote(quote);
     showChange(before, quote);
-    announce(fill(this.strings.quote_changed, { old: before.pay_text, new: quote.pay_text }));
+    announce(fill(strings.quote_changed, { old: before.pay_text, new: quote.pay_text }));
     if (hadFocus) byId("price-change").focus();
     this.#run(quote);
   }
@@ -173,7 +175,7 @@ export class Quoting {
   #accept() {
     this.#agreed = this.#quote;
     this.#offer(this.#quote);
-    announce(this.strings.quote_accepted);
+    announce(strings.quote_accepted);
     focusOn(byId("pay-button"));
   }
 
@@ -184,7 +186,7 @@ export class Quoting {
   }
 
   #run(quote) {
-    this.#countdown.start(quote.until, (left) => showHeld(left, this.strings), () => this.#refresh());
+    this.#countdown.start(quote.until, (left) => showHeld(left), () => this.#refresh());
   }
 }
 

@@ -1,6 +1,7 @@
 // The receipt: drawn when the server says that an order is closed, copied as plain text, printed by the browser.
 
 import { byId, fillList, toggle } from "./dom.js";
+import { strings } from "./language.js";
 import { localiseTimes } from "./pictures.js";
 
 const SAID_MS = 4_000;
@@ -9,8 +10,7 @@ export class Receipt {
   #timer = 0;
 
   /** @param {() => void} onUse the customer copies or prints, and must not be taken away meanwhile */
-  constructor(strings, onUse) {
-    this.strings = strings;
+  constructor(onUse) {
     byId("copy-receipt").addEventListener("click", () => { onUse(); this.#copy(); });
     byId("print-receipt").addEventListener("click", () => { onUse(); window.print(); });
   }
@@ -25,17 +25,25 @@ export class Receipt {
     toggle(byId("receipt-actions"), receipt !== null);
     byId("record").dataset.holds = receipt ? "receipt" : "";
     if (!receipt) return;
+    this.#prepareToPrint();
     byId("receipt-title").textContent = receipt.title;
     fillRows(byId("receipt-rows"), receipt.rows);
-    localiseTimes(document.documentElement.lang);
+    localiseTimes();
+  }
+
+  /** Fetch how it is printed, which nobody needs before. */
+  #prepareToPrint() {
+    const { print: href } = byId("record").dataset;
+    if (!href || byId("print-style")) return;
+    document.head.append(Object.assign(document.createElement("link"), { id: "print-style", rel: "stylesheet", media: "print", href }));
   }
 
   async #copy() {
-    let said = this.strings.copied;
+    let said = strings.copied;
     try {
       await navigator.clipboard.writeText(plainText());
     } catch {
-      said = this.strings.not_copied; // not allowed, or not to be had where the page is not served securely
+      said = strings.not_copied; // not allowed, or not to be had where the page is not served securely
     }
     byId("receipt-said").textContent = said;
     clearTimeout(this.#timer);

@@ -2,12 +2,12 @@
 
 import { byId, fill, toggle } from "./dom.js";
 import { Countdown, inSeconds } from "./countdown.js";
+import { strings } from "./language.js";
 
 export class Redirecting {
   #countdown = new Countdown();
 
-  constructor(strings, merchant) {
-    this.strings = strings;
+  constructor(merchant) {
     this.merchant = merchant;
     byId("stay").addEventListener("click", () => this.stay());
   }
@@ -18,7 +18,7 @@ export class Redirecting {
     this.#countdown.start(
       inSeconds(seconds),
       (left) => {
-        byId("redirect-text").textContent = fill(this.strings.redirect, { merchant: this.merchant, seconds: String(left) });
+        byId("redirect-text").textContent = fill(strings.redirect, { merchant: this.merchant, seconds: String(left) });
       },
       () => go(url),
     );

@@ -1,14 +1,14 @@
 // Test mode only: lets things go wrong on purpose.
 
 import { announce, byId, fillList, toggle } from "./dom.js";
+import { strings } from "./language.js";
 
 export class TestControls {
   #shown = "";
 
   /** @param {(state: object) => void} onDone */
-  constructor(api, strings, explain, onDone) {
+  constructor(api, explain, onDone) {
     this.api = api;
-    this.strings = strings;
     this.explain = explain;
     this.onDone = onDone;
   }
@@ -29,7 +29,7 @@ export class TestControls {
     const buttons = byId("test-grid").querySelectorAll("button");
     for (const button of buttons) button.disabled = true;
     toggle(byId("test-problem"), false);
-    announce(this.strings.simulating);
+    announce(strings.simulating);
     try {
       this.onDone(await this.api.simulate(action));
     } catch (problem) {

@@ -1,15 +1,16 @@
 // A payment from the customer's own wallet: which wallet, on which chain, what it signs, and how far that is.
 
 import { fill } from "./dom.js";
+import { strings } from "./language.js";
 
 export class WalletPayment {
   /**
    * @param {import("./connection.js").Connection} connection
-   * @param {(text: string) => void} say shows what the wallet asks, before it asks
+   * @param {(text: string, isAsked?: boolean) => void} say shows what the wallet asks, before it asks, and what is
+   *   waited for meanwhile
    */
-  constructor(api, strings, connection, say) {
+  constructor(api, connection, say) {
     this.api = api;
-    this.strings = strings;
     this.connection = connection;
     this.say = say;
   }
@@ -24,10 +25,10 @@ export class WalletPayment {
   async pay(quote, onSent) {
     const { wallet, account: payer } = await this.connection.confirm(this.say);
     const chainHex = `0x${quote.chain_id.toString(16)}`;
-    this.say(fill(this.strings.wallet_switch, { chain: quote.chain }));
-    const onUnknown = () => this.say(fill(this.strings.wallet_add, { chain: quote.chain }));
+    this.say(fill(strings.wallet_switch, { chain: quote.chain }));
+    const onUnknown = () => this.say(fill(strings.wallet_add, { chain: quote.chain }));
     await wallet.goTo(chainHex, quote.add_chain, onUnknown);
-    this.say(this.strings.wallet_prepare);
+    this.say(strings.wallet_prepare, false);
     let payment = await this.api.transactions(quote.quote_id, payer);
     const report = (hash) => {
       const explorerUrl = hash && payment.explorer_url ? fill(payment.explorer_url, { tx_hash: hash }) : null;
@@ -48,7 +49,7 @@ export class WalletPayment {
         report(hash);
         return paid();
       }
-      this.say(this.strings.wallet_mining);
+      this.say(strings.wallet_mining, false);
       await wallet.mined(hash);
       // What could not be tried out before the permission was there is tried now.
       const again = rest[0].gas === null;
@@ -57,7 +58,7 @@ export class WalletPayment {
   }
 
   async #sendAll(wallet, payer, payment, report) {
-    this.say(this.strings.wallet_confirm_all);
+    this.say(strings.wallet_confirm_all);
     const batch = await wallet.sendAll(payer, payment.chain_hex, payment.transactions);
     report(null); // on its way from here on, whatever comes back
     report(await wallet.done(batch));
@@ -65,6 +66,6 @@ export class WalletPayment {
 
   #show({ label }, number, total) {
     const words = { n: String(number), total: String(total), label };
-    this.say(total > 1 ? fill(this.strings.wallet_confirm_step, words) : this.strings.wallet_confirm);
+    this.say(total > 1 ? fill(strings.wallet_confirm_step, words) : strings.wallet_confirm);
   }
 }

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import structlog
 from PIL import Image
 from playwright.sync_api import Error, sync_playwright
@@ -16,7 +17,7 @@ from playwright.sync_api import Error, sync_playwright
 from tests.browser.axe import violations
 from tests.browser.conftest import Tab
 from tests.browser.gallery.index import write_index
-from tests.browser.gallery.looks import LOOKS, WIDE
+from tests.browser.gallery.looks import LOOKS, WIDE, Look
 from tests.browser.gallery.stage import Stage, State, open_stage
 from tests.browser.gallery.states import CATALOGUE
 from tests.browser.gallery.timing import measure_visits
@@ -24,8 +25,8 @@ from tests.browser.motion import end_motion
 from tests.support import chromium
 
 FOLDER = Path(__file__).parents[3] / "docs" / "page"
-COLOURS = 64
-"""A page has fewer, but for the edges of its letters; kept exactly, they take half of what a photograph would."""
+COMMON, RARE = 24, 64
+"""Colours of a picture that stay as they are, and others, which have to be unlike one another: an icon is small."""
 MOST_BYTES = 5_000_000
 TALLEST = 1200
 TO_TOP = "() => window.scrollTo(0, 0)"
@@ -62,7 +63,7 @@ def _picture_state(stage: Stage, state: State) -> Iterator[str]:
     """Take one state in every look, and yield what is wrong."""
     order_id = state.make(stage)
     for look in LOOKS:
-        if (state.then and not look.has_scripts) or (state.locale and "locale" in look.settings):
+        if not _is_taken(state, look):
             continue
         order_id = state.make(stage) if state.then else order_id
         print(look.name, end=" ", flush=True)
@@ -76,6 +77,11 @@ def _picture_state(stage: Stage, state: State) -> Iterator[str]:
         stage.close_tabs()
 
 
+def _is_taken(state: State, look: Look) -> bool:
+    """Say whether a state can be seen so."""
+    return not ((state.then and not look.has_scripts) or (state.locale and "locale" in look.settings))
+
+
 def _take(tab: Tab, path: Path) -> None:
     """Take the whole page, as far down as is looked at.
 
@@ -87,13 +93,22 @@ def _take(tab: Tab, path: Path) -> None:
     page.set_viewport_size({"width": width, "height": min(max(height, page.evaluate(HEIGHT)), TALLEST)})
     end_motion(page)
     with Image.open(io.BytesIO(page.screenshot())) as picture:
-        few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).convert("RGB")
+        few = _spare_colours(picture.convert("RGB"))
         few.save(path, "WEBP", lossless=True, method=4, quality=60)
+
+
+def _spare_colours(picture: Image.Image) -> Image.Image:
+    """Leave the edges of letters fewer colours, which halves the file; grounds and letters keep their own."""
+    colours = np.asarray(picture).astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
+    found, counts = np.unique(colours, return_counts=True)
+    is_common = np.isin(colours, found[np.argsort(-counts)[:COMMON]])
+    rare = picture.quantize(RARE, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).convert("RGB")
+    return Image.fromarray(np.where(is_common[..., None], np.asarray(picture), np.asarray(rare)))
 
 
 def _remove_others() -> None:
     """Remove pictures of states and looks that are no more."""
-    wanted = {f"{state.name}-{look.name}.webp" for state in CATALOGUE for look in LOOKS}
+    wanted = {f"{state.name}-{look.name}.webp" for state in CATALOGUE for look in LOOKS if _is_taken(state, look)}
     for path in FOLDER.glob("*.webp"):
         if path.name not in wanted:
             path.unlink()

@@ -124,6 +124,8 @@ class State:
         the customer does something then.
     then : callable, optional
         What the customer does on the page; once for each look that has scripts. It must work in every language.
+    awaits : str
+        What scripts bring by themselves.
     on_chain : bool
         Whether the order is paid on the local chain.
     wallet : str
@@ -142,6 +144,7 @@ class State:
     title: str
     make: Callable[[Stage], str]
     then: Callable[[Page], None] | None = None
+    awaits: str = "body"
     on_chain: bool = False
     wallet: str = ""
     holds: str = ""
@@ -160,6 +163,7 @@ class State:
         page = tab.visit(order_id)
         if self.has_scripts and settings.get("java_script_enabled", True):
             page.wait_for_function(INTERACTIVE)
+            expect(page.locator(self.awaits)).to_be_visible()
             if self.then:
                 self.then(page)
             page.wait_for_function(SETTLED)
@@ -177,15 +181,6 @@ def state(title: str, **how: Any) -> Callable[[Callable[[Stage], str]], Callable
         return make
 
     return add
-
-
-def see(selector: str) -> Callable[[Page], None]:
-    """Return how a customer waits for something."""
-
-    def act(page: Page) -> None:
-        expect(page.locator(selector)).to_be_visible()
-
-    return act
 
 
 def choose(symbol: str) -> Callable[[Page], None]:
@@ -213,11 +208,21 @@ def pay_with(symbol: str, until: str) -> Callable[[Page], None]:
     return act
 
 
-def click(*selectors: str) -> Callable[[Page], None]:
-    """Return how a customer clicks one thing after the other."""
+def click(selector: str, until: str = "body") -> Callable[[Page], None]:
+    """Return how a customer clicks something, and what is seen then."""
 
     def act(page: Page) -> None:
-        for selector in selectors:
+        page.locator(selector).click()
+        expect(page.locator(until)).to_be_visible()
+
+    return act
+
+
+def unfold(selector: str) -> Callable[[Page], None]:
+    """Return how a customer unfolds something, where it is folded."""
+
+    def act(page: Page) -> None:
+        if page.locator(selector).is_visible():
             page.locator(selector).click()
 
     return act

@@ -13,7 +13,7 @@ from api.domain.simulation import Action
 from api.services.orders.commands import cancel, refund
 from api.services.orders.refunds import RefundRequest
 from tests.browser.gallery.logo import draw_logo
-from tests.browser.gallery.stage import CATALOGUE, Stage, choose, click, pay_with, see, state
+from tests.browser.gallery.stage import CATALOGUE, Stage, choose, click, pay_with, state, unfold
 
 __all__ = ["CATALOGUE"]
 
@@ -30,14 +30,16 @@ PRICED = (
 )
 HUGE = {"currency": "USDC", "amount": 2**256 - 1, "decimals": 36}
 SEND = "eth_sendTransaction"
+ASKED = "#wallet-progress >> text=/^\\D*1.*2/"
+"""The first of two questions, in every language."""
 
 
-@state("Open: the best way to pay is chosen", then=see("#pay-button"))
+@state("Open: the best way to pay is chosen", awaits="#pay-button")
 def opened(stage: Stage) -> str:
     return stage.order()
 
 
-@state("Open: all ways to pay", then=click("#change"))
+@state("Open: all ways to pay", then=click("#change", until="#networks"))
 def listed(stage: Stage) -> str:
     return stage.order()
 
@@ -67,7 +69,7 @@ def wallet_quoted(stage: Stage) -> str:
     return stage.chain_order()
 
 
-@state("The wallet asks", on_chain=True, wallet="Rabby", holds=SEND, then=pay_with("WETH", "#in-flight"))
+@state("The wallet asks", on_chain=True, wallet="Rabby", holds=SEND, then=pay_with("WETH", ASKED))
 def wallet_asks(stage: Stage) -> str:
     return stage.chain_order()
 
@@ -177,7 +179,7 @@ def not_payable(stage: Stage) -> str:
     return stage.simulated.order_without_account()
 
 
-@state("In the merchant's own look", then=see("#pay-button"))
+@state("In the merchant's own look", awaits="#pay-button")
 def branded(stage: Stage) -> str:
     order_id = stage.order(line_items=PRICED)
     texts = {"display_name": "Kyoto Tea House", "accent_color": "#0a7d5a", "support": "help@tea.example"}
@@ -185,7 +187,7 @@ def branded(stage: Stage) -> str:
     return order_id
 
 
-@state("In German", locale="de-DE", then=click("#change"))
+@state("In German", locale="de-DE", then=click("#change", until="#networks"))
 def german(stage: Stage) -> str:
     return stage.order()
 
@@ -195,12 +197,12 @@ def spanish(stage: Stage) -> str:
     return stage.order_after(Action.PAY, looks=4, seconds=10)
 
 
-@state("In Chinese", locale="zh-CN", then=see("#pay-button"))
+@state("In Chinese", locale="zh-CN", awaits="#pay-button")
 def chinese(stage: Stage) -> str:
     return stage.order()
 
 
-@state("Long texts of a merchant", then=click(".details-toggle >> visible=true"))
+@state("Long texts of a merchant", then=unfold(".details-toggle"))
 def long_texts(stage: Stage) -> str:
     return stage.order(line_items=(LONG, *PRICED))
 

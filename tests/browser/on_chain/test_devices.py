@@ -215,3 +215,5 @@ def test_while_a_wallet_asks_nobody_is_sent_elsewhere(tab: Tab, wallet: TestWall
     pay_button(page).click()
     expect(page.get_by_role("heading", name="Your wallet is asking you")).to_be_visible()
     assert page.locator("#devices").evaluate("(box) => box.inert")
+    # Afterwards the chain is put back, and a payment that is still being tried out would be refused.
+    expect(page.locator("#wallet-progress")).to_contain_text("Confirm the payment in your wallet")

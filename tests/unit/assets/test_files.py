@@ -59,13 +59,21 @@ def test_what_is_written_wrongly_is_refused(folder: Path) -> None:
 
 def test_the_page_has_one_script_with_all_modules_and_one_sheet() -> None:
     served = load_assets().by_name
-    words = {f"payment/words-{language}.js" for language in LANGUAGES}
-    assert {name for name in served if name.endswith((".js", ".css"))} == words | {
+    scripts = {f"payment/main-{language}.js" for language in LANGUAGES}
+    assert {name for name in served if name.endswith((".js", ".css"))} == scripts | {
         "docs/start.js",
-        "payment/main.js",
         "payment/noscript.css",
         "payment/page.css",
+        "payment/print.css",
     }
     page = FOLDER / "payment"
     imported = {other for path in page.glob("*.css") for other in list_imports(path)}
-    assert imported | {page / "page.css", page / "noscript.css"} == set(page.glob("*.css"))
+    assert imported | {page / f"{name}.css" for name in ("page", "print", "noscript")} == set(page.glob("*.css"))
+
+
+def test_a_script_has_the_texts_of_its_language_and_the_same_code() -> None:
+    texts = {language: load_assets().get_named(f"payment/main-{language}.js").text for language in LANGUAGES}
+    words = {language: text.partition(";(()=>")[0] for language, text in texts.items()}
+    assert "Price refreshed" in words["en"]
+    assert "Price refreshed" not in texts["de"]
+    assert len({text.removeprefix(words[language]) for language, text in texts.items()}) == 1

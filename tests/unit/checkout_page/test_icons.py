@@ -9,12 +9,21 @@ from xml.etree import ElementTree
 import pytest
 
 from api.checkout_page.devices import list_wallet_links
-from api.checkout_page.look.avatars import HUES, MORE, SPRITES, dress_chain, dress_token, dress_wallet, list_icons
+from api.checkout_page.look.avatars import (
+    HUES,
+    MORE,
+    SPRITES,
+    WALLET,
+    dress_chain,
+    dress_token,
+    dress_wallet,
+    list_icons,
+)
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 
 SVG = "{http://www.w3.org/2000/svg}"
-MAX_COMPRESSED = (2_800, 3_100)
+MAX_COMPRESSED = (2_300, 3_100, 900)
 EXPECTED = {
     "ETH",
     "WETH",
@@ -71,17 +80,22 @@ def test_an_unknown_chain_or_wallet_has_a_letter() -> None:
 def test_the_sprites_are_small_and_hold_shapes_only() -> None:
     texts = [sprite.read_bytes() for sprite in SPRITES]
     assert all(len(gzip.compress(text, 9)) < most for text, most in zip(texts, MAX_COMPRESSED, strict=True))
-    first, more = (list(ElementTree.fromstring(text)) for text in texts)
+    first, more, wallets = (list(ElementTree.fromstring(text)) for text in texts)
     assert [each.attrib["id"].startswith(MORE) for each in (*first, *more)] == [False] * len(first) + [True] * len(more)
     symbols = first + more
     assert {each.tag for each in symbols} == {f"{SVG}symbol"}
-    shapes = [shape for symbol in symbols for shape in symbol]
+    views, drawings = wallets[::2], wallets[1::2]
+    assert [(view.tag, drawing.tag) for view, drawing in zip(views, drawings, strict=True)] == [
+        (f"{SVG}view", f"{SVG}g")
+    ] * len(views)
+    shapes = [shape for symbol in (*symbols, *drawings) for shape in symbol]
     assert {shape.tag for shape in shapes} <= {f"{SVG}path", f"{SVG}circle"}
     assert {name for shape in shapes for name in shape.attrib} <= {"d", "fill", "fill-rule", "cx", "cy", "r"}
-    names = [symbol.attrib["id"] for symbol in symbols]
+    names = [each.attrib["id"] for each in (*symbols, *views)]
     assert len(names) == len(set(names)) == len(list_icons())
     listed = {info.symbol.lower() for info in token_registry.tokens()}
-    kinds = re.compile("chain-|wallet-")
+    assert all(view.attrib["id"].startswith(WALLET) for view in views)
+    kinds = re.compile(f"chain-|{WALLET}")
     assert {name.removeprefix(MORE) for name in names if not kinds.match(name)} <= listed
 
 
