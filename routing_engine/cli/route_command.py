@@ -74,6 +74,7 @@ class Options:
     pareto: bool
     explain: bool
     archive: Path | None
+    plot: Path | None
     show_all: bool
     output_format: str
 
@@ -92,6 +93,7 @@ class Options:
 @click.option(
     "--archive", type=click.Path(path_type=Path), help="Keep request, market and answer in a file for `replay`."
 )
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the best route into a file: .svg, .png or .pdf.")
 @click.option("--all", "show_all", is_flag=True, help="Show every step, not only the 20 largest (table only).")
 @click.option("--format", "output_format", type=click.Choice([TABLE, JSON, CSV]), default=TABLE, show_default=True)
 def route(**values: Any) -> None:
@@ -119,6 +121,8 @@ def _route(options: Options) -> None:
         best = result.best()
     except Unroutable as error:
         raise NothingFound(error, as_json=options.output_format == JSON, unavailable=result.unavailable) from error
+    if options.plot:
+        _draw(best, options.plot)
     for message in (*_gas_notes(best, {**market.gas_prices, **(request.gas_prices or {})}), *_time_notes(best)):
         note(message)
     _write(options, result, market, (finished - loaded) * 1e3, (loaded - started) * 1e3)
@@ -130,6 +134,31 @@ def _archive(path: Path, is_pareto: bool, result: RouteResult, market: Snapshot)
     from routing_engine.archive.archive import PARETO, ROUTES, Archive
 
     Archive.of(result, market, search=PARETO if is_pareto else ROUTES).save(path)
+
+
+def _draw(route: Route, path: Path) -> None:
+    """Draw a route into a file; the kind of picture is that of the file's name.
+
+    Raises
+    ------
+    InvalidRequest
+        If matplotlib is not installed, or the file can't be written.
+    """
+    try:
+        import matplotlib as mpl
+
+        mpl.use("agg")
+        from routing_engine.pictures.flow import draw_route
+    except ModuleNotFoundError as error:
+        message = f"needs {error.name}; run: pip install {error.name}, or install the extra 'quant'"
+        raise InvalidRequest("--plot", message) from error
+    figure = draw_route(route).get_figure(root=True)
+    try:
+        if figure:
+            figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise InvalidRequest("--plot", f"{path} can't be written: {error}") from error
+    note(f"drew the route into {path}")
 
 
 def _request(options: Options, market: Snapshot) -> RouteRequest:
