@@ -16,8 +16,10 @@ def simulate(page: Page, title: str) -> None:
     """Use the panel of the test mode."""
     if page.locator("#test-controls").get_attribute("open") is None:
         page.get_by_text("Test controls").click()
+    button = page.get_by_role("button", name=re.compile(f"^{title} "))
+    expect(button).to_be_enabled()  # not while what was pressed before is under way
     with page.expect_response("**/simulate"):
-        page.get_by_role("button", name=re.compile(f"^{title} ")).press("Enter")
+        button.press("Enter")
 
 
 def expect_heading(page: Page, text: str) -> None:

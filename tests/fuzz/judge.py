@@ -50,6 +50,8 @@ class Judge:
     findings: dict[str, str] = field(default_factory=dict)
     times: list[Timed] = field(default_factory=list)
     readers: defaultdict[str, set[Owner]] = field(default_factory=lambda: defaultdict(set))
+    invented: set[str] = field(default_factory=set)
+    """Ids that a request named before any answer did: they may come back, as metadata do, and tell nothing."""
 
     @property
     def cases(self) -> int:
@@ -99,6 +101,7 @@ class Judge:
         """No answer has what is another's; what the request named itself may come back in a refusal."""
         text = answer.text
         asked = {match[0] for match in ID.finditer(answer.sent.text)}
+        self.invented |= asked - self.readers.keys()
         if answer.sent.target.startswith("/payment/"):
             if strange := {match[0] for match in ID.finditer(text) if match[1] in NOT_ON_PAGES} - asked:
                 self.note(f"{operation}: a page names {strange}", answer)
@@ -125,7 +128,8 @@ class Judge:
         return [
             f"{known} of {owners.get(known, 'unknown')} was read by {sorted(readers)}"
             for known, readers in self.readers.items()
-            if len(readers) > 1 or (known in owners and owners[known] not in readers)
+            if (len(readers) > 1 and known not in self.invented - owners.keys())
+            or (known in owners and owners[known] not in readers)
         ]
 
     def _name(self, sent: Request) -> str:
