@@ -15,6 +15,7 @@ from routing_engine.market import UNLIMITED
 from routing_engine.model import Token
 from routing_engine.request import RouteRequest
 from routing_engine.resolution import resolve
+from routing_engine.result import Status
 from routing_engine.route import Route
 from routing_engine.router import Router
 from routing_engine.values import seal
@@ -87,12 +88,14 @@ def measure_depth(
     Raises
     ------
     InvalidRequest
-        If a level is not above 0 and below 10,000, or a token or an option is none.
+        If a level is not above 0 and below 10,000, or a token or an option is none, or is the amount or the side.
     NoRoute, InsufficientLiquidity
         If nothing can be traded at all.
     """
-    if not levels_bps or not all(0 < level < BPS for level in levels_bps):
+    if not len(levels_bps) or not all(0 < level < BPS for level in levels_bps):
         raise InvalidRequest("levels_bps", f"must be above 0 and below {BPS:,}, not {levels_bps!r}")
+    for name in {"amount", "side"} & options.keys():
+        raise InvalidRequest(name, "is not for the caller to choose: amounts are sold, and which is what is looked for")
     request = RouteRequest(token_in=token_in, token_out=token_out, amount=1, **{"certify": False, **options})
     tried = _try_sizes(router, request, max(levels_bps))
     best = max(route.price for _, route in tried)
@@ -114,15 +117,16 @@ def _try_sizes(router: Router, request: RouteRequest, level: float) -> list[tupl
     tried: list[tuple[int, Route]] = []
     while amount <= UNLIMITED:
         result = router.find_routes(replace(request, amount=amount))
-        if not result.routes:
-            if not tried:
-                result.best()
+        if result.routes:
+            tried.append((amount, result.best()))
+            best = max(route.price for _, route in tried)
+            if tried[-1][1].price < best * (1 - level / BPS):
+                break
+        elif tried or result.status is Status.NO_ROUTE:
             break
-        tried.append((amount, result.best()))
-        best = max(route.price for _, route in tried)
-        if tried[-1][1].price < best * (1 - level / BPS):
-            break
-        amount *= GROWTH
+        amount *= GROWTH  # also where markets refuse an amount because it is too small
+    if not tried:
+        result.best()
     return tried
 
 
@@ -131,7 +135,7 @@ def _refine(
 ) -> Route:
     """Return the route of the largest amount whose price is not below `least`, from a size that has one to the next."""
     low, found = tried[place]
-    high = tried[place + 1][0] if place + 1 < len(tried) else low * GROWTH
+    high = tried[place + 1][0] if place + 1 < len(tried) else min(low * GROWTH, UNLIMITED)
     for _ in range(STEPS):
         middle = (low + high) // 2
         if middle in (low, high):

@@ -91,8 +91,14 @@ def test_depth_ends_where_liquidity_does() -> None:
     least = BridgeLane(
         id="lane", protocol="across", token_in=ONE, token_out=FAR_ONE, fill_time_s=60, gas=1, min_amount_in=10**30
     )
+    (level,) = measure_depth(Router(Snapshot([least])), ONE, FAR_ONE, levels_bps=[5]).levels
+    assert level[1].amount_in > 10**30, "amounts below the lane's least are no end"
+    none = replace(least, max_amount_in=10**30 - 1)
     with pytest.raises(InsufficientLiquidity):
-        measure_depth(Router(Snapshot([least])), ONE, FAR_ONE)
+        measure_depth(Router(Snapshot([none])), ONE, FAR_ONE)
+    for option in ({"side": "exact_out"}, {"amount": 5}):
+        with pytest.raises(InvalidRequest, match=next(iter(option))):
+            measure_depth(Router(Snapshot([lane])), ONE, FAR_ONE, **option)
 
 
 def test_a_route_decays_with_its_markets() -> None:
