@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 DATA_DIR ?= .data
 
+BOUNDS_CHECKED := tests/unit/engine tests/differential tests/quality tests/properties tests/golden
+
 # Where byte code may not be written, each process compiles every module anew: tests start dozens.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: serve test coverage soak lint bench clean clients constraints docs icons page
+.PHONY: serve test coverage soak bounds lint bench clean clients constraints docs icons page
 
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
@@ -33,6 +35,11 @@ soak: $(VENV)/.test-ready
 	ATTACKS=$(or $(ATTACKS),20000) $(BIN)/pytest -p no:xdist --timeout 7200 tests/differential/test_attacks.py
 	FUZZ_CASES=$(or $(FUZZ_CASES),50000) FUZZ_LIMIT_S=1 CHAOS_SEED=$(or $(SEED),7) \
 	  $(BIN)/pytest -p no:xdist -s tests/fuzz
+
+# Everything that runs kernels, with kernels that look at every index; they are kept apart, and take minutes to compile.
+bounds: $(VENV)/.test-ready
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/build/bounds-checked" \
+	  $(BIN)/pytest -p no:xdist --timeout 7200 $(BOUNDS_CHECKED)
 
 # Every state of the checkout page in every look, into docs/page; STATES="paid expired" takes those only.
 page: $(VENV)/.test-ready

@@ -1,31 +1,54 @@
-"""Time that one call may take, by a clock that its caller gives."""
+"""Time and work that one call may take: time by a clock that its caller gives, work by what kernels count."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 Clock = Callable[[], float]
 """Seconds that only grow."""
 
+STEPS = 50_000
+"""Steps of a unit of work, about a millisecond; `routing_engine.kernels.work` says what counts for how many."""
+
+QUOTE = 1_000
+"""Steps that the exact quote of one market counts for."""
+
+UNLIMITED_WORK = 2**62
+"""More steps than anything takes."""
+
 
 class Budget:
-    """A length of time that begins now.
+    """A length of time that begins now, and an amount of work.
 
     Parameters
     ----------
     clock : Clock
-        What time it is.
-    limit_ms : float
+        What time it is; never asked without a limit of time.
+    limit_ms : float, optional
         How long it lasts.
+    work_limit : int, optional
+        Units of work that may be done.
     """
 
-    def __init__(self, clock: Clock, limit_ms: float) -> None:
+    def __init__(self, clock: Clock, limit_ms: float | None, work_limit: int | None = None) -> None:
         self._clock = clock
-        self._end = clock() + limit_ms / 1e3
-        self.was_spent = False
-        """Whether somebody asked for time when there was none left."""
+        self._end = None if limit_ms is None else clock() + limit_ms / 1e3
+        self.work = np.array([UNLIMITED_WORK if work_limit is None else work_limit * STEPS], np.int64)
+        """Steps of work that are left; kernels take off what they do, and end where none are left."""
+        self._was_late = False
 
     def is_spent(self) -> bool:
-        """Tell whether the time is over; whoever asks stops then, and the answer is marked as cut short."""
-        self.was_spent = self.was_spent or self._clock() >= self._end
+        """Tell whether time or work is over; whoever asks stops then, and the answer is marked as cut short."""
+        self._was_late = self._was_late or (self._end is not None and self._clock() >= self._end)
         return self.was_spent
+
+    @property
+    def was_spent(self) -> bool:
+        """Whether all work is done that may be, or somebody asked for time when there was none left."""
+        return self._was_late or bool(self.work[0] <= 0)
+
+    def spend(self, steps: int) -> None:
+        """Count work that is done outside of kernels."""
+        self.work[0] -= steps

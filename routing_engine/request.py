@@ -12,7 +12,15 @@ from routing_engine.errors import (
 )
 from routing_engine.model import Token
 from routing_engine.objective import OBJECTIVES, Objective, OrderName
-from routing_engine.request_fields import READERS, FieldReader, RequestOptions, name_options, read_count, show
+from routing_engine.request_fields import (
+    READERS,
+    FieldReader,
+    RequestOptions,
+    name_options,
+    read_count,
+    read_optional_count,
+    show,
+)
 from routing_engine.route import Side, SideName
 from routing_engine.values import seal
 
@@ -21,14 +29,15 @@ MAX_HOPS, DEFAULT_MAX_HOPS, USUAL_HOPS = 6, 5, 4
 MAX_SPLITS = 100
 MAX_ALTERNATIVES = 5
 DEFAULT_BUDGET_MS = 30_000
-MAX_BUDGET_MS = 600_000
+MAX_BUDGET_MS, MAX_WORK = 600_000, 1_000_000
 
 _READERS: Mapping[str, FieldReader] = {
     **READERS,
     "max_hops": partial(read_count, low=1, high=MAX_HOPS),
     "max_splits": partial(read_count, low=1, high=MAX_SPLITS),
     "alternatives": partial(read_count, low=0, high=MAX_ALTERNATIVES),
-    "time_budget_ms": partial(read_count, low=1, high=MAX_BUDGET_MS),
+    "time_budget_ms": partial(read_optional_count, low=1, high=MAX_BUDGET_MS),
+    "work_budget": partial(read_optional_count, low=1, high=MAX_WORK),
 }
 
 
@@ -69,9 +78,13 @@ class RouteRequest:
         Never use these; kept as a frozenset.
     gas_prices : mapping of int to int, optional
         Wei per gas unit by chain id; overrides the snapshot's.
-    time_budget_ms : int
+    time_budget_ms : int, optional
         When it is spent, the best that was found until then is the answer; 1 to 600,000. No search is cut short: the
-        time is looked at between searches, of which one takes up to seconds where an amount fills markets.
+        time is looked at between searches, of which one takes up to seconds where an amount fills markets. With None no
+        clock is read.
+    work_budget : int, optional
+        The same, counted in what searches do instead of time, and looked at inside them too: the answer is the same on
+        every machine. A unit is about a millisecond of one core, 1 to 1,000,000. No limit by default.
     certify : bool
         Whether to prove how far the answer can be from the best. That takes two thirds of the time of a single path.
 
@@ -94,7 +107,8 @@ class RouteRequest:
     allow_protocols: frozenset[str] | None = None
     deny_protocols: frozenset[str] = frozenset()
     gas_prices: Mapping[int, int] | None = None
-    time_budget_ms: int = DEFAULT_BUDGET_MS
+    time_budget_ms: int | None = DEFAULT_BUDGET_MS
+    work_budget: int | None = None
     certify: bool = True
 
     if TYPE_CHECKING:

@@ -41,7 +41,8 @@ class RequestOptions(TypedDict, total=False):
     allow_protocols: Collection[str] | None
     deny_protocols: Collection[str]
     gas_prices: Mapping[int, int] | None
-    time_budget_ms: int
+    time_budget_ms: int | None
+    work_budget: int | None
     certify: bool
 
 
@@ -159,6 +160,11 @@ def read_count(field: str, value: object, low: int, high: int) -> int:
     if count is None or not low <= count <= high:
         raise InvalidRequest(field, f"must be an int from {low} to {high}, not {show(value)}")
     return count
+
+
+def read_optional_count(field: str, value: object, low: int, high: int) -> int | None:
+    """Return an integer within bounds, both included, if there is one."""
+    return None if value is None else read_count(field, value, low, high)
 
 
 READERS: Mapping[str, FieldReader] = {

@@ -61,7 +61,8 @@ class RouteResult(Table):
     refused : tuple of Route
         When all that was found has too high a price impact: these routes, best first.
     is_complete : bool
-        Whether the search ended by itself, and not with its budget of time.
+        Whether the search ended by itself, and not with its budget of time or work. Amounts are exact either way; where
+        it did not, a better route may have been left out.
     certificates : tuple of Certificate
         How far net amounts can be from the best there is, in the order of the routes: of a Pareto set each route's,
         else the best one's; none in what a stream gives first, or where the request wants none.

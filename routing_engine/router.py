@@ -191,7 +191,7 @@ class Router:
 
     def _start_query(self, request: RouteRequest) -> Query:
         request = resolve(request, self.snapshot, self.graph)
-        budget = Budget(self.clock, request.time_budget_ms)
+        budget = Budget(self.clock, request.time_budget_ms, request.work_budget)
         return Query(self._search, request, self._value_gas(request), budget)
 
     def _value_gas(self, request: RouteRequest) -> Valuation:

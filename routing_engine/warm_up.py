@@ -72,16 +72,17 @@ def _compile_judge_and_small_kernels(is_judge_ready: Any) -> None:
     graph = Router(build_tiny_market()).graph
     search, problem = Search(graph), _pose_problem(graph)
     state, workspace = search.get_memory()
-    merged = MergedPaths(problem.graph, create_network(1, MAX_HOPS), 0, 0)
+    merged = MergedPaths(problem.graph, create_network(1, MAX_HOPS, problem.work), 0, 0)
     compile_for(judge, problem, state, workspace, merged, 0.0, 0, False)
     is_judge_ready.set()
     first, second = graph.tokens[:2]
     request = RouteRequest(token_in=first, token_out=second, amount=10**7)
-    search.find_candidates(request, problem.gas, graph.every_market, MAX_HOPS)
+    search.find_candidates(request, problem.gas, graph.every_market, MAX_HOPS, problem.work)
     paths = _begin_paths(graph)
     compile_for(fill_limits, problem, state, workspace.scratch.is_adjacent, False)
     compile_for(clear_limits, state, 0)
-    compile_for(reallocate, paths, 1, 1.0, problem.graph, np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES))
+    edges, flows = np.zeros(MAX_EDGES, np.int64), np.zeros(MAX_EDGES)
+    compile_for(reallocate, paths, 1, 1.0, problem.graph, problem.work, edges, flows)
     compile_for(append_open_paths, paths, 1, problem, state, workspace.scratch)
 
 
@@ -89,7 +90,7 @@ def _compile_division(helper: Any, is_judge_ready: Any) -> None:
     """Compile the division of an amount, the judge last: once it is ready, or its process has ended without it."""
     graph = Router(build_tiny_market()).graph
     problem, (state, workspace) = _pose_problem(graph), Search(graph).get_memory()
-    paths, network = _begin_paths(graph), create_network(1, MAX_HOPS)
+    paths, network = _begin_paths(graph), create_network(1, MAX_HOPS, problem.work)
     merged = MergedPaths(problem.graph, network, 0, 0)
     columns = Columns(np.full((MAX_HOPS * LABELS, MAX_HOPS), -1, np.int32), np.zeros(MAX_HOPS * LABELS))
     compile_for(optimise, paths, 1, problem, network, 0.0)
@@ -108,7 +109,7 @@ def _begin_paths(graph: Graph) -> Paths:
 def _pose_problem(graph: Graph) -> SplitProblem:
     return SplitProblem(
         graph=graph.arrays, allowed=graph.every_market, wraps=graph.wraps, gas=np.zeros(1), units=graph.units, start=0,
-        end=1, max_hops=MAX_HOPS, amount=1e7, least_price=0.0,
+        end=1, max_hops=MAX_HOPS, amount=1e7, least_price=0.0, work=np.zeros(1, np.int64),
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support import bounds_checked
 from tests.support.databases import databases, make_database_url, postgres_server, sqlite_folder
 from tests.support.logs import log_plainly
 
@@ -26,6 +27,12 @@ RECURSION_LIMIT = sys.getrecursionlimit()
 os.environ.setdefault("ROUTING_ENGINE_QUIET", "1")
 
 SHARED_DATA = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[2] / "shared"))
+
+
+def pytest_sessionstart() -> None:
+    """Take no kernels that don't look at their indices for such that do."""
+    if os.environ.get(bounds_checked.FLAG):
+        bounds_checked.require_checked_kernels()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

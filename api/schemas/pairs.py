@@ -10,7 +10,7 @@ from marshmallow import ValidationError, post_load, validates_schema
 from api.context import get_resources
 from api.schemas.base import BaseSchema
 from api.services.market.market import MarketService
-from api.services.routing.query import RouteQuery, choose_slippage_bps
+from api.services.routing.query import ANSWER_WORK, RouteQuery, choose_slippage_bps
 from routing_engine import RouteRequest, Side
 
 DEFAULT_SPLITS = 5
@@ -56,6 +56,8 @@ class PairSchema(BaseSchema):
             allow_protocols=data.get("allow_protocols"),
             deny_protocols=data.get("deny_protocols", frozenset()),
             max_splits=data.get("max_splits", DEFAULT_SPLITS),
+            time_budget_ms=None,
+            work_budget=ANSWER_WORK,
             **options,
         )
         return RouteQuery(

@@ -112,6 +112,13 @@ class QuoteSchema(AnswerSchema):
     )
     quoteId = Text("Id of the quote", example="qt_01kx3v8m2qk8w4m9n5t7b2c6d1f0g3h8j4")
     expiresAt = Moment("Until when it holds: 60 s after the answer")
+    incompleteReason = fields.String(
+        metadata={
+            "description": "Why the search ended before it had looked at all that may be better, as for an amount far "
+            "beyond what markets hold; empty where it ended by itself. Amounts are exact either way.",
+            "example": "",
+        }
+    )
 
 
 class QuoteArchiveSchema(AnswerSchema):

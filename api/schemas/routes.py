@@ -106,6 +106,13 @@ class RouteSchema(AlternativeSchema):
     alternatives = fields.List(
         fields.Nested(AlternativeSchema), metadata={"description": "Further routes; only where they were asked for"}
     )
+    incompleteReason = fields.String(
+        metadata={
+            "description": "Why the search ended before it had looked at all that may be better, as for an amount far "
+            "beyond what markets hold; empty where it ended by itself. Amounts are exact either way.",
+            "example": "",
+        }
+    )
     tokens = fields.Dict(
         keys=fields.String(),
         values=fields.Nested(TokenSchema),

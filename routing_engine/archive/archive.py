@@ -126,7 +126,7 @@ class Replay:
         """Return what may explain a difference; empty where nothing does."""
         if self.archive.engine != __version__:
             return f"routing-engine {self.archive.engine} answered, and this is {__version__}"
-        if self.archive.answer.get("is_complete") is False:
+        if self.archive.answer.get("is_complete") is False and self.archive.request.time_budget_ms is not None:
             return "the first search ended with its budget of time, and so depends on the machine's speed"
         return ""
 

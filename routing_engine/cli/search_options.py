@@ -42,6 +42,7 @@ _OPTIONS = (
     click.option("--value-of-time", type=float, metavar="BPS", help="Worth of waiting an hour, in bps of the amount."),
     click.option("--max-price-impact-bps", type=float, metavar="BPS", help="Leave out routes that lose more to size."),
     click.option("--time-budget-ms", type=int, metavar="MS", help="Longest search.  [default: 30000]"),
+    click.option("--work-budget", type=int, metavar="N", help="Most work; N is about milliseconds, but counted."),
     click.option("--allow", multiple=True, metavar="P", help="Use only this protocol; may be repeated."),
     click.option("--deny", multiple=True, metavar="P", help="Never use this protocol; may be repeated."),
 )
@@ -58,6 +59,7 @@ class SearchOptions:
     value_of_time: float | None
     max_price_impact_bps: float | None
     time_budget_ms: int | None
+    work_budget: int | None
     allow: tuple[str, ...]
     deny: tuple[str, ...]
 
@@ -84,6 +86,7 @@ class SearchOptions:
             "order": self.order,
             "max_hops": self.max_hops,
             "max_splits": self.max_splits,
+            "work_budget": self.work_budget,
             "value_of_time": self.value_of_time,
             "max_price_impact_bps": self.max_price_impact_bps,
             "allow_protocols": frozenset(self.allow) or None,

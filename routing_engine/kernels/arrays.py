@@ -84,7 +84,8 @@ class PathProblem(NamedTuple):
 
     `onward` are the edges in the search's direction, `backward` those in the other: forward and reverse for exact-in,
     swapped for exact-out. `start` and `end` are source and target for exact-in, target and source for exact-out.
-    `amount` is in smallest units at `start`; `direction` is `FORWARD` or `REVERSE`.
+    `amount` is in smallest units at `start`; `direction` is `FORWARD` or `REVERSE`. `work` is the steps that are left:
+    see `routing_engine.kernels.work`.
     """
 
     onward: Adjacency
@@ -97,6 +98,7 @@ class PathProblem(NamedTuple):
     amount: float
     direction: int
     max_hops: int
+    work: npt.NDArray[np.int64]
 
 
 class SplitProblem(NamedTuple):
@@ -105,7 +107,7 @@ class SplitProblem(NamedTuple):
     `allowed` are the markets that may be used, `wraps` those that change a native coin for its wrapped token. `gas` is
     the value of a gas unit by chain, in units of the target. `units` is the number of each token's smallest units that
     the root's smallest unit is worth, 0 where unknown. The whole `amount` is at `start`. In bounds, what a route leaves
-    of it is worth `least_price` a unit: 0 where nothing may be left.
+    of it is worth `least_price` a unit: 0 where nothing may be left. `work` is the steps that are left.
     """
 
     graph: GraphArrays
@@ -118,6 +120,7 @@ class SplitProblem(NamedTuple):
     max_hops: int
     amount: float
     least_price: float
+    work: npt.NDArray[np.int64]
 
 
 class Scratch(NamedTuple):

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.curves.kernels import edge_curve
+from routing_engine.deadline import QUOTE
 from routing_engine.errors import QuoteRefused
 from routing_engine.jit.direct_call import Compiled
 from routing_engine.route import Side
@@ -56,6 +57,7 @@ def _find_most(query: Query, single: Single, part: int) -> tuple[int, list[str]]
     """Return the most that the path of `part` takes, as far as it matters, and the market that declines more."""
     most, full, low, high = part, list[str](), part, query.request.amount
     for _ in range(BISECTIONS):
+        query.budget.spend(QUOTE * len(single.edges))
         trial = (low + high + 1) // 2
         try:
             _find_input(query, single.edges, trial)

@@ -81,6 +81,7 @@ class Search:
         gas_cost: npt.NDArray[np.float64],
         allowed: npt.NDArray[np.bool_],
         max_hops: int,
+        work: npt.NDArray[np.int64],
     ) -> list[Candidate]:
         """Return a few paths for each number of hops, best first.
 
@@ -94,6 +95,8 @@ class Search:
             Markets that may be used.
         max_hops : int
             At most the request's.
+        work : int64 array, shape (1,)
+            Of a `Budget`, from which the search takes what it does.
         """
         graph, objective = self.graph, request.objective
         source, target = graph.index[request.token_in], graph.index[request.token_out]
@@ -105,7 +108,7 @@ class Search:
             ways, ends, direction = (graph.forward, graph.reverse), (source, target), FORWARD
         else:
             ways, ends, direction = (graph.reverse, graph.forward), (target, source), REVERSE
-        problem = PathProblem(*ways, graph.pieces, allowed, weights, *ends, amount, direction, max_hops)
+        problem = PathProblem(*ways, graph.pieces, allowed, weights, *ends, amount, direction, max_hops, work)
         total = _find_best_paths(problem, scratch, found, scores)
         return [*zip(scores[:total].tolist(), found[:total].tolist(), strict=True)]
 

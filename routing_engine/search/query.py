@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from routing_engine.certificate import Certificate
-from routing_engine.deadline import Budget
+from routing_engine.deadline import QUOTE, Budget
 from routing_engine.errors import QuoteRefused
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.graph.graph import Graph
@@ -93,8 +93,10 @@ class Query:
             return None
         for _ in range(REPEATS):
             refused: dict[str, QuoteRefused] = {}
-            candidates = self._search.find_candidates(request, self._valuation.gas_cost, allowed, max_hops)
+            gas_cost, work = self._valuation.gas_cost, self.budget.work
+            candidates = self._search.find_candidates(request, gas_cost, allowed, max_hops, work)
             replayed = replay_best(self.graph, candidates, request, refused)
+            self.budget.spend(QUOTE * max_hops * (len(replayed) + len(refused)))
             if replayed:
                 best, hops = replayed[0]
                 route = self.build_route(hops)
@@ -138,7 +140,7 @@ class Query:
         paths = [path for path in route.paths if len(path.hops) <= MAX_HOPS][: self.request.max_splits]
         reason = "" if paths else "all paths of the route are longer than those that are searched"
         if self.budget.is_spent():
-            reason = "the budget of time was spent before the bound was computed"
+            reason = "the budget of time or work was spent before the bound was computed"
         if reason:
             return Certificate.missing(reason, self.request.max_hops, gas_aware=route.gas_priced)
         whole = route.amount_in / sum(path.amount_in for path in paths)

@@ -80,18 +80,11 @@ class Splitter:
         self.request, self.graph, self._memory, self._budget = request, graph, memory, budget
         start, end = graph.index[request.token_in], graph.index[request.token_out]
         self._gas_cost, self._is_free = gas_cost, not gas_cost.any()
+        gas = gas_cost * (graph.units[end] if gas_rate is None else graph.units[start] * gas_rate)
         self._problem = SplitProblem(
-            graph=graph.arrays,
-            allowed=allowed,
-            wraps=graph.wraps,
-            gas=gas_cost * (graph.units[end] if gas_rate is None else graph.units[start] * gas_rate),
-            units=graph.settled_units(gas_cost),
-            start=start,
-            end=end,
-            max_hops=usual_hops,
-            amount=float(request.amount),
-            least_price=0.0,
-        )
+            graph=graph.arrays, allowed=allowed, wraps=graph.wraps, gas=gas, units=graph.settled_units(gas_cost),
+            start=start, end=end, max_hops=usual_hops, amount=float(request.amount), least_price=0.0, work=budget.work,
+        )  # fmt: skip
 
     @property
     def max_hops(self) -> int:
@@ -100,7 +93,7 @@ class Splitter:
 
     @property
     def is_over(self) -> bool:
-        """Whether the budget of time is spent."""
+        """Whether the budget of time or work is spent."""
         return self._budget.is_spent()
 
     def is_doubtful(self, allocation: Allocation) -> bool:
@@ -234,8 +227,9 @@ class Splitter:
 
     def reallocate(self, allocation: Allocation, amount: float) -> Flows:
         """Allocate another amount to the same paths, beginning with the present proportions; both are changed."""
-        paths, order, flow = allocation.paths, np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
-        total, value, *prices = _reallocate(paths, allocation.count, amount, self.graph.arrays, order, flow)
+        paths, problem = allocation.paths, self._problem
+        order, flow = np.empty(MAX_EDGES, np.int64), np.empty(MAX_EDGES)
+        total, value, *prices = _reallocate(paths, allocation.count, amount, problem.graph, problem.work, order, flow)
         return Flows(order[:total].tolist(), flow[:total].tolist(), amount, value, *prices)
 
     def value_cost(self, flows: Flows) -> float:

@@ -27,6 +27,7 @@ from routing_engine.markets import ConstantProductPool
 from tests.api.conftest import START, Merchant
 from tests.support.clock import SettableClock
 
+WETH_BASE = "0x4200000000000000000000000000000000000006"
 QUERY = {"fromChain": "1", "toChain": "8453", "fromToken": USDC_ETHEREUM, "toToken": USDC_BASE}
 Ask = Callable[..., dict[str, Any]]
 
@@ -57,6 +58,25 @@ def test_the_same_quote_comes_back_to_the_byte(ask: Ask, client: FlaskClient, am
     answer = client.get(f"/api/v1/quote/{quote['quoteId']}/replay")
     assert answer.status_code == 200
     assert json.dumps(answer.get_json()) == json.dumps(quote)
+
+
+@pytest.mark.parametrize("fortune", [{"fromAmount": str(10**15)}, {"toAmount": str(2 * 10**14)}])
+def test_a_quote_that_was_cut_says_so_and_comes_back_to_the_byte(
+    ask: Ask, client: FlaskClient, fortune: dict[str, str], tmp_path: Path
+) -> None:
+    """Work is counted, not timed, so however busy the machine is, the search ends at the same place."""
+    ends = (USDC_BASE, WETH_BASE) if "fromAmount" in fortune else (WETH_BASE, USDC_BASE)
+    quote = ask(fromChain="8453", fromToken=ends[0], toToken=ends[1], **fortune)
+    assert "budget of work" in quote["incompleteReason"]
+    replayed = client.get(f"/api/v1/quote/{quote['quoteId']}/replay")
+    assert json.dumps(replayed.get_json()) == json.dumps(quote)
+    archive = tmp_path / "quote.json"
+    archive.write_bytes(client.get(f"/api/v1/quote/{quote['quoteId']}/archive").data)
+    result = CliRunner().invoke(cli, ["replay", str(archive), "--format", "json"])
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    assert said["identical"]
+    assert said["answer"]["is_complete"] is False
 
 
 def test_the_market_is_kept_and_not_the_present_one_is_asked(

@@ -47,7 +47,7 @@ def test_a_quote_has_the_documented_strings(ask: Callable[..., Any]) -> None:
     answer = ask()
     assert answer.status_code == 200
     quote = answer.get_json()
-    assert list(quote) == [*FIELDS, "quoteId", "expiresAt"]
+    assert list(quote) == [*FIELDS, "quoteId", "expiresAt", "incompleteReason"]
     assert all(isinstance(value, str) for value in quote.values())
     assert {name: quote[name] for name in QUERY} == QUERY
     assert quote["quoteId"].startswith("qt_")

@@ -36,10 +36,8 @@ def address(app: Flask) -> Iterator[str]:
 
 @pytest.mark.rule("stream.1", "stream.2", "stream.4")
 def test_a_socket_gets_ever_better_routes_and_the_best_is_that_of_the_plain_request(
-    address: str, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    address: str, client: FlaskClient
 ) -> None:
-    """Given the same time: a plain request is not waited for as long as a stream may go on."""
-    monkeypatch.setattr("api.services.routing.routes.ANSWER_MS", 30_000)
     with connect(f"ws://{address}{PATH}") as connection:
         received = ask(connection, BODY)
     check_answer(received)

@@ -12,6 +12,7 @@ from benchmarks.dirty_markets import make_market
 from benchmarks.peers.emulations import Emulations
 from benchmarks.peers.replay import routes_of
 from routing_engine import Hop, Route, Router, RouteRequest, Snapshot, Token
+from routing_engine.deadline import Budget
 from routing_engine.kernels.arrays import SplitProblem
 from routing_engine.kernels.bound.exclusion import exclude_edges
 from routing_engine.kernels.bound.flow_limits import clear_limits, fill_limits
@@ -84,11 +85,11 @@ def exclude(router: Router, request: RouteRequest, known: Route) -> Exclusion:
     problem = SplitProblem(
         graph=graph.arrays, allowed=graph.every_market, wraps=graph.wraps, gas=gas * graph.units[end],
         units=graph.settled_units(gas), start=start, end=end, max_hops=request.max_hops, amount=float(request.amount),
-        least_price=0.0,
+        least_price=0.0, work=Budget(float, None).work,
     )  # fmt: skip
     path = [edge_of(router, hop) for hop in known.hops]
     paths = Allocation.from_parts([(path, float(request.amount))], 1, request.max_hops).paths
-    network = create_network(1, request.max_hops)
+    network = create_network(1, request.max_hops, problem.work)
     net, count, total = expose(optimise)(paths, 1, problem, network, FINE)
     reached = fill_limits(problem, state, workspace.scratch.is_adjacent, False)
     loose = state.limit.copy()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from adapters.transactions.base import PlannedHop
 from adapters.transactions.paths import WRAP
 from api.services.chains.trials import plan_hop
+from api.services.routing.query import ANSWER_WORK
 from routing_engine import InvalidRequest, Route, RouteRequest, Side, Token
 from routing_engine.fixed_point import BPS
 from routing_engine.request import MAX_ALTERNATIVES, MAX_HOPS
@@ -71,6 +72,8 @@ def _make_request(token_in: Token, token_out: Token, amount: int, hour_bps: floa
         max_hops=MAX_HOPS if token_in.chain_id == token_out.chain_id else HOPS_TO_ANOTHER_CHAIN,
         alternatives=MAX_ALTERNATIVES,
         value_of_time=None if hour_bps is None else min(hour_bps, BPS),
+        time_budget_ms=None,
+        work_budget=ANSWER_WORK,
     )
 
 

@@ -12,7 +12,7 @@ from api.services.checkout.costs import count_costs
 from api.services.checkout.patience import weigh_hour
 from api.services.checkout.payable_routes import ORDER, find_payable
 from api.services.checkout.refusals import OrderQuoteRefusal, OrderQuoteRefused
-from api.services.routing.query import BPS, RouteQuery, choose_slippage_bps
+from api.services.routing.query import ANSWER_WORK, BPS, RouteQuery, choose_slippage_bps
 from api.services.routing.routes import RouteNotFound, make_route_writer, require_routes, unknown_is_no_route
 from routing_engine import RouteRequest, Side, Token
 from routing_engine.reference.chains import block_time_s
@@ -103,6 +103,8 @@ def _find_route(router: Router, token: Token, settled: Token, due: int, hour_bps
         order=ORDER,
         max_splits=1,
         value_of_time=min(hour_bps, BPS),
+        time_budget_ms=None,
+        work_budget=ANSWER_WORK,
     )
     try:
         with unknown_is_no_route(router):

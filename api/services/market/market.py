@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -199,8 +198,7 @@ class MarketService:
         if last and last.router.snapshot.id == state.snapshot.id:
             loaded = replace(last, sources=state.sources)
         else:
-            # Budgets are of the thread's own time: a busy machine makes answers late, not worse.
-            router = last.router.follow(state.snapshot) if last else Router(state.snapshot, clock=time.thread_time)
+            router = last.router.follow(state.snapshot) if last else Router(state.snapshot)
             loaded = _Loaded(router=router, sources=state.sources, at=self._clock.now())
         self._loaded, self._complaint = loaded, ""
         return loaded

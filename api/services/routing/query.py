@@ -1,4 +1,4 @@
-"""What a caller of routes and quotes asks, in the engine's terms."""
+"""What a caller of routes and quotes asks, in the engine's terms, and how much may be done for it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ BPS = 10_000
 STABLE_SLIPPAGE_BPS = 30
 SLIPPAGE_BPS = 50
 MAX_SLIPPAGE_BPS = 300
+
+ANSWER_WORK = 400
+"""Work after which an answer gets no better, about milliseconds: a hundred paths for a fortune would take a minute.
+
+It goes into every request to the router, with no budget of time: so what was answered can be answered again.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

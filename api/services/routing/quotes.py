@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -13,11 +12,11 @@ from api.domain.ids import IdPrefix, make_id, read_time
 from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
-from api.services.routing.routes import make_route_writer, require_routes, unknown_is_no_route
+from api.services.routing.routes import explain_incomplete, make_route_writer, require_routes, unknown_is_no_route
 from api.services.routing.serializers import VALID_FOR, RouteWriter
 from api.services.routing.token_serializers import checksum
 from api.storage.tables import StoredQuote
-from routing_engine import Route, Side, __version__
+from routing_engine import RouteResult, Side, __version__
 from routing_engine.archive.request_records import describe_request
 
 KEPT = timedelta(hours=24)
@@ -44,7 +43,7 @@ def make_quote(resources: Resources, query: RouteQuery, vendor_id: str | None) -
     best = require_routes(result, missing)[0]
     writer = make_route_writer(resources, router, query)
     quote_id = make_id(IdPrefix.QUOTE, writer.at)
-    answer = write_quote(writer, best, quote_id)
+    answer = write_quote(writer, result, quote_id)
     rests_on = {"request": describe_request(result.request), "slippage_bps": query.slippage_bps, "engine": __version__}
     packed = resources.snapshots.pack(router.snapshot)
     with resources.database.write() as session:
@@ -99,8 +98,9 @@ def find_quote(resources: Resources, session: Session, quote_id: str, vendor_id:
     return row
 
 
-def write_quote(writer: RouteWriter, route: Route, quote_id: str) -> dict[str, Any]:
+def write_quote(writer: RouteWriter, result: RouteResult, quote_id: str) -> dict[str, str]:
     """Write the fields of the interface; with a fixed output this is what is promised, not what rounding adds."""
+    route = result.best()
     exact_out = route.side is Side.EXACT_OUT
     query = writer.query
     most = {"inputAmountMax": str(query.most_in(route.amount_in))} if exact_out else {}
@@ -115,4 +115,5 @@ def write_quote(writer: RouteWriter, route: Route, quote_id: str) -> dict[str, A
         **most,
         "quoteId": quote_id,
         "expiresAt": format_time(writer.at + VALID_FOR),
+        "incompleteReason": explain_incomplete(result),
     }

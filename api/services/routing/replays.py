@@ -37,7 +37,7 @@ def replay_quote(resources: Resources, quote_id: str, vendor_id: str | None) -> 
         query=query, snapshot_id=result.snapshot_id, gas_prices=router.snapshot.gas_prices, at=row.created_at
     )  # fmt: skip
     route = writer.route(best, result.certificate) | {"id": row.body["route"]["id"]}
-    again = {"quote": write_quote(writer, best, row.id), "route": route}
+    again = {"quote": write_quote(writer, result, row.id), "route": route}
     difference = find_difference({name: row.body[name] for name in again}, again)
     if difference:
         engines = f"routing-engine {rests_on['engine']} made this quote, and {__version__} runs now"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from api.domain.errors import NotFound, Problem
@@ -12,15 +12,11 @@ from api.services.market.source_problems import list_left_out
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
 from api.services.routing.serializers import RouteWriter
-from routing_engine import InvalidRequest, Route, RouteRequest, RouteResult, Status, Unavailable
+from routing_engine import InvalidRequest, Route, RouteResult, Status, Unavailable
 from routing_engine.result import NO_PATH
 
 if TYPE_CHECKING:
     from routing_engine import Router, Snapshot
-
-
-ANSWER_MS = 500
-"""After which an answer that is waited for gets no better: dividing a fortune into a hundred paths takes seconds."""
 
 
 class RouteNotFound(NotFound):
@@ -47,7 +43,7 @@ class FoundRoutes:
 
 
 def find_routes(resources: Resources, query: RouteQuery) -> dict[str, Any]:
-    """Return the best route that is found in `ANSWER_MS`, with `alternatives` if they were asked for.
+    """Return the best route that is found, with `alternatives` if they were asked for.
 
     Raises
     ------
@@ -62,7 +58,7 @@ def search_routes(resources: Resources, query: RouteQuery) -> FoundRoutes:
     router, sources = resources.market.current()
     missing = list_left_out(sources)
     with unknown_is_no_route(router):
-        result = router.find_routes(replace(query.request, time_budget_ms=ANSWER_MS))
+        result = router.find_routes(query.request)
     require_routes(result, missing)
     body = write_routes(make_route_writer(resources, router, query), result)
     return FoundRoutes(
@@ -91,12 +87,20 @@ def make_route_writer(resources: Resources, router: Router, query: RouteQuery) -
 def write_routes(writer: RouteWriter, result: RouteResult) -> dict[str, Any]:
     """Return the first of the routes found, with the others as its `alternatives` if they were asked for."""
     first, *others = result.routes
-    body = writer.route(first, result.certificate)
+    body = writer.route(first, result.certificate) | {"incompleteReason": explain_incomplete(result)}
     if result.request.alternatives:
         body["alternatives"] = [*map(writer.route, others)]
     if writer.tokens:
         body["tokens"] = writer.tokens
     return body
+
+
+def explain_incomplete(result: RouteResult) -> str:
+    """Say why a search ended before all was looked at; nothing where it ended by itself."""
+    if result.is_complete:
+        return ""
+    work = result.request.work_budget
+    return f"the search ended with its budget of work ({work} units); a better route may exist"
 
 
 def require_routes(result: RouteResult, missing: Sequence[Mapping[str, str]] = ()) -> tuple[Route, ...]:
@@ -117,13 +121,14 @@ def require_routes(result: RouteResult, missing: Sequence[Mapping[str, str]] = (
     if result.routes:
         return result.routes
     absent = (Problem(path=source["protocol"], message=source["reason"]) for source in missing)
-    raise RouteNotFound(
-        _write_message(result.request, result.status), *map(_write_problem, result.unavailable), *absent
-    )
+    raise RouteNotFound(_write_message(result), *map(_write_problem, result.unavailable), *absent)
 
 
-def _write_message(request: RouteRequest, status: Status) -> str:
-    if status is Status.INSUFFICIENT_LIQUIDITY:
+def _write_message(result: RouteResult) -> str:
+    request = result.request
+    if not result.is_complete:
+        return f"No route from {request.token_in} to {request.token_out} was found: {explain_incomplete(result)}"
+    if result.status is Status.INSUFFICIENT_LIQUIDITY:
         return f"No route from {request.token_in} to {request.token_out} can take this amount"
     return f"No route of at most {request.max_hops} steps leads from {request.token_in} to {request.token_out}"
 

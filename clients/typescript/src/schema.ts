@@ -407,6 +407,8 @@ export interface components {
             legs?: components["schemas"]["RouteLeg"][];
             /** @description Further routes; only where they were asked for */
             alternatives?: components["schemas"]["Alternative"][];
+            /** @description Why the search ended before it had looked at all that may be better, as for an amount far beyond what markets hold; empty where it ended by itself. Amounts are exact either way. */
+            incompleteReason: string;
             /** @description Only with `tokens=once`: every token of the answer by its `key` */
             tokens?: {
                 [key: string]: components["schemas"]["Token"];
@@ -576,6 +578,8 @@ export interface components {
              * @description Until when it holds: 60 s after the answer
              */
             expiresAt: string;
+            /** @description Why the search ended before it had looked at all that may be better, as for an amount far beyond what markets hold; empty where it ended by itself. Amounts are exact either way. */
+            incompleteReason: string;
         };
         /** @description A quote with all that it rests on; `docs/formats.md` describes the file. */
         QuoteArchive: {

@@ -38,6 +38,7 @@ from routing_engine.kernels.bound.relaxation import EXACT, SETTLED, solve_relaxa
 from routing_engine.kernels.bound.simplex import ROWS
 from routing_engine.kernels.marginal_price import value_base_gas
 from routing_engine.kernels.vectors import copy_first
+from routing_engine.kernels.work import is_overdrawn
 
 KEPT_PART = 0.8
 """Part of what an allocation's markets earn that they are allowed in any case; what else they need is found. Of one
@@ -123,7 +124,8 @@ def _branch(problem, state, workspace, relaxation, nodes, floor):
     while True:
         worst = find_worst_node(nodes, count)
         bound = nodes.bound[worst]
-        if _is_over(count, relaxation.work[0] - before, bound / floor - 1.0, first_gap):
+        gap = bound / floor - 1.0
+        if is_overdrawn(problem.work) or _is_over(count, relaxation.work[0] - before, gap, first_gap):
             return bound
         decide(worst, nodes, rows)
         row = nodes.row[worst] = choose_row(worst, nodes, experience, relaxation)

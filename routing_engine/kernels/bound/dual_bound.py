@@ -27,6 +27,7 @@ from routing_engine.kernels.bound.dual_prices import (
 )
 from routing_engine.kernels.bound.initial_prices import count_hops, price_rounds, price_tokens
 from routing_engine.kernels.marginal_price import find_arbitrage, value_gas
+from routing_engine.kernels.work import is_overdrawn
 
 REFINEMENTS = 48
 
@@ -136,7 +137,7 @@ def _lower_bound(problem, state, workspace, total, floor, may_give_up):
         length = trace_dearest_path(duals, problem, path, dual_price)
         clear_dual_prices(duals)
         raised[turn] = -1
-        if length == 0 or least <= floor * (1.0 + CLOSE):
+        if length == 0 or least <= floor * (1.0 + CLOSE) or is_overdrawn(problem.work):
             break
         if may_give_up and turn % LOOK_AHEAD == 0:
             if least - floor > (before - least) * (REFINEMENTS - turn) / LOOK_AHEAD:
@@ -190,6 +191,6 @@ def certify(problem, state, workspace, merged, floor, may_give_up):
             least, slope = bound, price
         clear_targets(merged, problem, duals)
         clear_multipliers(merged, state)
-        if least <= floor * (1.0 + CLOSE):
+        if least <= floor * (1.0 + CLOSE) or is_overdrawn(problem.work):
             break
     return least, slope

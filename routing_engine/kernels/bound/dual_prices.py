@@ -13,6 +13,7 @@ from routing_engine.kernels.bound.open_edges import (
 )
 from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, value_base_gas, value_piece_gas
 from routing_engine.kernels.search.frontier import count_edges
+from routing_engine.kernels.work import spend
 
 
 class PricingRule(NamedTuple):
@@ -101,6 +102,7 @@ def _extend_from_tokens(k, last_but_one, problem, state, workspace, rule):
         if v == problem.start:
             continue
         first, last = list_edges_to(v, problem, state)
+        spend(problem.work, last - first)
         for place in range(first, last):
             edge = reverse.edges[state.open_edges.rows[place]]
             u = edge["other"]
@@ -117,6 +119,7 @@ def _extend_to_token(k, size, u, problem, state, duals, rule):
     """Add token u to round k + 1 by its edges to tokens of round k; return the round's size."""
     forward, found = problem.graph.forward, False
     first, last = list_edges_from(u, problem, state)
+    spend(problem.work, last - first)
     for place in range(first, last):
         e = state.open_edges.rows[place]
         edge = forward.edges[e]

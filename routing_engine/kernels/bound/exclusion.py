@@ -24,6 +24,7 @@ from routing_engine.kernels.bound.loss_edges import list_loss_edges, shorten_lis
 from routing_engine.kernels.bound.losses import ALL, MAIN, spread_losses, weigh_edges
 from routing_engine.kernels.bound.minor_edges import mark_minor_edges
 from routing_engine.kernels.marginal_price import value_base_gas
+from routing_engine.kernels.work import LOSS_EDGE, spend
 
 RATES, LEAST_RATE = 24, 2.0**-12
 """Rates that are tried for the knapsack, powers of two from the least on; the least bound counts."""
@@ -174,6 +175,7 @@ def exclude_edges(problem, state, workspace, merged, reached, floor):
             losses.price[problem.start] = max(losses.price[problem.start], problem.least_price)
             value = losses.price[problem.start] * problem.amount
             earned = weigh_edges(problem, state, reached)
+            spend(problem.work, LOSS_EDGE * losses.edges.size[0])
             slack = max(0.0, value + earned - floor) + ROUNDING * value
             # A route that leaves part of the amount gives less than the floor, so minor edges may carry all of it.
             budget = floor - (ceiling - value) if problem.least_price == 0.0 else 0.0

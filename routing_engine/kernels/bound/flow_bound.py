@@ -19,6 +19,7 @@ from routing_engine.kernels.bound.flow_prices import (
     trace_dearest_flow,
 )
 from routing_engine.kernels.bound.initial_prices import price_rounds, price_tokens
+from routing_engine.kernels.work import is_overdrawn
 
 TURNS, LOOPS = 24, 3
 """How often a multiplier is raised at most, and how often because a loop of markets earns."""
@@ -51,7 +52,7 @@ def _lower_bound(prices, problem, state, price, total, floor):
             loops += 1
             if loops > LOOPS:
                 break
-        if least <= floor * (1.0 + CLOSE):
+        if least <= floor * (1.0 + CLOSE) or is_overdrawn(problem.work):
             break
         length = trace_dearest_flow(prices, problem, token, path, dual_price)
         for i in range(length):

@@ -13,6 +13,7 @@ from routing_engine.curves.kernels.edge_curve import bound_above, compute_amount
 from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.bound.open_edges import forget_all
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
+from routing_engine.kernels.work import spend
 
 MANY_WAYS, ONE_WAY = np.bool_(False), np.bool_(True)
 """Whether the amount may be split, or goes one way as a whole."""
@@ -43,6 +44,7 @@ def _follow_edges_from(k, first, last, state, problem, is_adjacent, is_single_pa
         here = most[k, u]
         if u == problem.end:
             continue
+        spend(problem.work, forward.first[u + 1] - forward.first[u])
         for e in range(forward.first[u], forward.first[u + 1]):
             edge = forward.edges[e]
             v = edge["other"]
@@ -67,6 +69,7 @@ def _follow_edges_to(k, size, v, state, problem, is_single_path):
     graph, inflow, most = problem.graph, state.inflow, state.inflow.most
     reverse = graph.reverse
     before = most[k + 1, v]
+    spend(problem.work, reverse.first[v + 1] - reverse.first[v])
     for row in range(reverse.first[v], reverse.first[v + 1]):
         edge = reverse.edges[row]
         u = edge["other"]

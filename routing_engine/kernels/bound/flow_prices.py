@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from routing_engine.jit.decorators import allocating, inlined, inner
 from routing_engine.kernels.marginal_price import bound_net_rate_with_steps, value_base_gas, value_piece_gas
+from routing_engine.kernels.work import spend
 
 UNLIMITED = 1e200
 """More than there is of any token; finite, so that curves can be evaluated there."""
@@ -81,6 +82,7 @@ def _follow_edges_to(v, last, prices, problem, state):
     """Let the edges that lead to token v raise prices; return where the queue ends then."""
     graph, size = problem.graph, prices.queue.size
     edges, reverse = graph.forward.edges, graph.reverse
+    spend(problem.work, reverse.first[v + 1] - reverse.first[v])
     for row in range(reverse.first[v], reverse.first[v + 1]):
         edge = reverse.edges[row]
         u = edge["other"]

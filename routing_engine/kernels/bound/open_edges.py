@@ -18,6 +18,7 @@ from routing_engine.kernels.bound.outlook import (
     may_count,
 )
 from routing_engine.kernels.search.frontier import count_adjacent_edges
+from routing_engine.kernels.work import spend
 
 ARRIVING, LEAVING = 0, 1
 """Lists of rows of reverse edges, and of forward edges."""
@@ -53,6 +54,7 @@ def _keep_list(way, token, first, last, lists):
 def _make_list_to(v, problem, state):
     """List the open edges that lead to token v."""
     reverse, lists = problem.graph.reverse, state.open_edges
+    spend(problem.work, reverse.first[v + 1] - reverse.first[v])
     first = last = lists.sizes[ROWS] + 1
     for row in range(reverse.first[v], reverse.first[v + 1]):
         edge = reverse.edges[row]
@@ -66,6 +68,7 @@ def _make_list_to(v, problem, state):
 def _make_list_from(u, problem, state):
     """List the open edges that leave token u."""
     forward, lists = problem.graph.forward, state.open_edges
+    spend(problem.work, forward.first[u + 1] - forward.first[u])
     first = last = lists.sizes[ROWS] + 1
     for e in range(forward.first[u], forward.first[u + 1]):
         edge = forward.edges[e]
@@ -79,6 +82,7 @@ def _make_list_from(u, problem, state):
 def _narrow_lists(problem, state):
     """Take the edges that no longer count off all lists."""
     graph, lists = problem.graph, state.open_edges
+    spend(problem.work, lists.sizes[ROWS])
     for i in range(lists.sizes[LISTS]):
         way, token = lists.listed[i, 0], lists.listed[i, 1]
         first, kept = lists.span[way, token, 0], lists.span[way, token, 0]

@@ -36,6 +36,7 @@ from routing_engine.kernels.bound.planes import (
 )
 from routing_engine.kernels.bound.simplex import COLUMNS, ROWS, SMALL, add_row, clear_program, get_price, solve_with
 from routing_engine.kernels.vectors import copy_first
+from routing_engine.kernels.work import is_overdrawn, spend
 
 SETTLED, EXACT = 0.2, 1e-3
 """Parts of the gap that may be left to what the planes promise: usually, and where that tells of no doubtful market."""
@@ -136,6 +137,7 @@ def _list_contenders(problem, state, workspace, relaxation, level):
         state.multiplier[rows.market[row]] = get_least_multiplier(rows, row)
     list_contenders(problem, state, workspace, level)
     relaxation.work[0] += state.open_edges.sizes[LISTED]
+    spend(problem.work, state.open_edges.sizes[LISTED])
 
 
 @inner
@@ -149,7 +151,9 @@ def _price_start(problem, state, workspace, relaxation, constant, floor, bound):
             _set_multipliers(state, relaxation)
         level = relaxation.level[0]
         price = price_contenders(problem, state, workspace.duals, level)
-        relaxation.work[0] += TURN * relaxation.size[0] + state.contenders.sizes[EDGES]
+        edges = TURN * relaxation.size[0] + state.contenders.sizes[EDGES]
+        relaxation.work[0] += edges
+        spend(problem.work, edges)
         if price * problem.amount > level or level + total <= floor * (1.0 + CLOSE) or level == 0.0:
             return price, total
         clear_dual_prices(workspace.duals)
@@ -226,6 +230,8 @@ def solve_relaxation(problem, state, workspace, relaxation, floor, bound, settle
         length = 0 if is_left else trace_dearest_path(duals, problem, path, dual_price)
         clear_dual_prices(duals)
         if bound <= floor * (1.0 + CLOSE) or size[1] == PLANES or entered.size[0] == COLUMNS:
+            break
+        if is_overdrawn(problem.work):
             break
         known = size[0]
         add_plane(path[:length], dual_price, price, problem, state, relaxation)

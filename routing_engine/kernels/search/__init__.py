@@ -1,4 +1,4 @@
 """Layered searches for the best single paths.
 
-May import `curves`, `jit`, `kernels.arrays` and `kernels.vectors`. Begin with `best_paths.py`.
+May import `curves`, `jit`, `kernels.arrays`, `kernels.vectors` and `kernels.work`. Begin with `best_paths.py`.
 """

@@ -17,6 +17,7 @@ from routing_engine.kernels.arrays import FORWARD
 from routing_engine.kernels.search.frontier import count_adjacent_edges, count_edges, mark_adjacent
 from routing_engine.kernels.search.labels import LABELS, Extension, insert
 from routing_engine.kernels.vectors import copy_first
+from routing_engine.kernels.work import spend
 
 
 @inlined
@@ -50,10 +51,12 @@ def _relax(k, slot, e, problem, scratch):
 def _extend_to_token(k, size, v, problem, scratch):
     """Extend round k to token v, by way of the edges that arrive there; return the size of round k + 1."""
     backward, reached = problem.backward, False
+    spend(problem.work, backward.first[v + 1] - backward.first[v])
     for row in range(backward.first[v], backward.first[v + 1]):
         u = backward.edges[row]["other"]
         if u == problem.end:
             continue
+        spend(problem.work, np.int64(scratch.counts[k, u]))
         for s in range(scratch.counts[k, u]):
             reached |= _relax(k, u * LABELS + s, np.int64(backward.edges[row]["twin"]), problem, scratch)
     if reached:
@@ -83,6 +86,7 @@ def _extend_round(k, size, last_but_one, problem, scratch):
         u = scratch.touched[k, i]
         if u == problem.end:
             continue
+        spend(problem.work, (onward.first[u + 1] - onward.first[u]) * np.int64(scratch.counts[k, u]))
         for s in range(scratch.counts[k, u]):
             slot = u * LABELS + s
             for e in range(onward.first[u], onward.first[u + 1]):

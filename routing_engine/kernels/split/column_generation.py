@@ -23,6 +23,7 @@ from routing_engine.kernels.split.flow_network import MergedPaths, create_networ
 from routing_engine.kernels.split.newton_allocation import FINE, ROUGH
 from routing_engine.kernels.split.pruning import optimise
 from routing_engine.kernels.split.try_columns import find_columns, try_columns
+from routing_engine.kernels.work import GENERATION, is_spent, spend
 
 MIN_GAINS = (1e-5, 1e-7, 1e-9)
 """Parts of the net output that another market must bring where gas is free: first those that bring most, then the
@@ -107,7 +108,7 @@ def judge(problem, state, workspace, merged, net, reached, is_thorough):
         most, reached = exclude_edges(problem, state, workspace, merged, reached, net)
         bound = max(net, min(bound, most))
     closer, its_slope, reached = refine_bound(
-        problem, state, workspace, merged, (net, bound), reached, is_thorough and is_open
+        problem, state, workspace, merged, (net, bound), reached, is_thorough and is_open and not is_spent(problem.work)
     )
     if closer < bound:
         bound, slope = closer, its_slope
@@ -122,6 +123,8 @@ def generate_columns(paths, count, problem, state, workspace, rounds):
     ----------
     paths : Paths
         With capacity for all that may be used; changed in place.
+    problem : SplitProblem
+        Where its `work` is spent, no more columns are tried; the bound is computed all the same.
     rounds : int
         How often columns may be tried; 0 judges the paths as they are, and thoroughly; less than 0 does so briefly.
 
@@ -147,7 +150,8 @@ def generate_columns(paths, count, problem, state, workspace, rounds):
 @allocating
 def _generate_within_limits(paths, count, problem, state, workspace, rounds, reached):
     """Do what `generate_columns` does, with `inflow` filled for the amount: `reached` tokens."""
-    network, graph = create_network(paths.rows.shape[0], problem.max_hops), problem.graph
+    network, graph = create_network(paths.rows.shape[0], problem.max_hops, problem.work), problem.graph
+    spend(problem.work, GENERATION)
     most = problem.max_hops * LABELS
     columns = Columns(np.empty((most, problem.max_hops), np.int32), np.zeros(most))
     shut, failures, bound = np.zeros(FAILURES, np.int64), 0, np.inf
@@ -159,7 +163,7 @@ def _generate_within_limits(paths, count, problem, state, workspace, rounds, rea
     stage = 0 if _find_least_gas(merged, problem.gas) < NEARLY_FREE * net else len(MIN_GAINS) - 1
     slope, flow_bound, is_thorough = 0.0, np.inf, rounds == 0
     for _ in range(rounds):
-        if count == paths.x.size:
+        if count == paths.x.size or is_spent(problem.work):
             break  # no path can be added
         used = network.edge[:total].copy()
         size, level = find_columns(merged, net, MIN_GAINS[stage], problem, state, workspace.scratch, columns)

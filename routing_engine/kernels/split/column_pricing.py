@@ -16,6 +16,7 @@ from routing_engine.jit.decorators import allocating, inlined, inner
 from routing_engine.kernels.bound.open_edges import list_edges_from, list_edges_to, open_edges_above
 from routing_engine.kernels.marginal_price import bound_net_rate, value_base_gas
 from routing_engine.kernels.search.labels import LABELS, Extension, insert
+from routing_engine.kernels.work import spend
 
 BY_SCORE = np.bool_(False)
 """Labels are ranked by their dual price, not by time."""
@@ -82,6 +83,7 @@ def _extend_from_tokens(k, size, problem, state, threshold, scratch):
         if v == problem.start:
             continue
         first, last = list_edges_to(v, problem, state)
+        spend(problem.work, (last - first) * np.int64(scratch.counts[k, v]))
         for place in range(first, last):
             row = np.int64(state.open_edges.rows[place])
             if _extend(k, v, row, problem, state, threshold, scratch):
@@ -95,6 +97,7 @@ def _extend_to_start(k, problem, state, threshold, scratch):
     """Fill round k + 1, the last one, by the open edges that leave the start; return its size."""
     forward, start, found = problem.graph.forward, problem.start, False
     first, last = list_edges_from(start, problem, state)
+    spend(problem.work, last - first)
     for place in range(first, last):
         edge = forward.edges[state.open_edges.rows[place]]
         found |= _extend(k, np.int64(edge["other"]), np.int64(edge["twin"]), problem, state, threshold, scratch)

@@ -11,6 +11,7 @@ from routing_engine.jit.decorators import inner, kernel
 from routing_engine.kernels.arrays import FULL, GraphArrays
 from routing_engine.kernels.marginal_price import compute_derivatives
 from routing_engine.kernels.vectors import copy_first
+from routing_engine.kernels.work import spend
 
 INFEASIBLE = -1.0
 MAX_EDGES = 256
@@ -23,7 +24,8 @@ class FlowNetwork(NamedTuple):
     step s of path p, -1 past the end. Entries ``first[i]`` to ``first[i + 1]`` of `who` and `at` are the paths that
     cross edge i, and at which step. `flow`, `out`, `slope` and `second_derivative` are each edge's input, output,
     marginal price, and the derivative of that. `before[p, s]` is the product of the marginal prices before step s,
-    `price[p]` of all; `carried[p]` is what path p delivers.
+    `price[p]` of all; `carried[p]` is what path p delivers. `work` is the steps that are left: see
+    `routing_engine.kernels.work`.
     """
 
     edge: npt.NDArray[np.int64]
@@ -38,6 +40,7 @@ class FlowNetwork(NamedTuple):
     before: npt.NDArray[np.float64]
     price: npt.NDArray[np.float64]
     carried: npt.NDArray[np.float64]
+    work: npt.NDArray[np.int64]
 
 
 class Paths(NamedTuple):
@@ -57,7 +60,7 @@ class MergedPaths(NamedTuple):
 
 
 @kernel
-def create_network(capacity, max_hops):
+def create_network(capacity, max_hops, work):
     """Allocate for up to `capacity` paths."""
     return FlowNetwork(
         np.zeros(MAX_EDGES, np.int64),
@@ -72,6 +75,7 @@ def create_network(capacity, max_hops):
         np.ones((capacity, max_hops)),
         np.zeros(capacity),
         np.zeros(capacity),
+        work,
     )
 
 
@@ -88,6 +92,7 @@ def send_flows(x, merged):
     """
     graph, network, count = merged.graph, merged.network, merged.path_count
     first, who, carried = network.first, network.who, network.carried
+    spend(network.work, merged.edge_count)
     copy_first(x, carried, count)
     for i in range(merged.edge_count):
         f = 0.0

@@ -8,10 +8,11 @@ import numpy as np
 
 from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.arrays import FULL
+from routing_engine.kernels.work import PRODUCTS, spend
 
 
 @inner
-def _solve_system(matrix, vector):
+def _solve_system(matrix, vector, work):
     """Solve a small dense system in place by elimination with partial pivoting; False if it is singular."""
     n = vector.size
     for i in range(n):
@@ -25,14 +26,16 @@ def _solve_system(matrix, vector):
             for j in range(n):
                 matrix[i, j], matrix[pivot, j] = matrix[pivot, j], matrix[i, j]
             vector[i], vector[pivot] = vector[pivot], vector[i]
-        upper = matrix[i, i:]
+        upper, rows = matrix[i, i:], 0
         for j in range(i + 1, n):
             lower = matrix[j, i:]  # rows of their own are subtracted several numbers at a time
             factor = lower[0] / upper[0]
             if factor != 0.0:
+                rows += 1
                 for m in range(lower.size):
                     lower[m] -= factor * upper[m]
                 vector[j] -= factor * vector[i]
+        spend(work, rows * upper.size // PRODUCTS)
     for i in range(n - 1, -1, -1):
         for j in range(i + 1, n):
             vector[i] -= matrix[i, j] * vector[j]
@@ -90,7 +93,7 @@ def compute_kkt_step(free, size, amount, merged, full, fulls, step):
                 if a >= 0:
                     before = network.before[network.who[m], network.at[m]]
                     matrix[row, a] = matrix[a, row] = before * amount / network.flow[i]
-        if not _solve_system(matrix, vector):
+        if not _solve_system(matrix, vector, network.work):
             return False
         kept = np.int64(0)
         for n in range(fulls):

@@ -6,6 +6,7 @@ import numpy as np
 
 from routing_engine.jit.decorators import allocating, inner
 from routing_engine.kernels.split.flow_network import MAX_EDGES
+from routing_engine.kernels.work import MERGED_STEP, spend
 
 TABLE, FIBONACCI, HASH_SHIFT = 1024, 2654435769, 16
 """Slots of a hash table, a power of two and at least twice what it holds, and what spreads numbers over them."""
@@ -121,6 +122,7 @@ def merge(paths, count, graph, network):
     if not _rank_edges(total, edges, source, network, rank):
         return np.int64(-1)
     place = _sort_edges(total, rank, network)
+    spend(network.work, MERGED_STEP * count * network.step.shape[1])
     network.first[: total + 1] = 0
     for p in range(count):
         for s in range(network.step.shape[1]):

@@ -14,6 +14,7 @@ from routing_engine.kernels.split.flow_network import INFEASIBLE, crosses, find_
 from routing_engine.kernels.split.kkt_step import compute_kkt_step
 from routing_engine.kernels.split.pairwise_shift import shift_between_pair
 from routing_engine.kernels.vectors import copy_first
+from routing_engine.kernels.work import ALLOCATION, ITERATION, is_spent, spend
 
 ITERATIONS = 40
 TOLERANCE = 1e-10
@@ -176,7 +177,8 @@ def allocate(amount, x, merged, progress):
     Parameters
     ----------
     progress : float
-        Relative growth of the output in one iteration below which the allocation counts as optimal.
+        Relative growth of the output in one iteration below which the allocation counts as optimal. Where the network's
+        `work` is spent, it ends as well.
 
     Returns
     -------
@@ -184,6 +186,7 @@ def allocate(amount, x, merged, progress):
         What arrives, with the network filled accordingly; `INFEASIBLE` if not even the start is feasible.
     """
     count, total = merged.path_count, merged.edge_count
+    spend(merged.network.work, ALLOCATION)
     step, trial = np.zeros(count), np.zeros(count)
     free = np.zeros(count, np.int64)
     full = np.zeros(MAX_FULL, np.int64)
@@ -199,6 +202,9 @@ def allocate(amount, x, merged, progress):
         return best
     safe = x.copy()
     for _ in range(ITERATIONS):
+        if is_spent(merged.network.work):
+            break
+        spend(merged.network.work, ITERATION * (count + total))
         fulls = find_full(merged, full)
         size, spread = _find_free(amount, x, best, full, fulls, merged, free)
         step[:] = 0.0

@@ -8,6 +8,7 @@ from routing_engine.jit.decorators import inner
 from routing_engine.kernels.arrays import FULL
 from routing_engine.kernels.split.flow_network import INFEASIBLE, crosses, has_waste, is_open, send_flows
 from routing_engine.kernels.vectors import copy_first
+from routing_engine.kernels.work import PRODUCTS, spend
 
 BISECTIONS = 24
 
@@ -34,6 +35,7 @@ def shift_between_pair(x, full, fulls, trial, best, merged):
     """
     network, count = merged.network, merged.path_count
     to, giver, widest = np.int64(-1), np.int64(-1), 0.0
+    spend(network.work, count * count // PRODUCTS)
     for q in range(count):
         for p in range(count):
             gap = network.price[p] - network.price[q]

@@ -17,6 +17,7 @@ from routing_engine.kernels.split.flow_network import (
 from routing_engine.kernels.split.merging import merge
 from routing_engine.kernels.split.newton_allocation import FINE, ROUGH, allocate
 from routing_engine.kernels.vectors import add_up, copy_first, copy_rows, find_least, scale_first
+from routing_engine.kernels.work import PRODUCTS, is_spent, spend
 
 NEGLIGIBLE = 1e-9
 """Share of the amount below which a path is dropped."""
@@ -149,6 +150,7 @@ def _leave_out(m, paths, merged, trial):
     network, count = merged.network, merged.path_count
     parallel = _find_parallel_edge(m - count, merged) if m >= count else -1
     kept = np.int64(0)
+    spend(network.work, count * count // PRODUCTS)
     for p in range(count):
         crossed = m >= count and crosses(network, p, m - count)
         if p == m or (crossed and parallel < 0):
@@ -174,7 +176,7 @@ def prune(paths, count, net, total, problem, network):
     trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
     best = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
     margin = np.zeros(paths.x.size + MAX_EDGES)
-    while count > 1:
+    while count > 1 and not is_spent(network.work):
         merged = MergedPaths(problem.graph, network, count, total)
         _find_doubtful(merged, problem.gas, margin)
         before, best_count = net, count
@@ -182,7 +184,7 @@ def prune(paths, count, net, total, problem, network):
             m = np.argmax(margin[:count])  # paths first: what is left of an edge's paths may pay for it
             if attempt >= CANDIDATES or margin[m] <= 0.0:
                 m = count + np.argmax(margin[count : count + total])
-            if margin[m] <= 0.0 or (m >= count and net > before):
+            if margin[m] <= 0.0 or (m >= count and net > before) or is_spent(network.work):
                 break
             margin[m] = 0.0
             if attempt > 0:  # the attempt before has left another network
@@ -204,7 +206,7 @@ def prune(paths, count, net, total, problem, network):
 
 
 @kernel
-def reallocate(paths, count, amount, graph, order, flow):
+def reallocate(paths, count, amount, graph, work, order, flow):
     """Allocate another amount to the same paths, beginning with the present proportions.
 
     Parameters
@@ -221,7 +223,7 @@ def reallocate(paths, count, amount, graph, order, flow):
         edges have more, and can't be given any.
     """
     rows, x = paths.rows, paths.x
-    network = create_network(count, rows.shape[1])
+    network = create_network(count, rows.shape[1], work)
     total = merge(rows, count, graph, network)
     if total < 0:
         return 0, 0.0, 0.0, 0.0

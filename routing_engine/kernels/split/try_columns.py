@@ -13,6 +13,7 @@ from routing_engine.kernels.split.merging import merge
 from routing_engine.kernels.split.newton_allocation import ROUGH
 from routing_engine.kernels.split.pruning import copy_paths, optimise, prune
 from routing_engine.kernels.vectors import copy_first, find_least, scale_first, sort_by
+from routing_engine.kernels.work import is_spent
 
 GAIN = 1e-10
 """Relative growth of the net output that counts as one."""
@@ -118,6 +119,8 @@ def try_columns(paths, count, net, columns, size, level, problem, network):
     """Add columns in several ways until the net output grows; return it and the number of paths."""
     trial = Paths(np.empty_like(paths.rows), np.empty_like(paths.x))
     for attempt in range(ATTEMPTS):
+        if is_spent(problem.work):
+            break
         copy_paths(paths, trial, count)
         new_count = _extend_paths(trial, count, columns, size, level, attempt, problem, network)
         if new_count == count:
@@ -161,7 +164,7 @@ def append_open_paths(paths, count, problem, state, scratch):
     int
         The new number of paths.
     """
-    network = create_network(paths.rows.shape[0], problem.max_hops)
+    network = create_network(paths.rows.shape[0], problem.max_hops, problem.work)
     total = merge(paths.rows, count, problem.graph, network)
     if total < 0:
         return count

@@ -14,7 +14,11 @@ import pytest
 import routing_engine.router  # noqa: F401 (so that its kernels are imported)
 from routing_engine.jit.compilation import QUIET, Watch, count_kernels
 
-COMPILE_ONE = "from routing_engine.kernels.split.flow_network import create_network; create_network(1, 4)"
+COMPILE_ONE = """
+import numpy as np
+from routing_engine.kernels.split.flow_network import create_network
+create_network(1, 4, np.zeros(1, np.int64))
+"""
 TELL_OF_IT = f"""
 from routing_engine.jit.compilation import report_progress
 report_progress(lambda kernel, seconds: print(kernel, seconds > 0.0))

@@ -40,7 +40,7 @@ def _draw_paths(graph: Graph, count: int) -> npt.NDArray[np.int32]:
 def test_edges_come_after_all_that_lead_to_them_and_steps_name_them() -> None:
     graph = Router(constant_product_market(tokens=30, pools=90)).graph
     walks, source, others = _draw_paths(graph, 60), graph.source, graph.forward.edges["other"]
-    network, merged = create_network(60, HOPS), np.full((60, HOPS), -1, np.int32)
+    network, merged = create_network(60, HOPS, np.zeros(1, np.int64)), np.full((60, HOPS), -1, np.int32)
     kept = circles = 0
     for walk in walks:
         merged[kept] = walk

@@ -17,12 +17,14 @@ Router(Snapshot.sandbox()).find_routes(request).best()
 REGISTRIES = "import sys; print([name for name in ('numba.np.linalg', 'numba.np.npyimpl') if name in sys.modules])"
 LINK = """
 import numba
+import numpy as np
 from numba.core import event
 from routing_engine.kernels.split.flow_network import create_network
+work = np.zeros(1, np.int64)
 with event.install_recorder("numba:compile") as compiled:
-    network = create_network(2, 3)
+    network = create_network(2, 3, work)
 was_compiled = len(compiled.buffer)
-linked = numba.njit(lambda: create_network(2, 3))()
+linked = numba.njit(lambda work: create_network(2, 3, work))(work)
 print(was_compiled, all((a == b).all() for a, b in zip(network, linked, strict=True)))
 """
 IS_LOADED = "; import sys; print('numba' in sys.modules)"

@@ -876,6 +876,12 @@ class Quote:
     """Id of the quote."""
     expires_at: datetime
     """Until when it holds: 60 s after the answer."""
+    incomplete_reason: str
+    """Why the search ended before it had looked at all that may be better, as for an amount far beyond what markets
+    hold; empty where it ended by itself.
+
+    Amounts are exact either way.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1028,6 +1034,12 @@ class Route:
     """Only with `payer` and `recipient`: what the wallet sends, in order."""
     alternatives: list[Alternative] | None = None
     """Further routes; only where they were asked for."""
+    incomplete_reason: str
+    """Why the search ended before it had looked at all that may be better, as for an amount far beyond what markets
+    hold; empty where it ended by itself.
+
+    Amounts are exact either way.
+    """
     tokens: dict[str, Token] | None = None
     """Only with `tokens=once`: every token of the answer by its `key`."""
     unavailable: list[Unavailable] | None = None
