@@ -49,6 +49,7 @@ def test_the_work_of_an_answer_is_bounded_and_the_answer_says_where_it_was_cut(
     ask: Callable[..., Any], client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hundred paths of six hops for a fortune take a minute; nobody may ask fifty times a minute for that."""
+    assert ask().get_json()["incompleteReason"] == ""  # the first answer also warms the router up
     requests: list[RouteRequest] = []
     for name in ("find_routes", "stream"):
         monkeypatch.setattr(Router, name, _note_request(getattr(Router, name), requests))
@@ -56,9 +57,9 @@ def test_the_work_of_an_answer_is_bounded_and_the_answer_says_where_it_was_cut(
     answer = ask(**dear)
     assert answer.status_code == 200
     assert "ended with its budget of work" in answer.get_json()["incompleteReason"]
-    assert client.get("/v1/routes/stream", query_string={**BODY, **dear}).status_code == 200
-    assert ask().get_json()["incompleteReason"] == ""
-    assert [(each.work_budget, each.time_budget_ms) for each in requests] == [(ANSWER_WORK, None)] * 3
+    streamed = client.get("/v1/routes/stream", query_string={**BODY, **dear})
+    assert "ended with its budget of work" in streamed.text
+    assert [(each.work_budget, each.time_budget_ms) for each in requests] == [(ANSWER_WORK, None)] * 2
 
 
 def _note_request(search: Callable[..., Any], requests: list[RouteRequest]) -> Callable[..., Any]:
