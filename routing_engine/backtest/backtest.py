@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,7 @@ def backtest(
     value_in: Token | str,
     latency: int = 1,
     slippage_bps: float = USUAL_SLIPPAGE_BPS,
+    gas_prices: Mapping[int, int] | None = None,
     progress: Progress | None = None,
 ) -> Backtest:
     """Let a strategy trade on a recorded market.
@@ -95,6 +96,8 @@ def backtest(
         Blocks from a decision to its transaction, at least 1: the next block.
     slippage_bps : float
         How much less than expected may come out, 0 to 10,000.
+    gas_prices : mapping of int to int, optional
+        Wei per gas unit by chain id, in place of the recorded ones.
     progress : callable, optional
         Called with the number of blocks done, and of all.
 
@@ -113,7 +116,7 @@ def backtest(
     unit = value_in if isinstance(value_in, Token) else first.token(value_in)
     broker = Broker(Portfolio.of(portfolio, first), history.chain_id, latency, slippage_bps)
     values = []
-    for done, (block, router) in enumerate(zip(history.blocks, history.routers(), strict=True), 1):
+    for done, (block, router) in enumerate(zip(history.blocks, _list_routers(history, gas_prices), strict=True), 1):
         broker.execute_due(router.snapshot, block)
         values.append(value_portfolio(broker.list_all(), router, unit))
         for wanted in strategy(router, block, broker.portfolio):
@@ -142,6 +145,18 @@ def trade_every(blocks: int, request: RouteRequest) -> Strategy:
         return []
 
     return decide
+
+
+def _list_routers(history: History, gas_prices: Mapping[int, int] | None) -> Iterator[Router]:
+    """Yield a router on each block, at given gas prices if there are any."""
+    if not gas_prices:
+        yield from history.routers()
+        return
+    router: Router | None = None
+    for recorded in history:
+        snapshot = recorded.apply(gas_prices=gas_prices)
+        router = Router(snapshot) if router is None else router.follow(snapshot)
+        yield router
 
 
 def _check(wanted: Any) -> RouteRequest | Route:

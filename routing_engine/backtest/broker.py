@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from routing_engine.analysis.fills import Fill, fill_route
 from routing_engine.backtest.portfolio import Portfolio
 from routing_engine.backtest.trades import CROSSES_CHAINS, NO_FUNDS, SLIPPAGE, SimulatedTrade, TradeStatus
+from routing_engine.errors import UnknownToken
 from routing_engine.fixed_point import BPS
 from routing_engine.model import NATIVE_ADDRESS, Token
 from routing_engine.reference.chains import CHAINS

@@ -74,6 +74,11 @@ def test_a_fill_is_what_the_later_market_gives(history: History) -> None:
     assert COIN.address == NATIVE_ADDRESS
 
 
+def test_gas_prices_may_be_other_ones(history: History) -> None:
+    done = run(history, buy_at(100), gas_prices={1: 3 * GAS_PRICE})
+    assert done.trades[0].gas_paid == 3 * POOL.gas * GAS_PRICE == -done.portfolio[COIN]
+
+
 def test_too_little_fails_and_costs_gas(history: History) -> None:
     """At block 104 the pool gives a fifth less."""
     done = run(history, buy_at(103))
