@@ -6,7 +6,7 @@ its price, tick and liquidity, and not its hundreds of ticks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -69,6 +69,28 @@ def apply_changes(document: Mapping[str, Any], before: Snapshot, place: str) -> 
         blocks=moment.blocks,
         taken_at=moment.taken_at,
     )
+
+
+def merge_changes(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return one document of changes that does what several do one after the other; none of them has all markets.
+
+    A market that changed in each is read once then, and not once for each.
+    """
+    changed: dict[str, Any] = {}
+    removed: dict[str, None] = {}
+    merged: dict[str, Any] = {"taken_at": "", "blocks": {}, "gas_prices": {}}
+    for document in documents:
+        for name in document["removed"]:
+            removed[name] = None
+            changed.pop(name, None)
+        for record in document["changed"]:
+            name = record["id"]
+            changed[name] = record if "kind" in record else {**changed.get(name, {}), **record}
+        for name in ("blocks", "gas_prices"):
+            merged[name] = {**merged[name], **document[name]}
+        merged["taken_at"] = document["taken_at"]
+    tokens = [row for document in documents for row in document["tokens"]]
+    return {**merged, "tokens": tokens, "changed": list(changed.values()), "removed": list(removed)}
 
 
 def _shorten(old: Market | None, record: dict[str, Any]) -> dict[str, Any]:

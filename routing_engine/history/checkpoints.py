@@ -18,8 +18,8 @@ NEAR = 8
 class Checkpoints:
     """Markets by place, replayed from the nearest place that is known; for many threads.
 
-    Way back costs two replays of each block: a replay over many blocks keeps some on the way, evenly spaced, and the
-    next one, between two of them, keeps all.
+    On the way back each block is replayed about twice: a replay over many blocks keeps some on the way, evenly spaced,
+    and the next one, between two of them, keeps all. Otherwise changes of many blocks are applied at once.
 
     Parameters
     ----------
@@ -33,6 +33,7 @@ class Checkpoints:
         self._source, self._most = source, most
         self._kept: dict[int, Snapshot] = {}
         self._lock = Lock()
+        self._last = -1
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -61,11 +62,14 @@ class Checkpoints:
             self._keep(start, snapshot, place)
         else:
             snapshot = self._kept[start]
-        spacing = -(-(place - start) // max(1, self._most // 2)) or 1
-        for each in range(start + 1, place + 1):
-            snapshot = self._source.apply_step(each, snapshot)
-            if (place - each) % spacing == 0:
-                self._keep(each, snapshot, place)
+        # On the way back what lies before is asked for next.
+        spacing = -(-(place - start) // max(1, self._most // 2)) if place == self._last - 1 else place - start
+        self._last = place
+        while start < place:
+            following = place - (place - start - 1) // spacing * spacing
+            snapshot = self._source.apply_steps(start + 1, following, snapshot)
+            self._keep(following, snapshot, place)
+            start = following
         return snapshot
 
     def _keep(self, place: int, snapshot: Snapshot, wanted: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +13,7 @@ from typing import Any, Protocol
 from routing_engine import formats
 from routing_engine.errors import BadMarketFile, BadRecording, InvalidMarket
 from routing_engine.formats import Contents
-from routing_engine.history.changes import apply_changes, read_whole
+from routing_engine.history.changes import apply_changes, merge_changes, read_whole
 from routing_engine.history.members import Member, read_member, scan_members
 from routing_engine.history.recorded_block import RecordedBlock
 from routing_engine.snapshot.snapshot import Snapshot
@@ -47,8 +48,8 @@ class BlockSource(Protocol):
     def read_whole(self, place: int) -> Snapshot:
         """Return the market at such a place."""
 
-    def apply_step(self, place: int, before: Snapshot) -> Snapshot:
-        """Return the market at a place, of the one at the place before."""
+    def apply_steps(self, first: int, last: int, before: Snapshot) -> Snapshot:
+        """Return the market at the place `last`, of the one at the place before `first`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,24 +87,35 @@ class RecordingFile:
 
     def read_whole(self, place: int) -> Snapshot:
         """See `BlockSource`."""
-        return self._read(self._wholes[place], None)
+        with self._named(place):
+            return read_whole(self._read([self._wholes[place]])[0], str(self.path))
 
-    def apply_step(self, place: int, before: Snapshot) -> Snapshot:
+    def apply_steps(self, first: int, last: int, before: Snapshot) -> Snapshot:
         """See `BlockSource`."""
-        return self._read(self._steps[place], before)
+        with self._named(last):
+            documents = self._read(self._steps[first : last + 1])
+            wholes = [number for number, document in enumerate(documents) if "market" in document]
+            if wholes:
+                before = read_whole(documents[wholes[-1]], str(self.path))
+                documents = documents[wholes[-1] + 1 :]
+            return apply_changes(merge_changes(documents), before, str(self.path)) if documents else before
 
-    def _read(self, member: Member, before: Snapshot | None) -> Snapshot:
-        at = f"byte {member.offset}"
+    def _read(self, members: Sequence[Member]) -> list[dict[str, Any]]:
+        with self.path.open("rb") as file:
+            return [read_member(file, member, self.path) for member in members]
+
+    @contextmanager
+    def _named(self, place: int) -> Iterator[None]:
+        """Turn what goes wrong while the market at a place is read into an error that names its block."""
+        block = f"block {self.blocks[place].number}"
         try:
-            with self.path.open("rb") as file:
-                document = read_member(file, member, self.path)
-            return read_whole(document, at) if before is None else apply_changes(document, before, at)
+            yield
         except OSError as error:
-            raise BadRecording(str(self.path), "", f"cannot be read ({error.strerror})") from error
+            raise BadRecording(str(self.path), block, f"cannot be read ({error.strerror})") from error
         except (BadMarketFile, InvalidMarket) as error:
-            raise BadRecording(str(self.path), f"{at}: {error.field}", error.message) from error
-        except (KeyError, TypeError) as error:
-            raise BadRecording(str(self.path), at, f"has no {error}; is it of another version?") from error
+            raise BadRecording(str(self.path), f"{block}: {error.field}", error.message) from error
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BadRecording(str(self.path), block, f"is not of this version ({error!r})") from error
 
 
 class DeltasFile:
@@ -139,11 +151,12 @@ class DeltasFile:
         """See `BlockSource`."""
         return self._base
 
-    def apply_step(self, place: int, before: Snapshot) -> Snapshot:
+    def apply_steps(self, first: int, last: int, before: Snapshot) -> Snapshot:
         """See `BlockSource`."""
-        step = self._steps[place - 1]
-        changed = [market for market in step.markets if before.markets.get(market.id) != market]
-        return before.apply(changed, removed=step.withdrawn, blocks=step.blocks)
+        for step in self._steps[first - 1 : last]:
+            changed = [market for market in step.markets if before.markets.get(market.id) != market]
+            before = before.apply(changed, removed=step.withdrawn, blocks=step.blocks)
+        return before
 
     def _describe(self, number: int, step: Contents, known: dict[str, Any]) -> RecordedBlock:
         block, last = step.blocks[self.chain_id], self.blocks[-1].number

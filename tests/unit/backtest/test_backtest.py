@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
+from matplotlib import pyplot as plt
 
 from routing_engine import NATIVE_ADDRESS, History, HistoryWriter, InvalidRequest, Route, Router, RouteRequest, Snapshot
 from routing_engine.amm.constant_product import get_amount_out
@@ -14,6 +16,7 @@ from routing_engine.backtest.backtest import Backtest, backtest, trade_every
 from routing_engine.backtest.portfolio import Portfolio
 from routing_engine.markets import ConstantProductPool
 from routing_engine.model import Token
+from routing_engine.pictures.curves import draw_equity
 from routing_engine.reference.chains import CHAINS
 
 WETH = CHAINS[1].wrapped_native_token
@@ -156,6 +159,19 @@ def test_the_same_gives_the_same(history: History) -> None:
     runs = [run(history[:6], strategy, progress=lambda *counts: told.append(counts)) for _ in range(2)]
     assert [[trade.decided_block for trade in each.trades] for each in runs] == [[100, 103]] * 2
     assert told == [(done, 6) for done in range(1, 7)] * 2
+
+
+def test_a_picture_marks_fills_and_failures(history: History) -> None:
+    mpl.use("svg")
+    ax = draw_equity(run(history[:6], buy_at(100, 103)))
+    try:
+        value, filled, failed = ax.lines
+        assert list(value.get_xdata()) == list(range(100, 106))
+        assert (list(filled.get_xdata()), list(failed.get_xdata())) == ([101], [104])
+        assert filled.get_marker() != failed.get_marker()
+        assert "USDX@1" in ax.get_ylabel()
+    finally:
+        plt.close("all")
 
 
 @pytest.mark.parametrize(
