@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         AmbiguousToken,
         BadArchive,
         BadMarketFile,
+        BadRecording,
         BadRequestFile,
         BrokenExtension,
         InsufficientLiquidity,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
         UnknownToken,
         Unroutable,
     )
+    from routing_engine.history.history import History
+    from routing_engine.history.writer import HistoryWriter
     from routing_engine.market import Limits, Market
     from routing_engine.model import NATIVE_ADDRESS, Fee, Hop, Token
     from routing_engine.paths import Path
@@ -52,14 +55,16 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "errors": (
-        "AmbiguousToken", "BadArchive", "BadMarketFile", "BadRequestFile", "BrokenExtension", "InsufficientLiquidity",
-        "InvalidMarket", "InvalidRequest", "NoRoute", "PriceImpactTooHigh", "QuoteRefused", "Refusal", "RoutingError",
-        "UnknownToken", "Unroutable",
+        "AmbiguousToken", "BadArchive", "BadMarketFile", "BadRecording", "BadRequestFile", "BrokenExtension",
+        "InsufficientLiquidity", "InvalidMarket", "InvalidRequest", "NoRoute", "PriceImpactTooHigh", "QuoteRefused",
+        "Refusal", "RoutingError", "UnknownToken", "Unroutable",
     ),
     "market": ("Limits", "Market"),
     "model": ("NATIVE_ADDRESS", "Fee", "Hop", "Token"),
     "archive.archive": ("Archive", "Replay"),
     "batch.quotes": ("Quotes",),
+    "history.history": ("History",),
+    "history.writer": ("HistoryWriter",),
     "certificate": ("Certificate",),
     "request": ("RouteRequest",),
     "result": ("RouteResult", "Status", "Unavailable"),
@@ -76,10 +81,13 @@ __all__ = [
     "Archive",
     "BadArchive",
     "BadMarketFile",
+    "BadRecording",
     "BadRequestFile",
     "BrokenExtension",
     "Certificate",
     "Fee",
+    "History",
+    "HistoryWriter",
     "Hop",
     "InsufficientLiquidity",
     "InvalidMarket",

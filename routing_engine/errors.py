@@ -135,6 +135,12 @@ class BadArchive(BadFile):
     code = "bad_archive"
 
 
+class BadRecording(BadFile):
+    """A recording of a market cannot be read; see `BadFile`."""
+
+    code = "bad_recording"
+
+
 class BrokenExtension(RoutingError):
     """What another package adds cannot be used; nothing else is concerned.
 

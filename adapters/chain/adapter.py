@@ -129,7 +129,10 @@ class OnChainAdapter:
         return self.read(self._rpc.read_head())
 
     def read(self, head: Block) -> ChainStep:
-        """Read the chain's state at a block, which must not be older than the last read; see `fetch`."""
+        """Read the chain's state at a block; see `fetch`.
+
+        It may be older than the last one read only where that was abandoned since.
+        """
         follows = self._find_last_canonical(head)
         recorder = Recorder(self._wrap(self._reader.answer_at(head), head))
         after = run(self._read_memory(follows, head), recorder)
@@ -202,15 +205,22 @@ class OnChainAdapter:
         if head.timestamp - self.memory.since > self._renew_s:
             return None
         last = self.memory.head
-        if head.number < last.number:
+        if head.number < last.number and not self._is_abandoned(last):
             raise VenueUnavailable(f"{self.name}: went back from block {last.number} to {head.number}")
         if head.parent == last.hash:
             return last
         for block, _ in reversed(self.memory.journal.steps):
+            if block.number > head.number:
+                continue
             found = head if block.number == head.number else self._rpc.read_block(block.number)
             if found is not None and found.hash == block.hash:
                 return block
         return None
+
+    def _is_abandoned(self, block: Block) -> bool:
+        """Whether the chain has another block of this number: where it has none, an endpoint may only be behind."""
+        found = self._rpc.read_block(block.number)
+        return found is not None and found.hash != block.hash
 
 
 def parse_endpoints(options: Mapping[str, str]) -> dict[int, tuple[str, ...]]:

@@ -81,10 +81,15 @@ class GasAdapter:
     def fetch(self) -> GasPayload:
         """Ask for recent fees; see `Adapter`."""
         self._rpc.read_head()
-        questions: list[Question] = [("eth_feeHistory", [hex(BLOCKS), "latest", [PERCENTILE]])]
+        return self.read("latest")
+
+    def read(self, block: int | str) -> GasPayload:
+        """Ask for the fees up to a block, by its number or its tag."""
+        at = hex(block) if isinstance(block, int) else block
+        questions: list[Question] = [("eth_feeHistory", [hex(BLOCKS), at, [PERCENTILE]])]
         call = self._make_data_call()
         if call is not None:
-            questions.append(("eth_call", [{"to": call.to, "data": "0x" + call.data.hex()}, "latest"]))
+            questions.append(("eth_call", [{"to": call.to, "data": "0x" + call.data.hex()}, at]))
         return self._rpc.ask(questions, _make_payload)
 
     def parse(self, payload: GasPayload) -> Contents:

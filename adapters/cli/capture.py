@@ -159,7 +159,7 @@ class Capture:
         feeds = self._feeds(chain_id)
         adapter = OnChainAdapter(rpc, self._protocols(chain_id), tokens, wrap=log.wrap, feeds=feeds)
         try:
-            contents, fault = _attempt(lambda: _read(adapter, rpc, log))
+            contents, fault = _attempt(lambda: read_whole(adapter, rpc, log))
             gas, gas_fault = _attempt(lambda: _read_gas(rpc))
         finally:
             log.close()
@@ -194,7 +194,7 @@ def _attempt(read: Callable[[], Contents]) -> tuple[Contents, str]:
         return Contents(markets=()), str(error)
 
 
-def _read(adapter: OnChainAdapter, rpc: RpcPool, log: CaptureLog) -> Contents:
+def read_whole(adapter: OnChainAdapter, rpc: RpcPool, log: CaptureLog) -> Contents:
     """Go on with a capture, and then up to the newest block; or begin one."""
     head, begun = rpc.read_head(), log.read_block()
     if begun is not None and head.timestamp - begun.timestamp <= MAX_GAP_S and rpc.read_block(begun.number) == begun:

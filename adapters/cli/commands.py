@@ -74,19 +74,24 @@ def silence_warnings() -> Iterator[None]:
 @click.option("--tokens", "token_file", type=FILE, help="Token list (JSON) to look for pools of.  [default: built in]")
 @click.option("--protocol", "names", multiple=True, help="Only this protocol; repeatable.  [default: all installed]")
 @click.option("--fresh", is_flag=True, help="Do not go on with an interrupted capture.")
+@click.option("--follow", is_flag=True, help="Record every further block of one chain into OUT until interrupted.")
+@click.option("--blocks", type=click.IntRange(1), metavar="N", help="With --follow: stop after so many blocks.")
 @click.option("--format", "output_format", type=FORMATS, default=TABLE, show_default=True)
 def capture(
     urls: Mapping[int, Sequence[str]],
     out: Path,
     token_file: Path | None,
     names: Sequence[str],
-    fresh: bool,
     output_format: str,
+    **options: Any,
 ) -> None:
     """Read all pools of listed tokens from chains and write them to a market file.
 
     Each chain is read at one block. Several endpoints of a chain stand in for each other. Interrupted, or left
     incomplete, the capture goes on where it stopped when it is run again soon.
+
+    With --follow OUT is a recording of one chain, block by block, for the time machine and backtests. Ctrl-C ends it;
+    run again, it goes on, also after a crash. What reorganisations replace is recorded too.
 
     Exit codes: 0 all there, 1 something is missing, 2 wrong usage or input.
     """
@@ -97,9 +102,16 @@ def capture(
 
     with reported(output_format):
         tokens, protocols = load_tokens(token_file), _choose_protocols(urls, names)
+        if options["follow"]:
+            from adapters.cli.follow_run import record_chain
+
+            record_chain(urls, tokens, protocols, out, output_format=output_format, **options)
+            return
+    if options["blocks"]:
+        raise click.UsageError("--blocks needs --follow.")
     with silence_warnings(), show_progress() as progress:
         job = Capture(urls, tokens, protocols, out, progress=progress)
-        if fresh:
+        if options["fresh"]:
             job.finish()
         captured = job.run()
     with reported(output_format):

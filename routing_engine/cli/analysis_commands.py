@@ -1,4 +1,4 @@
-"""``routing-engine analyse``: loops that pay, depth, contributions and decay, as tables."""
+"""``routing-engine analyse``: loops that pay, depth, contributions, decay and gas, as tables."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ FORMAT = click.option(
     "--format", "output_format", type=click.Choice([TABLE, JSON, CSV]), default=TABLE, show_default=True
 )
 AMOUNT = click.option("--amount", required=True, metavar="A", help="Whole tokens to pay.")
+PRICE = click.FloatRange(0, 1e6)
 LEVEL = click.FloatRange(0, 10_000, min_open=True, max_open=True)
 
 EXAMPLES = """\b
@@ -39,6 +40,9 @@ Examples:
   routing-engine analyse cycles --market market.json.gz --gas-price-gwei 10
   routing-engine analyse depth --from WETH@1 --to USDC@1 --level 10 --level 100
   routing-engine analyse contributions --from WETH@1 --to USDC@1 --amount 1000 --by market
+  routing-engine analyse gas --from WETH@1 --to USDC@1 --amount 100 --price 1 --price 50
+  routing-engine analyse execution --history eth.recording --block 24721180 --from WETH --to USDC --amount 5 \\
+    --got 10512.25 --gas 180000
   routing-engine analyse decay --market market.json.gz --deltas deltas.json.gz --from WETH --to USDC --amount 500
 """
 
@@ -90,7 +94,7 @@ def cycles(
             found = find_cycles(
                 router, max_hops=max_hops, max_loops=max_loops, is_bridge_allowed=bridges, progress=progress
             )
-        _write(found, output_format)
+        write_table(found, output_format)
 
 
 @analyse.command()
@@ -107,7 +111,9 @@ def depth(
         router = ready_router(snapshot)
         from routing_engine.analysis.depth import LEVELS_BPS, measure_depth
 
-        _write(measure_depth(router, *ends, levels_bps=levels or LEVELS_BPS, **options.fields(snapshot)), output_format)
+        write_table(
+            measure_depth(router, *ends, levels_bps=levels or LEVELS_BPS, **options.fields(snapshot)), output_format
+        )
 
 
 @analyse.command()
@@ -118,13 +124,13 @@ def contributions(market: Path | None, output_format: str, part: Any, **values: 
     """Leave out each protocol, market or chain that the best route uses, and ask again."""
     with reported_as_option(output_format):
         snapshot = load_market(market)
-        request = _read_request(snapshot, values)
+        request = read_request(snapshot, values)
         router = ready_router(snapshot)
         from routing_engine.analysis.contributions import measure_contributions
 
         with show_progress("Asking again") as progress:
             found = measure_contributions(router, request, part, progress=progress)
-        _write(found, output_format)
+        write_table(found, output_format)
 
 
 @analyse.command()
@@ -135,11 +141,26 @@ def decay(market: Path | None, output_format: str, deltas: Path, **values: Any) 
     """Find a route, execute it in each later block, and say which slippage tolerance would have sufficed."""
     with reported_as_option(output_format):
         snapshot = load_market(market)
-        request = _read_request(snapshot, values)
+        request = read_request(snapshot, values)
         best = ready_router(snapshot).find_routes(request).best()
         from routing_engine.analysis.decay import measure_decay
 
-        _write(measure_decay(best, _list_later(snapshot, deltas)), output_format)
+        write_table(measure_decay(best, _list_later(snapshot, deltas)), output_format)
+
+
+@analyse.command()
+@take_pair
+@AMOUNT
+@click.option("--price", "prices", type=PRICE, multiple=True, metavar="GWEI", help="Gas price; may be repeated.")
+def gas(market: Path | None, output_format: str, prices: tuple[float, ...], **values: Any) -> None:
+    """Ask the same at rising gas prices, and say what the cheapest gas's route would lose at each."""
+    with reported_as_option(output_format):
+        snapshot = load_market(market)
+        request = read_request(snapshot, values)
+        router = ready_router(snapshot)
+        from routing_engine.analysis.gas_sensitivity import PRICES_GWEI, measure_gas_sensitivity
+
+        write_table(measure_gas_sensitivity(router, request, prices or PRICES_GWEI), output_format)
 
 
 @contextmanager
@@ -152,7 +173,8 @@ def reported_as_option(output_format: str) -> Iterator[None]:
             raise as_option(error) from error
 
 
-def _read_request(snapshot: Snapshot, values: dict[str, Any]) -> RouteRequest:
+def read_request(snapshot: Snapshot, values: dict[str, Any]) -> RouteRequest:
+    """Return the request that the options of a pair, of its search and of its amount stand for."""
     from routing_engine.request import RouteRequest
 
     options = SearchOptions.taken_from(values)
@@ -173,7 +195,8 @@ def _list_later(snapshot: Snapshot, deltas: Path) -> Iterator[Snapshot]:
         yield snapshot
 
 
-def _write(table: Table, output_format: str) -> None:
+def write_table(table: Table, output_format: str) -> None:
+    """Write a table to stdout."""
     from routing_engine.frames.to_records import list_records, write_csv
 
     if output_format == JSON:

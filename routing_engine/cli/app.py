@@ -18,6 +18,7 @@ from routing_engine.cli import EXIT_USAGE
 from routing_engine.cli.analysis_commands import analyse
 from routing_engine.cli.batch_command import batch
 from routing_engine.cli.contributed import add_contributed
+from routing_engine.cli.history_commands import backtest
 from routing_engine.cli.replay_command import replay
 from routing_engine.cli.route_command import route
 from routing_engine.cli.snapshot_commands import snapshot
@@ -60,6 +61,7 @@ cli.add_command(route)
 cli.add_command(batch)
 cli.add_command(replay)
 cli.add_command(analyse)
+cli.add_command(backtest)
 cli.add_command(warm)
 add_contributed(cli)
 

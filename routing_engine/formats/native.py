@@ -46,7 +46,7 @@ def parse(document: Mapping[str, Any], path: str) -> Contents:
     """
     if document.get("version") != VERSION:
         raise BadMarketFile(path, "version", f"is {document.get('version')!r}; this library reads version {VERSION}")
-    tokens = _tokens(document, path)
+    tokens = read_tokens(document, path)
     markets: dict[str, Market] = {}
     for number, record in enumerate(_field(document, "markets", list, path)):
         try:
@@ -81,8 +81,8 @@ def _token_row(token: Token) -> list[int | str]:
     return row if token.transfers is Transfers.EXACT else [*row, token.transfers.value]
 
 
-def _tokens(document: Mapping[str, Any], path: str) -> dict[str, Token]:
-    """Return the tokens by their keys as the file writes them."""
+def read_tokens(document: Mapping[str, Any], path: str) -> dict[str, Token]:
+    """Return the tokens of a document by their keys as the file writes them; raises as `parse`."""
     found = {}
     for number, row in enumerate(_field(document, "tokens", list, path)):
         match row:

@@ -1,4 +1,4 @@
-"""What sizes cost, how deep a pair is, what time is worth, and how a route decays: lines over one axis."""
+"""What sizes cost, how deep a pair is, what time is worth, how routes decay and strategies fare: lines over an axis."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from routing_engine.analysis.decay import Decay
 from routing_engine.analysis.depth import Depth
+from routing_engine.backtest.backtest import Backtest
+from routing_engine.backtest.trades import TradeStatus
 from routing_engine.batch.quotes import Quotes
 from routing_engine.fixed_point import BPS
 from routing_engine.pictures.style import COLOURS, LINES, MARKERS, use_style
@@ -96,4 +98,23 @@ def draw_decay(decay: Decay, ax: Axes | None = None) -> Axes:
             ax.legend()
         ax.set(xlabel="snapshots after the route was found", ylabel="output against the plan, bps")
         ax.set_title(f"Decay of a route from {decay.route.token_in} to {decay.route.token_out}")
+    return ax
+
+
+def draw_equity(done: Backtest, ax: Axes | None = None) -> Axes:
+    """Draw what a strategy's portfolio was worth block after block, with a mark for each fill and each failure."""
+    equity = done.equity
+    values = dict(zip(equity.blocks, equity.values, strict=True))
+    marks = ((TradeStatus.FILLED, MARKERS[0], COLOURS[2]), (TradeStatus.FAILED, "X", COLOURS[5]))
+    with use_style(ax) as ax:
+        ax.plot(equity.blocks, equity.values, color=COLOURS[0])
+        for status, marker, colour in marks:
+            blocks = [trade.filled_block for trade in done.trades if trade.status is status]
+            ax.plot(
+                blocks, [values[block] for block in blocks], color=colour, marker=marker, linestyle="", label=status
+            )
+        ax.set(xlabel="block", ylabel=f"value, {equity.token}")
+        ax.ticklabel_format(useOffset=False, style="plain")
+        ax.set_title(f"{len(done.trades)} trades on {len(equity.blocks):,} blocks")
+        ax.legend()
     return ax

@@ -12,7 +12,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["frames.md", "analysis.md"])
+@pytest.mark.parametrize("name", ["frames.md", "analysis.md", "history.md"])
 def test_the_examples_print_what_is_shown(name: str) -> None:
     text = (DOCS / name).read_text()
     names: dict[str, object] = {}
