@@ -310,16 +310,6 @@ def test_up_replaces_a_worker_that_is_killed(tmp_path: Path) -> None:
     assert "`checkout worker` was killed by signal 9; it is started again." in said
 
 
-def test_the_demo_key_is_fresh_each_time(resources: Resources) -> None:
-    from api.up import make_demo_key
-
-    first, second = make_demo_key(resources), make_demo_key(resources)
-    with resources.database.read() as session:
-        found = [find_key(session, key, resources.clock.now()) for key in (first, second)]
-    assert first != second
-    assert {key.vendor_id for key in found if key} == {found[0].vendor_id if found[0] else None}
-
-
 def test_a_process_takes_the_system_clock(config: Config) -> None:
     built = build_resources(config)
     built.database.engine.connect().close()
