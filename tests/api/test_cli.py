@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import requests
 from click.testing import CliRunner, Result
+from eth_utils.address import to_checksum_address
 
 from adapters.chain.deployments import read_deployments
 from adapters.rpc.multicall import MULTICALL3
@@ -112,10 +113,13 @@ def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
     assert row == {
         "currency": "USDC",
         "chain_id": 8453,
-        "token_address": token_registry.token("USDT", 8453).address,
+        "token_address": to_checksum_address(token_registry.token("USDT", 8453).address),
         "token_decimals": 6,
-        "address": RECIPIENT.lower(),
+        "address": RECIPIENT,
     }
+    header, shown = run("settlement", "list", "Tea & Co", "--env", "live").stdout.splitlines()
+    assert header.split() == ["currency", "chain", "id", "token", "address", "token", "decimals", "address"]
+    assert shown.endswith(RECIPIENT)
 
 
 @pytest.mark.parametrize(

@@ -44,13 +44,12 @@ def make_reader(service: RunningService, name: str, folder: Path) -> Reader:
         "--port 5000": f"--port {shop.rpartition(':')[2]}",
     }
     environment = list_environment(BIN) | {
-        "CHECKOUT_URL": service.url,  # the document's is the default
         "DATA_DIR": str(service.data_dir),
         "PORT": receiver.rpartition(":")[2],
         "SHOP_DATABASE": str(folder / "shop.db"),
     }
     if name not in BEGUN:
-        environment["CHECKOUT_API_KEY"] = service.key
+        environment |= {"CHECKOUT_URL": service.url, "CHECKOUT_API_KEY": service.key}
     reader = Reader(environment=environment, replaced=replaced, folder=folder)
     reader.note(service.welcome)
     return reader

@@ -197,7 +197,7 @@ def _try_all(access: ChainAccess, wallet: Wallet, legs: tuple[RouteLeg, ...], de
 
 
 def _name_builders(leg: RouteLeg, builders: PaymentBuilders, protocols: Collection[str]) -> str:
-    """Say that nobody builds a leg, and what can be asked for instead: of the market's own names, others are refused."""
+    """Say that nobody builds a leg, and what to ask for instead, of the names that this market has."""
     families = (builders.list_families(leg.token_in.chain_id, crosses_chains=each) for each in (False, True))
     built = {name for family in families for each in family for name in each}
     named = sorted(built.intersection(protocols))
