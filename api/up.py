@@ -15,18 +15,17 @@ from types import FrameType
 import click
 
 from api.config import Config
+from api.demo_key import DEMO_VENDOR, DemoKey, keep_demo_key
 from api.domain.env import EnvMode
-from api.domain.errors import NotFound, ServiceUnavailable
+from api.domain.errors import ServiceUnavailable
 from api.server import require_free_port
 from api.services.market.market import NoMarket
 from api.services.orders.commands import NewLink, create_link
 from api.services.resources import Resources
-from api.services.vendors.key_management import rotate_key
-from api.services.vendors.vendors import create_vendor, find_vendor
+from api.services.vendors.vendors import find_vendor
 from api.start_checks import check_start
 from api.storage.migrations import upgrade
 
-DEMO_VENDOR = "Demo shop"
 PARTS = ("serve", "worker", "worker")
 """Of the two workers one stands by, and does what the other leaves undone when it hangs or is killed."""
 STANDING_IN = "worker"
@@ -49,7 +48,7 @@ def run_all(resources: Resources) -> int:
     upgrade(resources.database.engine)
     check_start(resources)
     _require_market(resources)
-    key, payment_url = make_demo_key(resources), make_demo_link(resources)
+    key, payment_url = keep_demo_key(resources), make_demo_link(resources)
     resources.database.close()
     stopping = threading.Event()
 
@@ -79,17 +78,6 @@ def _require_market(resources: Resources) -> None:
         raise ServiceUnavailable(f"The market can't be loaded: {error.reason}") from error
 
 
-def make_demo_key(resources: Resources) -> str:
-    """Return a fresh test key of the demo vendor, which is made if need be."""
-    now = resources.clock.now()
-    with resources.database.write() as session:
-        try:
-            vendor_id = find_vendor(session, DEMO_VENDOR).id
-        except NotFound:
-            return create_vendor(session, DEMO_VENDOR, now).keys[EnvMode.TEST]
-        return rotate_key(session, (vendor_id, EnvMode.TEST), now).text
-
-
 def make_demo_link(resources: Resources) -> str:
     """Make a test order of the demo vendor and return the URL of its payment page."""
     shop = f"{resources.config.base_url}/docs"
@@ -110,11 +98,12 @@ def make_demo_link(resources: Resources) -> str:
     return create_link(resources, vendor_id, link)["payment_url"]
 
 
-def write_welcome(config: Config, key: str, payment_url: str) -> list[str]:
+def write_welcome(config: Config, key: DemoKey, payment_url: str) -> list[str]:
     """Compose what a new user needs to know; the service answers already."""
     return [
         f"API:           {config.base_url}  (described at {config.base_url}/docs)",
-        f"Test API key:  {key}",
+        f"Test API key:  {key.text}",
+        *([f"               {key.note}"] if key.note else []),
         f"Payment page:  {payment_url}",
         "Ctrl-C ends it.",
     ]

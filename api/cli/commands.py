@@ -18,8 +18,10 @@ from api.cli.keys import keys
 from api.cli.orders import links, orders
 from api.cli.payments import payments
 from api.cli.secrets import secrets
-from api.cli.support import ENV_MODES, echo, open_resources
+from api.cli.support import ENV_MODES, echo, echo_table, open_resources
 from api.cli.webhooks import webhooks
+
+ACCOUNT_COLUMNS = ("currency", "chain_id", "token_address", "token_decimals", "address")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -146,13 +148,14 @@ def settlement_list(vendor: str, env_mode: str, as_json: bool) -> None:
         from dataclasses import asdict
 
         from api.domain.env import EnvMode
+        from api.services.routing.token_serializers import checksum
         from api.services.vendors.vendors import find_vendor, list_accounts
 
         with resources.database.read() as session:
             accounts = list_accounts(session, find_vendor(session, vendor).id, EnvMode(env_mode))
-    for account in accounts:
-        row = asdict(account)
-        click.echo(json.dumps(row) if as_json else "  ".join(map(str, row.values())))
+        rows = [{name: checksum(each) if name.endswith("address") else each for name, each in asdict(account).items()}
+                for account in accounts]  # fmt: skip
+    echo_table(rows, ACCOUNT_COLUMNS, as_json=as_json)
 
 
 @main.command()

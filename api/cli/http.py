@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -31,6 +31,27 @@ class ServiceAway(click.ClickException):
     def __init__(self, message: str, retry_after_s: int | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class ServiceRefused(click.ClickException):
+    """The service refused the request.
+
+    Parameters
+    ----------
+    said : str
+        What it said of the whole.
+    problems : sequence of (str, str)
+        Properties of the API, and what is wrong with each.
+    """
+
+    def __init__(self, said: str, problems: Sequence[tuple[str, str]]) -> None:
+        self.said, self.problems = said, tuple(problems)
+        detail = "; ".join(f"{path}: {message}" for path, message in self.problems)
+        super().__init__(f"{said}{f' ({detail})' if detail else ''}")
+
+    def rename(self, options: Mapping[str, str]) -> ServiceRefused:
+        """Return the same with the options of a command instead of the properties that they give."""
+        return ServiceRefused(self.said, [(_find_option(path, options), message) for path, message in self.problems])
 
 
 class ServiceClient:
@@ -113,12 +134,11 @@ class ServiceClient:
         if not isinstance(body, dict) or "message" not in body:
             raise click.ClickException(f"{self.url} answers {answer.status_code}, and not as a checkout service does")
         rows = [row for row in body.get("error", ()) if isinstance(row, dict)]
-        detail = "; ".join(f"{row.get('path')}: {row.get('message')}" for row in rows)
-        message = f"{body['message']}{f' ({detail})' if detail else ''}"
+        refused = ServiceRefused(body["message"], [(str(row.get("path")), str(row.get("message"))) for row in rows])
         if answer.status_code in {429, 503}:
             wait = answer.headers.get("Retry-After", "")
-            raise ServiceAway(message, int(wait) if wait.isdecimal() else None)
-        raise click.ClickException(message)
+            raise ServiceAway(refused.message, int(wait) if wait.isdecimal() else None)
+        raise refused
 
 
 def service_options(command: F) -> F:
@@ -145,6 +165,13 @@ def load_body(file: Any) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise click.ClickException("--file: Expected a JSON object")
     return body
+
+
+def _find_option(path: str, options: Mapping[str, str]) -> str:
+    """Return the option for a property, or for what it is part of; the property itself where there is none."""
+    parts = path.split(".")
+    names = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((options[name] for name in names if name in options), path)
 
 
 def _is_loopback(host: str) -> bool:

@@ -4,16 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import IO, Any
+from urllib.parse import quote
 
 import click
 
-from api.cli.http import ServiceClient, load_body, service_options
+from api.cli.http import ServiceClient, ServiceRefused, load_body, service_options
+from api.cli.shown_orders import describe, list_parts, summarise, write_price
 from api.cli.support import echo, echo_table
+from api.cli.waiting import FINAL, pause, wait_for
 
 COLUMNS = ("payment_order_id", "status", "price", "created_at", "items")
 MOST_DECIMALS, MOST_DIGITS = 36, 78
-STATUSES = click.Choice(["created", "processing", "success", "failed", "expired", "cancelled", "refunded"])
+STATUS_WORDS = ("created", "processing", "success", "failed", "expired", "cancelled", "refunded")
+STATUSES, AWAITED = click.Choice(STATUS_WORDS), click.Choice([*STATUS_WORDS, FINAL])
+REQUIRED: Mapping[str, str] = MappingProxyType(
+    {"order_price": "--amount", "line_items": "--item", "success_callback_url": "--success-url"}
+)
+"""What a link needs, and the options that give it."""
+OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        **REQUIRED,
+        "order_price.currency": "--currency",
+        "cancel_callback_url": "--cancel-url",
+        "failure_callback_url": "--failure-url",
+        "metadata": "--metadata",
+        "expires_at": "--expires-at",
+        "Idempotency-Key": "--idempotency-key",
+    }
+)
+"""By the property that a refusal names."""
 
 
 @click.group()
@@ -23,14 +44,23 @@ def orders() -> None:
 
 @orders.command("list")
 @click.option("--status", type=STATUSES, help="Only those of one status.")
+@click.option("--reason", "status_reason", help="Only those with this status_reason, such as underpaid.")
+@click.option("--metadata", multiple=True, metavar="NAME=VALUE", help="Only those with this entry; may be repeated.")
+@click.option("--payer", help="Only those that money of this address came for.")
+@click.option("--transaction-hash", help="Only those with this transaction, on any chain.")
+@click.option("--created-from", help="Made at this moment or after it, such as 2030-01-31T12:00:00Z.")
+@click.option("--created-to", help="Made before.")
+@click.option("--updated-from", help="Status changed last at this moment or after it.")
+@click.option("--updated-to", help="Status changed last before.")
 @click.option("--limit", type=click.IntRange(1, 100), default=20, show_default=True, help="How many.")
-@click.option("--cursor", help="What the page before named at its end.")
+@click.option("--cursor", help="What the page before named at its end; give the same filters with it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 @service_options
-def orders_list(url: str, key: str | None, as_json: bool, **query: Any) -> None:
-    """List the orders of the key's environment, newest first."""
-    page = ServiceClient(url, key).get("/api/v1/payment", **query)
-    rows = page["data"] if as_json else [_summarise(order) for order in page["data"]]
+def orders_list(url: str, key: str | None, as_json: bool, metadata: Sequence[str], **query: Any) -> None:
+    """List the orders of the key's environment, newest first; with several filters those that have all."""
+    entries = {f"metadata[{name}]": value for name, value in read_pairs(metadata).items()}
+    page = ServiceClient(url, key).get("/api/v1/payment", **query, **entries)
+    rows = page["data"] if as_json else [summarise(order) for order in page["data"]]
     echo_table(rows, COLUMNS, as_json=as_json)
     if page["next_cursor"]:
         click.echo(f"There are more: --cursor {page['next_cursor']}", err=True)
@@ -38,24 +68,20 @@ def orders_list(url: str, key: str | None, as_json: bool, **query: Any) -> None:
 
 @orders.command("show")
 @click.argument("order_id")
+@click.option("--wait", type=AWAITED, help="Wait until this is its status, or until all that came is final.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole order as JSON.")
 @service_options
-def orders_show(url: str, key: str | None, order_id: str, as_json: bool) -> None:
+def orders_show(url: str, key: str | None, order_id: str, wait: str | None, as_json: bool) -> None:
     """Show the order ORDER_ID: where it stands, what was paid, and what happened when."""
-    from urllib.parse import quote
-
-    order = ServiceClient(url, key).get(f"/api/v1/payment/{quote(order_id, safe='')}")
+    client, path = ServiceClient(url, key), f"/api/v1/payment/{quote(order_id, safe='')}"
+    order = client.get(path) if wait is None else wait_for(client, path, wait, pause)
     if as_json:
         click.echo(json.dumps(order, indent=2))
         return
-    fields = ("env_mode", "amount_received", "amount_due", "transaction_hash", "payment_url", "expires_at")
-    echo({**_summarise(order), **{name: str(order.get(name) or "-") for name in fields}}, as_json=False)
-    for title, columns in (
-        ("timeline", ("at", "status", "status_reason", "transaction_hash")),
-        ("transactions", ("timestamp", "chain_id", "hash")),
-        ("refunds", ("status", "chain_id", "amount", "to", "hash")),
-    ):
-        _echo_part(title, order.get(title) or (), columns)
+    echo(describe(order), as_json=False)
+    for title, columns, rows in list_parts(order):
+        click.echo(f"\n{title}")
+        echo_table(rows, columns, as_json=False)
 
 
 @click.group()
@@ -64,10 +90,17 @@ def links() -> None:
 
 
 @links.command("create")
-@click.option("--amount", help="Price, such as 12.50.")
+@click.option("--amount", help="Price, such as 12.50.  [required without --file]")
 @click.option("--currency", default="USD", show_default=True, help="Of the price, such as USD or USDC.")
-@click.option("--item", "items", type=(str, int), multiple=True, metavar="TITLE QUANTITY", help="May be repeated.")
-@click.option("--success-url", help="Where the customer goes after paying.")
+@click.option(
+    "--item",
+    "items",
+    type=(str, int),
+    multiple=True,
+    metavar="TITLE QUANTITY",
+    help="What is sold; may be repeated.  [required without --file]",
+)
+@click.option("--success-url", help="Where the customer goes after paying.  [required without --file]")
 @click.option("--cancel-url", help="Where the customer goes who gives up; --success-url without it.")
 @click.option("--failure-url", help="Where the customer goes when it fails; --success-url without it.")
 @click.option("--metadata", multiple=True, metavar="NAME=VALUE", help="Kept with the order; may be repeated.")
@@ -82,8 +115,15 @@ def links_create(
     """Make a payment link: of --file, of the other options, or of a file with some of it replaced."""
     client = ServiceClient(url, key)
     body = {"env_mode": client.env_mode, **(load_body(file) if file else {}), **compose_link(**given)}
+    if file is None and (missing := [option for name, option in REQUIRED.items() if name not in body]):
+        raise click.UsageError(f"Give {', '.join(missing)}, or a --file that has it all.")
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
-    echo(client.post("/api/v1/payment_link", body, **headers), as_json)
+    try:
+        made = client.post("/api/v1/payment_link", body, **headers)
+    except ServiceRefused as error:
+        raise error if file else error.rename(OPTIONS) from None
+    # In words, since a price that was meant in other decimals is a million times too small.
+    echo(made if as_json else {**made, "price": write_price(body["order_price"])}, as_json)
 
 
 def compose_link(
@@ -107,10 +147,7 @@ def compose_link(
     if items:
         body["line_items"] = [{"title": title, "quantity": quantity} for title, quantity in items]
     if metadata:
-        pairs = [each.partition("=") for each in metadata]
-        if not all(equals for _, equals, _ in pairs):
-            raise click.BadParameter("Expected NAME=VALUE.", param_hint="--metadata")
-        body["metadata"] = {name: value for name, _, value in pairs}
+        body["metadata"] = read_pairs(metadata)
     if expires_at is not None:
         body["expires_at"] = expires_at
     for name in ("success", "cancel", "failure"):
@@ -118,6 +155,20 @@ def compose_link(
         if chosen is not None:
             body[f"{name}_callback_url"] = chosen
     return body
+
+
+def read_pairs(texts: Sequence[str]) -> dict[str, str]:
+    """Read what --metadata was given, by its name.
+
+    Raises
+    ------
+    click.BadParameter
+        If one is no pair.
+    """
+    pairs = [each.partition("=") for each in texts]
+    if not all(equals for _, equals, _ in pairs):
+        raise click.BadParameter("Expected NAME=VALUE.", param_hint="--metadata")
+    return {name: value for name, _, value in pairs}
 
 
 def parse_price(text: str, currency: str) -> dict[str, Any]:
@@ -128,29 +179,3 @@ def parse_price(text: str, currency: str) -> dict[str, Any]:
     if not is_number or len(fraction) > MOST_DECIMALS or len(digits) > MOST_DIGITS:
         raise click.BadParameter("Expected digits with at most one point, such as 12.50.", param_hint="--amount")
     return {"currency": currency, "amount": str(int(digits)), "decimals": len(fraction)}
-
-
-def write_price(price: Mapping[str, Any]) -> str:
-    """Write a price as people do."""
-    digits = str(price["amount"]).rjust(price["decimals"] + 1, "0")
-    cut = len(digits) - price["decimals"]
-    fraction = digits[cut:].rstrip("0").ljust(min(2, price["decimals"]), "0")
-    return f"{digits[:cut]}{'.' + fraction if fraction else ''} {price['currency']}"
-
-
-def _summarise(order: Mapping[str, Any]) -> dict[str, str]:
-    reason = order.get("status_reason")
-    items = ", ".join(f"{item['quantity']} × {item['title']}" for item in order["line_items"])
-    return {
-        "payment_order_id": order["payment_order_id"],
-        "status": f"{order['payment_order_status']}{f' ({reason})' if reason else ''}",
-        "price": write_price(order["order_price"]),
-        "created_at": order.get("created_at", ""),
-        "items": items if len(items) <= 60 else f"{items[:59]}…",
-    }
-
-
-def _echo_part(title: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    if rows:
-        click.echo(f"\n{title}")
-        echo_table([{name: row.get(name) for name in columns} for row in rows], columns, as_json=False)

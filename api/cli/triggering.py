@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-import click
-
 from api.cli.http import ServiceClient
+from api.cli.waiting import FINAL, wait_for
 
 LINK: Mapping[str, Any] = MappingProxyType(
     {
@@ -21,8 +20,6 @@ LINK: Mapping[str, Any] = MappingProxyType(
         "metadata": {"webhook_test": True},
     }
 )
-PATIENCE = 120
-"""How often an order is looked at, with a second between, until the worker has moved it on."""
 Pause = Callable[[float], None]
 
 
@@ -53,13 +50,8 @@ def _cancel(client: ServiceClient, order: str, pause: Pause) -> None:
 
 def _refund(client: ServiceClient, order: str, pause: Pause) -> None:
     _pay(client, order, pause)
-    for _ in range(PATIENCE):
-        transfers = client.get(order).get("transfers") or ()
-        if transfers and all(each["status"] == "final" for each in transfers):  # what a chain may lose stays
-            client.post(f"{order}/refund", {})
-            return
-        pause(1.0)
-    raise click.ClickException("The payment did not become final: is `checkout worker` running?")
+    wait_for(client, order, FINAL, pause)
+    client.post(f"{order}/refund", {})
 
 
 SCENARIOS: Mapping[str, Callable[[ServiceClient, str, Pause], None]] = MappingProxyType(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import click
 
-from api.cli.http import ServiceClient, service_options
+from api.cli.http import ServiceAway, ServiceClient, service_options
+from api.cli.waiting import pause
 
 
 @click.group()
@@ -19,7 +19,7 @@ def webhooks() -> None:
 
 @webhooks.command("listen")
 @click.option("--forward-to", help="Address of your receiver, such as localhost:3000/webhooks.")
-@click.option("--events", default="", help="Only these types, with commas between.")
+@click.option("--events", default="", help="Only these types, with commas between, such as payment_success.")
 @click.option("--print-secret", is_flag=True, help="Print the secret that signs, and end.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON lines.")
 @service_options
@@ -35,14 +35,14 @@ def webhooks_listen(
     client = _connect(url, key)
     secret = derive_secret(client.key)
     if print_secret:
+        _check_key(client)
         click.echo(secret)
         return
-    target = _read_target(forward_to)
-    types = [name for name in map(str.strip, events.split(",")) if name]
+    target, types = _read_target(forward_to), _read_types(events)
     since = find_cursor(client)
     click.echo(f"Ready! Events go to {target}, signed with {secret} (Ctrl-C ends it)", err=as_json)
     try:
-        for row in follow_events(client, since, _pause):
+        for row in follow_events(client, since, pause):
             if is_wanted(row, types):
                 done = forward(row, target, secret)
                 shown = [json.dumps(_describe(done))] if as_json else write_lines(done, target)
@@ -70,7 +70,7 @@ def webhooks_trigger(url: str, key: str | None, event: str, webhook: str | None,
         sent = client.post(f"/api/v1/webhook_subscription/{quote(webhook, safe='')}/test", {"type": event})
         found = {"event_id": sent["data"]["event_id"]}
     elif event in SCENARIOS:
-        found = {"payment_order_id": trigger(client, event, _pause)}
+        found = {"payment_order_id": trigger(client, event, pause)}
     else:
         raise click.UsageError(f"Expected one of {', '.join(SCENARIOS)}; others go to one --webhook as a sample.")
     click.echo(json.dumps(found) if as_json else f"{event} is on its way: {next(iter(found.values()))}")
@@ -93,8 +93,23 @@ def _read_target(text: str | None) -> str:
     return target
 
 
-def _pause(seconds: float) -> None:
-    threading.Event().wait(seconds)
+def _read_types(text: str) -> list[str]:
+    """Read the types that are wanted; of one that does not exist nothing would ever come."""
+    from api.domain.events import EventType
+
+    types = [name for name in map(str.strip, text.split(",")) if name]
+    if unknown := [each for each in types if each not in set(EventType)]:
+        message = f"There is no type {', '.join(unknown)}; use any of {', '.join(EventType)}."
+        raise click.BadParameter(message, param_hint="--events")
+    return types
+
+
+def _check_key(client: ServiceClient) -> None:
+    """Refuse a key that does not work: what it signs with would be another secret than the listener's."""
+    try:
+        client.get("/api/v1/api_key")
+    except ServiceAway as error:
+        click.echo(f"Nobody knows whether this key works: {error.message}", err=True)
 
 
 def _describe(done: Any) -> dict[str, Any]:

@@ -18,6 +18,10 @@ Steps = tuple[tuple[int, int], ...]
 FINAL_AFTER_S = 1_500
 """What counts as final on a chain that nobody describes: more than the quarter of an hour that Ethereum takes."""
 UNKNOWN_BLOCK_TIME_S = 12.0
+SIMULATED_FINAL_AFTER_S = 3
+"""On the simulated chains."""
+SOONEST_S = 2
+"""What is asked again sooner than this has not been looked at meanwhile."""
 DOUBTED_ABOVE = 1_000
 """Dollars above which one endpoint's word and one proof are not enough."""
 
@@ -28,6 +32,19 @@ def count_finality_blocks(chain_id: int) -> int:
     if chain is None:
         return math.ceil(FINAL_AFTER_S / UNKNOWN_BLOCK_TIME_S)
     return math.ceil(chain.final_after_s / chain.block_time_s)
+
+
+def estimate_final_in_s(chain_id: int, age_s: float, *, is_simulated: bool) -> int:
+    """Return in how many seconds a block is final, as its chain usually takes.
+
+    Parameters
+    ----------
+    age_s : float
+        Seconds since it was mined.
+    """
+    chain = CHAINS.get(chain_id)
+    usual_s = SIMULATED_FINAL_AFTER_S if is_simulated else chain.final_after_s if chain else FINAL_AFTER_S
+    return max(SOONEST_S, math.ceil(usual_s - age_s) + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -34,6 +35,7 @@ MAX_QUANTITY = 1_000_000
 WHERE_PAID = "Where the customer goes once the order is paid"
 WHERE_CANCELLED = "Where the customer goes who does not want to pay"
 WHERE_FAILED = "Where the customer goes when the order has failed"
+_FRACTION = re.compile(rf"([0-9]{{1,40}})\.([0-9]{{1,{MAX_DECIMALS}}})", re.ASCII)
 ORDER_EXAMPLE = "po_01kjmr9fr06kyra5w92xqnbd0m4c7t3j8vf"
 
 
@@ -56,10 +58,29 @@ class MomentField(fields.Field[datetime]):
         raise ValidationError("Expected a moment in ISO 8601 with a time zone, such as 2030-01-31T12:00:00Z")
 
 
+class PriceAmount(AmountField):
+    """An amount with its decimals beside it; a fraction is refused with how it is written."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
+        try:
+            return super()._deserialize(value, attr, data, **options)
+        except ValidationError as error:
+            raise ValidationError(f"{error.messages[0]}{_write_without_point(value)}") from None
+
+
+def _write_without_point(value: object) -> str:
+    """Say how a fraction is given; nothing of anything else."""
+    found = _FRACTION.fullmatch(str(value)) if isinstance(value, (float, str)) else None
+    if found is None:
+        return ""
+    fraction = found[2].rstrip("0")
+    return f'; {value} is written as "amount": {int(found[1] + fraction)}, "decimals": {len(fraction)}'
+
+
 class NewUnitPriceSchema(BaseSchema):
     """The price of one piece: ``amount / 10**decimals`` of the order's currency."""
 
-    amount = AmountField(required=True, minimum=0, metadata={"description": AMOUNT, "example": 25_000_000})
+    amount = PriceAmount(required=True, minimum=0, metadata={"description": AMOUNT, "example": 25_000_000})
     decimals = IntegerField(required=True, minimum=0, maximum=MAX_DECIMALS, metadata=DECIMALS)
     currency = TextField(max_length=32, metadata={"description": "The order's currency, also without it"})
 
@@ -81,7 +102,7 @@ class NewOrderPriceSchema(BaseSchema):
     """The total price: ``amount / 10**decimals`` of the currency."""
 
     currency = TextField(required=True, max_length=32, metadata=CURRENCY)
-    amount = AmountField(required=True, metadata={"description": AMOUNT, "example": 25_000_000})
+    amount = PriceAmount(required=True, metadata={"description": AMOUNT, "example": 25_000_000})
     decimals = IntegerField(required=True, minimum=0, maximum=MAX_DECIMALS, metadata=DECIMALS)
 
 

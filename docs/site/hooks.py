@@ -28,6 +28,8 @@ PAGES: Mapping[str, str] = {
     "clients/typescript/README.md": "clients/typescript.md",
 }
 """Documents beside `docs`, and where the site has them."""
+PROGRAMS = (".py", ".php", ".go", ".mjs")
+"""Files below `docs` that a page shows whole, so the site has none of its own for them."""
 LESS_SOUGHT = ("adr/", "benchmarks.md", "changelog.md", "page/")
 """Whoever searches is seldom looking for these; they come last."""
 
@@ -78,6 +80,8 @@ def find_place(path: str) -> str | None:
     if path in PAGES:
         return PAGES[path]
     if not path.startswith("docs/") or path.startswith("docs/site/"):
+        return None
+    if path.endswith(PROGRAMS):
         return None
     inside = path.removeprefix("docs/")
     if not (ROOT / path).is_dir():

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import requests
 from click.testing import CliRunner, Result
+from eth_utils.address import to_checksum_address
 
 from adapters.chain.deployments import read_deployments
 from adapters.rpc.multicall import MULTICALL3
@@ -112,10 +113,13 @@ def test_accounts_are_set_and_replaced(run: Run, merchant: Merchant) -> None:
     assert row == {
         "currency": "USDC",
         "chain_id": 8453,
-        "token_address": token_registry.token("USDT", 8453).address,
+        "token_address": to_checksum_address(token_registry.token("USDT", 8453).address),
         "token_decimals": 6,
-        "address": RECIPIENT.lower(),
+        "address": RECIPIENT,
     }
+    header, shown = run("settlement", "list", "Tea & Co", "--env", "live").stdout.splitlines()
+    assert header.split() == ["currency", "chain", "id", "token", "address", "token", "decimals", "address"]
+    assert shown.endswith(RECIPIENT)
 
 
 @pytest.mark.parametrize(
@@ -308,16 +312,6 @@ def test_up_replaces_a_worker_that_is_killed(tmp_path: Path) -> None:
         _, said = process.communicate(timeout=60)
     assert process.returncode == 0, said
     assert "`checkout worker` was killed by signal 9; it is started again." in said
-
-
-def test_the_demo_key_is_fresh_each_time(resources: Resources) -> None:
-    from api.up import make_demo_key
-
-    first, second = make_demo_key(resources), make_demo_key(resources)
-    with resources.database.read() as session:
-        found = [find_key(session, key, resources.clock.now()) for key in (first, second)]
-    assert first != second
-    assert {key.vendor_id for key in found if key} == {found[0].vendor_id if found[0] else None}
 
 
 def test_a_process_takes_the_system_clock(config: Config) -> None:

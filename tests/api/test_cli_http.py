@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from pytest_httpserver import HTTPServer
@@ -22,7 +23,9 @@ from werkzeug import Request, Response
 from api.cli.commands import main
 from api.cli.http import ServiceAway
 from api.cli.listening import LONGEST_S, POLL_S, derive_secret, follow_events
-from api.cli.orders import parse_price, write_price
+from api.cli.orders import parse_price
+from api.cli.shown_orders import describe, list_parts, write_price
+from api.cli.waiting import wait_for
 from tests.support.running import RunningService, run_service
 
 pytestmark = [pytest.mark.xdist_group("cli_http"), pytest.mark.timeout(240)]
@@ -132,6 +135,40 @@ class Receiver:
                 return event_id
 
 
+def test_orders_are_found_by_what_they_have(service: RunningService) -> None:
+    made = read_json(service.run(*LINK, SHOP, "--metadata", "cart=81", "--metadata", "shop=b", "--json"))
+    found = service.run(
+        "orders", "list", "--metadata", "cart=81", "--metadata", "shop=b", "--created-from", "2025-01-01T00:00:00Z"
+    )
+    assert made["payment_order_id"] in found.stdout
+    for filters in (("--metadata", "cart=82"), ("--reason", "underpaid"), ("--created-to", "2025-01-01T00:00:00Z"),
+                    ("--payer", "0x" + "1a" * 20), ("--transaction-hash", "0x" + "5f" * 32)):  # fmt: skip
+        assert service.run("orders", "list", *filters).stdout == "", filters
+
+
+def test_a_link_says_its_price_in_words_and_refuses_by_option(service: RunningService) -> None:
+    shown = service.run(*LINK, SHOP)
+    assert re.search(r"^price: +12\.50 USDC$", shown.stdout, re.MULTILINE)
+    words = ("links", "create", "--amount", "1", "--item", "T")
+    refused = service.run(*words, "0", "--success-url", "x")
+    assert "line_items" not in refused.stderr
+    for option in ("--item: ", "--success-url: "):
+        assert option in refused.stderr
+    unknown = service.run(*words, "1", "--success-url", SHOP, "--currency", "XYZ")
+    assert (refused.returncode, unknown.returncode) == (1, 1)
+    assert "(--currency: " in unknown.stderr
+
+
+def test_a_secret_is_printed_for_a_key_that_works(service: RunningService) -> None:
+    words = ("webhooks", "listen", "--print-secret")
+    wrong = service.run(*words, CHECKOUT_API_KEY=TEST)
+    assert (wrong.returncode, wrong.stdout) == (1, "")
+    assert "The API key is not valid" in wrong.stderr
+    away = service.run(*words, CHECKOUT_URL="http://127.0.0.1:9")
+    assert (away.returncode, away.stdout.strip()) == (0, derive_secret(service.key))
+    assert "Nobody knows whether this key works" in away.stderr
+
+
 def test_what_is_triggered_comes_to_the_listener_signed(service: RunningService, httpserver: HTTPServer) -> None:
     receiver = Receiver(httpserver)
     receiver.secret = service.run("webhooks", "listen", "--print-secret").stdout.strip()
@@ -219,6 +256,11 @@ TEST = "sk_test_" + "a" * 43
         (("webhooks", "listen", "--key", LIVE, "--forward-to", "x"), "use a test key"),
         (("webhooks", "listen", "--key", TEST), "Give --forward-to"),
         (("webhooks", "listen", "--key", TEST, "--forward-to", "ftp://x"), "such as localhost:3000/webhooks"),
+        (
+            ("webhooks", "listen", "--key", TEST, "--forward-to", "x", "--events", "payment_success,foo"),
+            "There is no type foo; use any of payment_processing, payment_success,",
+        ),
+        (("links", "create", "--key", TEST, "--amount", "12.5"), "Give --item, --success-url, or a --file"),
         (("webhooks", "trigger", "--key", LIVE, "payment_success"), "use a test key"),
         (("webhooks", "trigger", "--key", TEST, "paid"), "Expected one of payment_processing"),
         (("links", "create", "--key", TEST, "--amount", "1,5"), "such as 12.50"),
@@ -295,6 +337,55 @@ def test_a_listener_waits_for_a_service_that_is_away_and_loses_nothing() -> None
 def test_the_secret_of_a_listener_gives_the_key_not_away() -> None:
     assert derive_secret(TEST) == derive_secret(TEST) != derive_secret(LIVE)
     assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", derive_secret(TEST))
+
+
+SETTLEMENT = {"chain_id": 8453, "token_address": "0xAb", "token_symbol": "USDC", "token_decimals": 6}
+ORDER = {
+    "payment_order_id": "po_1",
+    "payment_order_status": "success",
+    "line_items": [],
+    "order_price": {"currency": "USD", "amount": 2500, "decimals": 2},
+    "amount_received": "27500000",
+    "amount_due": "0",
+    "settlement": SETTLEMENT,
+    "transfers": [
+        {"chain_id": 8453, "token": "0xaB", "amount": "27500000", "status": "final"},
+        {"chain_id": 1, "token": "0xAb", "amount": "7", "status": "seen"},
+    ],
+}
+
+
+def test_every_amount_is_shown_whole_and_in_units() -> None:
+    shown = describe(ORDER)
+    assert (shown["price"], shown["amount_received"]) == ("25.00 USD", "27.50 USDC (27500000 units)")
+    assert shown["amount_due"] == "0.00 USDC (0 units)"
+    assert describe({**ORDER, "settlement": None})["amount_due"] == "0"
+    ((title, _, rows),) = list_parts(ORDER)
+    assert (title, [row["amount"] for row in rows]) == ("transfers", ["27.50 USDC (27500000 units)", "7 units of 0xAb"])
+
+
+class Moving:
+    """An order that moves on with each look."""
+
+    def __init__(self, *orders: dict[str, Any]) -> None:
+        self.orders = list(orders)
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self.orders.pop(0) if len(self.orders) > 1 else self.orders[0]
+
+
+def test_a_command_waits_for_a_status_and_for_final_money() -> None:
+    begun = {"payment_order_status": "created", "transfers": []}
+    seen = {"payment_order_status": "success", "transfers": [{"status": "confirmed"}]}
+    done = {**seen, "transfers": [{"status": "final"}]}
+    waits: list[float] = []
+    client: Any = Moving(begun, seen, done)
+    assert wait_for(client, "/x", "success", waits.append) == seen
+    assert wait_for(client, "/x", "final", waits.append) == done
+    assert len(waits) == 1
+    client = Moving(begun)
+    with pytest.raises(click.ClickException, match="After 120 s the order is created, and not final"):
+        wait_for(client, "/x", "final", waits.append)
 
 
 @pytest.mark.parametrize(

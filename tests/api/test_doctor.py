@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,11 +25,12 @@ from api.services.operations.doctor.chains import check_chains
 from api.services.operations.doctor.database import check_database
 from api.services.operations.doctor.findings import Finding
 from api.services.operations.doctor.market import check_market
+from api.services.operations.doctor.reach import check_reach
 from api.services.operations.doctor.settings import check_files, check_settings
 from api.services.resources import Resources
 from api.services.vendors.key_management import create_key
 from api.services.vendors.vendors import Account, set_account
-from api.storage.db import Database
+from api.storage.db import Database, read_database_time
 from api.storage.tables import Lease, WatchCursor, WebhookSubscription
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock
@@ -43,6 +45,7 @@ HASH = "0x" + "ab" * 32
 def run(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("DATABASE_URL", resources.config.database_url)
     monkeypatch.setenv("DATA_DIR", str(resources.config.data_dir))
+    monkeypatch.setenv("BASE_URL", "http://127.0.0.1:9")  # nobody is there
     resources.config.data_dir.chmod(0o700)
 
     def invoke(*words: str, **settings: str) -> Result:
@@ -72,6 +75,8 @@ def test_what_is_wrong_is_said_with_its_remedy_and_fails(run: Run) -> None:
         "secrets": "ok",
         "webhooks": "ok",
         "worker": "wrong",
+        "api": "warning",
+        "receivers": "ok",
         "market": "ok",
         "chains": "ok",
     } | ({"clock": "ok"} if any(row["about"] == "clock" for row in rows) else {})
@@ -214,6 +219,49 @@ def test_what_the_database_tells_is_judged(
         session.execute(disable.values(disabled_at=clock.now(), disabled_reason="failing"))
         session.execute(text("UPDATE webhook_deliveries SET status = 'cancelled'"))
     assert list_bad(check_database(resources))["warning webhooks"].startswith("1 webhooks are disabled")
+
+
+def test_a_receiver_that_takes_nothing_is_named_without_its_address(
+    desk: Desk, resources: Resources, clock: SettableClock, merchant: Merchant, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/healthz").respond_with_data("ok")
+    here = replace(resources, config=replace(resources.config, base_url=f"http://127.0.0.1:{httpserver.port}"))
+    hook = desk.subscribe(merchant, url="https://shop.example/SECRET")
+    for status in (200, 500, 500, 500):
+        assert list_bad(check_reach(here)) == {}, status
+        desk.transport.always(status=status)
+        desk.publish(merchant)
+        desk.work()
+        clock.advance(seconds=90)
+    ((about, message),) = list_bad(check_reach(here)).items()
+    assert about == "warning receivers"
+    assert f"{hook['webhook_id']} (shop.example, test, 'Tea & Co'): 3 deliveries since " in message
+    assert "SECRET" not in message
+    desk.transport.always(status=200)
+    clock.advance(minutes=10)
+    desk.work()
+    assert list_bad(check_reach(here)) == {}
+
+
+def test_an_api_that_does_not_answer_at_its_address_is_said(resources: Resources, httpserver: HTTPServer) -> None:
+    base_url = f"http://127.0.0.1:{httpserver.port}"
+    there = replace(resources, config=replace(resources.config, base_url=base_url))
+    httpserver.expect_request("/healthz").respond_with_data("", 502)
+    assert f"answers 502 at {base_url}/healthz" in list_bad(check_reach(there))["warning api"]
+    away = replace(resources, config=replace(resources.config, base_url="http://127.0.0.1:9"))
+    assert "does not answer at http://127.0.0.1:9 (ConnectionError)" in list_bad(check_reach(away))["warning api"]
+
+
+def test_it_is_said_since_when_nobody_works(resources: Resources, clock: SettableClock) -> None:
+    with resources.database.write() as session:
+        moment = read_database_time(session) - timedelta(seconds=6)
+        for duty in Duty:
+            session.add(Lease(duty=duty, holder="w", token=1, expires_at=moment))
+        for chain_id in resources.ledgers[EnvMode.TEST].chain_ids:
+            read = {"block_number": 1, "block_hash": HASH, "final_number": 0, "mined_at": moment}
+            session.add(WatchCursor(env_mode="test", chain_id=chain_id, updated_at=clock.now(), **read))
+    (worker,) = [each for each in check_database(resources) if each.about == "worker"]
+    assert re.match(r"somebody did every duty until [67] s ago; another takes over within 15 s", worker.message)
 
 
 def test_a_clock_that_is_off_is_said(resources: Resources) -> None:

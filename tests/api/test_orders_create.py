@@ -127,7 +127,12 @@ def test_missing_nested_properties_are_dotted_paths(shop: Shop, assert_error: Ca
         (
             {**LINK, "order_price": price(amount=1.5)},
             "order_price.amount",
-            "Expected integer or digit string, received number",
+            'Expected integer or digit string, received number; 1.5 is written as "amount": 15, "decimals": 1',
+        ),
+        (
+            {**LINK, "order_price": price(amount="25.50")},
+            "order_price.amount",
+            'Expected at most 78 digits 0-9 and nothing else; 25.50 is written as "amount": 255, "decimals": 1',
         ),
         ({**LINK, "order_price": price(decimals=37)}, "order_price.decimals", "Must be 0 to 36"),
         ({**LINK, "order_price": price(decimals=-1)}, "order_price.decimals", "Must be 0 to 36"),

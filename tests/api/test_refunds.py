@@ -127,6 +127,8 @@ def test_only_final_money_goes_back(shop: Shop, assert_error: Callable[..., None
     answer = refund(shop, order_id)
     assert_error(answer, 409)
     assert "not final" in answer.get_json()["message"]
+    shop.wait(int(answer.headers["Retry-After"]))
+    assert refund(shop, order_id).status_code == 200, "after that wait it can be sent back"
 
 
 @pytest.mark.rule("refunds.6")

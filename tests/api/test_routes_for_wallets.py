@@ -103,6 +103,16 @@ def test_where_no_chain_is_connected_each_leg_says_so(client: FlaskClient, merch
         assert (seen["status"], seen["deliveries"], word in seen["message"]) == ("unknown", [], True)
 
 
+def test_what_is_named_instead_of_a_leg_that_nobody_builds_can_be_asked_for(client: FlaskClient) -> None:
+    (leg,) = ask(client, maxSplits=1, allowProtocols=["cctp_standard"], **WALLETS)["legs"]
+    assert leg["status"] == "no_builder"
+    named = json.loads(leg["message"].partition('"allowProtocols": ')[2])
+    assert {"across", "uniswap_v3"} <= set(named)
+    assert "cctp_fast_forwarded" not in named, "the sandbox has none, and would refuse the name"
+    (other,) = ask(client, maxSplits=1, allowProtocols=named, **WALLETS)["legs"]
+    assert other["status"] == "chain_not_connected"
+
+
 @pytest.mark.parametrize(
     ("query", "path"),
     [

@@ -57,13 +57,13 @@ FILTER: OrderFilter = {
 }
 CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "createPaymentLink": (lambda c: c.payment_links.create(**LINK), models.PaymentLink),
-    "listPaymentOrders": (lambda c: c.orders.list(**FILTER, page_size=5), models.PaymentOrder),
+    "listPaymentOrders": (lambda c: c.orders.list(**FILTER, limit=5), models.PaymentOrder),
     "exportPaymentOrders": (lambda c: c.orders.export(**FILTER), str),
     "getPaymentOrder": (lambda c: c.orders.get("po_1"), models.PaymentOrder),
     "cancelPaymentOrder": (lambda c: c.orders.cancel("po_1"), models.PaymentOrder),
     "refundPaymentOrder": (lambda c: c.orders.refund("po_1", amount=5, to=ONE), models.PaymentOrder),
     "simulatePaymentOrder": (lambda c: c.orders.simulate("po_1", "pay"), models.PaymentOrder),
-    "listUnmatchedTransfers": (lambda c: c.transfers.list(page_size=5, cursor="tr_1"), models.UnmatchedTransfer),
+    "listUnmatchedTransfers": (lambda c: c.transfers.list(limit=5, cursor="tr_1"), models.UnmatchedTransfer),
     "assignUnmatchedTransfer": (lambda c: c.transfers.assign("tr_1", "po_1"), models.PaymentOrder),
     "getRoutes": (lambda c: c.routes.find(tokens="once", **ROUTE), models.Route),
     "getRouteStatus": (
@@ -74,7 +74,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "readQuote": (lambda c: c.quotes.read("qt_1"), models.Quote),
     "replayQuote": (lambda c: c.quotes.replay("qt_1"), models.Quote),
     "archiveQuote": (lambda c: c.quotes.archive("qt_1"), models.QuoteArchive),
-    "listTokens": (lambda c: c.tokens.list(chain_id=1, search="usd", page_size=5), models.Token),
+    "listTokens": (lambda c: c.tokens.list(chain_id=1, search="usd", limit=5), models.Token),
     "createWebhookSubscription": (
         lambda c: c.webhooks.create(webhook_url=URL, env_mode="test"),
         models.SecretSubscription,
@@ -90,10 +90,10 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type]] = {
     "rotateWebhookSecret": (lambda c: c.webhooks.rotate_secret("ep_1"), models.SecretSubscription),
     "enableWebhookSubscription": (lambda c: c.webhooks.enable("ep_1"), models.Enabled),
     "redeliverMissedEvents": (lambda c: c.webhooks.redeliver_missed("ep_1", "evt_1", limit=5), models.RedeliveredPage),
-    "listWebhookDeliveries": (lambda c: c.webhooks.list_deliveries("ep_1", page_size=5), models.Delivery),
+    "listWebhookDeliveries": (lambda c: c.webhooks.list_deliveries("ep_1", limit=5), models.Delivery),
     "redeliverWebhookDelivery": (lambda c: c.webhooks.redeliver("dlv_1"), models.Delivery),
     "listEvents": (
-        lambda c: c.events.list(since=datetime(2026, 3, 1, tzinfo=UTC), type="payment_refunded", page_size=5),
+        lambda c: c.events.list(since=datetime(2026, 3, 1, tzinfo=UTC), type="payment_refunded", limit=5),
         models.ListedEvent,
     ),
     "getEvent": (lambda c: c.events.get("evt_1"), models.ListedEvent),
@@ -191,7 +191,7 @@ def test_lists_go_on_with_the_next_page_until_the_last() -> None:
         return httpx.Response(200, json={"data": data, "next_cursor": f"po_{number}b" if number < 3 else None})
 
     with CheckoutClient(URL, transport=httpx.MockTransport(answer)) as client:
-        orders = client.orders.list(page_size=2)
+        orders = client.orders.list(limit=2)
         assert next(orders).payment_order_id == "po_1a"
         assert asked == [{"limit": "2"}]
         assert [each.payment_order_id for each in orders] == ["po_1b", "po_2a", "po_2b", "po_3a", "po_3b"]

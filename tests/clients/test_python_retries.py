@@ -100,6 +100,17 @@ def test_it_gives_up_and_says_with_what_key_to_try_again(play: Play) -> None:
     with script.client() as client, pytest.raises(errors.ConnectionFailed, match="the connection was lost") as failed:
         client.orders.refund("po_1")
     assert [failed.value.idempotency_key] * 4 == script.keys
+    lost = httpx.MockTransport(play(LOST).answer)
+    client = CheckoutClient("http://127.0.0.1:8001", transport=lost, retries=Retries(most=0))
+    with client, pytest.raises(errors.ConnectionFailed, match=r"^127\.0\.0\.1:8001 does not answer"):
+        client.tokens.get_page()
+
+
+@pytest.mark.parametrize("kind", [CheckoutClient, AsyncCheckoutClient])
+def test_an_empty_key_is_refused_at_once(kind: Callable[..., object]) -> None:
+    for key in ("", " "):
+        with pytest.raises(ValueError, match="The API key is empty"):
+            kind(URL, key)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_an_order_is_paid_told_of_and_given_back(checkout: CheckoutClient, inbox
     assert [each.amount for each in given_back.refunds] == [2_500_000]
     with pytest.raises(errors.KeyReused):
         checkout.orders.refund(made.payment_order_id, amount=1, idempotency_key="refund-7")
-    heard = [each.event.type for each in checkout.events.list(page_size=2)]
+    heard = [each.event.type for each in checkout.events.list(limit=2)]
     assert heard.count("payment_success") >= 1
     (first,) = checkout.events.get_page(type="payment_success", limit=1).data
     assert checkout.events.get(first.id) == first
@@ -106,7 +106,7 @@ def test_the_same_key_makes_one_order_and_lists_go_over_pages(checkout: Checkout
     ids = [checkout.payment_links.create(**LINK, idempotency_key=f"list-{n % 4}").payment_order_id for n in range(8)]
     assert ids[:4] == ids[4:]
     assert len(set(ids)) == 4
-    listed = [order.payment_order_id for order in checkout.orders.list(page_size=3)]
+    listed = [order.payment_order_id for order in checkout.orders.list(limit=3)]
     assert [each for each in listed if each in ids] == ids[3::-1]
     assert len(set(listed)) == len(listed)
 
@@ -133,7 +133,7 @@ def test_orders_are_found_by_what_they_have_and_exported(checkout: CheckoutClien
 
 
 def test_transfers_that_belong_to_no_order(checkout: CheckoutClient) -> None:
-    assert all(each.env_mode == "test" for each in checkout.transfers.list(page_size=5))
+    assert all(each.env_mode == "test" for each in checkout.transfers.list(limit=5))
     with pytest.raises(errors.NotFound):
         checkout.transfers.assign("tr_1", "po_1")
 
@@ -149,7 +149,7 @@ def test_routes_quotes_and_tokens_need_no_key(service: RunningService) -> None:
         )
         assert route.output_amount >= 10**9
         assert route.steps[0].from_token.symbol == "USDC"
-        assert "USDC" in [token.symbol for token in client.tokens.list(chain_id=1, page_size=5)]
+        assert "USDC" in [token.symbol for token in client.tokens.list(chain_id=1, limit=5)]
         with pytest.raises(errors.NoRoute) as refused:
             client.quotes.get(from_chain=1, to_chain=10, from_token=USDC, to_token=USDC_THERE, from_amount=10**40)
         assert refused.value.problems
@@ -172,7 +172,7 @@ def test_it_can_be_awaited(service: RunningService) -> None:
     async def sell() -> None:
         async with AsyncCheckoutClient(service.url, service.key) as client:
             made = [await client.payment_links.create(**LINK) for _ in range(3)]
-            listed = [order.payment_order_id async for order in client.orders.list(page_size=2)]
+            listed = [order.payment_order_id async for order in client.orders.list(limit=2)]
             assert {each.payment_order_id for each in made} <= set(listed)
             lines = [line async for line in client.orders.export()]
             assert len(lines) > len(made)

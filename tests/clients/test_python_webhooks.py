@@ -40,6 +40,8 @@ def test_one_right_signature_is_enough_with_either_secret() -> None:
     old, new = sign(secret=OTHER)["webhook-signature"], sign()["webhook-signature"]
     both = sign() | {"webhook-signature": f"v1a,abcd {old} {new}"}
     assert verify(both) == verify(both, BODY, OTHER) == verify(sign(), BODY, OTHER, SECRET) == "evt_1"
+    given = verify_webhook(BODY, sign(), [OTHER, SECRET], now_s=NOW.timestamp())
+    assert given.id == verify_webhook(BODY, sign(), OTHER, (SECRET,), now_s=NOW.timestamp()).id == "evt_1"
 
 
 @pytest.mark.parametrize("seconds", [-300, 300])
@@ -86,6 +88,8 @@ def test_a_secret_that_is_none_is_refused(secret: str) -> None:
 
 
 def test_some_secret_has_to_be_given() -> None:
+    with pytest.raises(ValueError, match="Give the subscription's secret"):
+        verify_webhook(BODY, sign(), [])
     with pytest.raises(ValueError, match="Give the subscription's secret"):
         verify_webhook(BODY, sign())
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
@@ -134,7 +135,8 @@ class _Desk:
         """Return why a leg need not even be tried."""
         chain_id = leg.token_in.chain_id
         if not leg.is_buildable:
-            return Untried(LegStatus.NO_BUILDER, _name_builders(leg, builders))
+            protocols = self.resources.market.router.graph.protocols
+            return Untried(LegStatus.NO_BUILDER, _name_builders(leg, builders, protocols))
         if self.access is None and self.resources.is_simulated(self.env_mode):
             message = "The test environment has simulated chains, on which no wallet signs anything"
             return Untried(LegStatus.CHAINS_SIMULATED, message)
@@ -194,10 +196,11 @@ def _try_all(access: ChainAccess, wallet: Wallet, legs: tuple[RouteLeg, ...], de
     return tuple(offers)
 
 
-def _name_builders(leg: RouteLeg, builders: PaymentBuilders) -> str:
-    """Say that nobody builds a leg, and what can be asked for instead."""
+def _name_builders(leg: RouteLeg, builders: PaymentBuilders, protocols: Collection[str]) -> str:
+    """Say that nobody builds a leg, and what to ask for instead, of the names that this market has."""
     families = (builders.list_families(leg.token_in.chain_id, crosses_chains=each) for each in (False, True))
-    built = sorted({name for family in families for protocols in family for name in protocols})
+    built = {name for family in families for each in family for name in each}
+    named = sorted(built.intersection(protocols))
     used = ", ".join(dict.fromkeys(planned.hop.protocol for planned in leg.hops))
-    named = ", ".join(built) or "none on this chain"
-    return f"Nobody builds a transaction over {used}; allowProtocols may name {named}"
+    remedy = f'ask with "allowProtocols": {json.dumps(named)}' if named else "nor over any other of this market there"
+    return f"Nobody builds a transaction over {used}; {remedy}"

@@ -104,7 +104,9 @@ def refund(
     """
     with resources.database.read() as session:
         order = find_order(session, vendor_id, env_mode, order_id)
-        source = find_source(order, load_money(session, [order_id]).get(order_id, NO_MONEY), request)
+        money = load_money(session, [order_id]).get(order_id, NO_MONEY)
+        is_simulated = resources.is_simulated(env_mode)
+        source = find_source(order, money, request, resources.clock.now(), is_simulated=is_simulated)
     source = require_reachable(resources, env_mode, source)
     require_accepted(resources, request.to or source.payer)
 

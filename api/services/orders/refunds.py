@@ -12,9 +12,10 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from api.domain.confirmations import estimate_final_in_s
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.domain.ids import make_reference
-from api.domain.payments import Evidence, PaymentState
+from api.domain.payments import GONE, Evidence, PaymentState
 from api.domain.transfers import TransferKind
 from api.services.orders.money import Money
 from api.services.orders.worth import is_notable
@@ -64,8 +65,15 @@ class RefundSource:
     arrived_on: int
 
 
-def find_source(order: PaymentOrder, money: Money, request: RefundRequest) -> RefundSource:
+def find_source(
+    order: PaymentOrder, money: Money, request: RefundRequest, now: datetime, *, is_simulated: bool
+) -> RefundSource:
     """Return what a request is about.
+
+    Parameters
+    ----------
+    is_simulated : bool
+        Whether its chains are: they are final within seconds.
 
     Raises
     ------
@@ -78,9 +86,7 @@ def find_source(order: PaymentOrder, money: Money, request: RefundRequest) -> Re
     if request.amount is not None and request.amount > row.amount:
         raise InvalidData.at("amount", f"Must be 1 to {row.amount}, what the transfer brought in its smallest units")
     if row.state != PaymentState.FINAL:
-        message = f"{row.tx_hash} is not final on chain {row.chain_id} yet: it could be lost after it was sent back"
-        problem = Problem(path="transfer", message="Ask again once its `status` is final")
-        raise Conflict(message, problem)
+        raise _refuse_unfinal(row, now, is_simulated=is_simulated)
     deposits = {each.bridge_id or each.tx_hash: each for each in money.payments if each.kind == TransferKind.DEPOSIT}
     deposit = deposits.get(row.bridge_id or row.source_tx_hash or "")
     origin = row if deposit is None else deposit
@@ -156,6 +162,15 @@ def _choose_payment(order: PaymentOrder, money: Money, request: RefundRequest) -
     if len(rows) > 1:
         raise InvalidData.at("transfer", f"Required: the order has several transfers, {_join_ids(rows)}")
     return rows[0]
+
+
+def _refuse_unfinal(row: Payment, now: datetime, *, is_simulated: bool) -> Conflict:
+    """Say when to ask again, unless its chain has lost it: what is gone does not become final by waiting."""
+    message = f"{row.tx_hash} is not final on chain {row.chain_id} yet: it could be lost after it was sent back"
+    problem = Problem(path="transfer", message="Ask again once its `status` is final")
+    age_s = (now - row.mined_at).total_seconds()
+    wait_s = estimate_final_in_s(row.chain_id, age_s, is_simulated=is_simulated)
+    return Conflict(message, problem, retry_after_s=None if row.state in GONE else wait_s)
 
 
 def _join_ids(rows: list[Payment]) -> str:

@@ -24,6 +24,11 @@ function readAmount(name: string, value: unknown): bigint {
   return BigInt(value);
 }
 
+/** `JSON.stringify` for what this client gives: amounts are bigints, which it refuses, and become their digits. */
+export function stringify(value: unknown, space?: string | number): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? each.toString() : each), space);
+}
+
 /** A body as JSON, its bigints as digits. Throws a TypeError for a whole number that has lost digits already. */
 export function encode(body: unknown): string {
   return JSON.stringify(body, (name, value: unknown) => {

@@ -10,7 +10,7 @@ export interface ClientOptions {
   /** Where the service is, such as `https://pay.example`. */
   readonly baseUrl: string;
   /** `sk_test_…` or `sk_live_…`, on a server only. Routes, quotes and tokens work without one. */
-  readonly apiKey?: string | undefined;
+  readonly apiKey?: string;
   /** For one attempt as a whole. Default: 30,000. */
   readonly timeoutMs?: number;
   /** How often and how patiently requests are sent again. */
@@ -32,7 +32,12 @@ export class CheckoutClient {
   readonly branding: Branding;
   readonly apiKeys: ApiKeys;
 
-  constructor({ baseUrl, apiKey, timeoutMs = 30_000, retries, fetch = globalThis.fetch }: ClientOptions) {
+  /** Throws a `TypeError` if the address is none, or `apiKey` is there but empty, as of a setting that is missing. */
+  constructor(options: ClientOptions) {
+    const { baseUrl, apiKey, timeoutMs = 30_000, retries, fetch = globalThis.fetch } = options;
+    if ("apiKey" in options && !apiKey?.trim()) {
+      throw new TypeError("apiKey is empty: is the setting there? Leave it out where no key is needed");
+    }
     const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
     if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
       throw new TypeError(`${JSON.stringify(baseUrl)} is no address of a service, such as https://pay.example`);

@@ -3,7 +3,7 @@ import type * as schema from "./schema.js";
 
 /** Which page, and of what size. */
 export interface PageChoice {
-  /** Things of one page; 20 by default. */
+  /** How many come with one request, 20 by default: a list goes on to the next page, so stop when there are enough. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
 }

@@ -1,4 +1,5 @@
 // Client of the crosschain-checkout service; begin with `CheckoutClient`, or `verifyWebhook` for what webhooks receive.
+export { stringify } from "./amounts.js";
 export { CheckoutClient, type ClientOptions } from "./client.js";
 export type { CallOptions, PostOptions } from "./calls.js";
 export * from "./errors.js";

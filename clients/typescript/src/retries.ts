@@ -40,7 +40,7 @@ function mayRepeat(method: string, hasKey: boolean, { status, retryAfterS }: Out
   if (method === "POST" && !hasKey) return false;
   // No answer, also none to a proxy: something may have been done. A DELETE would find nothing the second time.
   if (status === undefined || status === 502 || status === 504) return hasKey || method === "GET" || method === "PATCH";
-  // An earlier attempt is still being carried out.
+  // It passes by itself: an earlier attempt is still being carried out, or what is to be refunded is not final yet.
   if (status === 409) return hasKey && retryAfterS !== undefined;
   return status === 429 || status === 503;
 }

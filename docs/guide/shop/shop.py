@@ -17,7 +17,7 @@ from flask import Flask, Response, abort, redirect, render_template_string, requ
 
 SHOP_URL = os.environ.get("SHOP_URL", "http://127.0.0.1:5000")
 DATABASE = os.environ.get("SHOP_DATABASE", "shop.db")
-TITLE, PRICE = "Teapot", {"currency": "USDC", "amount": 25_000_000, "decimals": 6}  # 25 USDC
+TITLE, PRICE = "Teapot", {"currency": "USDC", "amount": 2500, "decimals": 2}  # 25.00 USDC
 TABLE = """
 CREATE TABLE IF NOT EXISTS orders (
     cart TEXT PRIMARY KEY, payment_order_id TEXT UNIQUE, payment_url TEXT NOT NULL,
@@ -130,9 +130,10 @@ def refund(cart: str) -> tuple[dict[str, object], int]:
         abort(Response("Sign in", 401, {"WWW-Authenticate": "Basic"}))
     row = find_order(cart) or abort(404)
     try:
-        order = checkout.orders.refund(row["payment_order_id"], idempotency_key=f"refund-{cart}")
+        checkout.orders.refund(row["payment_order_id"], idempotency_key=f"refund-{cart}")
     except Conflict as error:  # nothing came, all went back already, or the chain could still lose it
         return {"message": str(error)}, 409
+    order = checkout.orders.get(row["payment_order_id"])  # a second click gets the first answer, which is old by now
     return {
         "refunds": [{"to": each.to, "amount": str(each.amount), "status": each.status} for each in order.refunds]
     }, 200
@@ -140,6 +141,9 @@ def refund(cart: str) -> tuple[dict[str, object], int]:
 
 @app.cli.command("subscribe")
 def subscribe() -> None:
-    """Have the events sent here, once; prints the secret that WEBHOOK_SECRET has to be."""
+    """Have the events sent here, once; prints the secret that WEBHOOK_SECRET has to be, a new one each time."""
+    hooks, address = checkout.webhooks, f"{SHOP_URL}/webhooks"
     events = ["payment_processing", "payment_success", "payment_failed", "payment_refunded"]
-    print(checkout.webhooks.create(webhook_url=f"{SHOP_URL}/webhooks", env_mode="test", events=events).secret)
+    known = [each.webhook_id for each in hooks.list(env_mode="test") if each.webhook_url == address]
+    new = {"webhook_url": address, "env_mode": "test", "events": events}
+    print((hooks.rotate_secret(known[0]) if known else hooks.create(**new)).secret)  # a second brings every event twice

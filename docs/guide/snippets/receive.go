@@ -58,6 +58,10 @@ func verify(body []byte, headers http.Header, secret string) (*event, error) {
 // --8<-- [end:verify]
 
 func main() {
+	if os.Getenv("WEBHOOK_SECRET") == "" {
+		fmt.Fprintln(os.Stderr, "Set WEBHOOK_SECRET to the webhook's secret (whsec_…): without it no delivery can be checked.")
+		os.Exit(1)
+	}
 	http.HandleFunc("/", func(response http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(request.Body) // the body as it came, to the byte
 		if err == nil {

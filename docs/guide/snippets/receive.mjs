@@ -3,6 +3,10 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
 const SECRET = process.env.WEBHOOK_SECRET;
+if (!SECRET) {
+  console.error("Set WEBHOOK_SECRET to the webhook's secret (whsec_…): without it no delivery can be checked.");
+  process.exit(1);
+}
 const TOLERANCE_S = 300;
 
 // --8<-- [start:verify]

@@ -5,11 +5,14 @@ import hashlib
 import hmac
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-SECRET = os.environ["WEBHOOK_SECRET"]
+SECRET = os.environ.get("WEBHOOK_SECRET") or sys.exit(
+    "Set WEBHOOK_SECRET to the webhook's secret (whsec_…): without it no delivery can be checked."
+)
 TOLERANCE_S = 300
 
 

@@ -14,7 +14,7 @@ CHANGES: Mapping[str, str] = {
     r"AsyncIterator": "Iterator",
     r"Awaitable\[(\w+)\]": r"\1",
     r", Awaitable\b": "",
-    r"asynchronous context manager": "context manager",
+    r"an asynchronous context manager": "a context manager",
     r"AsyncGenerator\[(\w+), None\]": r"Generator[\1, None, None]",
     r"\baclosing\b": "closing",
     r"\baiter_text\b": "iter_text",

@@ -60,7 +60,8 @@ REMEDIES: Mapping[str, str] = {
     "403": "Use a key of that environment, or with that [scope](../api-keys.md#scopes).",
     "404": "Check the id: another vendor's, and the other environment's, are 404 too. For routes and quotes, "
     "`error` says for each protocol why it can't serve.",
-    "409": "Read the order again: it has moved on. With `Retry-After`, the same request is still being carried out.",
+    "409": "Read the order again: it has moved on. With `Retry-After` it passes by itself: the same request is still "
+    "being carried out, or what is to be refunded is not final yet.",
     "410": "Ask for a new quote.",
     "413": "Send less; see [limits](limits.md).",
     "415": "Send `Content-Type: application/json`.",

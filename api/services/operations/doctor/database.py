@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from api.domain.env import EnvMode
 from api.secrets.keys import FILE_NAME, SecretKeyFault
 from api.services.operations.doctor.findings import Finding, blame, praise, warn
-from api.services.operations.duty_health import UNREAD, WorkerHealth, check_worker_health
+from api.services.operations.duty_health import LAPSED, UNREAD, WorkerHealth, check_worker_health
 from api.services.operations.stored_secrets import find_missing_keys
 from api.services.resources import Resources
 from api.services.webhooks.outbox import DeliveryStatus
@@ -58,6 +58,9 @@ def _check_worker(health: WorkerHealth) -> Iterator[Finding]:
         chains = ", ".join(f"{chain_id} ({env_mode})" for env_mode, chain_id in health.unread)
         message = f"has not read these chains for over {UNREAD.seconds} s: {chains}"
         yield blame(WORKER, message, "see what is said of their endpoints, and the worker's log")
+    elif since := max(filter(None, health.duties.values()), default=None):
+        message = f"somebody did every duty until {since.seconds} s ago; another takes over within {LAPSED.seconds} s"
+        yield praise(WORKER, message)
     else:
         yield praise(WORKER, "somebody does every duty, and reads every chain")
 
@@ -131,7 +134,7 @@ def _check_webhooks(resources: Resources, session: Session) -> Iterator[Finding]
             "tell their vendors: POST …/enable, then redeliver",
         )
     if not waiting and not disabled:
-        yield praise(WEBHOOKS, "no delivery waits, and none is disabled")
+        yield praise(WEBHOOKS, "no delivery is overdue, and no webhook is disabled")
 
 
 def _check_keys(resources: Resources, session: Session) -> Iterator[Finding]:

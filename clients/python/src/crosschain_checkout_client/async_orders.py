@@ -47,15 +47,16 @@ class AsyncOrders:
         return await self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id)}", kind=models.PaymentOrder))
 
     async def list(
-        self, *, page_size: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
     ) -> AsyncIterator[models.PaymentOrder]:
         """Yield the orders of the key's environment, newest first, asking for a page at a time.
 
-        With several filters, those that have all: `list(status="success", metadata={"cart": "7"})`.
+        With several filters, those that have all: `list(status="success", metadata={"cart": "7"})`. `limit` is how many
+        come with one request: stop when there are enough.
         """
 
         async def ask(start: str | None) -> models.OrderList:
-            return await self.get_page(limit=page_size, cursor=start, **filters)
+            return await self.get_page(limit=limit, cursor=start, **filters)
 
         async for page in list_pages(ask, cursor):
             for order in page.data:
@@ -119,12 +120,12 @@ class AsyncTransfers:
         self._send = send
 
     async def list(
-        self, *, page_size: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None
     ) -> AsyncIterator[models.UnmatchedTransfer]:
         """Yield the transfers of the key's environment, newest first, asking for a page at a time."""
 
         async def ask(start: str | None) -> models.UnmatchedTransferList:
-            return await self.get_page(limit=page_size, cursor=start)
+            return await self.get_page(limit=limit, cursor=start)
 
         async for page in list_pages(ask, cursor):
             for transfer in page.data:

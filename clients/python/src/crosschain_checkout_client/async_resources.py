@@ -101,12 +101,12 @@ class AsyncTokens:
         self._send = send
 
     async def list(
-        self, *, chain_id: int | None = None, search: str | None = None, page_size: int | None = None
+        self, *, chain_id: int | None = None, search: str | None = None, limit: int | None = None
     ) -> AsyncIterator[models.Token]:
         """Yield the tokens, asking for a page at a time."""
 
         async def ask(start: str | None) -> models.TokenList:
-            return await self.get_page(chain_id=chain_id, search=search, limit=page_size, cursor=start)
+            return await self.get_page(chain_id=chain_id, search=search, limit=limit, cursor=start)
 
         async for page in list_pages(ask, None):
             for token in page.tokens:
@@ -140,12 +140,12 @@ class AsyncEvents:
         *,
         since: str | datetime | None = None,
         type: models.EventType | None = None,
-        page_size: int | None = None,
+        limit: int | None = None,
     ) -> AsyncIterator[models.ListedEvent]:
         """Yield the events of the key's environment, oldest first, from an event's id or a moment on."""
 
         async def ask(start: str | None) -> models.EventPage:
-            return await self.get_page(since=start, type=type, limit=page_size)
+            return await self.get_page(since=start, type=type, limit=limit)
 
         async for page in list_pages(ask, write_value(since)):
             for event in page.data:

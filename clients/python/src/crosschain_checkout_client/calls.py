@@ -84,7 +84,9 @@ class Call(Generic[T]):
         key = request.headers.get("Idempotency-Key")
         if isinstance(outcome, httpx.RequestError):
             said = str(outcome) or type(outcome).__name__
-            raise ConnectionFailed(f"{request.url.host} does not answer: {said}", idempotency_key=key) from outcome
+            raise ConnectionFailed(
+                f"{request.url.netloc.decode()} does not answer: {said}", idempotency_key=key
+            ) from outcome
         if outcome.is_success:
             return outcome
         raise self._make_refusal(outcome, _read_body(Error, outcome), key)
@@ -122,11 +124,13 @@ def name_options(base_url: str, api_key: str | None, timeout_s: float) -> dict[s
     Raises
     ------
     ValueError
-        If the address is none.
+        If the address is none, or the key is empty, as of a setting that is missing.
     """
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{base_url!r} is no address of a service, such as https://pay.example")
+    if api_key is not None and not api_key.strip():
+        raise ValueError("The API key is empty: is the setting there? Leave it out where no key is needed")
     headers = {"User-Agent": "crosschain-checkout-client"}
     if api_key:
         headers["X-Api-Key"] = api_key

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class CheckoutClient:
-    """Asks a checkout service; use it as an context manager, or close it with `close`.
+    """Asks a checkout service; use it as a context manager, or close it with `close`.
 
     Parameters
     ----------

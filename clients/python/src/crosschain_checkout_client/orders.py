@@ -47,15 +47,16 @@ class Orders:
         return self._send(Call(method="GET", path=f"{ORDERS}/{check_id(order_id)}", kind=models.PaymentOrder))
 
     def list(
-        self, *, page_size: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
+        self, *, limit: int | None = None, cursor: str | None = None, **filters: Unpack[OrderFilter]
     ) -> Iterator[models.PaymentOrder]:
         """Yield the orders of the key's environment, newest first, asking for a page at a time.
 
-        With several filters, those that have all: `list(status="success", metadata={"cart": "7"})`.
+        With several filters, those that have all: `list(status="success", metadata={"cart": "7"})`. `limit` is how many
+        come with one request: stop when there are enough.
         """
 
         def ask(start: str | None) -> models.OrderList:
-            return self.get_page(limit=page_size, cursor=start, **filters)
+            return self.get_page(limit=limit, cursor=start, **filters)
 
         for page in list_pages(ask, cursor):
             yield from page.data
@@ -114,11 +115,11 @@ class Transfers:
     def __init__(self, send: Send) -> None:
         self._send = send
 
-    def list(self, *, page_size: int | None = None, cursor: str | None = None) -> Iterator[models.UnmatchedTransfer]:
+    def list(self, *, limit: int | None = None, cursor: str | None = None) -> Iterator[models.UnmatchedTransfer]:
         """Yield the transfers of the key's environment, newest first, asking for a page at a time."""
 
         def ask(start: str | None) -> models.UnmatchedTransferList:
-            return self.get_page(limit=page_size, cursor=start)
+            return self.get_page(limit=limit, cursor=start)
 
         for page in list_pages(ask, cursor):
             yield from page.data

@@ -99,12 +99,12 @@ class Tokens:
         self._send = send
 
     def list(
-        self, *, chain_id: int | None = None, search: str | None = None, page_size: int | None = None
+        self, *, chain_id: int | None = None, search: str | None = None, limit: int | None = None
     ) -> Iterator[models.Token]:
         """Yield the tokens, asking for a page at a time."""
 
         def ask(start: str | None) -> models.TokenList:
-            return self.get_page(chain_id=chain_id, search=search, limit=page_size, cursor=start)
+            return self.get_page(chain_id=chain_id, search=search, limit=limit, cursor=start)
 
         for page in list_pages(ask, None):
             yield from page.tokens
@@ -137,12 +137,12 @@ class Events:
         *,
         since: str | datetime | None = None,
         type: models.EventType | None = None,
-        page_size: int | None = None,
+        limit: int | None = None,
     ) -> Iterator[models.ListedEvent]:
         """Yield the events of the key's environment, oldest first, from an event's id or a moment on."""
 
         def ask(start: str | None) -> models.EventPage:
-            return self.get_page(since=start, type=type, limit=page_size)
+            return self.get_page(since=start, type=type, limit=limit)
 
         for page in list_pages(ask, write_value(since)):
             yield from page.data

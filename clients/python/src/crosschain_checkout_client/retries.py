@@ -71,7 +71,7 @@ def _may_repeat(request: httpx.Request, outcome: httpx.Response | httpx.RequestE
     if isinstance(outcome, httpx.RequestError) or outcome.status_code in LOST:
         return has_key or request.method in SAFE
     if outcome.status_code == 409:
-        return has_key and asked is not None  # an earlier attempt is still being carried out
+        return has_key and asked is not None  # it passes by itself: an earlier attempt, or money that is not final yet
     return outcome.status_code in BUSY
 
 

@@ -76,11 +76,11 @@ class Webhooks:
         call = self._post(webhook_id, "redeliver_missed", models.Redelivered, idempotency_key, body)
         return (self._send(call)).data
 
-    def list_deliveries(self, webhook_id: str, *, page_size: int | None = None) -> Iterator[models.Delivery]:
+    def list_deliveries(self, webhook_id: str, *, limit: int | None = None) -> Iterator[models.Delivery]:
         """Yield what was sent to a subscription and what came of it, newest first."""
 
         def ask(start: str | None) -> models.DeliveryPage:
-            query = {"limit": page_size, "cursor": start}
+            query = {"limit": limit, "cursor": start}
             path = f"{PATH}/{check_id(webhook_id)}/deliveries"
             return self._send(Call(method="GET", path=path, kind=models.DeliveryPage, query=query))
 

@@ -9,7 +9,7 @@ import hmac
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from crosschain_checkout_client.errors import WebhookRefused, WebhookUnreadable
@@ -40,7 +40,7 @@ class ReceivedEvent:
 def verify_webhook(
     body: bytes | str,
     headers: Mapping[str, str],
-    *secrets: str,
+    *secrets: str | Sequence[str],
     tolerance_s: float = TOLERANCE_S,
     now_s: float | None = None,
 ) -> ReceivedEvent:
@@ -52,8 +52,8 @@ def verify_webhook(
         The request's body as it came, to the byte: not parsed and written again.
     headers : mapping of str to str
         The request's headers, in any case.
-    *secrets : str
-        `whsec_…` as the service showed it; several while one is being replaced.
+    *secrets : str or sequence of str
+        `whsec_…` as the service showed it; several while one is being replaced, one by one or in a list.
     tolerance_s : float
         How old it may be, or how far in the future.
     now_s : float, optional
@@ -68,12 +68,12 @@ def verify_webhook(
     ValueError
         If a secret is none.
     """
-    keys = [_read_secret(secret) for secret in secrets]
+    keys = [_read_secret(each) for given in secrets for each in ([given] if isinstance(given, str) else given)]
     if not keys:
         raise ValueError("Give the subscription's secret: whsec_…")
     content = body.encode() if isinstance(body, str) else bytes(body)
-    given = {name.lower(): value for name, value in headers.items()}
-    event_id, sent, signatures = (given.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
+    sent_headers = {name.lower(): value for name, value in headers.items()}
+    event_id, sent, signatures = (sent_headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     if not (event_id and sent and signatures):
         raise WebhookRefused("A header is missing: webhook-id, webhook-timestamp or webhook-signature")
     signed = b".".join((event_id.encode(errors="replace"), sent.encode(errors="replace"), content))
