@@ -1,0 +1,41 @@
+"""networkx: Bellman–Ford on log rates, in Python. It carries no amounts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import networkx as nx
+
+from benchmarks.harness.answer import Answer
+from benchmarks.harness.solver import Unsupported
+from benchmarks.peers.rates import LOOPS, Pair, answer_tokens, find_best_rates, weigh
+from routing_engine import RouteRequest, Side, Snapshot, Token
+
+
+class NetworkxPaths:
+    """The path of the best rate for nothing, whatever its length."""
+
+    name, version = "networkx", nx.__version__
+
+    def __init__(self) -> None:
+        self._graph: nx.DiGraph[Token] = nx.DiGraph()
+        self._best: dict[Pair, tuple[float, str]] = {}
+
+    def load(self, snapshot: Snapshot) -> None:
+        """Build the graph; a market with loops that gain is not taken."""
+        self._best = find_best_rates(snapshot)
+        self._graph.add_weighted_edges_from((one, other, weigh(rate)) for (one, other), (rate, _) in self._best.items())
+        try:
+            nx.single_source_bellman_ford_path_length(self._graph, next(iter(self._graph)))
+        except nx.NetworkXUnbounded as error:
+            raise Unsupported(LOOPS) from error
+
+    def solve(self, request: RouteRequest, gas_values: Mapping[int, float]) -> Answer | None:
+        """Return one path; an output can't be asked for."""
+        if request.side == Side.EXACT_OUT:
+            return None
+        try:
+            tokens = nx.bellman_ford_path(self._graph, request.token_in, request.token_out)
+        except (nx.NetworkXNoPath, nx.NodeNotFound):
+            return None
+        return answer_tokens(tokens, self._best)
