@@ -20,6 +20,8 @@ RUNS = Path(".benchmarks/runs.jsonl")
 FILE = click.Path(path_type=Path)
 EXIT_WORSE, EXIT_USAGE = 1, 2
 QUICK, FULL = "quick", "full"
+SLOW = ("balancer_sor", "uniswap_sor")
+"""Asked in the quick suite only where they are named: they need npm, and seconds for a request."""
 
 EXAMPLES = """\b
 Examples:
@@ -78,7 +80,9 @@ def run(
     from benchmarks.suites.folder import BadFolder
     from routing_engine.errors import RoutingError
 
-    names = tuple(dict.fromkeys(solvers)) or tuple(list_solvers())
+    names = tuple(dict.fromkeys(solvers)) or tuple(
+        name for name in list_solvers() if suite != QUICK or name not in SLOW
+    )
     started = datetime.now(UTC)
     limits = Limits(start_s=start_timeout, answer_s=timeout)
     try:

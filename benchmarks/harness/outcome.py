@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from benchmarks.harness.judge import Bound, Verdict
@@ -49,7 +49,7 @@ class Outcome:
     swaps: int | None = None
     gap_bps: float | None = None
     above_bound: bool = False
-    above_known: dict[str, float] | None = None
+    above_known: dict[str, float] = field(default_factory=dict)
     wall_ms: float | None = None
     cpu_ms: float | None = None
     warm_wall_ms: float | None = None

@@ -18,7 +18,6 @@ from benchmarks.reports.figures import list_figures
 from routing_engine import __version__
 
 SCHEMA = "routing-engine-bench/1"
-SCHEMA_FILE = Path(__file__).with_name("run.schema.json")
 LIBRARIES = ("numpy", "numba", "networkx", "rustworkx", "clarabel", "cvxpy")
 
 Run = dict[str, Any]

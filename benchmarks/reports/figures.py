@@ -129,8 +129,8 @@ def _list_group(cases: Sequence[Case], outcomes: list[Outcome], best: list[int |
     yield {"name": "swaps p50", "value": percentile([each.swaps or 0 for each in answered], 50), "unit": "swaps"}
     claims = [abs(each.claimed - each.gross) / each.gross * BPS for each in answered if each.claimed and each.gross]
     yield {"name": "claim off by max", "value": percentile(claims, 100), "unit": "bps"}
-    for name in dict.fromkeys(name for each in answered for name in each.above_known or ()):
-        above = [each.above_known[name] for each in answered if name in (each.above_known or {})]
+    for name in dict.fromkeys(name for each in answered for name in each.above_known):
+        above = [each.above_known[name] for each in answered if name in each.above_known]
         for rank, label in ((0, "least"), (50, "p50")):
             yield _more(f"above {name} {label}", percentile(above, rank), "bps")
     for clock, label in CLOCKS.items():
