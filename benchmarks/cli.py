@@ -20,6 +20,7 @@ RUNS = Path(".benchmarks/runs.jsonl")
 FILE = click.Path(path_type=Path)
 EXIT_WORSE, EXIT_USAGE = 1, 2
 QUICK, FULL = "quick", "full"
+OURS = "routing_engine"
 SLOW = ("balancer_sor", "uniswap_sor")
 """Asked in the quick suite only where they are named: they need npm, and seconds for a request."""
 

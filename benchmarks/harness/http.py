@@ -81,8 +81,8 @@ class HttpSolver:
         headers = {"Content-Type": "application/json"}
         try:
             self._connection.request(method, self._path + path, json.dumps(document).encode(), headers)
-            response = self._connection.getresponse()
-            body = response.read(MOST_BYTES + 1)
+            with self._connection.getresponse() as response:
+                body = response.read(MOST_BYTES + 1)
         except (OSError, HTTPException) as error:
             self._connection.close()
             raise BrokenAnswer(Fault.ERROR, f"{method} {path[:20]} fails: {type(error).__name__}: {error}") from error

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import sys
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import IO, Any
 
 from benchmarks.harness.answer import MOST_BYTES, Answer
@@ -101,7 +103,19 @@ def _read_peak(solver: Solver) -> int | None:
     if _is_remote(solver):
         return None
     children = getattr(solver, "peak_bytes", lambda: 0)()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB + int(children)
+    return read_peak("self") + int(children)
+
+
+def read_peak(process: int | str) -> int:
+    """Return the most bytes that a process has had in memory, since it began to run its program.
+
+    What `resource` says begins with the memory of the process that started this one.
+    """
+    status = Path(f"/proc/{process}/status")
+    if status.exists():
+        found = re.search(r"^VmHWM:\s+(\d+) kB", status.read_text(), re.MULTILINE)
+        return int(found[1]) * 1024 if found else 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB if process == "self" else 0
 
 
 def _write(channel: IO[bytes], document: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from benchmarks.peers.flows import answer_flows
 from routing_engine import Router, RouteRequest, Side, Snapshot
 from routing_engine.markets import ConstantProductPool
 
-MOST_POOLS = 5_000
+MOST_POOLS = 2_000
 """Beyond these one request takes longer than anybody waits."""
 
 
@@ -29,7 +29,7 @@ class Clarabel:
         if not all(isinstance(market, ConstantProductPool) for market in snapshot.markets.values()):
             raise Unsupported("only constant-product pools are cones here")
         if len(snapshot.markets) > MOST_POOLS:
-            raise Unsupported(f"a request takes seconds beyond {MOST_POOLS:,} pools")
+            raise Unsupported(f"a request takes seconds where there are more than {MOST_POOLS:,} pools")
         self._router = Router(snapshot)
 
     def solve(self, request: RouteRequest, gas_values: Mapping[int, float]) -> Answer | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks.harness.answer import Answer, Swap
 from benchmarks.harness.solver import Unsupported
+from benchmarks.harness.worker import read_peak
 from routing_engine import Router, RouteRequest, Side, Snapshot, Token
 from routing_engine.markets import ConstantProductPool
 
@@ -39,7 +40,7 @@ class NodeSolver:
         self._process: subprocess.Popen[str] | None = None
         self._index: dict[Token, int] = {}
         self._markets: Mapping[str, Any] = {}
-        self._spent = {"cpu": 0.0, "bytes": 0}
+        self._cpu_s = 0.0
 
     def load(self, snapshot: Snapshot) -> None:
         """Start node and give it the market; the packages are installed once."""
@@ -70,11 +71,11 @@ class NodeSolver:
 
     def cpu_clock(self) -> float:
         """Return seconds of node's processor time until its last answer."""
-        return float(self._spent["cpu"])
+        return self._cpu_s
 
     def peak_bytes(self) -> int:
         """Return node's memory."""
-        return int(self._spent["bytes"])
+        return read_peak(self._process.pid) if self._process else 0
 
     def close(self) -> None:
         """End node."""
@@ -91,7 +92,7 @@ class NodeSolver:
         if not line:
             raise RuntimeError(f"node ended with {self._process.wait()}")
         found: dict[str, Any] = json.loads(line)
-        self._spent = {"cpu": found["cpu"], "bytes": found["bytes"]}
+        self._cpu_s = float(found["cpu"])
         return found
 
     def _describe(self, router: Router) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 //
 // first: { peer, tokens: [[address, symbol, decimals]], pools: [[id, token, token, reserve, reserve, worth]] } -> {}
 // then:  { in, out, amount, cost }    cost: what using a pool costs in gas, in units of the token bought
-//        -> { cpu, bytes, paths: [{ amount, pools: [id] }] }    cpu: seconds so far; bytes: most memory so far
+//        -> { cpu, paths: [{ amount, pools: [id] }] }    cpu: seconds of the processor so far
 //
 // Nobody asks a chain for anything here: providers are answered from the document.
 import { createRequire } from "node:module";
@@ -169,7 +169,7 @@ const PEERS = { "smart-order-router": smartOrderRouter, "balancer-sor": balancer
 
 function spent() {
   const { user, system } = process.cpuUsage();
-  return { cpu: (user + system) / 1e6, bytes: process.resourceUsage().maxRSS * 1024 };
+  return (user + system) / 1e6;
 }
 
 async function main() {
@@ -179,7 +179,7 @@ async function main() {
     let paths = [];
     if (quote === null) quote = await PEERS[document.peer](uniswapObjects(document), document);
     else paths = (await quote(document))();
-    process.stdout.write(`${JSON.stringify({ ...spent(), paths })}\n`);
+    process.stdout.write(`${JSON.stringify({ cpu: spent(), paths })}\n`);
   }
 }
 

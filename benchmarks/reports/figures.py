@@ -134,7 +134,7 @@ def _list_group(cases: Sequence[Case], outcomes: list[Outcome], best: list[int |
         for rank, label in ((0, "least"), (50, "p50")):
             yield _more(f"above {name} {label}", percentile(above, rank), "bps")
     for clock, label in CLOCKS.items():
-        times = [getattr(each, clock) for each in outcomes if getattr(each, clock) is not None]
+        times = [getattr(each, clock) for each in answered if getattr(each, clock) is not None]
         for rank in RANKS:
             yield {**_less(f"{label} {_name_rank(rank)}", percentile(times, rank), "ms"), "kind": Kind.TIME}
 
@@ -167,7 +167,8 @@ def _list_growth(rounds: Sequence[Round]) -> Iterator[Figure]:
         if each.arena.grows:
             size = len(each.arena.snapshot.markets)
             for part in each.parts:
-                times = [row.warm_wall_ms for rows in part.outcomes.values() for row in rows if row.warm_wall_ms]
+                rows = [row for outcomes in part.outcomes.values() for row in outcomes if row.status == ANSWERED]
+                times = [row.warm_wall_ms for row in rows if row.warm_wall_ms]
                 if times:
                     points[part.solver, "time"].append((size, percentile(times, 50)))
                 if part.peak_bytes:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 
+from benchmarks.harness.outcome import ANSWERED
 from benchmarks.reports.document import Run
 from benchmarks.reports.markdown import CLOCKS
 from benchmarks.reports.tables import (
@@ -150,7 +151,8 @@ def _list_values(run: Run, groups: Sequence[str], field: str) -> dict[str, list[
     found: dict[str, list[float]] = {name: [] for name in names.values()}
     for row in run["answers"]:
         if row["group"] in groups:
-            found[names[row["solver"]]] += [each[field] for each in row["outcomes"] if field in each]
+            counted = [each for each in row["outcomes"] if each["status"] == ANSWERED]
+            found[names[row["solver"]]] += [each[field] for each in counted if field in each]
     return found
 
 

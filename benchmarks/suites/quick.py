@@ -11,7 +11,7 @@ from routing_engine import Router, RouteRequest, Snapshot
 
 GENERATED = "generated"
 POOLS_PER_TOKEN = 4
-POOLS, LARGER = 1_200, (5_000, 20_000)
+POOLS, LARGER = 800, (4_000, 20_000)
 SMALL = SIZES[1:3]
 """Of the depth of a pair: what most trades are."""
 
@@ -25,7 +25,7 @@ BOUGHT = (
 """Pairs, and whole tokens bought."""
 
 
-def list_arenas(pairs: int = 4) -> Iterator[Arena]:
+def list_arenas(pairs: int = 3) -> Iterator[Arena]:
     """Yield the markets, of which those of several sizes tell growth.
 
     Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from routing_engine.pictures.style import COLOURS, INK, LINES, MARKERS, use_style
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 LEAST_GAP_BPS = 0.01
 """Gaps below this are drawn on a linear scale: nobody tells them apart."""
+
+BESIDE: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+"""Where the legend is: lines go everywhere within the axes."""
 
 
 def draw_gaps(gaps: Mapping[str, Sequence[float]], asked: int, ax: Axes | None = None) -> Axes:
@@ -67,7 +70,7 @@ def draw_growth(points: Mapping[str, Sequence[tuple[int, float]]], unit: str, ax
             ax.plot([low[0], high[0]], [low[1], low[1] * high[0] / low[0]], color=INK, linestyle=":", linewidth=0.8)
         ax.set(xscale="log", yscale="log", xlabel="pools", ylabel=unit)
         ax.set_title(f"Growth, {unit}")
-        ax.legend()
+        ax.legend(**BESIDE)
     return ax
 
 
@@ -79,4 +82,4 @@ def _draw_shares(values: Mapping[str, Sequence[float]], asked: int, ax: Axes) ->
         ax.step(ordered, parts, where="post", color=colour, linestyle=line, label=name)
     ax.set_ylim(0, 103)
     ax.set_ylabel("requests, %")
-    ax.legend(loc="lower right")
+    ax.legend(**BESIDE)
