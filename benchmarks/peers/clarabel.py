@@ -9,6 +9,7 @@ from benchmarks.harness.answer import Answer
 from benchmarks.harness.solver import Unsupported
 from benchmarks.peers.convex import optimum
 from benchmarks.peers.flows import answer_flows
+from benchmarks.peers.rates import find_best_rates, refuse_loops
 from routing_engine import Router, RouteRequest, Side, Snapshot
 from routing_engine.markets import ConstantProductPool
 
@@ -30,6 +31,7 @@ class Clarabel:
             raise Unsupported("only constant-product pools are cones here")
         if len(snapshot.markets) > MOST_POOLS:
             raise Unsupported(f"a request takes seconds where there are more than {MOST_POOLS:,} pools")
+        refuse_loops(find_best_rates(snapshot))
         self._router = Router(snapshot)
 
     def solve(self, request: RouteRequest, gas_values: Mapping[int, float]) -> Answer | None:

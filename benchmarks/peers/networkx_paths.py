@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import networkx as nx
 
 from benchmarks.harness.answer import Answer
-from benchmarks.harness.solver import Unsupported
-from benchmarks.peers.rates import LOOPS, Pair, answer_tokens, find_best_rates, weigh
+from benchmarks.peers.rates import Pair, answer_tokens, find_best_rates, refuse_loops, weigh
 from routing_engine import RouteRequest, Side, Snapshot, Token
 
 
@@ -24,11 +23,8 @@ class NetworkxPaths:
     def load(self, snapshot: Snapshot) -> None:
         """Build the graph; a market with loops that gain is not taken."""
         self._best = find_best_rates(snapshot)
+        refuse_loops(self._best)
         self._graph.add_weighted_edges_from((one, other, weigh(rate)) for (one, other), (rate, _) in self._best.items())
-        try:
-            nx.single_source_bellman_ford_path_length(self._graph, next(iter(self._graph)))
-        except nx.NetworkXUnbounded as error:
-            raise Unsupported(LOOPS) from error
 
     def solve(self, request: RouteRequest, gas_values: Mapping[int, float]) -> Answer | None:
         """Return one path; an output can't be asked for."""

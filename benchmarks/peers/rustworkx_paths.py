@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import rustworkx as rx
 
 from benchmarks.harness.answer import Answer
-from benchmarks.harness.solver import Unsupported
-from benchmarks.peers.rates import LOOPS, Pair, answer_tokens, find_best_rates, weigh
+from benchmarks.peers.rates import Pair, answer_tokens, find_best_rates, refuse_loops, weigh
 from routing_engine import RouteRequest, Side, Snapshot, Token
 
 
@@ -25,14 +24,13 @@ class RustworkxPaths:
     def load(self, snapshot: Snapshot) -> None:
         """Build the graph; a market with loops that gain is not taken."""
         self._best = find_best_rates(snapshot)
+        refuse_loops(self._best)
         tokens = dict.fromkeys(token for pair in self._best for token in pair)
         self._index = dict(zip(tokens, self._graph.add_nodes_from(list(tokens)), strict=True))
         index = self._index
         self._graph.add_edges_from(
             [(index[one], index[other], weigh(rate)) for (one, other), (rate, _) in self._best.items()]
         )
-        if rx.negative_edge_cycle(self._graph, float):
-            raise Unsupported(LOOPS)
 
     def solve(self, request: RouteRequest, gas_values: Mapping[int, float]) -> Answer | None:
         """Return one path; an output can't be asked for."""

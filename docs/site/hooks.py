@@ -28,7 +28,7 @@ PAGES: Mapping[str, str] = {
     "clients/typescript/README.md": "clients/typescript.md",
 }
 """Documents beside `docs`, and where the site has them."""
-LESS_SOUGHT = ("adr/", "benchmarks.md", "changelog.md", "page/")
+LESS_SOUGHT = ("adr/", "benchmarks-history.md", "changelog.md", "page/")
 """Whoever searches is seldom looking for these; they come last."""
 
 _FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$\n?", re.MULTILINE | re.DOTALL)

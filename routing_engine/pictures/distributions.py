@@ -70,7 +70,8 @@ def draw_growth(points: Mapping[str, Sequence[tuple[int, float]]], unit: str, ax
             ax.plot([low[0], high[0]], [low[1], low[1] * high[0] / low[0]], color=INK, linestyle=":", linewidth=0.8)
         ax.set(xscale="log", yscale="log", xlabel="pools", ylabel=unit)
         ax.set_title(f"Growth, {unit}")
-        ax.legend(**BESIDE)
+        if points:
+            ax.legend(**BESIDE)
     return ax
 
 
