@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from routing_engine.market import UNLIMITED
 from routing_engine.nesting import TooDeep, refuse_deep
 
 MOST_BYTES = 1 << 20
 """Of an answer; a route of a hundred paths has some tens of thousands."""
 
 MOST_SWAPS = 2_000
-MOST_DIGITS = 78
+MOST_DIGITS = len(str(UNLIMITED))
 """Of an amount: what 256 bits hold."""
 
 SHOWN = 80
@@ -167,10 +168,11 @@ def _read_amount(row: Mapping[str, Any], where: str) -> int | None:
 
 
 def _units(value: object, where: str) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**MOST_DIGITS:
-        return value
+    found = value if isinstance(value, int) and not isinstance(value, bool) else -1
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= MOST_DIGITS:
-        return int(value)
+        found = int(value)
+    if 0 <= found <= UNLIMITED:
+        return found
     raise BadAnswer(f"{where}: expected digits of smallest units, not {_show(value)}")
 
 

@@ -149,7 +149,8 @@ def run_merged(markets: Mapping[str, Market], token_in: Token, hops: tuple[Hop, 
     here = {token_in: sum(amount for (_, token, _), amount in flows.items() if token == token_in)}
     waiting, merged = dict(flows), []
     while waiting:
-        ready = [key for key in waiting if all(key[1] != arriving[2] for arriving in waiting)]
+        arriving = {key[2] for key in waiting}
+        ready = [key for key in waiting if key[1] not in arriving]
         if not ready or len({market for market, *_ in flows}) < len(flows):
             return None
         token = ready[0][1]

@@ -15,6 +15,7 @@ from benchmarks.harness.process import SolverProcess
 from benchmarks.harness.replay import BrokenAnswer, Fault
 from benchmarks.harness.suite import Arena, Case, Group
 from routing_engine import Snapshot
+from routing_engine.extensions import describe_error
 
 MOST_TIMEOUTS = 3
 """After so many in one group, the rest of it counts as timed out."""
@@ -173,4 +174,6 @@ class _Asker:
             return describe_fault(broken)
         except BadAnswer as error:
             return Outcome(status=str(Fault.BAD_ANSWER), detail=str(error))
+        except Exception as error:  # whatever a market from another package makes of hostile amounts
+            return Outcome(status=str(Fault.ERROR), detail=f"the replay fails: {describe_error(error)}")
         return describe_verdict(case, verdict, bound, found)

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from benchmarks.harness.answer import MOST_BYTES, Answer
 from benchmarks.harness.replay import BrokenAnswer, Fault
-from benchmarks.harness.solver import Solver, UnknownSolver, Unsupported, make_solver
+from benchmarks.harness.solver import Solver, Unsupported, make_solver
 from benchmarks.measure import PATIENT_MS
 from routing_engine import RouteRequest, Snapshot
 from routing_engine.extensions import describe_error
@@ -39,8 +39,11 @@ def main() -> None:
     begin = json.loads(sys.stdin.readline())
     try:
         solver, about = _start(begin["solver"], begin["market"])
-    except (Unsupported, UnknownSolver, BrokenAnswer) as error:
+    except Unsupported as error:
         _write(channel, {"unsupported": str(error)[:SHOWN]})
+        return
+    except BrokenAnswer as broken:
+        _write(channel, {"fault": broken.fault, "detail": broken.detail[:SHOWN]})
         return
     except Exception as error:
         _write(channel, {"fault": Fault.ERROR, "detail": describe_error(error)[:SHOWN]})

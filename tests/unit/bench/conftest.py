@@ -9,8 +9,9 @@ from benchmarks.reports.document import Run, make_run
 from tests.support.bench_solvers import LIMITS, OURS, STARTED, WORSE, make_arena, make_market
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep these in one process, so that they share their runs."""
+    """Keep these in one process, so that they share their runs; before pytest-xdist reads it."""
     for item in items:
         if "/unit/bench/" in str(item.path):
             item.add_marker(pytest.mark.xdist_group("bench"))

@@ -51,7 +51,9 @@ def test_who_takes_no_market_is_no_failure(faulty: Round) -> None:
     _, refusing, missing = faulty.parts
     assert refusing.unsupported == "not this one"
     assert refusing.outcomes == {}
-    assert "cannot be loaded" in missing.unsupported
+    (outcome, *_) = missing.outcomes["faulty"]
+    assert outcome.status == "error"
+    assert "cannot be loaded" in outcome.detail
 
 
 def test_outcomes_are_kept_and_read_again(faulty: Round) -> None:
