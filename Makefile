@@ -60,11 +60,13 @@ lint: $(VENV)/.test-ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# FULL=1 asks many more queries; SECTIONS="golden requests" measures those parts only; see docs/benchmarks.md.
+# Routers side by side, FULL=1 on recorded markets too; then what only this engine has. See docs/benchmarks.md.
 bench: $(VENV)/.test-ready
-	$(BIN)/python -m benchmarks $(if $(FULL),--full) $(SECTIONS)
-	$(if $(SECTIONS),,$(BIN)/python -m benchmarks.report_markets)
-	$(if $(SECTIONS),,$(BIN)/pytest benchmarks -p no:xdist --benchmark-columns=min,median,max,rounds)
+	$(BIN)/routing-engine bench run --suite $(if $(FULL),full,quick)
+	$(BIN)/routing-engine bench report --html .benchmarks/report.html --markdown .benchmarks/report.md
+	$(BIN)/python -m benchmarks.parts $(if $(FULL),--full)
+	$(BIN)/python -m benchmarks.parts.report_markets
+	$(BIN)/pytest benchmarks/parts -p no:xdist --benchmark-columns=min,median,max,rounds
 
 # The pinned versions are in constraints.txt; setup.cfg says which ranges are meant to work.
 $(VENV)/.serve-ready: setup.cfg constraints.txt

@@ -1,11 +1,13 @@
 """How pip builds this tree: installed editable it is everything, a wheel or an archive of it is the engine alone.
 
 ``setup.cfg`` says both. For a wheel, each section ``wheel:NAME`` stands in for ``NAME``, and sections ``options.…``
-without such a stand-in are left out.
+without such a stand-in are left out. The harness of ``routing-engine bench`` comes along under a name of its own:
+``benchmarks`` is a name that other projects use too.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from configparser import ConfigParser
@@ -23,6 +25,10 @@ get_requires_for_build_wheel = build_meta.get_requires_for_build_wheel
 prepare_metadata_for_build_editable = build_meta.prepare_metadata_for_build_editable
 
 PREFIX = "wheel:"
+
+HARNESS, HARNESS_IN_WHEEL = "benchmarks", "routing_engine_benchmarks"
+NOT_IN_WHEEL = ("__pycache__", "parts", "published")
+"""Folders of the harness that only a tree has: what measures this engine alone needs the tests."""
 
 DESCRIPTION = "docs/routing_engine.md"
 """What an index shows of the engine: the tree's own README is the service's too."""
@@ -56,10 +62,18 @@ def engine_tree() -> Iterator[Path]:
         for path, name in ((DESCRIPTION, "README.md"), ("LICENSE", "LICENSE")):
             shutil.copy(source / path, name)
         shutil.copytree(source / "routing_engine", "routing_engine", ignore=shutil.ignore_patterns("__pycache__"))
+        copy_harness(source / HARNESS, Path(HARNESS_IN_WHEEL))
         Path("pyproject.toml").write_text(BUILD_SYSTEM)
         with Path("setup.cfg").open("w") as file:
             wheel_settings((source / "setup.cfg").read_text()).write(file)
         yield source
+
+
+def copy_harness(source: Path, target: Path) -> None:
+    """Copy the harness, and let its modules import each other by its name in a wheel."""
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns(*NOT_IN_WHEEL))
+    for path in target.rglob("*.py"):
+        path.write_text(re.sub(rf"\b(from|import) {HARNESS}\b", rf"\1 {HARNESS_IN_WHEEL}", path.read_text()))
 
 
 def wheel_settings(text: str) -> ConfigParser:
@@ -75,6 +89,9 @@ def wheel_settings(text: str) -> ConfigParser:
         if not settings.has_section(plain):
             settings.add_section(plain)
         settings[plain].update({key: value or whole[plain][key] for key, value in whole[name].items()})
+    entries = settings["options.entry_points"] if settings.has_section("options.entry_points") else {}
+    for group, lines in entries.items():
+        entries[group] = lines.replace(f"= {HARNESS}.", f"= {HARNESS_IN_WHEEL}.")
     return settings
 
 

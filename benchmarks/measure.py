@@ -20,6 +20,9 @@ clock = time.thread_time
 GAS_PER_POOL = 1e-4
 """What a pool costs in the gas-aware runs, as a part of the output."""
 
+PATIENT_MS = 600_000
+"""A time budget that is never spent: what is found may not depend on the machine."""
+
 T = TypeVar("T")
 
 
@@ -40,7 +43,8 @@ def percentile(values: Sequence[float], rank: float) -> float:
 
 def request_of(query: Query, **options: object) -> RouteRequest:
     """Return the request that a query stands for."""
-    arguments = {"token_in": query.token_in, "token_out": query.token_out, "amount": query.amount} | options
+    named = {"token_in": query.token_in, "token_out": query.token_out, "amount": query.amount}
+    arguments = {**named, "time_budget_ms": PATIENT_MS, **options}
     return RouteRequest(**arguments)  # type: ignore[arg-type]
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measure import PATIENT_MS
 from routing_engine import RouteRequest, Snapshot, Token, formats
 from routing_engine.model import NATIVE_ADDRESS, ZERO_ADDRESS
 from routing_engine.token_fields import Transfers
@@ -23,9 +24,6 @@ TRADES = "eth_dune_trades_10k_feb2026.csv.gz"
 AUCTION = "eth_cow_auction_7400681"
 AUCTION_GAS_PRICE = 15_189_175_884
 """Wei; from the auction's own description."""
-
-PATIENT_MS = 600_000
-"""A time budget that is never spent: what is found may not depend on the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +62,10 @@ class BestKnown:
     net: int
     gas: int
 
-    def value(self, amount_out: int, gas: int) -> float:
-        """Return another route's net output, its gas at the price that this one was valued with."""
-        return amount_out - gas * (self.gross - self.net) / self.gas
+    @property
+    def gas_value(self) -> float:
+        """What a unit of gas was valued at, in the token bought."""
+        return (self.gross - self.net) / self.gas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,11 +37,14 @@ class Optimum:
         Time of the solver alone.
     solved : bool
         Whether the solver says that it converged.
+    flows : dict of (int, int, int) to float
+        Smallest units sold, by market, token sold and token bought, as the router's graph numbers them.
     """
 
     amount_out: float
     seconds: float
     solved: bool
+    flows: dict[tuple[int, int, int], float]
 
 
 def optimum(router: Router, request: RouteRequest, *, layered: bool = False) -> Optimum:
@@ -91,7 +94,16 @@ def optimum(router: Router, request: RouteRequest, *, layered: bool = False) -> 
         seconds = problem.solver_stats.solve_time
     found = problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) and problem.value is not None
     value = float(problem.value) / unit[target] if found else float("nan")
-    return Optimum(amount_out=value, seconds=float(seconds), solved=found)
+    flows = _read_flows(inputs.value, ends, unit) if found else {}
+    return Optimum(amount_out=value, seconds=float(seconds), solved=found, flows=flows)
+
+
+def _read_flows(inputs: Floats, ends: Ints, unit: Floats) -> dict[tuple[int, int, int], float]:
+    """Return what is sold; each pool has two directions, one after the other."""
+    return {
+        (number // 2, int(source), int(target)): float(amount / unit[source])
+        for number, (amount, source, target) in enumerate(zip(inputs, *ends, strict=True))
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,21 +1,20 @@
-// Open routers from npm on one market of constant-product pools: a document on stdin, one answer a line on stdout.
+// One open router from npm on one market of constant-product pools: lines of JSON on stdin, one answer a line on stdout.
 //
-// in:  { peers: [name], tokens: [[address, symbol, decimals]], pools: [[id, token, token, reserve, reserve, worth]],
-//        queries: [{ in, out, amount, cost }] }   cost: what using a pool costs in gas, in units of the token bought
-// out: { peer, query, ms, paths: [{ amount, pools: [id] }] }
+// first: { peer, tokens: [[address, symbol, decimals]], pools: [[id, token, token, reserve, reserve, worth]] } -> {}
+// then:  { in, out, amount, cost }    cost: what using a pool costs in gas, in units of the token bought
+//        -> { cpu, paths: [{ amount, pools: [id] }] }    cpu: seconds of the processor so far
 //
-// Nobody asks a chain for anything here: providers are answered from the document, and only routing is timed.
+// Nobody asks a chain for anything here: providers are answered from the document.
 import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 
 const require = createRequire(`${process.argv[2]}/`);
 const { BigNumber } = require("@ethersproject/bignumber");
 const { CurrencyAmount, Fraction, Token, TradeType } = require("@uniswap/sdk-core");
-const { Pair, Trade } = require("@uniswap/v2-sdk");
+const { Pair } = require("@uniswap/v2-sdk");
 
 const ETHEREUM = 1;
 const POOL_GAS = 120000;
-const WARM_UPS = 1;
 
 function uniswapObjects(market) {
   const tokens = market.tokens.map(
@@ -31,16 +30,6 @@ function uniswapObjects(market) {
     return pair;
   });
   return { tokens, pairs, idOf };
-}
-
-// Every path of up to three pairs, the library's own recursion.
-function exhaustiveSdk({ tokens, pairs, idOf }) {
-  return async (query) => {
-    const amount = CurrencyAmount.fromRawAmount(tokens[query.in], query.amount);
-    const options = { maxNumResults: 1, maxHops: 3 };
-    const [best] = Trade.bestTradeExactIn(pairs, amount, tokens[query.out], options);
-    return () => pathsOf(best ? [{ amount: query.amount, pairs: best.route.pairs }] : [], idOf);
-  };
 }
 
 function pathsOf(routes, idOf) {
@@ -176,20 +165,21 @@ function chains(swaps) {
   return paths;
 }
 
-const PEERS = { "v2-sdk": exhaustiveSdk, "smart-order-router": smartOrderRouter, "balancer-sor": balancerSor };
+const PEERS = { "smart-order-router": smartOrderRouter, "balancer-sor": balancerSor };
+
+function spent() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
 
 async function main() {
-  const market = JSON.parse(readFileSync(0, "utf8"));
-  const objects = uniswapObjects(market);
-  for (const peer of market.peers) {
-    const quote = await PEERS[peer](objects, market);
-    for (const query of market.queries.slice(0, WARM_UPS)) await quote(query);
-    for (const [number, query] of market.queries.entries()) {
-      const started = process.hrtime.bigint();
-      const answer = await quote(query);
-      const ms = Number(process.hrtime.bigint() - started) / 1e6;
-      process.stdout.write(`${JSON.stringify({ peer, query: number, ms, paths: answer() })}\n`);
-    }
+  let quote = null;
+  for await (const line of createInterface({ input: process.stdin })) {
+    const document = JSON.parse(line);
+    let paths = [];
+    if (quote === null) quote = await PEERS[document.peer](uniswapObjects(document), document);
+    else paths = (await quote(document))();
+    process.stdout.write(`${JSON.stringify({ cpu: spent(), paths })}\n`);
   }
 }
 

@@ -30,7 +30,7 @@ PAGES: Mapping[str, str] = {
 """Documents beside `docs`, and where the site has them."""
 PROGRAMS = (".py", ".php", ".go", ".mjs")
 """Files below `docs` that a page shows whole, so the site has none of its own for them."""
-LESS_SOUGHT = ("adr/", "benchmarks.md", "changelog.md", "page/")
+LESS_SOUGHT = ("adr/", "benchmarks-history.md", "changelog.md", "page/")
 """Whoever searches is seldom looking for these; they come last."""
 
 _FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$\n?", re.MULTILINE | re.DOTALL)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.market_kinds import Sample, amount_across, laddered_pool, samples
+from benchmarks.parts.market_kinds import Sample, amount_across, laddered_pool, samples
 from routing_engine.market import Market
 from routing_engine.markets import ConstantProductPool, NativeWrap, installed_kinds
 from routing_engine.markets.common.canonical_text import TextWriter, write_canonical_text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.testing import check_market
-from benchmarks.market_shares import market_files
+from benchmarks.parts.market_shares import market_files
 from routing_engine import formats
 from routing_engine.token_fields import Transfers
 from tests.support.tolerances import tolerances

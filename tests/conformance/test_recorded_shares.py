@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.market_shares import REASONS, Why, market_files, share_of
+from benchmarks.parts.market_shares import REASONS, Why, market_files, share_of
 
 pytestmark = pytest.mark.shared_data
 

@@ -10,13 +10,13 @@ import pytest
 
 from benchmarks.instances import CONSISTENT, LOOPS, constant_product_market, queries
 from benchmarks.measure import gas_price, request_of
-from benchmarks.peers.emulations import Emulations
-from benchmarks.peers.replay import routes_of
-from benchmarks.peers.textbook import exhaustive
 from routing_engine import Certificate, Route, Router, RouteRequest, RouteResult, Snapshot
 from routing_engine.certificate import ALL_FLOWS
+from tests.support.emulations import Emulations
+from tests.support.exhaustive import exhaustive
 from tests.support.mixed import DOLLARS, GAS_PRICES, TOKENS, mixed_markets
 from tests.support.pairs import best_on_the_grid
+from tests.support.peer_routes import routes_of
 
 PATIENT_MS = 600_000
 ROUNDING = 1e-9

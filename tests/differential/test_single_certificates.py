@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from benchmarks.instances import constant_product_market, queries
 from benchmarks.measure import gas_price, request_of
-from benchmarks.peers.replay import routes_of
-from benchmarks.peers.textbook import exhaustive
 from routing_engine import Router
+from tests.support.exhaustive import exhaustive
+from tests.support.peer_routes import routes_of
 
 PROVEN_BPS = 0.01
 SHARE = 0.6

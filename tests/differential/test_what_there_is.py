@@ -8,9 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.dirty_markets import make_market
-from benchmarks.peers.emulations import Emulations
-from benchmarks.peers.replay import routes_of
 from routing_engine import Hop, Route, Router, RouteRequest, Snapshot, Token
 from routing_engine.deadline import Budget
 from routing_engine.kernels.arrays import SplitProblem
@@ -23,7 +20,10 @@ from routing_engine.markets import ConstantProductPool
 from routing_engine.search.allocation import Allocation
 from routing_engine.search.path_search import Search
 from tests.differential.test_certificate import PATIENT_MS, excluded, own_rivals
+from tests.support.dirty_markets import make_market
+from tests.support.emulations import Emulations
 from tests.support.kernels import expose
+from tests.support.peer_routes import routes_of
 
 UNIT, POOL_GAS = 10**18, 120_000
 AMOUNT = 100 * UNIT

@@ -15,6 +15,7 @@ from zipfile import ZipFile
 import pytest
 
 from build_backend import wheel_settings
+from tests.support.bench_solvers import make_market
 
 ROOT = Path(__file__).parents[2]
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "-qq"]
@@ -60,10 +61,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_nothing_but_the_engine_is_installed(site: Path) -> None:
+def test_nothing_but_the_engine_and_its_benchmark_is_installed(site: Path) -> None:
     shown = {path.name for path in site.iterdir()}
     version = distribution("crosschain-checkout").version
-    assert shown == {"routing_engine", f"routing_engine-{version}.dist-info", "bin"}
+    assert shown == {"routing_engine", "routing_engine_benchmarks", f"routing_engine-{version}.dist-info", "bin"}
     assert [path.name for path in (site / "bin").iterdir()] == ["routing-engine"]
     kept = {
         str(path.relative_to(ROOT)) for path in (ROOT / "routing_engine").rglob("*") if "__pycache__" not in path.parts
@@ -82,6 +83,7 @@ def test_its_metadata_names_the_engine_only(site: Path) -> None:
     assert metadata.endswith(f"\n\n{described}")
     assert "](" not in described, "an index has none of the tree's files"
     assert {line.split(": ")[1] for line in metadata.splitlines() if line.startswith("Provides-Extra")} == {
+        "bench",
         "cli",
         "quant",
     }
@@ -89,8 +91,17 @@ def test_its_metadata_names_the_engine_only(site: Path) -> None:
     assert [line.split(": ")[1].split("<")[0] for line in needed] == ["networkx", "numba", "numpy"]
     (installed,) = distributions(path=[str(site)])
     groups = {entry.group for entry in installed.entry_points}
-    assert groups == {"console_scripts", "routing_engine.markets"}
-    assert all(entry.module.startswith("routing_engine.") for entry in installed.entry_points)
+    benched = {"routing_engine.commands", "routing_engine.solvers"}
+    assert groups == {"console_scripts", "routing_engine.markets"} | benched
+    homes = {entry.group: {each.module.split(".")[0] for each in installed.entry_points.select(group=entry.group)}
+             for entry in installed.entry_points}  # fmt: skip
+    assert homes == {
+        group: {"routing_engine_benchmarks" if group in benched else "routing_engine"} for group in groups
+    }  # fmt: skip
+    settings = wheel_settings((ROOT / "setup.cfg").read_text())["options.entry_points"]
+    for group in ("routing_engine.markets", "routing_engine.solvers"):
+        named = {entry.name for entry in installed.entry_points.select(group=group)}
+        assert named == {line.split(" = ")[0] for line in settings[group].strip().splitlines()}
     kinds = installed.entry_points.select(group="routing_engine.markets")
     assert set(kinds) == set(distribution("crosschain-checkout").entry_points.select(group="routing_engine.markets"))
 
@@ -124,6 +135,55 @@ def test_it_routes_by_itself(site: Path, tmp_path: Path) -> None:
     assert Path(where).is_relative_to(site)
     assert version == distribution("crosschain-checkout").version
     assert amount_out > 10**9
+
+
+def link_installed(folder: Path, without: tuple[str, ...]) -> None:
+    """Put what is installed beside the tree into a folder, but for this tree and some packages."""
+    folder.mkdir()
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if not path.name.startswith(("__editable__", "crosschain_checkout", "__pycache__", *without)):
+            (folder / path.name).symlink_to(path)
+
+
+BENCH = "import sys; from routing_engine.cli import main; sys.argv[0] = 'routing-engine'; main()"
+
+
+def run_bench(site: Path, beside: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    cache = os.environ.get("NUMBA_CACHE_DIR") or str(beside.parent / "cache")
+    path = os.pathsep.join([str(site), str(beside)])
+    return subprocess.run(
+        [sys.executable, "-S", "-c", BENCH, "bench", *arguments],
+        env={"PYTHONPATH": path, "NUMBA_CACHE_DIR": cache, "NUMBA_DISABLE_JIT": "1", "HOME": str(beside.parent)},
+        cwd=beside.parent, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_its_benchmark_runs_without_the_tree(site: Path, tmp_path: Path) -> None:
+    beside = tmp_path / "site"
+    link_installed(beside, ())
+    listed = run_bench(site, beside, "solvers")
+    assert listed.returncode == 0, listed.stderr
+    assert {"routing_engine", "networkx", "uniswap_sor"} <= set(listed.stdout.split())
+    folder = tmp_path / "markets"
+    folder.mkdir()
+    market = make_market(5, 6)
+    market.save(folder / "few.json")
+    ends = ",".join(token.key for token in next(iter(market.markets.values())).tokens)
+    (folder / "requests.csv").write_text(f"token_in,token_out,amount\n{ends},1000000000000000000\n")
+    done = run_bench(site, beside, "run", "--suite", str(folder), "--solver", "rustworkx", "--runs", "runs.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "| rustworkx | 100 % |" in done.stdout
+    reported = run_bench(site, beside, "report", "runs.jsonl", "--html", "report.html")
+    assert reported.returncode == 0, reported.stderr
+    assert "<svg" in (tmp_path / "report.html").read_text()
+
+
+def test_its_benchmark_without_the_extra_ends_with_one_line(site: Path, tmp_path: Path) -> None:
+    beside = tmp_path / "site"
+    link_installed(beside, ("clarabel", "cvxpy", "rustworkx"))
+    done = run_bench(site, beside, "run")
+    assert done.returncode == 1
+    assert done.stderr == "Error: clarabel, cvxpy, rustworkx missing; run: pip install 'routing-engine[bench]'\n"
 
 
 def test_an_archive_of_the_sources_builds_the_same_wheel(site: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from benchmarks.peers.replay import run_merged
+from benchmarks.harness.replay import run_merged
 from routing_engine import QuoteRefused, Route, Router, RouteRequest, Side, Token
 from routing_engine.graph.gas_valuation import Valuation
 from routing_engine.market import Market

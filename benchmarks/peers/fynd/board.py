@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchmarks.peers.replay import run_merged, run_steps
+from benchmarks.harness.replay import run_merged, run_steps
 from routing_engine import Market, QuoteRefused, Route, Router, RouteRequest, Side, Token
 from routing_engine.graph.gas_valuation import Valuation
 

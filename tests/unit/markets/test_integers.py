@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.market_kinds import Sample, samples
+from benchmarks.parts.market_kinds import Sample, samples
 from routing_engine import InvalidMarket, InvalidRequest
 from tests.support.markets import market_of
 

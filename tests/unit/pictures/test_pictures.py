@@ -15,6 +15,7 @@ from routing_engine import Route, Router, RouteRequest, Snapshot
 from routing_engine.analysis.decay import measure_decay
 from routing_engine.analysis.depth import measure_depth
 from routing_engine.pictures.curves import draw_costs, draw_decay, draw_depth, draw_pareto
+from routing_engine.pictures.distributions import draw_gaps, draw_growth, draw_times
 from routing_engine.pictures.flow import draw_route
 from routing_engine.pictures.networks import draw_snapshot
 
@@ -104,3 +105,22 @@ def test_pictures_are_drawn_on_given_axes_and_are_the_same_again(route: Route) -
             figure.savefig(out, format="svg", metadata={"Date": None})
         texts.append(out.getvalue())
     assert texts[0] == texts[1]
+
+
+def test_distributions_reach_the_part_that_was_answered() -> None:
+    values = {"all": [0.0, 0.5, 40.0, 900.0], "half": [2.0, 1.0], "none": []}
+    for draw in (draw_gaps, draw_times):
+        ax = draw(values, 4)
+        reached = {line.get_label(): [*line.get_ydata(), 0][-2 if len(line.get_ydata()) else 0] for line in ax.lines}
+        assert reached == {"all": 100, "half": 50, "none": 0}
+        assert len({(line.get_color(), line.get_linestyle()) for line in ax.lines}) == 3
+        assert ax.get_ylabel() == "requests, %"
+        assert "bps" in ax.get_xlabel() or "milliseconds" in ax.get_xlabel()
+
+
+def test_growth_is_drawn_beside_what_grows_as_the_pools_do() -> None:
+    ax = draw_growth({"one": [(100, 1.0), (1_000, 2.0)], "other": [(100, 3.0)]}, "ms")
+    *_, proportional = ax.lines
+    assert list(proportional.get_ydata()) == [1.0, 10.0]
+    assert (ax.get_xscale(), ax.get_yscale(), ax.get_ylabel()) == ("log", "log", "ms")
+    assert draw_growth({}, "ms").get_legend() is None

@@ -1,0 +1,1 @@
+"""Solvers of one's own, as an example. Begin with `http_solver.py`."""
