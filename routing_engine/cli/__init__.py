@@ -2,8 +2,8 @@
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 no route, 2 wrong usage or input.
 
-May import `amounts`, `analysis`, `archive`, `batch`, `certificate`, `errors`, `extensions`, `fixed_point`, `formats`,
-`frames`, `model`, `objective`, `paths`, `pictures`, `reference`, `request`, `resolution`, `result`, `route`,
+May import `amounts`, `analysis`, `archive`, `auction`, `batch`, `certificate`, `errors`, `extensions`, `fixed_point`,
+`formats`, `frames`, `model`, `objective`, `paths`, `pictures`, `reference`, `request`, `resolution`, `result`, `route`,
 `router`, `snapshot`, `token_fields` and `warm_up`. Begin with `app.py`.
 """
 
