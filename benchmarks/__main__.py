@@ -37,6 +37,7 @@ SECTIONS = {
     "trades": "Recorded markets: ten thousand trades",
     "beyond": "Recorded markets: sizes beyond their depth",
     "auction": "Recorded market: a CoW auction",
+    "solver": "Recorded market: a CoW auction, solved",
     "capture": "Reading chains",
     "growth": "Growth",
 }

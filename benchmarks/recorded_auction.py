@@ -93,3 +93,16 @@ def _write_scale(unit: int, rate: str | None) -> str:
 def _unzip(path: Path) -> Any:
     with gzip.open(path) as file:
         return json.load(file)
+
+
+def loosen(body: Record, percent: int) -> dict[str, Any]:
+    """Return the auction with limits that are so much easier to reach."""
+    return {**body, "orders": [_loosen_order(order, percent) for order in body["orders"]]}
+
+
+def _loosen_order(order: Record, percent: int) -> dict[str, Any]:
+    if order["kind"] == "sell":
+        eased = {"buyAmount": str(int(order["buyAmount"]) * (100 - percent) // 100)}
+    else:
+        eased = {"sellAmount": str(int(order["sellAmount"]) * (100 + percent) // 100)}
+    return {**order, **eased}

@@ -10,19 +10,39 @@ from routing_engine.auction.settlement import limit_price
 from routing_engine.auction.sides import OrderFill
 from routing_engine.model import Token
 
-NEARLY = Fraction(103, 100)
-"""Orders whose limits miss the reference price by more than 3 % are left to themselves."""
-
 MOST_ORDERS = 24
 
 
-def choose_orders(orders: Sequence[AuctionOrder], first: Token, rate: Fraction) -> list[AuctionOrder]:
-    """Return the orders of a pair that may clear together at about a price, the most generous first."""
+def choose_orders(
+    orders: Sequence[AuctionOrder], alone: Mapping[str, int], first: Token, rate: Fraction
+) -> list[AuctionOrder]:
+    """Return the orders of a pair that may clear together, the most generous first.
+
+    Those are the ones that pools fill alone, and the ones whose limits leave a price that an opposite order accepts.
+    What neither pools nor an opposite order serve is not served by both together.
+
+    Parameters
+    ----------
+    orders : sequence of AuctionOrder
+        Of one pair.
+    alone : mapping of str to int
+        By uid, how much is filled of an order alone.
+    first : Token
+        One of the pair.
+    rate : Fraction
+        About the price: units of the other token for one of it.
+    """
+    paying = [order for order in orders if order.pays_gas]
+    asks = {order.uid: limit_price(order) for order in paying if order.sell == first}
+    bids = {order.uid: 1 / limit_price(order) for order in paying if order.sell != first}
+    lowest, highest = min(asks.values(), default=None), max(bids.values(), default=None)
     reached = []
-    for order in orders:
-        limit = limit_price(order)
-        margin = rate / limit if order.sell == first else 1 / (rate * limit)
-        if order.pays_gas and margin * NEARLY >= 1:
+    for order in paying:
+        if order.uid in asks:
+            meets, margin = highest is not None and asks[order.uid] <= highest, rate / asks[order.uid]
+        else:
+            meets, margin = lowest is not None and bids[order.uid] >= lowest, bids[order.uid] / rate
+        if meets or order.uid in alone:
             reached.append((margin, order))
     reached.sort(key=lambda entry: (-entry[0], entry[1].uid))
     return [order for _, order in reached[:MOST_ORDERS]]

@@ -22,7 +22,7 @@ from routing_engine.auction.solutions import Direction, build_solution, score_di
 from routing_engine.deadline import Clock
 from routing_engine.values import seal
 
-RESERVE_S = 0.25
+RESERVE_S = 0.5
 """Kept of the time until the deadline, for the way back."""
 
 LONGEST_S = 20.0
@@ -149,7 +149,7 @@ class _Search:
         for members in pairs.values():
             first, second = members[0].sell, members[0].buy
             rate = self._guess_rate(members, terms)
-            chosen = choose_orders(members, first, rate) if rate else []
+            chosen = choose_orders(members, alone, first, rate) if rate else []
             if rate is None or len(chosen) < 2:
                 continue
             search, found = PairSearch(self.pools, terms, PriceVector(), first, second), []

@@ -1,4 +1,4 @@
-"""``routing-engine analyse``: loops that pay, depth, contributions and decay, as tables."""
+"""``routing-engine analyse``: loops that pay, depth, contributions, shadow prices and decay, as tables."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ Examples:
   routing-engine analyse cycles --market market.json.gz --gas-price-gwei 10
   routing-engine analyse depth --from WETH@1 --to USDC@1 --level 10 --level 100
   routing-engine analyse contributions --from WETH@1 --to USDC@1 --amount 1000 --by market
+  routing-engine analyse duals --from WETH@1 --to USDC@1 --amount 1000
   routing-engine analyse decay --market market.json.gz --deltas deltas.json.gz --from WETH --to USDC --amount 500
 """
 
@@ -125,6 +126,20 @@ def contributions(market: Path | None, output_format: str, part: Any, **values: 
         with show_progress("Asking again") as progress:
             found = measure_contributions(router, request, part, progress=progress)
         _write(found, output_format)
+
+
+@analyse.command()
+@take_pair
+@AMOUNT
+def duals(market: Path | None, output_format: str, **values: Any) -> None:
+    """Find a route; say what one more unit of each token would bring, and what 1 % more depth of each market would.
+
+    Small changes only: these are derivatives, in floats. The output token is the unit.
+    """
+    with reported_as_option(output_format):
+        snapshot = load_market(market)
+        request = _read_request(snapshot, values)
+        _write(ready_router(snapshot).find_routes(request).duals, output_format)
 
 
 @analyse.command()

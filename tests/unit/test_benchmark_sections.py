@@ -15,7 +15,7 @@ from benchmarks.sections import Setting
 from benchmarks.sections.exact_out import RoundTrip
 from routing_engine import Router, RouteRequest, Snapshot
 
-RECORDED = ("golden", "best_known", "fynd", "exact_out", "requests", "trades", "beyond", "auction")
+RECORDED = ("golden", "best_known", "fynd", "exact_out", "requests", "trades", "beyond", "auction", "solver")
 
 
 @pytest.fixture(scope="module")
