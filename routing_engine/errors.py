@@ -88,6 +88,25 @@ class InvalidMarket(RoutingError):
         self.message = message
 
 
+class InvalidAuction(RoutingError):
+    """A request to solve an auction is none, or a part of it cannot be used.
+
+    Parameters
+    ----------
+    field : str
+        The field at fault, as the request spells it.
+    message : str
+        What is wrong and what to do about it.
+    """
+
+    code = "invalid_auction"
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+        self.message = message
+
+
 class BadFile(RoutingError):
     """A file cannot be read; nothing of it was loaded.
 
@@ -139,6 +158,12 @@ class BadRecording(BadFile):
     """A recording of a market cannot be read; see `BadFile`."""
 
     code = "bad_recording"
+
+
+class BadAuctionFile(BadFile):
+    """A file of an auction cannot be read; see `BadFile`."""
+
+    code = "bad_auction_file"
 
 
 class BrokenExtension(RoutingError):

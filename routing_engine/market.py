@@ -39,6 +39,10 @@ class Market(Protocol):
     is_constant_product: ClassVar[bool]
     """Whether its whole curve is that of a Uniswap v2 pair, by `reserve0`, `reserve1`, `fee_pips` and `gas`."""
 
+    has_depth: ClassVar[bool]
+    """Whether it can be deeper at the same price: its output for s times an input is s times as much where all that it
+    holds is s times as much."""
+
     @property
     def id(self) -> str:
         """Unique in a snapshot: ``<chain>:<address or pool id>`` for pools."""

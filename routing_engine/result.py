@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from routing_engine.certificate import Certificate
+from routing_engine.duals import Duals, find_duals
 from routing_engine.errors import InsufficientLiquidity, NoRoute, PriceImpactTooHigh, Refusal, Unroutable
 from routing_engine.fixed_point import BPS
 from routing_engine.frames.column import Column, Kind
 from routing_engine.frames.table import Table
 from routing_engine.frames.tokens import describe_ends
+from routing_engine.market import Market
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
 from routing_engine.route_columns import describe_routes
@@ -66,6 +68,8 @@ class RouteResult(Table):
     certificates : tuple of Certificate
         How far net amounts can be from the best there is, in the order of the routes: of a Pareto set each route's,
         else the best one's; none in what a stream gives first, or where the request wants none.
+    markets : tuple of Market
+        Those of the best route, as they were searched: what `duals` are computed from.
     """
 
     request: RouteRequest
@@ -76,6 +80,18 @@ class RouteResult(Table):
     refused: tuple[Route, ...] = ()
     is_complete: bool = True
     certificates: tuple[Certificate, ...] = ()
+    markets: tuple[Market, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def duals(self) -> Duals:
+        """Shadow prices at the best route, computed when they are asked for; see `find_duals`.
+
+        Raises
+        ------
+        NoRoute, InsufficientLiquidity, PriceImpactTooHigh
+            As `best` does.
+        """
+        return find_duals(self.best(), {market.id: market for market in self.markets})
 
     @property
     def certificate(self) -> Certificate | None:

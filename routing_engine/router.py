@@ -222,6 +222,7 @@ class Router:
             refused=() if accepted else tuple(routes),
             is_complete=not query.budget.was_spent,
             certificates=tuple([each for route, each in zip(routes, certificates, strict=False) if route in accepted]),
+            markets=tuple([self.snapshot.markets[hop.market_id] for route in accepted[:1] for hop in route.hops]),
         )
 
     def _split_or_explain(self, query: Query) -> RouteResult:

@@ -20,6 +20,7 @@ SECTIONS = {
     "speed": "Single paths",
     "live": "Updates and start",
     "exact_out": "Recorded markets: exact-out of what exact-in gave",
+    "solver": "Recorded market: a CoW auction, solved",
     "capture": "Reading chains",
 }
 WIDTH = 150

@@ -2,9 +2,9 @@
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 no route, 2 wrong usage or input.
 
-May import `amounts`, `analysis`, `archive`, `backtest`, `batch`, `certificate`, `errors`, `extensions`, `fixed_point`,
-`formats`, `frames`, `history`, `model`, `objective`, `paths`, `pictures`, `reference`, `request`, `resolution`,
-`result`, `route`, `router`, `snapshot`, `token_fields` and `warm_up`. Begin with `app.py`.
+May import `amounts`, `analysis`, `archive`, `auction`, `backtest`, `batch`, `certificate`, `errors`, `extensions`,
+`fixed_point`, `formats`, `frames`, `history`, `model`, `objective`, `paths`, `pictures`, `reference`, `request`,
+`resolution`, `result`, `route`, `router`, `snapshot`, `token_fields` and `warm_up`. Begin with `app.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``routing-engine analyse``: loops that pay, depth, contributions, decay and gas, as tables."""
+"""``routing-engine analyse``: loops that pay, depth, contributions, shadow prices, decay and gas, as tables."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ Examples:
   routing-engine analyse gas --from WETH@1 --to USDC@1 --amount 100 --price 1 --price 50
   routing-engine analyse execution --history eth.recording --block 24721180 --from WETH --to USDC --amount 5 \\
     --got 10512.25 --gas 180000
+  routing-engine analyse duals --from WETH@1 --to USDC@1 --amount 1000
   routing-engine analyse decay --market market.json.gz --deltas deltas.json.gz --from WETH --to USDC --amount 500
 """
 
@@ -131,6 +132,20 @@ def contributions(market: Path | None, output_format: str, part: Any, **values: 
         with show_progress("Asking again") as progress:
             found = measure_contributions(router, request, part, progress=progress)
         write_table(found, output_format)
+
+
+@analyse.command()
+@take_pair
+@AMOUNT
+def duals(market: Path | None, output_format: str, **values: Any) -> None:
+    """Find a route; say what one more unit of each token would bring, and what 1 % more depth of each market would.
+
+    Small changes only: these are derivatives, in floats. The output token is the unit.
+    """
+    with reported_as_option(output_format):
+        snapshot = load_market(market)
+        request = read_request(snapshot, values)
+        write_table(ready_router(snapshot).find_routes(request).duals, output_format)
 
 
 @analyse.command()

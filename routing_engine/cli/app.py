@@ -22,6 +22,7 @@ from routing_engine.cli.history_commands import backtest
 from routing_engine.cli.replay_command import replay
 from routing_engine.cli.route_command import route
 from routing_engine.cli.snapshot_commands import snapshot
+from routing_engine.cli.solve_command import solve
 from routing_engine.cli.warm_command import warm
 
 EXIT_INTERRUPTED = 130
@@ -62,6 +63,7 @@ cli.add_command(batch)
 cli.add_command(replay)
 cli.add_command(analyse)
 cli.add_command(backtest)
+cli.add_command(solve)
 cli.add_command(warm)
 add_contributed(cli)
 

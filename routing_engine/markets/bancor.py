@@ -48,6 +48,7 @@ class BancorPool(PairMarket):
     """
 
     kind: ClassVar[str] = "bancor"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

@@ -52,6 +52,7 @@ class ConstantProductPool(PairMarket):
     """
 
     kind: ClassVar[str] = "constant_product"
+    has_depth: ClassVar[bool] = True
     is_constant_product: ClassVar[bool] = True
 
     id: str

@@ -74,6 +74,7 @@ class LadderMarket(OneWayMarket):
     """
 
     kind: ClassVar[str] = "ladder"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

@@ -72,6 +72,7 @@ class BalancerStablePool(BasketMarket):
     """
 
     kind: ClassVar[str] = "balancer_stable"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

@@ -64,6 +64,7 @@ class BalancerV1Pool(BasketMarket):
     """
 
     kind: ClassVar[str] = "balancer_v1"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

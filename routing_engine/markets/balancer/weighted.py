@@ -64,6 +64,7 @@ class WeightedPool(BasketMarket):
     """
 
     kind: ClassVar[str] = "weighted"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

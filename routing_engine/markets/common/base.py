@@ -38,6 +38,9 @@ class BaseMarket(ABC):
     is_constant_product: ClassVar[bool] = False
     """Whether `reserve0`, `reserve1`, `fee_pips` and `gas` give its whole curve, by the rules of a Uniswap v2 pair."""
 
+    has_depth: ClassVar[bool] = False
+    """Whether its output grows in proportion where both the input and all that it holds do."""
+
     if TYPE_CHECKING:
 
         @property

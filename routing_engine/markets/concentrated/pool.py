@@ -67,6 +67,7 @@ class ConcentratedPool(PairMarket):
     """
 
     kind: ClassVar[str] = "concentrated"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

@@ -91,6 +91,7 @@ class CryptoSwapPool(BasketMarket):
     """
 
     kind: ClassVar[str] = "cryptoswap"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

@@ -64,6 +64,7 @@ class EkuboPool(PairMarket):
     """
 
     kind: ClassVar[str] = "ekubo"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

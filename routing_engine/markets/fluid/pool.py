@@ -62,6 +62,7 @@ class FluidPool(PairMarket):
     """
 
     kind: ClassVar[str] = "fluid"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

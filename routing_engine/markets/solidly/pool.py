@@ -51,6 +51,7 @@ class SolidlyPool(PairMarket):
     """
 
     kind: ClassVar[str] = "solidly"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str

@@ -73,6 +73,7 @@ class StableSwapPool(BasketMarket):
     """
 
     kind: ClassVar[str] = "stableswap"
+    has_depth: ClassVar[bool] = True
 
     id: str
     protocol: str
