@@ -8,10 +8,10 @@ from pathlib import Path
 
 import jsonschema_rs
 import pytest
-from benchmarks.sections.solver import pick
 from click.testing import CliRunner
 
 from benchmarks.parts.recorded_auction import loosen, read_request
+from benchmarks.parts.solver import pick
 from routing_engine.auction.reading import read_auction
 from routing_engine.auction.solver import solve_auction
 from routing_engine.auction.writing import write_solutions
