@@ -56,7 +56,9 @@ def bench() -> None:
     """Judge routers side by side: anybody's, on the same requests, replayed exactly."""
     missing = [name for name in NEEDS if find_spec(name) is None]
     if missing:
-        raise click.ClickException(f"{', '.join(missing)} missing; run: pip install 'routing-engine[bench]'")
+        error = click.ClickException(f"{', '.join(missing)} missing; run: pip install 'routing-engine[bench]'")
+        error.exit_code = EXIT_USAGE
+        raise error
 
 
 @bench.command()
@@ -81,9 +83,8 @@ def run(
     from benchmarks.suites.folder import BadFolder
     from routing_engine.errors import RoutingError
 
-    names = tuple(dict.fromkeys(solvers)) or tuple(
-        name for name in list_solvers() if suite != QUICK or name not in SLOW
-    )
+    usual = [name for name in list_solvers() if suite != QUICK or name not in SLOW]
+    names = tuple(dict.fromkeys(solvers or sorted(usual, key=lambda name: name != OURS)))
     started = datetime.now(UTC)
     limits = Limits(start_s=start_timeout, answer_s=timeout)
     try:

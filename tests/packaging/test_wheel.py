@@ -182,7 +182,7 @@ def test_its_benchmark_without_the_extra_ends_with_one_line(site: Path, tmp_path
     beside = tmp_path / "site"
     link_installed(beside, ("clarabel", "cvxpy", "rustworkx"))
     done = run_bench(site, beside, "run")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr == "Error: clarabel, cvxpy, rustworkx missing; run: pip install 'routing-engine[bench]'\n"
 
 

@@ -221,5 +221,5 @@ bench(["solvers"])
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr == "Error: clarabel, cvxpy missing; run: pip install 'routing-engine[bench]'\n"
