@@ -12,7 +12,7 @@ from benchmarks.parts.market_kinds import Sample, samples
 from benchmarks.parts.market_updates import recordings, replay
 
 SAMPLES = pytest.mark.parametrize("sample", tuple(samples()), ids=lambda sample: sample.name)
-MARKETS = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[2] / "shared")) / "markets"
+MARKETS = Path(os.environ.get("SHARED_DATA", Path(__file__).parents[3] / "shared")) / "markets"
 needs_recordings = pytest.mark.skipif(not MARKETS.is_dir(), reason="no recorded data")
 
 

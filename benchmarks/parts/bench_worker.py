@@ -144,7 +144,7 @@ def test_replacing_a_stopped_leader(benchmark: BenchmarkFixture, tmp_path: Path,
         database = Database(url)
         upgrade(database.engine)
         command = [sys.executable, "-m", "tests.chaos.stopped_worker", moment]
-        root, environment = Path(__file__).parents[1], {**os.environ, "DATABASE_URL": url}
+        root, environment = Path(__file__).parents[2], {**os.environ, "DATABASE_URL": url}
         leader = subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.DEVNULL)
         leases = Leases(database)
         try:
