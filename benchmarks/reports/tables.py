@@ -22,7 +22,8 @@ QUALITY = (
 SUMMARY = (
     ("answered", "coverage"), ("failures", "failures"), ("gap bps p50", "gap p50"), ("p95", "gap p95"),
     ("equal to the best", "equal to the best of this run"), ("wall ms p50", f"{CLOCK} p50"), ("p95", f"{CLOCK} p95"),
-    ("p99", f"{CLOCK} p99"), ("cpu ms p50", "cpu, first call p50"), ("start s", "start"), ("MiB", "memory"),
+    ("p99", f"{CLOCK} p99"), ("cpu ms p50", "cpu, first call p50"), ("p95", "cpu, first call p95"),
+    ("p99", "cpu, first call p99"), ("start s", "start"), ("MiB", "memory"),
 )  # fmt: skip
 TIMES = tuple(
     (f"{label} p50" if rank == 50 else f"p{rank}", f"{clock} p{rank}")
