@@ -35,6 +35,7 @@ LINK: dict[str, Any] = {
     "cancel_callback_url": "http://localhost:3000/cart",
     "failure_callback_url": "http://localhost:3000/failed",
 }
+WARM_UP_S = 2
 UNLIMITED = {f"RATE_LIMIT_{name}": "1000000" for name in ("KEY", "ROUTING", "KEYLESS", "PAGE")}
 USDC, WETH = "0x833589fCD6eDb6E08f4c7C32D4f71b54bDA02913", "0x4200000000000000000000000000000000000006"
 QUOTE = f"/api/v1/quote?fromChain=8453&toChain=8453&fromToken={USDC}&toToken={WETH}&fromAmount=25000000"
@@ -58,6 +59,8 @@ def main() -> None:
         asks = {row: pair for row, pair in _choose_asks(ours, bares[0]).items() if row in (options.only or [row])}
         servers, found = [ours, *bares], {}
         for row, (mine, theirs) in asks.items():
+            for server in servers:
+                measure(server, mine if server is ours else theirs, WARM_UP_S, folder)
             rounds = [
                 [measure(server, mine if server is ours else theirs, options.seconds, folder) for server in servers]
                 for _ in range(options.rounds)

@@ -18,6 +18,7 @@ import psutil
 
 START_S = 300
 STOP_S = 20
+QUIET_S = 4
 IDLE_SHARE = 0.05
 """Processor seconds in a second of a server that only waits."""
 
@@ -47,12 +48,11 @@ class Server:
 
     def wait_until_idle(self) -> None:
         """Wait until it does nothing by itself any more, such as making its market ready."""
-        end, before = time.monotonic() + START_S, self.read_seconds()
-        while time.monotonic() < end:
+        end, before, quiet = time.monotonic() + START_S, self.read_seconds(), 0
+        while quiet < QUIET_S and time.monotonic() < end:
             time.sleep(1)
             now = self.read_seconds()
-            if now - before < IDLE_SHARE:
-                return
+            quiet = quiet + 1 if now - before < IDLE_SHARE else 0
             before = now
 
     def read_megabytes(self) -> float:
