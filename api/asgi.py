@@ -14,6 +14,7 @@ from flask import Flask
 from api import create_app, order_stream
 from api.assets.files import load_assets
 from api.blueprints.order_export import PATH as EXPORT_PATH
+from api.bridge import WsgiBridge
 from api.config import Config, ConfigError
 from api.context import get_resources_of
 from api.errors import DATABASE_DOWN
@@ -31,9 +32,9 @@ EXPORT_THREADS = 4
 
 def compose(flask_app: Flask, *, threads: int) -> AsgiApp:
     """Serve `flask_app` on `threads` threads, and the streams of routes and of orders' news beside it."""
+    http = WsgiBridge(flask_app.wsgi_app, threads=threads)
     wsgi = _flag_end_of_body(flask_app.wsgi_app)
     # Their own Scope type is narrower.
-    http: Any = WSGIMiddleware(wsgi, workers=threads)
     streams: Any = WSGIMiddleware(wsgi, workers=STREAM_THREADS)
     resources = get_resources_of(flask_app)
     # Whoever reads slowly holds a thread; it is none of those that serve everybody else.
@@ -88,8 +89,8 @@ def _key_lookup(resources: Resources) -> Callable[[str], bool]:
 
     def is_known(text: str) -> bool:
         try:
-            with resources.database.read() as session:
-                return find_key(session, text, resources.clock.now()) is not None
+            with resources.database.look() as connection:
+                return find_key(connection, text, resources.clock.now()) is not None
         except DATABASE_DOWN:
             return True
 

@@ -8,6 +8,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -32,12 +33,12 @@ def configure_logging(level: str) -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
-        redact,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
     )
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
@@ -69,7 +70,7 @@ def configure_logging(level: str) -> None:
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Take secrets out of a log line: by the name of the field, and by their form within any text."""
-    return {name: REDACTED if _SECRET_NAME.search(name) else _strip_secrets(value) for name, value in event.items()}
+    return {name: REDACTED if _is_secret(name) else _strip_secrets(value) for name, value in event.items()}
 
 
 def choose_request_id(given: str) -> str:
@@ -83,13 +84,16 @@ def install(app: Flask) -> None:
     app.after_request(_end_request)
 
 
+@lru_cache(maxsize=1_024)
+def _is_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None
+
+
 def _strip_secrets(value: Any) -> Any:
     if isinstance(value, str):
         return _SECRET_TEXT.sub(lambda match: f"{match[1] or ''}{REDACTED}", value)
     if isinstance(value, Mapping):
-        return {
-            name: REDACTED if _SECRET_NAME.search(str(name)) else _strip_secrets(inner) for name, inner in value.items()
-        }
+        return {name: REDACTED if _is_secret(str(name)) else _strip_secrets(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_strip_secrets(item) for item in value]
     return value

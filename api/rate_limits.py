@@ -15,6 +15,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from api.config import Config
+from api.recent_requests import SCHEME
 from api.security import find_caller_key
 
 IPV6_CUSTOMER_BITS = 64
@@ -34,12 +35,13 @@ class RateLimits:
         self._pages: set[str] = set()
         self._limiter = Limiter(
             _name_caller,
-            storage_uri=config.redis_url or "memory://",
+            storage_uri=config.redis_url or f"{SCHEME}://",
             storage_options=_choose_redis_options() if config.redis_url else {},
             in_memory_fallback_enabled=config.redis_url is not None,
             strategy="moving-window",
             key_prefix="checkout",
-            # Two threads that start its memory's timer at once make it fail, which is no customer's fault.
+            # While Redis is away it counts in a memory of its own: two threads that start that one's timer at once make
+            # it fail, which is no customer's fault.
             swallow_errors=True,
         )
 

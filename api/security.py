@@ -41,8 +41,8 @@ def identify_caller() -> None:
     if text and request.path.startswith(API_PREFIXES):
         resources = get_resources()
         now = resources.clock.now()
-        with resources.database.read() as session:
-            g.api_key = key = find_key(session, text, now)
+        with resources.database.look() as connection:
+            g.api_key = key = find_key(connection, text, now)
         if key is not None:
             current_app.extensions[USES].note(resources.database, key.key_id, now)
 

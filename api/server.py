@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from api import order_stream
 from api.config import Config
@@ -15,12 +15,39 @@ from api.logs import configure_logging
 MESSAGE_BYTES = 64 * 1024
 """Of a websocket. The stream answers more than its 4 kB with an error; beyond this the connection is closed."""
 
+HEAD_BYTES = 64 * 1024
+"""Of a request: its address and headers."""
 PING_S = 15
 GRACE_S = 10
 
 
-class EndingProtocol(H11Protocol):
-    """HTTP whose open streams end when the server does: the browser resumes them elsewhere."""
+class EndingProtocol(HttpToolsProtocol):
+    """HTTP whose open streams end when the server does: the browser resumes them elsewhere.
+
+    A request's head has an end too: the parser would keep one of any length in memory.
+    """
+
+    _head_bytes: int | None = None
+    """Of a head that is still coming."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, unless a head becomes too long."""
+        super().data_received(data)
+        if self._head_bytes is not None:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES and not self.transport.is_closing():
+                self._head_bytes = None
+                self.send_400_response("The request's head is too long")
+
+    def on_message_begin(self) -> None:
+        """Begin to count."""
+        self._head_bytes = 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Count no more: how long a body may be is the application's to say."""
+        self._head_bytes = None
+        super().on_headers_complete()
 
     def shutdown(self) -> None:
         """Finish what is being answered; a stream of events, which has no end of its own, is closed."""

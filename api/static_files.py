@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
@@ -61,6 +62,7 @@ def read_static(name: str) -> Markup:
     return Markup(load_assets().get_named(name).text)  # noqa: S704 - written here, by nobody else
 
 
+@lru_cache(maxsize=64)
 def read_picture(name: str) -> str:
     """Return a small drawing as an address that holds all of it: the headers of a file would weigh more."""
     return f"data:image/svg+xml,{quote(load_assets().get_named(name).text, safe=PLAIN)}"

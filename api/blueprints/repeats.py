@@ -62,6 +62,7 @@ def answer_once(view: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return _carry_out(request, partial(view, *args, **kwargs))
         except AnsweredBefore as before:
+            get_resources().database.wait_for_disk()  # whoever made the answer may still be waiting for that
             response = Response(before.answer.body, before.answer.status, mimetype="application/json")
             response.headers[REPLAYED] = "true"
             return response

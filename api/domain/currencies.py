@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from routing_engine.errors import UnknownToken
 from routing_engine.model import Token
@@ -44,7 +44,7 @@ def find_canonical(symbol: str) -> str | None:
         return None
 
 
-def list_settling_symbols(currency: str) -> Iterable[str]:
+def list_settling_symbols(currency: str) -> Sequence[str]:
     """Return the symbols of the accounts that can settle a canonical currency, best first."""
     return DOLLAR_TOKENS if currency == DOLLAR else (currency,)
 

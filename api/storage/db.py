@@ -6,29 +6,25 @@ import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, make_url, select
+from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event, func, insert, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
-from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.orm import Session, sessionmaker
-from sqlalchemy.pool import ConnectionPoolEntry
 
 from api.storage.base import Base
 from api.storage.fencing import Fence
-from api.storage.private_files import FOLDER_MODE, make_private_file, restrict_file
 from api.storage.process import name_process
+from api.storage.sqlite import CommitLog, make_readers, make_writer
 
 LOCK_WAIT_MS = 5_000
 STATEMENT_MS = 15_000
 IDLE_MS = 15_000
 """How long a transaction may stand still on PostgreSQL before its locks are taken from it: its process may hang."""
 POOL = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5}
-SQLITE_BEGIN = "sqlite_begin"
-"""Execution option: how a transaction begins on SQLite, `DEFERRED` unless it says `IMMEDIATE`."""
 
 
 class Database:
@@ -46,21 +42,32 @@ class Database:
     """
 
     def __init__(self, url: str | URL, *, lock_wait_ms: int = LOCK_WAIT_MS, is_pooled: bool = False) -> None:
-        self.engine = _make_engine(make_url(url), lock_wait_ms, is_pooled)
+        url = make_url(url)
+        self._commits: CommitLog | None = None
+        if url.get_backend_name() == "sqlite":
+            self.engine, self._writer = make_readers(url, lock_wait_ms), make_writer(url, lock_wait_ms)
+            self._commits = CommitLog(Path(url.database or ""))
+        else:
+            self.engine = self._writer = _make_postgres_engine(url, lock_wait_ms, is_pooled)
         self._is_pooled = is_pooled
         self._fence: Fence | None = None
+        # Behind a pooler the limits of time are those of a transaction, so one begins for a single query too.
+        self._single = self.engine if is_pooled else self.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._readers = sessionmaker(self.engine, expire_on_commit=False)
         self._still_readers = sessionmaker(_hold_still(self.engine), expire_on_commit=False)
-        # A deferred transaction that turns into a writer fails under load whatever the busy timeout; this one waits.
-        self._writers = sessionmaker(
-            self.engine.execution_options(**{SQLITE_BEGIN: "IMMEDIATE"}), expire_on_commit=False
-        )
+        self._writers = sessionmaker(self._writer, expire_on_commit=False)
 
     @contextmanager
     def read(self) -> Iterator[Session]:
         """Give a session for reading; nothing of it is kept."""
         with self._readers() as session:
             yield session
+
+    @contextmanager
+    def look(self) -> Iterator[Connection]:
+        """Give a connection for single queries, each of which sees what is committed by then; no transaction begins."""
+        with self._single.connect() as connection:
+            yield connection
 
     @contextmanager
     def read_one_state(self) -> Iterator[Session]:
@@ -75,6 +82,8 @@ class Database:
     def write(self) -> Iterator[Session]:
         """Give a session that commits at the end of the block, or rolls back if the block raises.
 
+        What is committed then would outlast a power cut.
+
         Raises
         ------
         LeaseLost
@@ -84,6 +93,12 @@ class Database:
             if self._fence is not None:
                 self._fence.check(session)
             yield session
+        self.wait_for_disk()
+
+    def wait_for_disk(self) -> None:
+        """Wait until what was committed by now would outlast a power cut; PostgreSQL commits nothing earlier."""
+        if self._commits is not None:
+            self._commits.wait()
 
     def connect_anew(self, *, lock_wait_ms: int) -> Database:
         """Return the same database over connections of its own."""
@@ -110,6 +125,7 @@ class Database:
     def close(self) -> None:
         """Close every pooled connection."""
         self.engine.dispose()
+        self._writer.dispose()
 
 
 def read_database_time(session: Session) -> datetime:
@@ -118,6 +134,22 @@ def read_database_time(session: Session) -> datetime:
         now: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
         return now.astimezone(UTC)
     return datetime.now(UTC)
+
+
+def insert_row(session: Session, row: Base) -> None:
+    """Insert a new row now. The session keeps nothing of it: what is changed in `row` later is not written."""
+    statement, names, version = _describe_table(type(row))
+    given = vars(row)
+    values = {column: given[attribute] for attribute, column in names if attribute in given}
+    session.execute(statement, values if version is None else {**values, version: 1})
+
+
+@lru_cache(maxsize=64)
+def _describe_table(table: type[Base]) -> tuple[Insert, tuple[tuple[str, str], ...], str | None]:
+    mapper = table.__mapper__
+    names = tuple((each.key, each.columns[0].key) for each in mapper.column_attrs)
+    version = mapper.version_id_col
+    return insert(cast(Table, table.__table__)).inline(), names, None if version is None else version.key
 
 
 def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -> bool:
@@ -136,9 +168,7 @@ def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -
     return session.execute(statement.on_conflict_do_nothing().returning(key)).first() is not None
 
 
-def _make_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engine:
-    if url.get_backend_name() == "sqlite":
-        return _make_sqlite_engine(url, lock_wait_ms)
+def _make_postgres_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engine:
     limits: dict[str, int | str] = {
         "statement_timeout": STATEMENT_MS,
         "lock_timeout": lock_wait_ms,
@@ -165,32 +195,3 @@ def _hold_still(engine: Engine) -> Engine:
     if engine.dialect.name == "sqlite":
         return engine
     return engine.execution_options(isolation_level="REPEATABLE READ")
-
-
-def _make_sqlite_engine(url: URL, lock_wait_ms: int) -> Engine:
-    if url.database and url.database != ":memory:" and not url.database.startswith("file:"):
-        _make_sqlite_file(Path(url.database))
-    engine = create_engine(url, **POOL)
-    event.listen(engine, "connect", partial(_configure_sqlite, lock_wait_ms))
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _make_sqlite_file(path: Path) -> None:
-    """Make the file before SQLite does, for its owner alone; SQLite gives the files beside it the same rights."""
-    path.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
-    make_private_file(path)
-    for suffix in ("-wal", "-shm", "-journal"):
-        restrict_file(path.with_name(path.name + suffix))
-
-
-def _configure_sqlite(lock_wait_ms: int, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
-    connection.isolation_level = None  # `_begin_sqlite` begins transactions instead of the driver
-    cursor = connection.cursor()
-    for pragma in (f"busy_timeout={lock_wait_ms}", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get(SQLITE_BEGIN, 'DEFERRED')}")

@@ -13,6 +13,7 @@ from types import FrameType
 import structlog
 from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.context import replace_database
 from api.domain.duties import Duty
@@ -81,8 +82,8 @@ class Worker:
                 if job.once_per_slot and not _take_slot(resources, job):
                     return False
                 job.run(resources)
-            except OperationalError as error:
-                log.warning("database_unavailable", kind=type(error.orig).__name__)
+            except (OperationalError, PoolTimeout) as error:
+                log.warning("database_unavailable", kind=type(error).__name__)
                 return False
             except LeaseLost:
                 log.warning("lease_lost")

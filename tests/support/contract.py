@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from copy import deepcopy
 from functools import cache
 from typing import Any
@@ -60,7 +62,7 @@ class Contract:
         content = shown.get("content", {})
         assert not content or answer.mimetype in content, f"{name}: {status} is {answer.mimetype}"
         if answer.mimetype == "application/json":
-            self.check_value(content["application/json"]["schema"], answer.get_json(), f"{name}: {status}")
+            self.check_value(content["application/json"]["schema"], _read(answer), f"{name}: {status}")
 
     def check_value(self, schema: dict[str, Any], value: object, what: str) -> None:
         """Raise AssertionError unless `value` is one that `schema` allows."""
@@ -110,3 +112,8 @@ def _close(schema: Any) -> Any:
     if "properties" in closed and closed.get("type") == "object":
         closed.setdefault("additionalProperties", False)
     return closed
+
+
+def _read(answer: TestResponse) -> object:
+    """Return the JSON of an answer, which may be compressed."""
+    return answer.get_json() if answer.content_encoding != "gzip" else json.loads(gzip.decompress(answer.data))

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -97,6 +97,23 @@ class MoneySeen:
         return tuple(row for row in self.transfers if row.is_waiting)
 
 
+_PAYMENTS = (
+    select(Payment)
+    .where(Payment.order_id == bindparam("order_id"), Payment.state.not_in(GONE))
+    .order_by(Payment.mined_at, Payment.id)
+)
+_CURSORS = select(WatchCursor).where(WatchCursor.env_mode == bindparam("env_mode"))
+_DOUBTED = (
+    select(DoubtfulBlock.noted_at)
+    .where(
+        DoubtfulBlock.env_mode == bindparam("env_mode"),
+        DoubtfulBlock.chain_id.in_(bindparam("chain_ids", expanding=True)),
+    )
+    .order_by(DoubtfulBlock.noted_at)
+    .limit(1)
+)
+
+
 def load_order_and_money(
     resources: Resources, order_id: str, quote_id: str | None = None
 ) -> tuple[PublicOrder, MoneySeen]:
@@ -120,8 +137,7 @@ def load_order_and_money(
 def _find_money_seen(resources: Resources, session: Session, order: PublicOrder, quote_id: str | None) -> MoneySeen:
     ledger = resources.ledgers.get(order.env_mode)
     chain_ids = ledger.chain_ids if ledger is not None else frozenset()
-    query = select(Payment).where(Payment.order_id == order.order_id, Payment.state.not_in(GONE))
-    rows = session.scalars(query.order_by(Payment.mined_at, Payment.id)).all()
+    rows = session.scalars(_PAYMENTS, {"order_id": order.order_id}).all()
     answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}
     quote = find_paid_quote(session, rows)
     if quote is None and quote_id is not None and not rows:
@@ -160,14 +176,11 @@ def _came_before_cancelling(order: PublicOrder, row: Payment) -> bool:
 
 def _find_looked_at(session: Session, env_mode: EnvMode, chain_ids: frozenset[int]) -> datetime | None:
     """Return the moment up to which the chain that was read the least far is known."""
-    cursors = session.scalars(select(WatchCursor).where(WatchCursor.env_mode == env_mode)).all()
+    cursors = session.scalars(_CURSORS, {"env_mode": env_mode}).all()
     read = {row.chain_id: _read_until(row) for row in cursors if row.chain_id in chain_ids}
     if not chain_ids or len(read) < len(chain_ids):
         return None
-    doubted = select(DoubtfulBlock.noted_at).where(
-        DoubtfulBlock.env_mode == env_mode, DoubtfulBlock.chain_id.in_(chain_ids)
-    )
-    oldest = session.scalar(doubted.order_by(DoubtfulBlock.noted_at).limit(1))
+    oldest = session.scalar(_DOUBTED, {"env_mode": env_mode, "chain_ids": tuple(chain_ids)})
     return min(read.values()) if oldest is None else min(*read.values(), oldest)
 
 

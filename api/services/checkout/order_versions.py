@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import BindParameter, bindparam, func, select
 
 from api.domain.errors import NotFound
 from api.services.resources import Resources
@@ -14,6 +14,10 @@ from api.storage.db import Database
 from api.storage.tables import Payment, PaymentOrder
 
 DIGEST_BYTES = 9
+_ASKED: BindParameter[Sequence[str]] = bindparam("order_ids", expanding=True)
+_STANDS = (Payment.order_id, Payment.kind, Payment.state, Payment.is_overdue)
+_TRANSFERS = select(*_STANDS, func.count()).where(Payment.order_id.in_(_ASKED)).group_by(*_STANDS)
+_VERSIONS = select(PaymentOrder.id, PaymentOrder.version).where(PaymentOrder.id.in_(_ASKED))
 
 
 def require_version(resources: Resources, order_id: str) -> str:
@@ -36,13 +40,11 @@ def read_versions(database: Database, order_ids: Collection[str]) -> Mapping[str
     The order itself counts, and where each of its transfers stands: not how often that was looked at.
     """
     transfers: dict[str, list[str]] = defaultdict(list)
-    stands = (Payment.order_id, Payment.kind, Payment.state, Payment.is_overdue)
-    counted = select(*stands, func.count()).where(Payment.order_id.in_(order_ids)).group_by(*stands)
-    query = select(PaymentOrder.id, PaymentOrder.version).where(PaymentOrder.id.in_(order_ids))
+    asked = {"order_ids": tuple(order_ids)}
     with database.read() as session:
-        for order_id, *rest in session.execute(counted):
+        for order_id, *rest in session.execute(_TRANSFERS, asked):
             transfers[order_id or ""].append("/".join(map(str, rest)))
-        versions = session.execute(query).all()
+        versions = session.execute(_VERSIONS, asked).all()
     return {order_id: _shorten([str(number), *sorted(transfers[order_id])]) for order_id, number in versions}
 
 

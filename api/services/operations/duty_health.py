@@ -57,6 +57,10 @@ class WorkerHealth:
         return (*undone, *unread)
 
 
+_LEASES = select(Lease.duty, Lease.expires_at)
+_CURSORS = select(WatchCursor.env_mode, WatchCursor.chain_id, WatchCursor.updated_at)
+
+
 def check_worker_health(resources: Resources) -> WorkerHealth:
     """Ask the database who does what, and how far the chains are read.
 
@@ -67,8 +71,8 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
     """
     now = resources.clock.now()
     with resources.database.read() as session:
-        leases = {row.duty: row.expires_at for row in session.scalars(select(Lease))}
-        cursors = {(row.env_mode, row.chain_id): row.updated_at for row in session.scalars(select(WatchCursor))}
+        leases = {row.duty: row.expires_at for row in session.execute(_LEASES)}
+        cursors = {(env_mode, chain_id): at for env_mode, chain_id, at in session.execute(_CURSORS)}
         database_time = read_database_time(session)
     none = timedelta()
     chains = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
@@ -23,8 +23,11 @@ from api.services.orders.store import record_status
 from api.services.resources import Resources
 from api.services.vendors.settlement_choice import choose_account
 from api.services.vendors.vendors import Account
+from api.storage.db import insert_row
 from api.storage.tables import PaymentOrder, WatchCursor
 from routing_engine.reference import token_registry
+
+_HEIGHTS = select(WatchCursor.chain_id, WatchCursor.head_number).where(WatchCursor.env_mode == bindparam("env_mode"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,16 +96,14 @@ def _create(
     )
     if account is not None:
         _settle_to(order, account)
-    session.add(order)
-    session.flush()
+    insert_row(session, order)
     index_metadata(session, order)
     record_status(session, order, NO_MONEY, now)
 
 
 def _read_heights(session: Session, env_mode: EnvMode) -> dict[str, int]:
     """Return the newest block of each chain that is known now: what was mined before never counts for the order."""
-    query = select(WatchCursor.chain_id, WatchCursor.head_number).where(WatchCursor.env_mode == env_mode)
-    return {str(chain_id): number for chain_id, number in session.execute(query)}
+    return {str(chain_id): number for chain_id, number in session.execute(_HEIGHTS, {"env_mode": env_mode})}
 
 
 def _settle_to(order: PaymentOrder, account: Account) -> None:

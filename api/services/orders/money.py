@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
@@ -17,6 +17,12 @@ from api.domain.payments import COUNTED, GONE, PaymentState
 from api.domain.transfers import TransferKind
 from api.services.orders.worth import is_notable
 from api.storage.tables import Payment, PaymentOrder, Refund
+
+_PAYMENTS = (
+    select(Payment)
+    .where(Payment.order_id.in_(bindparam("order_ids", expanding=True)), Payment.state.not_in(GONE))
+    .order_by(Payment.mined_at, Payment.id)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +70,8 @@ def load_money(session: Session, order_ids: Collection[str]) -> Mapping[str, Mon
     """Return what moved for each of these orders."""
     if not order_ids:
         return {}
-    query = select(Payment).where(Payment.order_id.in_(order_ids), Payment.state.not_in(GONE))
     payments: dict[str, list[Payment]] = defaultdict(list)
-    for row in session.scalars(query.order_by(Payment.mined_at, Payment.id)):
+    for row in session.scalars(_PAYMENTS, {"order_ids": tuple(order_ids)}):
         payments[row.order_id or ""].append(row)
     refunds: dict[str, list[Refund]] = defaultdict(list)
     if payments:  # nothing is sent back of nothing

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
@@ -22,6 +22,18 @@ from api.services.orders.stranded_deposits import describe_stranded
 from api.services.resources import Resources
 from api.services.vendors.brands import Brand, read_brand
 from api.storage.tables import PaymentOrder, TimelineEntry, Vendor
+
+_TIMELINES = (
+    select(
+        TimelineEntry.order_id,
+        TimelineEntry.status,
+        TimelineEntry.status_reason,
+        TimelineEntry.at,
+        TimelineEntry.transaction_hash,
+    )
+    .where(TimelineEntry.order_id.in_(bindparam("order_ids", expanding=True)))
+    .order_by(TimelineEntry.id)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +138,7 @@ def describe_orders(resources: Resources, session: Session, orders: Iterable[Pay
 def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
     """Return the timeline of each of these orders, oldest entry first."""
     found: dict[str, list[dict[str, str]]] = defaultdict(list)
-    query = select(TimelineEntry).where(TimelineEntry.order_id.in_(order_ids)).order_by(TimelineEntry.id)
-    for entry in session.scalars(query):
+    for entry in session.execute(_TIMELINES, {"order_ids": order_ids}):
         found[entry.order_id].append(
             {
                 "status": entry.status,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from api.domain.clock import format_time
 from api.domain.errors import InvalidData
 from api.services.resources import Resources
 from api.services.routing.token_serializers import Asset, describe_chain
@@ -19,12 +19,37 @@ if TYPE_CHECKING:
     from routing_engine import Snapshot
 
 
+PLACE = "\x00updated_at"
+"""Stands where the moment will; no text of a token has it."""
+MOMENT = json.dumps(PLACE)
+KEPT_PAGES = 64
+"""Pages of one market that are kept; what is asked for is the callers' choice."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenPage:
-    """One page, and a tag that changes when what it lists does."""
+    """One page as it is sent, and a tag that changes when what it lists does.
 
-    body: dict[str, Any]
+    Parameters
+    ----------
+    head, tail : str
+        JSON before and after the moment of the market's last change, which comes more often than tokens do.
+    """
+
+    head: str
+    tail: str
     etag: str
+
+    @classmethod
+    def of(cls, listed: Mapping[str, Any]) -> Self:
+        """Write a page."""
+        text = json.dumps(listed, separators=(",", ":"))
+        head, _, tail = text.partition(MOMENT)
+        return cls(head=head, tail=tail, etag=hashlib.blake2b(text.encode(), digest_size=16).hexdigest())
+
+    def write(self, updated_at: str) -> bytes:
+        """Return the body of an answer."""
+        return f"{self.head}{json.dumps(updated_at)}{self.tail}".encode()
 
 
 def list_tokens(
@@ -48,17 +73,33 @@ def list_tokens(
     InvalidData
         If no token has the key `cursor`.
     """
-    assets = _list_assets(resources.market.snapshot)
+    snapshot = resources.market.snapshot
+    pages, asked = _begin_pages(snapshot), (limit, cursor, search, chain_id)
+    found = pages.get(asked)
+    if found is None:
+        found = _make_page(_list_assets(snapshot), limit, cursor, search, chain_id)
+        if len(pages) < KEPT_PAGES:
+            pages[asked] = found
+    return found
+
+
+@lru_cache(maxsize=1)
+def _begin_pages(snapshot: Snapshot) -> dict[tuple[int, str, str, int], TokenPage]:
+    """Return where the pages of this market are kept; those of the market before are forgotten."""
+    return {}
+
+
+def _make_page(assets: tuple[Asset, ...], limit: int, cursor: str, search: str, chain_id: int) -> TokenPage:
     start = _skip_to(assets, cursor) if cursor else 0
     matching = [asset for asset in assets[start:] if _is_match(asset, search.casefold(), chain_id)]
     page = matching[:limit]
     listed = {
         "tokens": [asset.json() for asset in page],
         "chains": [describe_chain(chain) for chain in CHAINS.values()],
+        "updated_at": PLACE,
         "next_cursor": page[-1].key if len(matching) > limit else None,
     }
-    etag = hashlib.blake2b(json.dumps(listed).encode(), digest_size=16).hexdigest()
-    return TokenPage(body=listed | {"updated_at": format_time(resources.market.updated_at)}, etag=etag)
+    return TokenPage.of(listed)
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
@@ -15,6 +15,7 @@ from api.domain.env import EnvMode
 from api.domain.errors import Forbidden, Problem
 from api.domain.scopes import Scope, parse_scopes, write_scopes
 from api.storage.tables import ApiKeyRow, Vendor
+from api.storage.types import UtcDateTime
 
 KEY_HEADER = "X-Api-Key"
 
@@ -67,18 +68,14 @@ def hash_key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def find_key(session: Session, text: str, now: datetime) -> ApiKey | None:
+def find_key(session: Session | Connection, text: str, now: datetime) -> ApiKey | None:
     """Return whose key this is, or None if it is unknown, revoked or expired.
 
     Asked for each request anew, so that a revoked key stops at once in every process.
     """
     if not _KEY.fullmatch(text):
         return None
-    row = session.execute(
-        select(ApiKeyRow.id, ApiKeyRow.vendor_id, Vendor.name, ApiKeyRow.env_mode, ApiKeyRow.scopes)
-        .join(Vendor, Vendor.id == ApiKeyRow.vendor_id)
-        .where(ApiKeyRow.key_hash == hash_key(text), *select_live(now))
-    ).first()
+    row = session.execute(_LIVE, {"key_hash": hash_key(text), "now": now}).first()
     if row is None:
         return None
     return ApiKey(
@@ -99,6 +96,14 @@ def explain_refusal(session: Session, text: str, now: datetime) -> str:
     return f"This key expired at {format_time(ended)}; the operator makes the next one with `checkout keys rotate`"
 
 
-def select_live(now: datetime) -> tuple[ColumnElement[bool], ...]:
+def select_live(now: datetime | BindParameter[datetime]) -> tuple[ColumnElement[bool], ...]:
     """Select the keys that work."""
     return ApiKeyRow.revoked_at.is_(None), or_(ApiKeyRow.expires_at.is_(None), ApiKeyRow.expires_at > now)
+
+
+_LIVE = (
+    select(ApiKeyRow.id, ApiKeyRow.vendor_id, Vendor.name, ApiKeyRow.env_mode, ApiKeyRow.scopes)
+    .select_from(ApiKeyRow.__table__.join(Vendor.__table__))
+    .where(ApiKeyRow.key_hash == bindparam("key_hash"), *select_live(bindparam("now", type_=UtcDateTime())))
+)
+"""Built once: each request asks it."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from sqlalchemy.orm import Session
 
 from api.domain import currencies
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem
 from api.services.resources import Resources
-from api.services.vendors.vendors import Account, list_accounts, make_simulated_address
+from api.services.vendors.vendors import Account, find_accounts, list_accounts, make_simulated_address
 
 FIELD = "order_price.currency"
 USUAL = "USDC, USDT, DAI, ETH, WETH, WBTC"
@@ -31,24 +33,32 @@ def choose_account(
         If the account's chain is not connected.
     """
     currency, simulated = currencies.find_canonical(given), resources.is_simulated(env_mode)
-    accounts = {
-        account.currency: account
-        for account in list_accounts(session, vendor_id, env_mode)
-        if simulated or account.address != make_simulated_address(vendor_id)  # nobody has the key of a made-up address
-    }
-    listed = ", ".join(sorted(accounts))
+
+    def leave_out_made_up(accounts: Iterable[Account]) -> list[Account]:
+        made_up = None if simulated else make_simulated_address(vendor_id)  # nobody has the key of such an address
+        return [account for account in accounts if account.address != made_up]
+
+    if currency is not None:
+        wanted = currencies.list_settling_symbols(currency)
+        settling = leave_out_made_up(find_accounts(session, vendor_id, env_mode, wanted))
+        if settling:
+            return currency, settling[0] if simulated else _choose_connected(resources, env_mode, settling)
+    others = leave_out_made_up(list_accounts(session, vendor_id, env_mode))
+    if currency is None or others or not simulated:
+        raise _refuse(given, currency, env_mode, sorted(account.currency for account in others))
+    return currency, None
+
+
+def _refuse(given: str, currency: str | None, env_mode: EnvMode, others: Sequence[str]) -> InvalidData:
+    """Say which currencies there are accounts for."""
+    listed = ", ".join(others)
     if currency is None:
-        takes_dollars = not accounts.keys().isdisjoint(currencies.list_settling_symbols("USD"))
+        takes_dollars = not set(others).isdisjoint(currencies.list_settling_symbols("USD"))
         known = f"USD, {listed}" if takes_dollars else listed or f"USD, {USUAL} and the other listed tokens"
-        raise InvalidData.at(FIELD, f"Unknown currency {given!r}; use one of {known}")
-    settling = [accounts[code] for code in currencies.list_settling_symbols(currency) if code in accounts]
-    if not settling and (accounts or not simulated):
-        message = f"There is no settlement account for {currency} in the {env_mode} environment"
-        there = f"; there is {listed}" if listed else ""
-        raise InvalidData.at(FIELD, f"{message}{there}; the operator adds one with `checkout settlement set`")
-    if simulated:
-        return currency, settling[0] if settling else None
-    return currency, _choose_connected(resources, env_mode, settling)
+        return InvalidData.at(FIELD, f"Unknown currency {given!r}; use one of {known}")
+    message = f"There is no settlement account for {currency} in the {env_mode} environment"
+    there = f"; there is {listed}" if listed else ""
+    return InvalidData.at(FIELD, f"{message}{there}; the operator adds one with `checkout settlement set`")
 
 
 def _choose_connected(resources: Resources, env_mode: EnvMode, settling: list[Account]) -> Account:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Row, bindparam, func, or_, select
 from sqlalchemy.orm import Session
 
 from api.domain import currencies
@@ -20,6 +21,12 @@ from api.services.vendors.owned_addresses import claim_address
 from api.storage.tables import PaymentOrder, SettlementAccount, Vendor
 
 MAX_NAME = 200
+_ACCOUNTS = (
+    select(SettlementAccount.__table__)
+    .where(SettlementAccount.vendor_id == bindparam("vendor_id"), SettlementAccount.env_mode == bindparam("env_mode"))
+    .order_by(SettlementAccount.currency)
+)
+_CHOSEN = _ACCOUNTS.where(SettlementAccount.currency.in_(bindparam("currencies", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,11 +142,18 @@ def remove_account(session: Session, vendor_id: str, env_mode: EnvMode, currency
 
 def list_accounts(session: Session, vendor_id: str, env_mode: EnvMode) -> tuple[Account, ...]:
     """Return a vendor's accounts in one environment, by currency."""
-    rows = session.scalars(
-        select(SettlementAccount)
-        .where(SettlementAccount.vendor_id == vendor_id, SettlementAccount.env_mode == env_mode)
-        .order_by(SettlementAccount.currency)
-    )
+    return _make_accounts(session.execute(_ACCOUNTS, {"vendor_id": vendor_id, "env_mode": env_mode}))
+
+
+def find_accounts(
+    session: Session, vendor_id: str, env_mode: EnvMode, currencies: Sequence[str]
+) -> tuple[Account, ...]:
+    """Return those of a vendor's accounts that are for one of these currencies, in their order."""
+    asked = {"vendor_id": vendor_id, "env_mode": env_mode, "currencies": currencies}
+    return tuple(sorted(_make_accounts(session.execute(_CHOSEN, asked)), key=lambda a: currencies.index(a.currency)))
+
+
+def _make_accounts(rows: Iterable[Row[Any]]) -> tuple[Account, ...]:
     return tuple(
         Account(
             currency=row.currency,

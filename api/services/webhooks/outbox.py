@@ -10,13 +10,21 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.ids import IdPrefix, make_id
+from api.storage.db import insert_row
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
+
+_ACTIVE = select(WebhookSubscription.id, WebhookSubscription.events).where(
+    WebhookSubscription.vendor_id == bindparam("vendor_id"),
+    WebhookSubscription.env_mode == bindparam("env_mode"),
+    WebhookSubscription.deleted_at.is_(None),
+    WebhookSubscription.disabled_at.is_(None),
+)
 
 
 class DeliveryStatus(StrEnum):
@@ -66,13 +74,8 @@ def publish(session: Session, event: NewEvent) -> str:
     str
         The event's id.
     """
-    active = select(WebhookSubscription.id, WebhookSubscription.events).where(
-        WebhookSubscription.vendor_id == event.vendor_id,
-        WebhookSubscription.env_mode == event.env_mode,
-        WebhookSubscription.deleted_at.is_(None),
-        WebhookSubscription.disabled_at.is_(None),
-    )
-    return publish_to(session, event, [row.id for row in session.execute(active) if event.type in row.events])
+    active = session.execute(_ACTIVE, {"vendor_id": event.vendor_id, "env_mode": event.env_mode})
+    return publish_to(session, event, [row.id for row in active if event.type in row.events])
 
 
 def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str]) -> str:
@@ -88,10 +91,9 @@ def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str
         payload=write_payload(event),
         created_at=event.created_at,
     )
-    session.add(row)
-    session.flush()
-    session.add_all(
-        WebhookDelivery(
+    insert_row(session, row)
+    for subscription_id in subscription_ids:
+        delivery = WebhookDelivery(
             id=make_id(IdPrefix.DELIVERY, event.created_at),
             event_id=row.id,
             subscription_id=subscription_id,
@@ -100,9 +102,7 @@ def publish_to(session: Session, event: NewEvent, subscription_ids: Iterable[str
             next_attempt_at=event.created_at,
             created_at=event.created_at,
         )
-        for subscription_id in subscription_ids
-    )
-    session.flush()
+        insert_row(session, delivery)
     return row.id
 
 

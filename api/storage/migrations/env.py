@@ -9,8 +9,8 @@ from alembic.autogenerate.api import AutogenContext
 from sqlalchemy import Engine
 
 from api.storage import types
-from api.storage.db import SQLITE_BEGIN
 from api.storage.migrations.compatibility import record_oldest
+from api.storage.sqlite import WRITES
 from api.storage.tables import Base
 
 LOCK_WAIT_MS = 1_000
@@ -27,7 +27,7 @@ def render_item(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[
 
 def migrate(engine: Engine) -> None:
     """Run the migrations whole or not at all; processes that start together take turns."""
-    with engine.execution_options(**{SQLITE_BEGIN: "IMMEDIATE"}).connect() as connection:
+    with engine.execution_options(**{WRITES: True}).connect() as connection:
         context.configure(
             connection=connection,
             target_metadata=Base.metadata,

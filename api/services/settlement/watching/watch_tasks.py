@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import structlog
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.domain.env import EnvMode
 from api.domain.ledger import Ledger
@@ -146,8 +147,8 @@ class _Task:
             except LeaseLost as lost:
                 self.lost = lost
                 return
-            except OperationalError as error:
-                log.warning("database_unavailable", env_mode=self._env_mode, kind=type(error.orig).__name__)
+            except (OperationalError, PoolTimeout) as error:
+                log.warning("database_unavailable", env_mode=self._env_mode, kind=type(error).__name__)
                 pause_s = LOOK_S
             except Exception:  # one chain's trouble must not end its task for good
                 log.exception("look_failed", env_mode=self._env_mode)

@@ -1,0 +1,116 @@
+"""From the event loop to the Flask application and back, once for each request.
+
+`a2wsgi` passes each part of a request and of its answer over by itself, since both may be long. Here both are whole: a
+body has 64 kB at most, and what streams is served beside (`asgi.py`). So the loop reads a body before it takes a
+thread, a slow sender holds none, and one hand-over each way is all that is left (ADR 47).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from typing import Any
+
+from api.request_body import MAX_BODY_BYTES
+from api.stream import Message, Receive, Scope, Send
+
+_NAMES = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
+_MOST_NAMES = 1_000
+"""How many names of headers are remembered; callers choose them."""
+
+Answer = tuple[Message, Message]
+
+
+class WsgiBridge:
+    """An ASGI application that serves whole answers of a WSGI application, on threads of its own.
+
+    Parameters
+    ----------
+    app : callable
+        The WSGI application.
+    threads : int
+        How many requests it serves at once.
+    """
+
+    def __init__(self, app: Callable[..., Iterable[bytes]], *, threads: int) -> None:
+        self._app = app
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="WSGI")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; refuse a socket."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})
+            return
+        if scope["type"] != "http":
+            raise ValueError(f"{scope['type']}: only requests are served here")
+        body = await _read_body(receive)
+        if body is None:
+            return  # whoever asked is gone
+        loop = asyncio.get_running_loop()
+        start, rest = await loop.run_in_executor(self._threads, self._answer, scope, body)
+        await send(start)
+        await send(rest)
+
+    def _answer(self, scope: Scope, body: bytes) -> Answer:
+        start: Message = {"type": "http.response.start"}
+
+        def begin(status: str, headers: list[tuple[str, str]], _error: Any = None) -> None:
+            start["status"] = int(status[:3])
+            start["headers"] = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+        parts = self._app(build_environ(scope, body), begin)
+        try:
+            whole = b"".join(parts)
+        finally:
+            getattr(parts, "close", lambda: None)()
+        return start, {"type": "http.response.body", "body": whole}
+
+
+def build_environ(scope: Scope, body: bytes) -> dict[str, Any]:
+    """Describe a request in WSGI's words (PEP 3333)."""
+    host, port = scope.get("server") or ("localhost", 80)
+    environ: dict[str, Any] = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": scope["path"].encode().decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_NAME": host,
+        "SERVER_PORT": str(port or 0),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "REMOTE_ADDR": (scope.get("client") or ("",))[0],
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope.get("scheme", "http"),
+        "wsgi.input": BytesIO(body),
+        "wsgi.input_terminated": True,  # a chunked body would count as empty without it
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+    }
+    for raw_name, raw in scope["headers"]:
+        name, value = _NAMES.get(raw_name) or _name_header(raw_name), raw.decode("latin-1")
+        environ[name] = f"{environ[name]},{value}" if name in environ else value
+    return environ
+
+
+def _name_header(raw: bytes) -> str:
+    name = f"HTTP_{raw.decode('latin-1').upper().replace('-', '_')}"
+    if len(_NAMES) < _MOST_NAMES:
+        _NAMES[raw] = name
+    return name
+
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """Return the body, of one that is too long what shows that; None once the caller is gone."""
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        part: bytes = message.get("body", b"")
+        body += part
+        if len(body) > MAX_BODY_BYTES or not message.get("more_body", False):
+            return body[: MAX_BODY_BYTES + 1]

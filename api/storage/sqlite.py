@@ -1,0 +1,118 @@
+"""SQLite: many readers, one writer in each process, and commits that last a power cut, many at once."""
+
+from __future__ import annotations
+
+import os
+import threading
+from functools import partial
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from api.storage.private_files import FOLDER_MODE, make_private_file, restrict_file
+
+READERS = {"pool_size": 20, "max_overflow": 10, "pool_timeout": 5}
+ONE = {"pool_size": 1, "max_overflow": 0}
+WRITES = "sqlite_writes"
+"""Execution option of an engine whose transactions take the write lock as they begin."""
+_write_to_disk = getattr(os, "fdatasync", os.fsync)  # not every system has the first
+
+
+def make_readers(url: URL, lock_wait_ms: int) -> Engine:
+    """Open a database for reading, and for what writes beside the service, such as a migration; make it if need be."""
+    if url.database and url.database != ":memory:" and not url.database.startswith("file:"):
+        _make_file(Path(url.database))
+    return _listen(create_engine(url, **READERS), lock_wait_ms, "FULL")
+
+
+def make_writer(url: URL, lock_wait_ms: int) -> Engine:
+    """Open the one connection over which this process writes; who comes first is served first.
+
+    SQLite's own way to wait for its lock is to sleep and ask again, longer each time, so somebody else always came
+    first. A deferred transaction that turns into a writer fails under load whatever the busy timeout; this one waits.
+
+    Its commits do not wait for the disk: `CommitLog` does.
+    """
+    engine = create_engine(url, pool_timeout=lock_wait_ms / 1000, execution_options={WRITES: True}, **ONE)
+    return _listen(engine, lock_wait_ms, "NORMAL")
+
+
+class CommitLog:
+    """The file in which SQLite notes commits before it changes its database; those of many are written to disk at once.
+
+    Parameters
+    ----------
+    database : Path
+        The database's file.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._path = database.with_name(f"{database.name}-wal")
+        self._news = threading.Condition()
+        self._asked = self._done = 0
+        self._is_writing = False
+
+    def wait(self) -> None:
+        """Wait until everything that was committed before this call would outlast a power cut.
+
+        Raises
+        ------
+        OSError
+            If the disk does not take it.
+        """
+        with self._news:
+            self._asked += 1
+            mine = self._asked
+            while self._is_writing and self._done < mine:
+                self._news.wait()
+            if self._done >= mine:
+                return
+            self._is_writing, upto = True, self._asked
+        done = 0
+        try:
+            self._write()
+            done = upto
+        finally:
+            with self._news:
+                self._is_writing = False
+                self._done = max(self._done, done)
+                self._news.notify_all()
+
+    def _write(self) -> None:
+        log = os.open(self._path, os.O_RDWR)
+        try:
+            _write_to_disk(log)
+        finally:
+            os.close(log)
+
+
+def _listen(engine: Engine, lock_wait_ms: int, synchronous: str) -> Engine:
+    event.listen(engine, "connect", partial(_configure, lock_wait_ms, synchronous))
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _make_file(path: Path) -> None:
+    """Make the file before SQLite does, for its owner alone; SQLite gives the files beside it the same rights."""
+    path.parent.mkdir(FOLDER_MODE, parents=True, exist_ok=True)
+    make_private_file(path)
+    for suffix in ("-wal", "-shm", "-journal"):
+        restrict_file(path.with_name(path.name + suffix))
+
+
+def _configure(lock_wait_ms: int, synchronous: str, connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # `_begin` begins transactions instead of the driver
+    cursor = connection.cursor()
+    pragmas = (f"busy_timeout={lock_wait_ms}", "journal_mode=WAL", f"synchronous={synchronous}", "foreign_keys=ON")
+    for pragma in pragmas:
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if options.get("isolation_level") != "AUTOCOMMIT":
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(WRITES) else "BEGIN")

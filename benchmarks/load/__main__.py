@@ -1,0 +1,164 @@
+"""``python -m benchmarks.load``: the service, a bare application and its twin in one run, turn by turn.
+
+The ratios say how much of what the stack can do is left; rates alone depend on the machine. ``--checkout COMMAND``
+measures another version of the service, ``--postgresql`` the other database.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import statistics
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.load.client import Ask, Measured, measure, require_wrk
+from benchmarks.load.postgres import postgres_url
+from benchmarks.load.processes import Server, find_port, serving
+
+LINK: dict[str, Any] = {
+    "line_items": [{"title": "Shoes", "quantity": 1}],
+    "order_price": {"currency": "USDC", "amount": 25_000_000, "decimals": 6},
+    "env_mode": "test",
+    "success_callback_url": "http://localhost:3000/paid",
+    "cancel_callback_url": "http://localhost:3000/cart",
+    "failure_callback_url": "http://localhost:3000/failed",
+}
+WARM_UP_S = 2
+UNLIMITED = {f"RATE_LIMIT_{name}": "1000000" for name in ("KEY", "ROUTING", "KEYLESS", "PAGE")}
+USDC, WETH = "0x833589fCD6eDb6E08f4c7C32D4f71b54bDA02913", "0x4200000000000000000000000000000000000006"
+QUOTE = f"/api/v1/quote?fromChain=8453&toChain=8453&fromToken={USDC}&toToken={WETH}&fromAmount=25000000"
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
+    parser.add_argument("only", nargs="*", help="rows, such as orders or page; all by default")
+    parser.add_argument("--seconds", type=int, default=6, help="of each measurement")
+    parser.add_argument("--rounds", type=int, default=3, help="of which the median counts")
+    parser.add_argument("--checkout", default=f"{sys.executable} -m api.cli", help="how the service is started")
+    parser.add_argument("--postgresql", action="store_true", help="on PostgreSQL instead of SQLite")
+    options = parser.parse_args()
+    require_wrk()
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        database = stack.enter_context(postgres_url()) if options.postgresql else None
+        ours = stack.enter_context(_serve_ours(shlex.split(options.checkout), folder, database))
+        bares = [stack.enter_context(_serve_bare(app, folder, database)) for app in ("asgi", "twin")]
+        asks = {row: pair for row, pair in _choose_asks(ours, bares[0]).items() if row in (options.only or [row])}
+        servers, found = [ours, *bares], {}
+        for row, (mine, theirs) in asks.items():
+            for server in servers:
+                measure(server, mine if server is ours else theirs, WARM_UP_S, folder)
+            rounds = [
+                [measure(server, mine if server is ours else theirs, options.seconds, folder) for server in servers]
+                for _ in range(options.rounds)
+            ]
+            found[row] = [_take_median(each) for each in zip(*rounds, strict=True)]
+        Console(width=150).print(_draw(found))
+        print("memory: " + ", ".join(f"{server.read_megabytes():.0f} MB" for server in servers))
+
+
+@contextmanager
+def _serve_ours(command: Sequence[str], folder: Path, database: str | None) -> Iterator[Server]:
+    port = find_port()
+    environment = UNLIMITED | ({"DATABASE_URL": f"{database}/ours"} if database else {})
+    words = [*command, "up", "--port", str(port), "--data-dir", str(folder / "data")]
+    with serving(words, port, environment, folder / "ours.log", part="serve") as server:
+        yield server
+
+
+@contextmanager
+def _serve_bare(app: str, folder: Path, database: str | None) -> Iterator[Server]:
+    port = find_port()
+    address = f"{database}/bare".replace("postgresql://", "postgresql+psycopg://") if database else None
+    words = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "--port",
+        str(port),
+        "--log-level",
+        "error",
+        f"benchmarks.load.bare:{app}",
+    ]
+    environment = {"BARE_DATABASE": address or f"sqlite:///{folder / app}.db"}
+    with serving([*words, "--loop", "auto"], port, environment, folder / f"{app}.log") as server:
+        yield server
+
+
+def _choose_asks(ours: Server, bare: Server) -> dict[str, tuple[Ask, Ask]]:
+    said = _wait_for_welcome(ours)
+    ours.wait_until_idle()
+    key, order = said["key"], said["order"]
+    with urllib.request.urlopen(_post(f"{bare.url}/orders")) as answer:
+        made = json.load(answer)["id"]
+    with_key = {"X-Api-Key": key}
+    return {
+        "orders": (
+            Ask(path="/api/v1/payment_link", body=LINK, headers=with_key),
+            Ask(path="/orders", body=LINK),
+        ),
+        "reads": (Ask(path=f"/api/v1/payment/{order}", headers=with_key), Ask(path=f"/orders/{made}")),
+        "page": (Ask(path=f"/payment/{order}"), Ask(path="/page")),
+        "tokens": (Ask(path="/v1/tokens"), Ask(path="/tokens")),
+        "healthz": (Ask(path="/healthz"), Ask(path="/healthz")),
+        "quotes": (Ask(path=QUOTE), Ask(path="/healthz")),
+    }
+
+
+def _post(url: str) -> urllib.request.Request:
+    headers = {"Content-Type": "application/json"}
+    return urllib.request.Request(url, json.dumps(LINK).encode(), headers)
+
+
+def _wait_for_welcome(ours: Server) -> dict[str, str]:
+    for _ in range(600):
+        text = ours.log.read_text()
+        key, order = re.search(r"sk_test_\S+", text), re.search(r"Payment page:.*/(po_\w+)", text)
+        if key and order:
+            return {"key": key[0], "order": order[1]}
+        time.sleep(0.2)
+    raise RuntimeError(f"the service did not say its key: {ours.log.read_text()[-1000:]}")
+
+
+def _take_median(rounds: Sequence[Measured]) -> Measured:
+    return Measured(
+        rate=statistics.median(each.rate for each in rounds),
+        p99_ms=statistics.median(each.p99_ms for each in rounds),
+        cpu_ms=statistics.median(each.cpu_ms for each in rounds),
+        refused=sum(each.refused for each in rounds),
+    )
+
+
+def _draw(found: dict[str, list[Measured]]) -> Table:
+    table = Table(title="answers a second, p99, processor time of an answer")
+    for name in ("", "service", "bare", "bare twin", "of bare", "of twin", "cpu of bare", "p99 of bare"):
+        table.add_column(name)
+    for row, (ours, bare, twin) in found.items():
+        figures = [f"{each.rate:.0f}/s {each.p99_ms:.0f} ms {each.cpu_ms:.2f} ms" for each in (ours, bare, twin)]
+        refused = f" ({ours.refused} refused)" if ours.refused else ""
+        table.add_row(
+            row + refused,
+            *figures,
+            f"{ours.rate / bare.rate:.2f}",
+            f"{ours.rate / twin.rate:.2f}",
+            f"{bare.cpu_ms / max(ours.cpu_ms, 0.001):.2f}",
+            f"{ours.p99_ms / bare.p99_ms:.1f}x",
+        )
+    return table
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Servers as processes of their own, and what they spend."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+START_S = 300
+STOP_S = 20
+QUIET_S = 4
+IDLE_SHARE = 0.05
+"""Processor seconds in a second of a server that only waits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A running server.
+
+    Parameters
+    ----------
+    url : str
+        Where it answers.
+    log : Path
+        What it writes.
+    process : Process
+        The one that answers requests.
+    """
+
+    url: str
+    log: Path
+    process: psutil.Process
+
+    def read_seconds(self) -> float:
+        """Return the processor time that it has spent."""
+        times = self.process.cpu_times()
+        return float(times.user + times.system)
+
+    def wait_until_idle(self) -> None:
+        """Wait until it does nothing by itself any more, such as making its market ready."""
+        end, before, quiet = time.monotonic() + START_S, self.read_seconds(), 0
+        while quiet < QUIET_S and time.monotonic() < end:
+            time.sleep(1)
+            now = self.read_seconds()
+            quiet = quiet + 1 if now - before < IDLE_SHARE else 0
+            before = now
+
+    def read_megabytes(self) -> float:
+        """Return the memory that it holds."""
+        return float(self.process.memory_info().rss) / 1e6
+
+
+def find_port() -> int:
+    """Return a port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serving(
+    command: Sequence[str], port: int, environment: Mapping[str, str], log: Path, part: str = ""
+) -> Iterator[Server]:
+    """Run a server until the block ends.
+
+    Parameters
+    ----------
+    part : str
+        Word in the command of the child that answers; the started process itself without it.
+
+    Raises
+    ------
+    RuntimeError
+        With the end of its log, if it does not answer.
+    """
+    url = f"http://127.0.0.1:{port}"
+    with log.open("wb") as output:
+        started = subprocess.Popen(
+            command, env={**os.environ, **environment}, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    try:
+        _wait(f"{url}/healthz", started, log)
+        parent = psutil.Process(started.pid)
+        found = [child for child in parent.children(recursive=True) if part and part in child.cmdline()]
+        yield Server(url=url, log=log, process=found[0] if found else parent)
+    finally:
+        started.send_signal(signal.SIGINT)
+        try:
+            started.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+
+
+def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + START_S
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError(f"{url} does not answer: {log.read_text()[-1000:]}")
