@@ -9,14 +9,23 @@ import numpy as np
 Clock = Callable[[], float]
 """Seconds that only grow."""
 
-STEPS = 50_000
-"""Steps of a unit of work, about a millisecond; `routing_engine.kernels.work` says what counts for how many."""
+STEPS, STEPS_OF_LARGE, LARGE = 50_000, 25_000, 16_384
+"""Steps of a unit of work, about a millisecond; and where a market has more edges than the third number: most of them
+are not in the processor's cache when they are looked at. `routing_engine.kernels.work` says what counts for how many.
+"""
 
 QUOTE = 1_000
 """Steps that the exact quote of one market counts for."""
 
 UNLIMITED_WORK = 2**62
 """More steps than anything takes."""
+
+
+def count_steps(units: int | None, edges: int) -> int:
+    """Return the steps of so many units of work on a market of so many edges; with None more than anything takes."""
+    if units is None:
+        return UNLIMITED_WORK
+    return units * (STEPS if edges <= LARGE else STEPS_OF_LARGE)
 
 
 class Budget:
@@ -28,14 +37,14 @@ class Budget:
         What time it is; never asked without a limit of time.
     limit_ms : float, optional
         How long it lasts.
-    work_limit : int, optional
-        Units of work that may be done.
+    steps : int
+        Of work that may be done.
     """
 
-    def __init__(self, clock: Clock, limit_ms: float | None, work_limit: int | None = None) -> None:
+    def __init__(self, clock: Clock, limit_ms: float | None, steps: int = UNLIMITED_WORK) -> None:
         self._clock = clock
         self._end = None if limit_ms is None else clock() + limit_ms / 1e3
-        self.work = np.array([UNLIMITED_WORK if work_limit is None else work_limit * STEPS], np.int64)
+        self.work = np.array([steps], np.int64)
         """Steps of work that are left; kernels take off what they do, and end where none are left."""
         self._was_late = False
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from routing_engine.certificate import Certificate
-from routing_engine.deadline import Budget, Clock
+from routing_engine.deadline import Budget, Clock, count_steps
 from routing_engine.errors import InvalidRequest, Refusal
 from routing_engine.fixed_point import BPS
 from routing_engine.graph.gas_valuation import Valuation
@@ -191,7 +191,8 @@ class Router:
 
     def _start_query(self, request: RouteRequest) -> Query:
         request = resolve(request, self.snapshot, self.graph)
-        budget = Budget(self.clock, request.time_budget_ms, request.work_budget)
+        steps = count_steps(request.work_budget, self.graph.source.size)
+        budget = Budget(self.clock, request.time_budget_ms, steps)
         return Query(self._search, request, self._value_gas(request), budget)
 
     def _value_gas(self, request: RouteRequest) -> Valuation:

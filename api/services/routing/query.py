@@ -12,7 +12,7 @@ STABLE_SLIPPAGE_BPS = 30
 SLIPPAGE_BPS = 50
 MAX_SLIPPAGE_BPS = 300
 
-ANSWER_WORK = 250
+ANSWER_WORK = 400
 """Work after which an answer gets no better, about milliseconds: a hundred paths for a fortune would take a minute.
 
 It goes into every request to the router, with no budget of time: so what was answered can be answered again.

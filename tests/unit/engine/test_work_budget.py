@@ -15,7 +15,7 @@ import pytest
 from routing_engine import InvalidRequest, Router, RouteRequest, RouteResult, Snapshot
 from routing_engine.archive.archive import Archive
 from routing_engine.archive.result_records import describe_result
-from routing_engine.deadline import STEPS, UNLIMITED_WORK, Budget
+from routing_engine.deadline import LARGE, STEPS, STEPS_OF_LARGE, UNLIMITED_WORK, Budget, count_steps
 from routing_engine.kernels.work import GRACE
 from tests.support.markets import token
 
@@ -142,6 +142,12 @@ def test_streams_and_pareto_sets_end_with_their_work_too() -> None:
     assert found.routes
     assert not found.is_complete
     assert all(each.gap_bps is not None or each.reason for each in found.certificates)
+
+
+def test_a_unit_has_fewer_steps_where_edges_are_not_in_the_cache() -> None:
+    assert count_steps(3, LARGE) == 3 * STEPS
+    assert count_steps(3, LARGE + 1) == 3 * STEPS_OF_LARGE
+    assert count_steps(None, 1) == UNLIMITED_WORK
 
 
 def test_without_a_limit_nothing_is_cut() -> None:
