@@ -119,16 +119,25 @@ class Follower:
         contents = read_whole(self._adapter, self._rpc, self._log)
         self._log.seal()
         memory = self._adapter.memory
-        if memory is None:  # it has just read
-            return 0
-        last = self._writer.blocks[-1] if self._writer.blocks else None
-        is_new = last is None or last.block_hash != memory.head.hash
-        if is_new:
+        is_new = memory is not None and not self._is_recorded(memory.head)
+        if memory is not None and is_new:
             self._append(memory.head, contents)
         self._log.remove()
-        for name, fault in memory.faults.items():
+        for name, fault in memory.faults.items() if memory else ():
             self._tell(f"{name} is missing: {fault}")
         return int(is_new)
+
+    def _is_recorded(self, head: Block) -> bool:
+        """Whether a recording that is gone on with has got as far as the first block that was read, or further.
+
+        An endpoint may be behind the one that was asked then; only another block in the place of the last one says
+        that the chain was reorganised.
+        """
+        last = self._writer.blocks[-1] if self._writer.blocks else None
+        if last is None or head.number > last.number:
+            return False
+        found = self._rpc.read_block(last.number)
+        return found is None or found.hash == last.block_hash
 
     def _record(self, block: Block) -> None:
         self._append(block, self._adapter.parse(self._adapter.read(block)))

@@ -58,6 +58,7 @@ class Checkpoints:
         start = max((each for each in self._kept if each <= place), default=-1)
         whole = self._source.find_whole(place)
         if start < 0 or whole - start > NEAR:
+            self._kept.clear()  # what is read now shares nothing with it
             start, snapshot = whole, self._source.read_whole(whole)
             self._keep(start, snapshot, place)
         else:

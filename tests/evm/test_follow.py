@@ -147,6 +147,31 @@ def test_going_on_after_an_interruption_and_a_reorganisation_in_between(venue: U
     assert is_as_on_chain(history[-1], venue)
 
 
+def test_an_endpoint_that_is_behind_is_no_reorganisation(venue: Uniswap, tmp_path: Path) -> None:
+    """Going on at a block before the last one: recorded is what comes after that, and what then replaces it."""
+    path = tmp_path / "followed"
+    with HistoryWriter(path, 1) as writer:
+        follower = follower_of(venue, writer, path)
+        follower.record_new()
+        trade(venue)
+        before = venue.chain.rpc("evm_snapshot")
+        trade(venue)
+        assert follower.record_new() == 2
+        last = writer.blocks[-1].number
+    venue.chain.rpc("evm_revert", before)
+    with HistoryWriter(path, 1) as writer:
+        follower = follower_of(venue, writer, path)
+        assert (follower.record_new(), follower.record_new()) == (0, 0)
+        assert not History.open(path).reorganisations
+        trade(venue, 10**18)
+        trade(venue, 10**18)
+        assert follower.record_new() == 2
+    history = History.open(path)
+    assert history.blocks == (last - 2, last - 1, last, last + 1)
+    assert [len(each.abandoned) for each in history.reorganisations] == [1]
+    assert is_as_on_chain(history[-1], venue)
+
+
 def test_what_fails_is_told_once_and_tried_again(
     venue: Uniswap, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,9 @@ def _run(*arguments: object, code: str = MAIN, **environment: str) -> subprocess
         ["warm", "--help"],
         ["snapshot", "--help"],
         ["snapshot", "import", "--help"],
+        ["snapshot", "capture", "--help"],
+        ["backtest", "--help"],
+        ["analyse", "execution", "--help"],
         [],
     ],
 )

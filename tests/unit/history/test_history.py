@@ -126,6 +126,15 @@ def test_memory_is_bounded_and_the_way_back_is_cheap(recorded: Path) -> None:
     assert steps < 3 * len(places)
 
 
+def test_what_is_kept_shares_its_markets(recorded: Path) -> None:
+    """However far blocks are from each other: many markets that share nothing would be many times as large."""
+    source = RecordingFile(recorded)
+    kept, last = Checkpoints(source, 64), len(source.blocks) - 1
+    for place in (3, last, 3, last):
+        kept.find(place)
+        assert {source.find_whole(each) for each in kept._kept} == {source.find_whole(place)}
+
+
 def test_all_markets_are_written_again_now_and_then(recorded: Path) -> None:
     """So that no block needs more than so many changes."""
     source = RecordingFile(recorded)
