@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 from routing_engine.amm.balancer.stable import AMP_PRECISION, Invariant
@@ -71,7 +70,7 @@ def _weighted(record: Record, find_token: FindToken, market_id: str, gas: int) -
     return WeightedPool(
         id=market_id,
         protocol="weighted_product",
-        tokens=tuple(_scale_token(find_token(address), row) for address, row in rows),
+        tokens=tuple(_check_scale(find_token(address), row) for address, row in rows),
         balances=tuple(read_positive(row, "balance") for _, row in rows),
         weights=tuple(read_scaled(row, "weight", WAD) for _, row in rows),
         fee_e18=read_scaled(record, "fee", WAD),
@@ -80,13 +79,12 @@ def _weighted(record: Record, find_token: FindToken, market_id: str, gas: int) -
     )
 
 
-def _scale_token(token: Token, row: Record) -> Token:
-    """Return the token with the decimals that the pool's scaling factor tells: the contract computes by these."""
+def _check_scale(token: Token, row: Record) -> Token:
+    """Return the token, if the pool's scaling factor is that of its decimals: the contract computes by these."""
     factor = read_decimal(row, "scalingFactor")
-    for decimals in range(MOST_DECIMALS + 1):
-        if factor == Decimal(10) ** (MOST_DECIMALS - decimals):
-            return token if token.decimals == decimals else replace(token, decimals=decimals)
-    raise InvalidAuction("scalingFactor", f"must be a power of ten up to 10**18 for a weighted pool, not {factor}")
+    if token.decimals > MOST_DECIMALS or factor != 10 ** (MOST_DECIMALS - token.decimals):
+        raise InvalidAuction("scalingFactor", f"is {factor}, which is not that of a token of {token.decimals} decimals")
+    return token
 
 
 def _stable(record: Record, find_token: FindToken, market_id: str, gas: int) -> Market:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from routing_engine.deadline import Clock
 from routing_engine.errors import RoutingError, UnknownToken
 from routing_engine.formats.wraps import find_wraps
-from routing_engine.market import Market
+from routing_engine.market import UNLIMITED, Market
 from routing_engine.model import Hop, Token
 from routing_engine.request import RouteRequest
 from routing_engine.route import Route, Side
@@ -64,7 +64,7 @@ class Pools:
         left = self.remaining_s()
         if left <= 0:
             raise OutOfTime("the auction's time is over")
-        if amount <= 0:
+        if not 0 < amount <= UNLIMITED:
             return None
         try:
             request = RouteRequest(

@@ -40,7 +40,7 @@ class PairFlows:
         missed = []
         for place, trade in enumerate(self.trades):
             order, moved = trade.order, execute(trade, prices)
-            if trade.executed <= 0 or moved.bought <= 0:
+            if min(trade.executed, moved.bought, moved.sold - trade.fee) <= 0:
                 return place
             if not keeps_limit(order, moved):
                 ratio = (order.sell_amount * moved.bought) * 10**9 // (order.buy_amount * moved.sold)

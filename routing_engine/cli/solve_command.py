@@ -11,7 +11,6 @@ from routing_engine.cli.terminal import JSON, note, reported, working, write_jso
 EXAMPLES = """\b
 Examples:
   routing-engine solve auction auction.json > solutions.json
-  routing-engine solve serve --port 7872
 """
 SHOWN = 10
 

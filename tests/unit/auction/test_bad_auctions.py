@@ -85,6 +85,17 @@ def test_liquidity_that_nobody_knows(change: dict[str, Any], reason: str) -> Non
     assert reason in str(auction.skipped[0])
 
 
+def test_a_weighted_pool_must_agree_with_its_tokens(client: FlaskClient) -> None:
+    row = {"balance": str(UNIT), "scalingFactor": "1", "weight": "0.5"}
+    pool = {
+        **GOOD["liquidity"][0], "kind": "weightedProduct", "version": "v0",
+        "tokens": {WETH: row, A: {**row, "scalingFactor": "1000000000000"}},
+    }  # fmt: skip
+    body = {**GOOD, "liquidity": [pool]}
+    assert "not that of a token of 18 decimals" in str(read_auction(body).skipped[0])
+    assert client.post("/solve", json=body).json == {"solutions": []}
+
+
 def test_doubles_count_once() -> None:
     body = {**GOOD, "orders": GOOD["orders"] * 2, "liquidity": GOOD["liquidity"] * 2}
     auction = read_auction(body)
@@ -97,6 +108,13 @@ def test_bodies_that_are_no_auction(client: FlaskClient, body: bytes) -> None:
     answer = client.post("/solve", data=body)
     assert answer.status_code == 400
     assert answer.json["error"]["code"] == "other"
+
+
+def test_the_largest_orders_of_both_directions(client: FlaskClient) -> None:
+    """Together they are more than any contract could be given."""
+    most = 2**256 - 1
+    orders = [write_order(n, *ends, (most, 1)) for n, ends in enumerate([(WETH, A), (WETH, A), (A, WETH)])]
+    assert client.post("/solve", json={**GOOD, "orders": orders}).status_code == 200
 
 
 @pytest.mark.parametrize("amount", [1, 2**112, 2**200, 2**256 - 1])
