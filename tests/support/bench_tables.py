@@ -23,9 +23,15 @@ def write_readme(run: Run) -> str:
     _, _, table = write_table(summarise(run)).partition("\n\n")
     asked = sum(len(group["requests"]) for group in run["groups"])
     facts = run["facts"]
+    load = facts["load"].split(",")[0]
+    busy = (
+        " The machine was busy with other things: wall times and starts say little."
+        if float(load) > int(facts["cores"])
+        else ""
+    )
     return (
         f"{asked} requests of the suite `{run['suite']}`, {run['started'][:10]}, commit {facts['commit']}, "
-        f"{facts['cores']} cores of {facts['processor']}, load {facts['load'].split(',')[0]} at its end:\n\n{table}"
+        f"{facts['cores']} cores of {facts['processor']}, load {load} at its end.{busy}\n\n{table}"
     )
 
 
