@@ -1,6 +1,7 @@
 """Answers for browsers are compressed, in the best way that the browser takes.
 
-Answers of the API are not: their keys and secrets stand beside text of the caller's choice (ADR 32). Streams, files
+Answers of the API are not: their keys and secrets stand beside text of the caller's choice (ADR 32); the list of
+tokens, which holds neither, compresses itself. Streams, files
 that are sent as they are and what is compressed already are left alone.
 """
 

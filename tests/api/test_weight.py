@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from collections.abc import Callable
 
@@ -136,15 +137,18 @@ def test_an_order_that_is_not_there_is_kept_by_nobody(client: FlaskClient) -> No
 
 
 def test_answers_of_the_api_are_not_compressed(client: FlaskClient, merchant: Merchant) -> None:
-    """Secrets must not stand beside text of the caller's choice in a compressed answer."""
+    """Secrets must not stand beside text of the caller's choice in a compressed answer; the tokens hold neither."""
     body = {"webhook_url": "https://shop.example/hook", "env_mode": "test"}
     headers = {**merchant.headers(), "Accept-Encoding": BROWSER}
     made = client.post(SUBSCRIPTIONS, json=body, headers=headers)
+    orders = client.get("/api/v1/payment", headers=headers)
     tokens = ask(client, "/v1/tokens")
-    assert made.status_code == tokens.status_code == 200
+    assert made.status_code == orders.status_code == tokens.status_code == 200
     assert len(made.data) > 256
     assert "Content-Encoding" not in made.headers
-    assert "Content-Encoding" not in tokens.headers
+    assert "Content-Encoding" not in orders.headers
+    assert tokens.headers["Content-Encoding"] == "br"
+    assert json.loads(brotli.decompress(tokens.data)) == client.get("/v1/tokens").get_json()
 
 
 STREAM = [f"data: {n}\n\n" for n in range(1000)]

@@ -8,6 +8,7 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
+import brotli
 from flask import Flask
 from jsonschema_rs import Draft202012Validator
 from werkzeug.exceptions import HTTPException
@@ -116,4 +117,6 @@ def _close(schema: Any) -> Any:
 
 def _read(answer: TestResponse) -> object:
     """Return the JSON of an answer, which may be compressed."""
-    return answer.get_json() if answer.content_encoding != "gzip" else json.loads(gzip.decompress(answer.data))
+    if answer.content_encoding is None:
+        return answer.get_json()
+    return json.loads({"gzip": gzip.decompress, "br": brotli.decompress}[answer.content_encoding](answer.data))
