@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -11,10 +11,11 @@ from environs import Env, EnvError
 from marshmallow import validate
 
 from adapters.feed.plan import Plan
-from api.domain.confirmations import DOUBTED_ABOVE, Confirmations
+from api.domain.confirmations import Confirmations
 from api.domain.env import EnvMode
 from api.market_settings import read_endpoints, read_plan
 from api.secrets.keys import SecretKeyFault, parse_keys
+from api.settings import SETTINGS
 
 DOLLARS_A_MINUTE = 0.25
 """Fifteen dollars an hour: nobody waits for half an hour to save a dollar, but to save ten."""
@@ -29,55 +30,20 @@ class ConfigError(ValueError):
 class Config:
     """What the operator decided about this installation.
 
-    Each field is the environment variable of the same name in capitals.
+    Each field is the environment variable of the same name in capitals, which `api.settings` describes.
 
     Parameters
     ----------
-    data_dir : Path
-        Folder for the SQLite file.
-    database_url : str
-        SQLAlchemy URL; a SQLite file in `data_dir` by default.
-    base_url : str
-        Public address of the service, without a slash at its end; payment URLs start with it.
-    redis_url : str or None
-        Where the processes share their rate limits. Without it each process counts for itself.
-    allow_local_webhooks : bool
-        Whether test webhooks may go to loopback and private addresses.
-    market_file : Path or None
-        Market to route on; the built-in sandbox market without it.
     market : Plan
-        Adapters that give a live market instead, and what they need. Its `rpc_urls` are also the chains on which live
-        orders are paid, with or without adapters.
-    chains_file : Path or None
-        Further chains of a known gas model, as `routing_engine.reference.chain_records` reads them; none without it.
-    test_rpc_urls : mapping of int to tuple of str
-        Chains on which test orders are paid, by the same rules; without any they are paid on the simulated ledger.
-    web_threads, web_workers : int
-        Threads for each HTTP process, and HTTP processes.
-    rate_limit_key, rate_limit_routing, rate_limit_keyless : int
-        Requests a minute: for each API key, for each caller on routes and quotes, for each address without a key.
-    rate_limit_page : int
-        Requests a minute to payment pages and their files for each address, behind which there may be a whole office;
-        a fifth of it for each order, and a fifth for looking for ways to pay.
-    forwarded_allow_ips : str
-        Proxies, separated by commas, whose `X-Forwarded-For` is believed. Empty: none.
+        What `ADAPTERS` and the settings beside it say. Its `rpc_urls` are also the chains on which live orders are
+        paid, with or without adapters.
     confirmations : Confirmations
-        Blocks that a payment waits for, by its dollars and its chain, such as ``*:100=1,1000=6;1:100=2,1000=6``; and
-        the dollars above which two things must speak for it (``DOUBLE_CHECK_ABOVE``).
-    value_of_time : float
-        Dollars that a minute of waiting is worth to a customer, when the page chooses between ways to pay.
-    screening : str or None
-        Installed check of payers' and merchants' addresses; see `api.services.chains.screening`. Nobody is checked
-        without it.
-    secret_keys : tuple of str
-        Keys that encrypt the secrets in the database, each 32 bytes in base64; the first encrypts. Without any they are
-        in ``secret.key`` in `data_dir`.
-    metrics_token : str or None
-        Bearer token that `/metrics` asks for; open without it.
+        What `CONFIRMATIONS` and `DOUBLE_CHECK_ABOVE` say.
     """
 
     data_dir: Path
     database_url: str = field(repr=False)
+    database_pooled: bool = False
     host: str = "127.0.0.1"
     port: int = 8000
     base_url: str = "http://127.0.0.1:8000"
@@ -126,42 +92,72 @@ class Config:
 
     @classmethod
     def _read(cls, env: Env, defaults: Mapping[str, str]) -> Self:
-        positive = validate.Range(min=1, max=1_000_000)
-        data_dir = Path(env.str("DATA_DIR", defaults.get("DATA_DIR", ".data"))).expanduser().absolute()
-        port = env.int("PORT", int(defaults.get("PORT", "8000")), validate=validate.Range(min=1, max=65_535))
-        market_file, chains_file = (env.str(name, None) or None for name in ("MARKET_FILE", "CHAINS_FILE"))
-        market = _read_market(env)
+        settings = _SettingsReader(env, defaults)
+        port = settings.read_integer("PORT", most=65_535)
+        market = _read_market(settings)
+        market_file = settings.read_path("MARKET_FILE")
         if market_file and market.adapters:
             raise ConfigError("MARKET_FILE and ADAPTERS: set one of the two")
+        data_dir = Path(settings.read("DATA_DIR")).expanduser().absolute()
         return cls(
             data_dir=data_dir,
-            database_url=_name_driver(env.str("DATABASE_URL", None) or f"sqlite:///{data_dir / 'checkout.db'}"),
-            host=env.str("HOST", "127.0.0.1"),
+            database_url=_name_driver(settings.read("DATABASE_URL") or f"sqlite:///{data_dir / 'checkout.db'}"),
+            database_pooled=settings.read_switch("DATABASE_POOLED"),
+            host=settings.read("HOST"),
             port=port,
-            base_url=_check_base_url(env.str("BASE_URL", None) or f"http://127.0.0.1:{port}"),
-            redis_url=env.str("REDIS_URL", None) or None,
-            allow_local_webhooks=env.bool("ALLOW_LOCAL_WEBHOOKS", False),
-            market_file=Path(market_file).expanduser().absolute() if market_file else None,
+            base_url=_check_base_url(settings.read("BASE_URL") or f"http://127.0.0.1:{port}"),
+            redis_url=settings.read("REDIS_URL") or None,
+            allow_local_webhooks=settings.read_switch("ALLOW_LOCAL_WEBHOOKS"),
+            market_file=market_file,
             market=market,
-            chains_file=Path(chains_file).expanduser().absolute() if chains_file else None,
-            test_rpc_urls=_read_endpoints("TEST_RPC_URLS", env.str("TEST_RPC_URLS", "")),
-            web_threads=env.int("WEB_THREADS", 16, validate=positive),
-            web_workers=env.int("WEB_WORKERS", 1, validate=positive),
-            rate_limit_key=env.int("RATE_LIMIT_KEY", 300, validate=positive),
-            rate_limit_routing=env.int("RATE_LIMIT_ROUTING", 100, validate=positive),
-            rate_limit_keyless=env.int("RATE_LIMIT_KEYLESS", 50, validate=positive),
-            rate_limit_page=env.int("RATE_LIMIT_PAGE", 1500, validate=positive),
-            forwarded_allow_ips=env.str("FORWARDED_ALLOW_IPS", ""),
-            confirmations=replace(
-                _read_confirmations(env.str("CONFIRMATIONS", None)),
-                doubted_above=env.int("DOUBLE_CHECK_ABOVE", DOUBTED_ABOVE, validate=validate.Range(min=0)),
-            ),
-            value_of_time=env.float("VALUE_OF_TIME", DOLLARS_A_MINUTE, validate=validate.Range(min=0, max=1_000)),
-            screening=env.str("SCREENING", None) or None,
-            secret_keys=_read_secret_keys(env.str("SECRET_KEYS", "")),
-            metrics_token=env.str("METRICS_TOKEN", None) or None,
-            log_level=env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(LOG_LEVELS)),
+            chains_file=settings.read_path("CHAINS_FILE"),
+            test_rpc_urls=_read_endpoints("TEST_RPC_URLS", settings.read("TEST_RPC_URLS")),
+            web_threads=settings.read_integer("WEB_THREADS"),
+            web_workers=settings.read_integer("WEB_WORKERS"),
+            rate_limit_key=settings.read_integer("RATE_LIMIT_KEY"),
+            rate_limit_routing=settings.read_integer("RATE_LIMIT_ROUTING"),
+            rate_limit_keyless=settings.read_integer("RATE_LIMIT_KEYLESS"),
+            rate_limit_page=settings.read_integer("RATE_LIMIT_PAGE"),
+            forwarded_allow_ips=settings.read("FORWARDED_ALLOW_IPS"),
+            confirmations=_read_confirmations(settings),
+            value_of_time=settings.read_number("VALUE_OF_TIME", most=1_000),
+            screening=settings.read("SCREENING") or None,
+            secret_keys=_read_secret_keys(settings.read("SECRET_KEYS")),
+            metrics_token=settings.read("METRICS_TOKEN") or None,
+            log_level=settings.read("LOG_LEVEL", among=LOG_LEVELS),
         )
+
+
+class _SettingsReader:
+    """Reads declared settings, each with its declared default where the environment does not set it."""
+
+    def __init__(self, env: Env, defaults: Mapping[str, str]) -> None:
+        self._env = env
+        self._defaults = defaults
+
+    def read(self, name: str, *, among: Sequence[str] = ()) -> str:
+        """Return a text, one of those that are allowed."""
+        return self._env.str(name, self._find_default(name), validate=validate.OneOf(among) if among else None)
+
+    def read_integer(self, name: str, *, least: int = 1, most: int | None = 1_000_000) -> int:
+        """Return an integer within its bounds."""
+        return self._env.int(name, int(self._find_default(name)), validate=validate.Range(min=least, max=most))
+
+    def read_number(self, name: str, *, most: float) -> float:
+        """Return a number from 0."""
+        return self._env.float(name, float(self._find_default(name)), validate=validate.Range(min=0, max=most))
+
+    def read_switch(self, name: str) -> bool:
+        """Return whether it is on."""
+        return self._env.bool(name, self._find_default(name) == "true")
+
+    def read_path(self, name: str) -> Path | None:
+        """Return an absolute path."""
+        text = self.read(name)
+        return Path(text).expanduser().absolute() if text else None
+
+    def _find_default(self, name: str) -> str:
+        return self._defaults.get(name, SETTINGS[name].default)
 
 
 def _name_driver(url: str) -> str:
@@ -174,9 +170,13 @@ def _name_driver(url: str) -> str:
     raise ConfigError("DATABASE_URL must start with sqlite:/// or postgresql://")
 
 
-def _read_confirmations(text: str | None) -> Confirmations:
+def _read_confirmations(settings: _SettingsReader) -> Confirmations:
+    text, doubted_above = (
+        settings.read("CONFIRMATIONS"),
+        settings.read_integer("DOUBLE_CHECK_ABOVE", least=0, most=None),
+    )
     try:
-        return Confirmations.parse(text) if text else Confirmations()
+        return replace(Confirmations.parse(text) if text else Confirmations(), doubted_above=doubted_above)
     except ValueError as error:
         raise ConfigError(f"CONFIRMATIONS: {error}") from error
 
@@ -191,10 +191,10 @@ def _read_secret_keys(text: str) -> tuple[str, ...]:
     return texts
 
 
-def _read_market(env: Env) -> Plan:
+def _read_market(settings: _SettingsReader) -> Plan:
     names = ("ADAPTERS", "RPC_URLS", "ADAPTER_OPTIONS", "SOURCE_INTERVALS", "SOURCE_MAX_AGES")
     try:
-        return read_plan({name: env.str(name, "") for name in names})
+        return read_plan({name: settings.read(name) for name in names})
     except ValueError as error:
         raise ConfigError(str(error)) from error
 

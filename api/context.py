@@ -42,7 +42,7 @@ def build_resources(config: Config, *, clock: Clock | None = None) -> Resources:
     clock = clock or SystemClock()
     _add_chains(config)
     _make_data_dir(config)
-    database = Database(config.database_url)
+    database = Database(config.database_url, is_pooled=config.database_pooled)
     return Resources(
         config=config,
         clock=clock,

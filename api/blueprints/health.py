@@ -55,10 +55,15 @@ def readyz_api() -> dict[str, Any]:
 
 @blueprint.get("/metrics")
 def metrics() -> Response:
-    """Give the counters in Prometheus' text format."""
+    """Give the counters in Prometheus' text format, to whoever has the token; to nobody without one.
+
+    An address proves nothing: behind a proxy on the same machine everybody comes from there.
+    """
     token = get_resources().config.metrics_token
     given = request.headers.get("Authorization", "")
-    if token and not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+    if not token:
+        raise Unauthenticated("Metrics are closed: set METRICS_TOKEN, and send it as a bearer token")
+    if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
         raise Unauthenticated("Metrics need the bearer token of METRICS_TOKEN")
     return Metrics.of(current_app).exposition()
 

@@ -18,6 +18,7 @@ from api.cli.keys import keys
 from api.cli.orders import links, orders
 from api.cli.payments import payments
 from api.cli.secrets import secrets
+from api.cli.settings import settings
 from api.cli.support import ENV_MODES, echo, echo_table, open_resources
 from api.cli.webhooks import webhooks
 
@@ -29,7 +30,7 @@ def main() -> None:
     """Run and administer the checkout service, and try an integration with it."""
 
 
-for each in (doctor, keys, links, orders, payments, secrets, webhooks):
+for each in (doctor, keys, links, orders, payments, secrets, settings, webhooks):
     main.add_command(each)
 
 

@@ -22,7 +22,7 @@ from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem, Unprocessable
 from api.request_body import parse_object
 from api.secrets.box import SecretBox
-from api.storage.db import insert_new
+from api.storage.db import LOCK_WAIT_MS, insert_new
 from api.storage.tables import IdempotencyKey
 
 HEADER = "Idempotency-Key"
@@ -170,5 +170,5 @@ def _insert(session: Session, values: Mapping[str, Any]) -> bool:
         message = "A request with this idempotency key is still being carried out"
         raise Conflict(message, problem, retry_after_s=RETRY_S) from error
     if is_postgresql:
-        session.execute(text("SET LOCAL lock_timeout TO DEFAULT"))
+        session.execute(text(f"SET LOCAL lock_timeout = {LOCK_WAIT_MS}"))
     return inserted

@@ -40,10 +40,14 @@ class Database:
         SQLAlchemy URL of SQLite or PostgreSQL.
     lock_wait_ms : int
         How long a statement waits for a lock.
+    is_pooled : bool
+        Whether a pooler in transaction mode stands before PostgreSQL: nothing that outlives a transaction is asked of
+        a connection then.
     """
 
-    def __init__(self, url: str | URL, *, lock_wait_ms: int = LOCK_WAIT_MS) -> None:
-        self.engine = _make_engine(make_url(url), lock_wait_ms)
+    def __init__(self, url: str | URL, *, lock_wait_ms: int = LOCK_WAIT_MS, is_pooled: bool = False) -> None:
+        self.engine = _make_engine(make_url(url), lock_wait_ms, is_pooled)
+        self._is_pooled = is_pooled
         self._fence: Fence | None = None
         self._readers = sessionmaker(self.engine, expire_on_commit=False)
         self._still_readers = sessionmaker(_hold_still(self.engine), expire_on_commit=False)
@@ -80,6 +84,10 @@ class Database:
             if self._fence is not None:
                 self._fence.check(session)
             yield session
+
+    def connect_anew(self, *, lock_wait_ms: int) -> Database:
+        """Return the same database over connections of its own."""
+        return Database(self.engine.url, lock_wait_ms=lock_wait_ms, is_pooled=self._is_pooled)
 
     def fenced(self, fence: Fence) -> Self:
         """Return the same database for writing in the name of a duty: only while nobody else has taken it over."""
@@ -128,18 +136,28 @@ def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -
     return session.execute(statement.on_conflict_do_nothing().returning(key)).first() is not None
 
 
-def _make_engine(url: URL, lock_wait_ms: int) -> Engine:
+def _make_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engine:
     if url.get_backend_name() == "sqlite":
         return _make_sqlite_engine(url, lock_wait_ms)
-    settings = {
+    limits: dict[str, int | str] = {
         "statement_timeout": STATEMENT_MS,
         "lock_timeout": lock_wait_ms,
         "idle_in_transaction_session_timeout": IDLE_MS,
         "timezone": "UTC",
     }
-    options = " ".join(f"-c {name}={value}" for name, value in settings.items())
-    arguments = {"connect_timeout": 5, "options": options, "application_name": name_process()}
+    arguments: dict[str, Any] = {"connect_timeout": 5, "application_name": name_process()}
+    if is_pooled:  # the next transaction may be another connection's, where no statement is prepared and no limit set
+        engine = create_engine(url, pool_pre_ping=True, connect_args=arguments | {"prepare_threshold": None}, **POOL)
+        event.listen(engine, "begin", partial(_set_limits, limits))
+        return engine
+    arguments["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
     return create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
+
+
+def _set_limits(limits: Mapping[str, int | str], connection: Connection) -> None:
+    """Set limits for one transaction."""
+    calls = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in limits.items())
+    connection.exec_driver_sql(f"SELECT {calls}")
 
 
 def _hold_still(engine: Engine) -> Engine:

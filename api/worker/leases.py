@@ -61,7 +61,7 @@ class Leases:
     def __init__(
         self, database: Database, *, lease_s: float = LEASE_S, stopwatch: Callable[[], float] = time.monotonic
     ) -> None:
-        self._database = Database(database.engine.url, lock_wait_ms=LOCK_WAIT_MS)
+        self._database = database.connect_anew(lock_wait_ms=LOCK_WAIT_MS)
         self._remover = Remover(self._database.engine)
         self._holder = f"{name_process()}/{secrets.token_hex(8)}"
         self._lease = timedelta(seconds=lease_s)

@@ -29,6 +29,7 @@ from api.domain.scopes import ALL_SCOPES
 from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
 from api.services.vendors.vendors import list_accounts
+from api.settings import SETTINGS
 from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
@@ -53,6 +54,18 @@ def run(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Run:
         return CliRunner().invoke(main, words)
 
     return invoke
+
+
+def test_settings_are_listed_with_their_values_but_no_secret(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", "8123")
+    monkeypatch.setenv("METRICS_TOKEN", "s3cret")
+    printed = run("settings", "--json").output
+    rows = {row["setting"]: row for row in map(json.loads, printed.splitlines())}
+    assert set(rows) == set(SETTINGS)
+    assert rows["PORT"] == {"setting": "PORT", "value": "8123", "from": "environment"}
+    assert rows["METRICS_TOKEN"] == {"setting": "METRICS_TOKEN", "value": "(set; not shown)", "from": "environment"}
+    assert rows["LOG_LEVEL"] == {"setting": "LOG_LEVEL", "value": "INFO", "from": "default"}
+    assert "s3cret" not in printed + run("settings").output
 
 
 @pytest.mark.rule("keys.10", "keys.13")

@@ -174,7 +174,8 @@ def test_a_disk_that_is_full_is_said(config: Config, monkeypatch: pytest.MonkeyP
 
 def test_settings_that_promise_too_much_are_named(config: Config) -> None:
     live = {8453: ("https://rpc.example/SECRET", "https://other.example/SECRET")}
-    sane = replace(config, market=Plan(adapters=("chain",), rpc_urls=live), forwarded_allow_ips="127.0.0.1")
+    market = Plan(adapters=("chain",), rpc_urls=live)
+    sane = replace(config, market=market, forwarded_allow_ips="127.0.0.1", metrics_token="s3cret")
     assert list_bad(check_settings(sane)) == {}
     cases: list[tuple[dict[str, Any], str]] = [
         ({"market": Plan(rpc_urls=live)}, "wrong settings: live orders are priced on the sandbox"),
@@ -182,7 +183,7 @@ def test_settings_that_promise_too_much_are_named(config: Config) -> None:
         ({"base_url": "http://pay.example"}, "wrong settings: BASE_URL is plain http"),
         ({"allow_local_webhooks": True}, "warning settings: ALLOW_LOCAL_WEBHOOKS"),
         ({"web_workers": 2}, "warning settings: each of 2 HTTP processes"),
-        ({"host": "0.0.0.0"}, "warning settings: /metrics is open"),
+        ({"metrics_token": None}, "warning settings: /metrics is closed"),
         ({"forwarded_allow_ips": ""}, "warning settings: behind a proxy"),
         (
             {"market": Plan(adapters=("chain",), rpc_urls={1: ("https://rpc.example/SECRET",)})},

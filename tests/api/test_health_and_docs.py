@@ -25,6 +25,7 @@ from api.storage.tables import Lease, WatchCursor
 from api.worker.leases import Leases
 from tests.api.conftest import Merchant
 from tests.api.probe import probe_app
+from tests.support.metrics import read_metrics
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_a_lesser_duty_and_an_unread_chain_are_told(client: FlaskClient, resourc
     duty, chain = answer.get_json()["problems"]
     assert "housekeeping" in duty
     assert chain.startswith("chain 8453 (test) has not been read")
-    text = build_app(resources).test_client().get("/metrics").get_data(as_text=True)
+    text = read_metrics(build_app(resources))
     assert 'checkout_duty_lapsed_seconds{duty="chains"} 0.0' in text
     lapsed = re.search(r'checkout_duty_lapsed_seconds{duty="housekeeping"} ([0-9.]+)', text)
     assert lapsed is not None
@@ -115,14 +116,22 @@ def test_metrics_count_by_route_and_never_by_id(resources: Resources, merchant: 
     for number in (404, 409, 409):
         client.get(f"/v1/probe/refuse/{number}")
     client.get("/v1/nothing/7")
-    text = client.get("/metrics").get_data(as_text=True)
+    text = read_metrics(client.application)
     assert 'checkout_http_requests_total{method="GET",route="/v1/probe/refuse/<code>",status="409"} 2.0' in text
     assert 'checkout_http_requests_total{method="GET",route="unknown",status="404"} 1.0' in text
     assert 'checkout_http_request_seconds_count{route="/v1/probe/refuse/<code>"} 3.0' in text
     assert "/v1/nothing" not in text
 
 
-def test_metrics_can_ask_for_a_token(make_app: Callable[..., Flask], assert_error: Callable[..., None]) -> None:
+@pytest.mark.rule("operation.11")
+def test_metrics_are_closed_without_a_token_and_open_to_whoever_has_it(
+    make_app: Callable[..., Flask], assert_error: Callable[..., None]
+) -> None:
+    closed = make_app().test_client()
+    for sent in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer None"}):
+        answer = closed.get("/metrics", headers=sent)
+        assert_error(answer, 401)
+        assert "METRICS_TOKEN" in answer.get_json()["message"]
     client = make_app(metrics_token="s3cret").test_client()
     assert_error(client.get("/metrics"), 401)
     assert_error(client.get("/metrics", headers={"Authorization": "Bearer wrong"}), 401)

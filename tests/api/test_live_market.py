@@ -26,6 +26,7 @@ from api.worker.sources import SourceReader
 from routing_engine import Snapshot
 from tests.adapters_offline.sources import Told, failing
 from tests.support.clock import SettableClock
+from tests.support.metrics import read_metrics
 from tests.support.redis_server import redis_server
 from tests.support.routes import BODY, asker
 
@@ -122,7 +123,7 @@ def test_protocols_that_a_chain_lacks_are_told_and_counted(
     assert told == [
         {"protocol": "balancer_v2", "reason": "UNAVAILABLE: it cannot be read since 2026-03-01T12:00:11.000Z"}
     ]
-    text = live_client.get("/metrics").text
+    text = read_metrics(live_client.application)
     assert 'checkout_source_up{source="across"} 0.0' in text
     assert 'checkout_source_refused_pools{reason="uniswap_v2:price_off",source="across"} 3.0' in text
 
@@ -130,11 +131,11 @@ def test_protocols_that_a_chain_lacks_are_told_and_counted(
 def test_metrics_tell_how_each_source_is_doing(
     live: Resources, live_client: FlaskClient, clock: SettableClock, bridges: Told
 ) -> None:
-    text = live_client.get("/metrics").text
+    text = read_metrics(live_client.application)
     assert 'checkout_source_up{source="across"} 1.0' in text
     assert 'checkout_source_fresh_seconds{source="across"} 60.0' in text
     let_it_grow_stale(live, clock, bridges)
-    text = live_client.get("/metrics").text
+    text = read_metrics(live_client.application)
     assert 'checkout_source_up{source="across"} 0.0' in text
     assert 'checkout_source_up{source="sandbox"} 1.0' in text
     assert 'checkout_source_failures_total{source="across"} 1.0' in text

@@ -15,6 +15,7 @@ from api.services.settlement.crediting.unmatched_transfers import list_unmatched
 from api.services.simulator.ledger import SimulatedLedger
 from api.storage.tables import Payment, PaymentOrder, SimulatedTransfer, WatchCursor
 from tests.api.conftest import START
+from tests.support.metrics import read_metrics
 from tests.support.shop import Shop
 from tests.support.simulated_payments import ETH_PRICE, read_order, send, undo_blocks
 
@@ -153,7 +154,7 @@ def test_a_payment_lost_after_success_is_told_to_vendor_and_operator(shop: Shop)
     with shop.resources.database.read() as session:
         (listed,) = list_unmatched(session, EnvMode.TEST)
     assert (listed["reason"], listed["claimed_order_id"]) == ("lost", order_id)
-    metrics = build_app(shop.resources).test_client().get("/metrics").get_data(as_text=True)
+    metrics = read_metrics(build_app(shop.resources))
     assert 'checkout_payments_lost{env_mode="test"} 1.0' in metrics
     assert listed["transaction_hash"] == payment.tx_hash
 

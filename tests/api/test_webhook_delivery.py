@@ -20,6 +20,7 @@ from api.storage.tables import WebhookDelivery, WebhookEvent
 from tests.api.conftest import START, Merchant
 from tests.api.test_storage import order_of
 from tests.support.clock import SettableClock
+from tests.support.metrics import read_metrics
 from tests.support.webhooks import Desk, Sent, verify
 
 
@@ -205,7 +206,7 @@ def test_metrics(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:
     desk.work()
     desk.publish(merchant)
     clock.advance(seconds=90)
-    text = build_app(desk.resources).test_client().get("/metrics").get_data(as_text=True)
+    text = read_metrics(build_app(desk.resources))
     assert 'checkout_webhook_deliveries{status="delivered"} 1.0' in text
     assert 'checkout_webhook_deliveries{status="pending"} 1.0' in text
     assert 'checkout_webhook_deliveries{status="failed"} 0.0' in text

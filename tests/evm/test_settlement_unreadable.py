@@ -10,6 +10,7 @@ from adapters.base import BadPayload
 from adapters.bridges.across.events import AcrossEvents
 from api.app import build_app
 from tests.support.across import Crossing
+from tests.support.metrics import read_metrics
 from tests.support.settlement import PRICE, ChainShop
 
 BASE = 8453
@@ -25,7 +26,7 @@ def fail_at(monkeypatch: pytest.MonkeyPatch, method: str, fault: Exception) -> N
 
 
 def measure(shop: ChainShop) -> list[str]:
-    text = build_app(shop.shop.resources).test_client().get("/metrics").get_data(as_text=True)
+    text = read_metrics(build_app(shop.shop.resources))
     return [line for line in text.splitlines() if line.startswith("checkout_bridge_events_unread{")]
 
 

@@ -107,8 +107,8 @@ def _check_exposure(config: Config) -> Iterator[Finding]:
             "the limit",
             "set REDIS_URL, or WEB_WORKERS=1",
         )
-    if not _is_loopback(config.host) and not config.metrics_token:
-        yield warn(SETTINGS, "/metrics is open to whoever reaches this machine", "set METRICS_TOKEN")
+    if config.rpc_urls(EnvMode.LIVE) and not config.metrics_token:
+        yield warn(SETTINGS, "/metrics is closed, so nobody is woken when payments stop", "set METRICS_TOKEN")
     is_behind_proxy = _is_loopback(config.host) and not _is_loopback(urlsplit(config.base_url).hostname or "")
     if is_behind_proxy and not config.forwarded_allow_ips:
         yield warn(
