@@ -18,11 +18,13 @@ serve: $(VENV)/.serve-ready
 # Four workers for two cores: browsers, chains and killed processes are waited for more than half of the time.
 test: $(VENV)/.test-ready lint
 	$(BIN)/python -m tests.support.chromium
+	$(BIN)/python -m tests.support.servers
 	$(BIN)/pytest -n 4 --dist loadgroup
 
 # Tracing makes the exact arithmetic several times slower, so it has a run of its own.
 coverage: $(VENV)/.test-ready
 	$(BIN)/python -m tests.support.chromium
+	$(BIN)/python -m tests.support.servers
 	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term
 
 # On each database: a thousand orders are paid, expire and are reorganised while processes are killed, and a thousand

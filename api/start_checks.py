@@ -22,7 +22,7 @@ def check_start(resources: Resources) -> None:
         If an account or an open order receives at an address that is not its vendor's.
     """
     engine = resources.database.engine
-    if migrations.read_current_revision(engine) != migrations.find_latest_revision(engine):
+    if not migrations.check_schema(engine).is_usable:
         return
     with resources.database.read() as session:
         require_keys(session, resources.config)

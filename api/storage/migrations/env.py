@@ -10,7 +10,11 @@ from sqlalchemy import Engine
 
 from api.storage import types
 from api.storage.db import SQLITE_BEGIN
+from api.storage.migrations.compatibility import record_oldest
 from api.storage.tables import Base
+
+LOCK_WAIT_MS = 1_000
+"""How long a migration waits for a lock that it needs; then all of it begins anew."""
 
 
 def render_item(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[False]:
@@ -33,7 +37,11 @@ def migrate(engine: Engine) -> None:
         with context.begin_transaction():
             if engine.dialect.name == "postgresql":
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('checkout:migrations'))")
+                # Requests queue up behind a table's lock that is waited for, and give up sooner than a migration would.
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {LOCK_WAIT_MS}")
+                connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
             context.run_migrations()
+            record_oldest(connection, context.script)
 
 
 migrate(context.config.attributes["engine"])

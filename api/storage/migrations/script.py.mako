@@ -11,6 +11,9 @@ down_revision = ${repr(down_revision)}
 branch_labels = ${repr(branch_labels)}
 depends_on = ${repr(depends_on)}
 
+oldest = ${repr(up_revision)}
+"""Oldest revision whose code works once this has run: an earlier one if it only adds (docs/runbook.md)."""
+
 
 def upgrade() -> None:
     """Apply."""

@@ -15,6 +15,7 @@ from api.storage.tables.system import (
     JobSlot,
     Lease,
     QuotePayer,
+    SchemaCompatibility,
     StoredQuote,
     WatchCursor,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "PaymentOrder",
     "QuotePayer",
     "Refund",
+    "SchemaCompatibility",
     "SettlementAccount",
     "SimulatedChain",
     "SimulatedReorg",

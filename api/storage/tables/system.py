@@ -113,3 +113,12 @@ class Lease(Base):
     holder: Mapped[str] = mapped_column(String(128))
     token: Mapped[int] = mapped_column(BigInteger)
     expires_at: Mapped[datetime]
+
+
+class SchemaCompatibility(Base):
+    """The oldest version of the service that works on the schema of this revision."""
+
+    __tablename__ = "schema_compatibility"
+
+    revision: Mapped[str] = mapped_column(String(32), primary_key=True)
+    oldest: Mapped[str] = mapped_column(String(32))

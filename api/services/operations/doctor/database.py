@@ -37,11 +37,9 @@ def check_database(resources: Resources) -> Iterator[Finding]:
         yield blame(DATABASE, f"does not answer ({_name(error)})", "start it, and check DATABASE_URL")
         return
     engine = resources.database.engine
-    found, wanted = migrations.read_current_revision(engine), migrations.find_latest_revision(engine)
-    if found != wanted:
-        yield blame(
-            DATABASE, f"is at revision {found or 'none'}, this version needs {wanted}", "run `checkout db upgrade`"
-        )
+    schema = migrations.check_schema(engine)
+    if not schema.is_usable:
+        yield blame(DATABASE, *schema.explain())
         return
     yield _check_writing(resources)
     for check in (_check_secrets, _check_clock, _check_webhooks, _check_keys, _check_accounts):

@@ -1,0 +1,1 @@
+"""The files in `deploy` do what they are there for."""

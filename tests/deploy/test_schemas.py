@@ -1,0 +1,198 @@
+"""Files for tools that do not run here follow the tools' own schemas, and agree with the code."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import check_jsonschema
+import jsonschema
+import kubernetes_validate
+import pytest
+import yaml
+from click import Command
+
+from api.cli.commands import main
+from api.services.operations.metrics import COUNTERS, GAUGES
+from api.settings import SETTINGS
+from tests.deploy.files import DEPLOY, ROOT, read
+from tests.support.cli_reference import list_commands
+from tests.support.servers import get_program
+
+KUBERNETES = ("1.30", "1.37")
+"""The oldest and the newest version that the manifests are held to."""
+MANIFESTS = [
+    (path.name, document)
+    for path in sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+    for document in yaml.safe_load_all(path.read_text())
+]
+UNITS = sorted(path.name for path in (DEPLOY / "systemd").glob("checkout-*"))
+METRICS = {*GAUGES, *(f"{name}_total" for name in COUNTERS)} | {
+    "up",
+    "checkout_http_requests_total",
+    "checkout_http_request_seconds_bucket",
+}
+
+
+def read_compose_schema() -> dict[str, Any]:
+    path = Path(check_jsonschema.__file__).parent / "builtin_schemas" / "vendor" / "compose-spec.json"
+    schema: dict[str, Any] = json.loads(path.read_text())
+    return schema
+
+
+def find_containers() -> list[dict[str, Any]]:
+    return [
+        each
+        for _, kind in MANIFESTS
+        if "template" in kind.get("spec", {})
+        for each in kind["spec"]["template"]["spec"]["containers"]
+    ]
+
+
+@pytest.mark.parametrize("version", KUBERNETES)
+@pytest.mark.parametrize(("name", "manifest"), MANIFESTS, ids=[f"{name}-{each['kind']}" for name, each in MANIFESTS])
+def test_manifests_follow_the_schemas_of_kubernetes(name: str, manifest: dict[str, Any], version: str) -> None:
+    kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def test_a_wrong_manifest_is_noticed() -> None:
+    manifest = next(each for _, each in MANIFESTS if each["kind"] == "Deployment")
+    broken = {**manifest, "spec": {**manifest["spec"], "replica": 2}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(broken, KUBERNETES[-1], strict=True)
+
+
+def test_the_compose_file_follows_its_schema() -> None:
+    compose = yaml.safe_load(read("compose.yaml"))
+    jsonschema.validate(compose, read_compose_schema())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**compose, "services": {"serve": {"imagine": "checkout"}}}, read_compose_schema())
+    for service in compose["services"].values():
+        assert set(service.get("depends_on", ())) <= set(compose["services"])
+        for volume in service.get("volumes", ()):
+            source = volume.partition(":")[0]
+            assert (DEPLOY / source).is_file() if source.startswith(".") else source in compose["volumes"]
+
+
+def test_containers_call_commands_that_exist() -> None:
+    compose = yaml.safe_load(read("compose.yaml"))
+    (image,) = re.findall(r"^CMD (\[.*\])$", read("Containerfile"), re.MULTILINE)
+    composed = [each["command"] for each in compose["services"].values() if each.get("command", [""])[0] == "checkout"]
+    called = [json.loads(image), *composed, *(each["command"] for each in find_containers())]
+    units = [re.findall(r"^ExecStart=\S+/(checkout .*)$", read(f"systemd/{name}"), re.MULTILINE) for name in UNITS]
+    called += [command.split() for command in chain.from_iterable(units)]
+    known = dict(list_commands())
+    assert len(called) == 10
+    for program, *words in called:
+        assert program == "checkout"
+        (command,) = [known[each] for each in known if tuple(words[: len(each)]) == each]
+        assert isinstance(command, Command)
+        options = {option for each in command.params for option in each.opts}
+        assert {word for word in words if word.startswith("--")} <= options
+    assert main.name == "main"
+
+
+def test_files_name_settings_that_exist() -> None:
+    compose = yaml.safe_load(read("compose.yaml"))["services"]["serve"]["environment"]
+    config = [each for _, each in MANIFESTS if each["kind"] in {"ConfigMap", "Secret"}]
+    given = {name for each in config for name in (each.get("data") or each["stringData"])} | set(compose)
+    given |= set(re.findall(r"^#?([A-Z_]+)=", read("checkout.env"), re.MULTILINE))
+    for name in UNITS:
+        for line in re.findall(r"^Environment=(.*)$", read(f"systemd/{name}"), re.MULTILINE):
+            given |= {word.partition("=")[0] for word in line.split()}
+    (environment,) = re.findall(r"^ENV (.*)$", read("Containerfile"), re.MULTILINE)
+    given |= {word.partition("=")[0] for word in environment.split()} - {"PYTHONUNBUFFERED"}
+    assert len(given) > 10
+    assert given <= set(SETTINGS)
+
+
+def test_secrets_stand_where_secrets_are_kept() -> None:
+    (config,) = [each for _, each in MANIFESTS if each["kind"] == "ConfigMap"]
+    secret = {name for name, setting in SETTINGS.items() if setting.is_secret} - {"REDIS_URL"}
+    assert not secret & set(config["data"])
+
+
+def test_the_image_copies_what_is_there_and_all_that_an_installation_needs() -> None:
+    text = read("Containerfile")
+    copied = [word for line in re.findall(r"^COPY (.*)$", text, re.MULTILINE) for word in line.split()[:-1]]
+    assert all((ROOT / name).exists() for name in copied)
+    assert {
+        "setup.cfg",
+        "pyproject.toml",
+        "build_backend.py",
+        "constraints.txt",
+        "api",
+        "adapters",
+        "routing_engine",
+    } <= set(copied)
+    assert re.search(r"^USER checkout$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_units_are_what_systemd_understands(name: str, tmp_path: Path) -> None:
+    for each in UNITS:
+        text = read(f"systemd/{each}")
+        (tmp_path / each).write_text(re.sub(r"^(ExecStart=)/opt/\S+", r"\1/bin/true", text, flags=re.MULTILINE))
+    instance = name.replace("@", "@8001")
+    command = [get_program("systemd-analyze"), "verify", "--man=no", "--recursive-errors=no", tmp_path / instance]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = [line for line in done.stderr.splitlines() if "checkout" in line]
+    assert (done.returncode, said) == (0, [])
+
+
+def test_alerts_fire_when_they_should_and_only_then() -> None:
+    done = subprocess.run(
+        [get_program("promtool"), "test", "rules", "alerts.test.yml"],
+        cwd=DEPLOY / "prometheus", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    alerts = {rule["alert"] for rule in list_rules()}
+    tested = yaml.safe_load(read("prometheus/alerts.test.yml"))["tests"]
+    fired = {each["alertname"] for test in tested for each in test["alert_rule_test"] if each["exp_alerts"]}
+    quiet = {each["alertname"] for test in tested for each in test["alert_rule_test"] if not each["exp_alerts"]}
+    assert alerts == fired == quiet
+
+
+def list_rules() -> list[dict[str, Any]]:
+    rules: list[dict[str, Any]] = yaml.safe_load(read("prometheus/alerts.yml"))["groups"][0]["rules"]
+    return rules
+
+
+def list_queries() -> list[str]:
+    panels = json.loads(read("grafana/checkout.json"))["panels"]
+    return [target["expr"] for panel in panels for target in panel.get("targets", ())]
+
+
+def test_queries_name_metrics_that_are_served() -> None:
+    queries = [*list_queries(), *(rule["expr"] for rule in list_rules())]
+    assert len(queries) > 35
+    for query in queries:
+        named = re.findall(r"\b(?:checkout_\w+|up)(?=[{\[)]| *==|$)", query)
+        assert named, query
+        assert set(named) <= METRICS, query
+    assert METRICS - {name for query in queries for name in re.findall(r"\w+", query)} == set(), "shown nowhere"
+
+
+def test_queries_are_what_prometheus_understands(tmp_path: Path) -> None:
+    rules = [{"record": f"panel:{number}", "expr": query} for number, query in enumerate(list_queries())]
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": rules}]}))
+    done = subprocess.run(
+        [get_program("promtool"), "check", "rules", tmp_path / "rules.yml"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_alerts_lead_to_parts_of_the_runbook() -> None:
+    text = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
+    titles = {
+        re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    }
+    for rule in list_rules():
+        page, _, part = rule["annotations"]["runbook"].partition("#")
+        assert page == "runbook.md"
+        assert part in titles

@@ -1,0 +1,119 @@
+"""Servers that deployments have around the service. `python -m tests.support.servers` installs what is missing.
+
+Debian's packages start what they install; here nothing is started but by a test, on loopback.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import requests
+
+from tests.support.chromium import install_package
+
+PACKAGES = {
+    "nginx": "nginx-light",
+    "caddy": "caddy",
+    "prometheus": "prometheus",
+    "promtool": "prometheus",
+    "pgbouncer": "pgbouncer",
+    "systemd-analyze": "systemd",
+}
+"""By program."""
+FOLDERS = f"/usr/sbin{os.pathsep}/sbin"
+POLICY = Path("/usr/sbin/policy-rc.d")
+"""What Debian's packages ask whether they may start something; 101 is no."""
+PATIENCE_S = 60
+
+
+def find_program(name: str) -> Path | None:
+    """Return a program of this machine, or None."""
+    found = shutil.which(name, path=f"{os.environ['PATH']}{os.pathsep}{FOLDERS}")
+    return Path(found) if found else None
+
+
+def get_program(name: str) -> str:
+    """Return a program of this machine.
+
+    Raises
+    ------
+    RuntimeError
+        If it is missing; the message has the remedy.
+    """
+    path = find_program(name)
+    if path is None:
+        raise RuntimeError(f"No {name} on this machine; `python -m tests.support.servers` installs it")
+    return str(path)
+
+
+@contextmanager
+def run_server(
+    command: Sequence[str | Path], log: Path, is_ready: Callable[[], bool], settings: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server of a test's own until the block ends; its output goes to a file."""
+    with log.open("wb") as told:
+        process = subprocess.Popen(list(map(str, command)), stdout=told, stderr=told, env=os.environ | (settings or {}))
+    try:
+        wait_until(lambda: process.poll() is not None or is_ready(), f"{command[0]} is ready")
+        assert process.poll() is None, log.read_text()
+        yield process
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_S)
+
+
+def wait_until(holds: Callable[[], bool], what: str) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {PATIENCE_S} s until {what}")
+        threading.Event().wait(0.05)
+
+
+def answers(url: str, status: int = 200, **options: object) -> bool:
+    """Whether a server answers so."""
+    try:
+        return requests.get(url, timeout=5, **options).status_code == status  # type: ignore[arg-type]
+    except requests.RequestException:
+        return False
+
+
+def main() -> int:
+    """Install what is missing; say what to do if that fails."""
+    missing = sorted({package for program, package in PACKAGES.items() if find_program(program) is None})
+    try:
+        with _start_nothing():
+            for package in missing:
+                install_package(package, f"The tests of deployments need {package}")
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print("Deployments are tested with " + ", ".join(get_program(name) for name in PACKAGES))
+    return 0
+
+
+@contextmanager
+def _start_nothing() -> Iterator[None]:
+    """Keep packages that are installed meanwhile from starting anything."""
+    is_ours = os.geteuid() == 0 and not POLICY.exists()
+    if is_ours:
+        POLICY.write_text("#!/bin/sh\nexit 101\n")
+        POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        if is_ours:
+            POLICY.unlink()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
