@@ -223,8 +223,9 @@ _DECLARED = (
     Setting(
         "NUMBA_CACHE_DIR",
         Group.ENGINE,
-        "Where compiled kernels are kept. Compile them when you install: `routing-engine warm`",
-        otherwise="beside the kernels, or in `XDG_CACHE_HOME` where that is read-only",
+        "Where compiled kernels are kept, of one version only: empty it at each upgrade. `XDG_CACHE_HOME` keeps "
+        "versions apart",
+        otherwise="beside the kernels; in `XDG_CACHE_HOME` where the tree is read-only",
     ),
     Setting("XDG_CACHE_HOME", Group.ENGINE, "Folder of caches", "~/.cache"),
     Setting(

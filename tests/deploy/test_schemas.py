@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ import yaml
 from click import Command
 
 from api.cli.commands import main
+from api.market_settings import read_endpoints
 from api.services.operations.metrics import COUNTERS, GAUGES
 from api.settings import SETTINGS
-from tests.deploy.files import DEPLOY, ROOT, read
+from tests.deploy.files import DEPLOY, ROOT, read, replace_all
 from tests.support.cli_reference import list_commands
 from tests.support.servers import get_program
 
@@ -108,6 +110,29 @@ def test_files_name_settings_that_exist() -> None:
     given |= {word.partition("=")[0] for word in environment.split()} - {"PYTHONUNBUFFERED"}
     assert len(given) > 10
     assert given <= set(SETTINGS)
+
+
+def test_the_operators_command_has_the_services_settings(tmp_path: Path) -> None:
+    settings = re.sub(r"^#([A-Z_]+=)", r"\1", read("checkout.env"), flags=re.MULTILINE)
+    (tmp_path / "checkout.env").write_text(settings)
+    (tmp_path / "checkout").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m api.cli "$@"\n')
+    (tmp_path / "checkout").chmod(0o755)
+    changes = {
+        "/etc/checkout/checkout.env": str(tmp_path / "checkout.env"),
+        "runuser -u checkout -- /opt/checkout/.venv/bin/checkout": str(tmp_path / "checkout"),
+        "cd /opt/checkout": f"cd {ROOT}",
+    }
+    (tmp_path / "checkout.sh").write_text(replace_all(read("systemd/checkout.sh"), changes))
+    command = ["sh", tmp_path / "checkout.sh", "settings", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = {row["setting"]: row["value"] for row in map(json.loads, done.stdout.splitlines())}
+    assert rows["BASE_URL"] == "https://pay.example"
+    assert rows["RPC_URLS"] == "(set; not shown)"
+    assert rows["ADAPTERS"] == "chain,gas,across,cctp"
+    assert rows["DATA_DIR"] == "/var/lib/checkout"
+    shell = f'set -a; . {tmp_path / "checkout.env"}; printf %s "$RPC_URLS"'
+    read_by_shell = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True).stdout
+    assert sorted(read_endpoints("RPC_URLS", read_by_shell)) == [1, 8453]
 
 
 def test_secrets_stand_where_secrets_are_kept() -> None:

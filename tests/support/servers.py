@@ -31,7 +31,7 @@ PACKAGES = {
 FOLDERS = f"/usr/sbin{os.pathsep}/sbin"
 POLICY = Path("/usr/sbin/policy-rc.d")
 """What Debian's packages ask whether they may start something; 101 is no."""
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 def find_program(name: str) -> Path | None:

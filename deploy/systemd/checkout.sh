@@ -1,0 +1,9 @@
+#!/bin/sh
+# /usr/local/bin/checkout: a command of the operator, as the service's account and with the service's settings.
+set -eu
+set -a
+. /etc/checkout/checkout.env
+set +a
+export DATA_DIR=/var/lib/checkout XDG_CACHE_HOME=/var/cache/checkout HOME=/var/lib/checkout
+cd /opt/checkout
+exec runuser -u checkout -- /opt/checkout/.venv/bin/checkout "$@"
