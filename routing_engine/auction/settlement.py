@@ -20,36 +20,36 @@ MOST = 2**256 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class ExecutedAmounts:
     """What leaves the owner's wallet, fee included, and what arrives there; smallest units."""
 
     sold: int
     bought: int
 
 
-def execute(trade: Fulfillment, prices: Mapping[Token, int]) -> Execution:
+def execute(trade: Fulfillment, prices: Mapping[Token, int]) -> ExecutedAmounts:
     """Return what a trade moves; division is rounded in favour of the owner, as the contract does."""
     order = trade.order
     sell_price, buy_price = prices[order.sell], prices[order.buy]
     if order.kind is OrderKind.SELL:
-        return Execution(trade.executed + trade.fee, div_up(trade.executed * sell_price, buy_price))
-    return Execution(trade.executed * buy_price // sell_price + trade.fee, trade.executed)
+        return ExecutedAmounts(trade.executed + trade.fee, div_up(trade.executed * sell_price, buy_price))
+    return ExecutedAmounts(trade.executed * buy_price // sell_price + trade.fee, trade.executed)
 
 
-def keeps_limit(order: AuctionOrder, moved: Execution) -> bool:
+def keeps_limit(order: AuctionOrder, moved: ExecutedAmounts) -> bool:
     """Tell whether the contract would settle this: exact products, and never more than the order has."""
     within = moved.sold <= order.sell_amount if order.kind is OrderKind.SELL else moved.bought <= order.buy_amount
     return within and order.sell_amount * moved.bought >= order.buy_amount * moved.sold
 
 
-def measure_surplus(order: AuctionOrder, moved: Execution, limit: tuple[int, int] | None = None) -> int:
+def measure_surplus(order: AuctionOrder, moved: ExecutedAmounts, limit: tuple[int, int] | None = None) -> int:
     """Return what the owner gets beyond a limit, in the order's surplus token; negative below it.
 
     Parameters
     ----------
     order : AuctionOrder
         Whose limit counts where none is given.
-    moved : Execution
+    moved : ExecutedAmounts
         What was executed.
     limit : (int, int), optional
         Another one: so much sold for so much bought.
