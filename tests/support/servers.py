@@ -91,8 +91,8 @@ def main() -> int:
     """Install what is missing; say what to do if that fails."""
     missing = sorted({package for program, package in PACKAGES.items() if find_program(program) is None})
     try:
-        with _start_nothing():
-            for package in missing:
+        for package in missing:
+            with _start_nothing():
                 install_package(package, f"The tests of deployments need {package}")
     except RuntimeError as error:
         print(error, file=sys.stderr)
