@@ -85,7 +85,7 @@ def test_time_against_money(router: Router) -> None:
     result = router.find_pareto_set(request)
     ax = draw_pareto(result)
     assert len(ax.lines[1].get_xdata()) == len(result.routes) > 1
-    assert "minutes" in ax.get_xlabel()
+    assert "seconds" in ax.get_xlabel()
     assert "after gas" in ax.get_ylabel()
 
 
