@@ -40,7 +40,7 @@ def show_plainly(ax: Axes) -> None:
     """Write 0.1, 10 and 10,000 on logarithmic axes, not powers of ten."""
     for axis in (ax.xaxis, ax.yaxis):
         if axis.get_scale() != "linear":
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
             axis.set_minor_formatter(NullFormatter())
 
 
