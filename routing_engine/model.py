@@ -54,6 +54,18 @@ class Token:
     ------
     InvalidRequest
         Naming the field, if it is no chain id, no address, no text, or not such decimals.
+
+    Examples
+    --------
+    >>> usdc = Token(chain_id=1, address="0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48", symbol="USDC", decimals=6)
+    >>> usdc.units("1.5")
+    1500000
+    >>> usdc.show(1_500_000)
+    '1.5 USDC@1'
+    >>> usdc.round_units([0.1, 2.5]).tolist()
+    [100000, 2500000]
+    >>> usdc.to_whole(1_500_000)
+    1.5
     """
 
     chain_id: int

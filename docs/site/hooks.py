@@ -30,6 +30,7 @@ PAGES: Mapping[str, str] = {
 """Documents beside `docs`, and where the site has them."""
 PROGRAMS = (".py", ".php", ".go", ".mjs")
 """Files below `docs` that a page shows whole, so the site has none of its own for them."""
+NOTEBOOKS = "notebooks/"
 LESS_SOUGHT = ("adr/", "benchmarks-history.md", "changelog.md", "page/")
 """Whoever searches is seldom looking for these; they come last."""
 
@@ -71,7 +72,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
-    """Write formulas as MathML, which browsers show without a script."""
+    """Write formulas as MathML, which browsers show without a script; mark what the cells of notebooks show."""
+    if page.file.src_uri.startswith(NOTEBOOKS):
+        html = html.replace('class="language-text highlight"', 'class="language-text highlight shown"')
     return _FORMULA.sub(lambda found: _write_formula(found["tex"], is_block=found["tag"] == "div"), html)
 
 

@@ -81,6 +81,14 @@ def measure_contributions(
         If the part is none of these, or the request doesn't fit the snapshot.
     NoRoute, InsufficientLiquidity, PriceImpactTooHigh
         If there is no answer with all.
+
+    Examples
+    --------
+    >>> from routing_engine import Router, RouteRequest, Snapshot
+    >>> request = RouteRequest(token_in="WETH@1", token_out="USDC@1", amount=10**20, max_hops=2)
+    >>> contributions = measure_contributions(Router(Snapshot.sandbox()), request)
+    >>> [name for name, _ in contributions.without]
+    ['uniswap_v3', 'pancakeswap_v3', 'uniswap_v4', 'wrap']
     """
     if part not in get_args(Part):
         raise InvalidRequest("part", f"must be one of {', '.join(get_args(Part))}, not {part!r}")

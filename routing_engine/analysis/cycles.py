@@ -165,6 +165,12 @@ def find_cycles(
     ------
     InvalidRequest
         If a bound is outside its range; it names the field.
+
+    Examples
+    --------
+    >>> from routing_engine import Router, Snapshot
+    >>> find_cycles(Router(Snapshot.sandbox()), max_hops=2)
+    Cycles(0 loops by spot prices, 0 pay after gas)
     """
     for field, value, low, high in (("max_hops", max_hops, 2, MAX_HOPS), ("max_loops", max_loops, 1, MAX_LOOPS)):
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:

@@ -78,6 +78,14 @@ def measure_decay(route: Route, snapshots: Iterable[Snapshot]) -> Decay:
     ------
     InvalidRequest
         If there is no snapshot.
+
+    Examples
+    --------
+    >>> from routing_engine import Router, RouteRequest, Snapshot
+    >>> snapshot = Snapshot.sandbox()
+    >>> request = RouteRequest(token_in="WETH@1", token_out="USDC@1", amount=10**18, max_hops=1)
+    >>> measure_decay(Router(snapshot).find_routes(request).best(), [snapshot])
+    Decay(1 snapshots, 0 failed; slippage 0.00 bps)
     """
     filled = [(snapshot.blocks.get(route.token_in.chain_id, 0), fill_route(route, snapshot)) for snapshot in snapshots]
     if not filled:

@@ -91,6 +91,13 @@ def measure_depth(
         If a level is not above 0 and below 10,000, or a token or an option is none, or is the amount or the side.
     NoRoute, InsufficientLiquidity
         If nothing can be traded at all.
+
+    Examples
+    --------
+    >>> from routing_engine import Router, Snapshot
+    >>> depth = measure_depth(Router(Snapshot.sandbox()), "WETH@1", "USDC@1", levels_bps=[10], max_hops=1)
+    >>> [(level, depth.token_in.show(route.amount_in)) for level, route in depth.levels]
+    [(10.0, '200.224 WETH@1')]
     """
     if not len(levels_bps) or not all(0 < level < BPS for level in levels_bps):
         raise InvalidRequest("levels_bps", f"must be above 0 and below {BPS:,}, not {levels_bps!r}")

@@ -70,6 +70,14 @@ def sweep(
     ------
     InvalidRequest
         If an option is none, has no values, or a value is out of bounds; nothing is searched then.
+
+    Examples
+    --------
+    >>> from routing_engine import Router, RouteRequest, Snapshot
+    >>> request = RouteRequest(token_in="WETH@1", token_out="USDC@1", amount=10**18, max_hops=2)
+    >>> asked = sweep(Router(Snapshot.sandbox()), request, amount=[10**18, 10**20], max_splits=[1, 10])
+    >>> len(asked.quotes.results)
+    4
     """
     for name, values in options.items():
         if isinstance(values, str) or not len(values):

@@ -47,6 +47,13 @@ class Quotes(Table):
         Of each search.
     results : tuple of RouteResult
         The routes themselves.
+
+    Examples
+    --------
+    >>> from routing_engine import Router, Snapshot
+    >>> quotes = Router(Snapshot.sandbox()).quote_many("WETH@1", ["USDC@1", "USDC@10"], 10**18)
+    >>> quotes.found.tolist()
+    [True, True]
     """
 
     status: npt.NDArray[np.object_]

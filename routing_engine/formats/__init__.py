@@ -2,6 +2,11 @@
 
 May import `errors`, `extensions`, `market`, `markets`, `model`, `nesting`, `reference` and `token_fields`. Begin with
 `native.py`.
+
+>>> from routing_engine import Snapshot
+>>> data = pack(Snapshot.sandbox().contents)  # what goes over a wire, or into a blob
+>>> len(unpack(data, "a message").markets)
+1142
 """
 
 from __future__ import annotations

@@ -71,6 +71,8 @@ def _require(package: str) -> Any:
     try:
         found: ModuleType = import_module(package)
     except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
         message = f"{package} is not installed; run: pip install {package}, or install the extra 'quant'"
-        raise ImportError(message, name=package) from error
+        raise ImportError(message, name=package) from None  # whose cause would be a page of the import system
     return found

@@ -7,17 +7,22 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import TYPE_CHECKING
 
+from routing_engine.amounts import write_duration
 from routing_engine.analysis.decay import Decay
 from routing_engine.analysis.depth import Depth
 from routing_engine.backtest.backtest import Backtest
 from routing_engine.backtest.trades import TradeStatus
 from routing_engine.batch.quotes import Quotes
 from routing_engine.fixed_point import BPS
-from routing_engine.pictures.style import COLOURS, LINES, MARKERS, use_style
+from routing_engine.pictures.style import COLOURS, LINES, MARKERS, show_plainly, use_style
 from routing_engine.result import RouteResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+ROOM = 1.3
+"""Above the highest point."""
 
 
 def draw_costs(quotes: Mapping[str, Quotes], ax: Axes | None = None) -> Axes:
@@ -40,7 +45,8 @@ def draw_costs(quotes: Mapping[str, Quotes], ax: Axes | None = None) -> Axes:
             ax.plot(sizes, costs, color=colour, marker=marker, linestyle=line, label=name)
         ax.set(xscale="log", xlabel=f"amount sold, {token}", ylabel="cost against the best price, bps, gas included")
         ax.set_yscale("symlog", linthresh=1)
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, ax.get_ylim()[1] * ROOM)
+        show_plainly(ax)
         ax.set_title("What sizes cost")
         ax.legend()
     return ax
@@ -66,6 +72,7 @@ def draw_depth(depth: Depth, ax: Axes | None = None) -> Axes:
         ax.plot(levels, sizes, color=COLOURS[0], marker=MARKERS[0])
         ax.set(xscale="log", yscale="log", xlabel="loss to the amount's own size, bps")
         ax.set_ylabel(f"largest amount, {depth.token_in}")
+        show_plainly(ax)
         ax.set_title(f"Depth of {depth.token_in} to {depth.token_out}; {depth.best_price:,.6g} at best")
     return ax
 
@@ -74,13 +81,17 @@ def draw_pareto(result: RouteResult, ax: Axes | None = None) -> Axes:
     """Draw routes by time and net amount: what each minute of waiting brings; for `Router.find_pareto_set`."""
     request = result.request
     token = request.token_out if request.side == "exact_in" else request.token_in
-    points = sorted((route.fill_time_s / 60, token.to_whole(route.net_amount)) for route in result.routes)
+    points = sorted((max(route.fill_time_s, 1), token.to_whole(route.net_amount)) for route in result.routes)
     with use_style(ax) as ax:
         times, amounts = zip(*points, strict=True) if points else ((), ())
         ax.step(times, amounts, where="post", color=COLOURS[0], linestyle="--")
         ax.plot(times, amounts, color=COLOURS[0], marker=MARKERS[0], linestyle="")
+        for time, amount in points:
+            ax.annotate(write_duration(time), (time, amount), (6, -4), textcoords="offset points", va="top", fontsize=8)
         received = "received after gas" if request.side == "exact_in" else "paid with gas"
-        ax.set(xlabel="time until the last part arrives, minutes", ylabel=f"{token} {received}")
+        ax.set(xscale="log", xlabel="time until the last part arrives, seconds", ylabel=f"{token} {received}")
+        ax.margins(x=0.12, y=0.1)
+        show_plainly(ax)
         ax.ticklabel_format(axis="y", useOffset=False, style="plain")
         ax.set_title(f"Time against money: {request.token_in} to {request.token_out}")
     return ax

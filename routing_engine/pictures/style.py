@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, NullFormatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +34,14 @@ def use_style(ax: Axes | None) -> Iterator[Axes]:
     """Give the axes to draw on, new ones where there are none, while the style holds."""
     with plt.rc_context(RC):
         yield ax or plt.subplots()[1]
+
+
+def show_plainly(ax: Axes) -> None:
+    """Write 0.1, 10 and 10,000 on logarithmic axes, not powers of ten."""
+    for axis in (ax.xaxis, ax.yaxis):
+        if axis.get_scale() != "linear":
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
+            axis.set_minor_formatter(NullFormatter())
 
 
 def number_names(names: Iterable[str]) -> dict[str, int]:

@@ -6,12 +6,16 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from routing_engine import Refusal, Router, RouteRequest, Snapshot
 from routing_engine.markets import kinds_by_type
 
 DOCS = Path(__file__).parents[2] / "docs"
-TEXT = (DOCS / "formats.md").read_text()
-NEUTRAL, OWN = re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)
+PAGES = {name: (DOCS / f"{name}.md").read_text() for name in ("formats", "neutral-format", "own-format")}
+TEXT = PAGES["neutral-format"]
+(NEUTRAL,) = re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)
+(OWN,) = re.findall(r"```json\n(.*?)```", PAGES["own-format"], re.DOTALL)
 (SHOWN,) = re.findall(r"```text\n(.*?)\n```", TEXT)
 
 
@@ -53,6 +57,16 @@ def test_every_refusal_is_explained() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for target, anchor in re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", TEXT):
+    for target, anchor in re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", "".join(PAGES.values())):
         headings = re.findall(r"^#+ (.+)$", (DOCS / target).read_text(), re.MULTILINE)
         assert not anchor or anchor in {heading.lower().replace(" ", "-") for heading in headings}, target
+
+
+def test_the_example_of_both_prints_what_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    example, archives = re.findall(r"```python\n(.*?)```", PAGES["formats"], re.DOTALL)
+    exec(compile(example, "formats.md", "exec"), {})
+    assert capsys.readouterr().out in PAGES["formats"]
+    exec(compile(archives, "formats.md", "exec"), {})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
@@ -85,7 +87,7 @@ def test_time_against_money(router: Router) -> None:
     result = router.find_pareto_set(request)
     ax = draw_pareto(result)
     assert len(ax.lines[1].get_xdata()) == len(result.routes) > 1
-    assert "minutes" in ax.get_xlabel()
+    assert "seconds" in ax.get_xlabel()
     assert "after gas" in ax.get_ylabel()
 
 
@@ -124,3 +126,10 @@ def test_growth_is_drawn_beside_what_grows_as_the_pools_do() -> None:
     assert list(proportional.get_ydata()) == [1.0, 10.0]
     assert (ax.get_xscale(), ax.get_yscale(), ax.get_ylabel()) == ("log", "log", "ms")
     assert draw_growth({}, "ms").get_legend() is None
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "routing_engine.pictures")
+    with pytest.raises(ModuleNotFoundError, match="pip install matplotlib, or install the extra 'quant'"):
+        importlib.import_module("routing_engine.pictures")
