@@ -40,7 +40,7 @@ def make_trusting() -> ssl.SSLContext:
 
 def open_connection(url: str, source: str = "127.0.0.1") -> http.client.HTTPConnection:
     place = urlsplit(url)
-    given = {"timeout": 20, "source_address": (source, 0)}
+    given = {"timeout": 120, "source_address": (source, 0)}
     if place.scheme == "https":
         return http.client.HTTPSConnection(place.hostname or "", place.port, context=make_trusting(), **given)
     return http.client.HTTPConnection(place.hostname or "", place.port, **given)
@@ -115,7 +115,7 @@ def test_a_websocket_of_routes_passes(proxy: str) -> None:
         socket.send(json.dumps(BODY))
         kinds = []
         while "done" not in kinds:
-            kinds.append(json.loads(socket.recv(timeout=40))["type"])
+            kinds.append(json.loads(socket.recv(timeout=120))["type"])
     assert "route" in kinds
 
 
