@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,9 +30,18 @@ AT_ONCE = 16
 
 
 @pytest.fixture(scope="module")
-def pooled(make_database_url: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def pooler_folder() -> Iterator[Path]:
+    """A folder that another account may write to, which none of pytest's own lets in."""
+    with tempfile.TemporaryDirectory(prefix="pooler", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def pooled(make_database_url: Callable[[str], str], pooler_folder: Path) -> Iterator[str]:
     """Address of a database behind pgbouncer, with the file of `deploy`."""
-    folder = tmp_path_factory.mktemp("pooler")
+    folder = pooler_folder
     url = make_url(make_database_url("postgresql"))
     parts = {**url.translate_connect_args(), **url.query}
     port = find_free_port()
@@ -49,9 +59,6 @@ def pooled(make_database_url: Callable[[str], str], tmp_path_factory: pytest.Tem
         },
     )
     (folder / "pgbouncer.ini").write_text(text_of_file)
-    folder.chmod(0o777)
-    for path in (folder.parent, folder.parent.parent):
-        path.chmod(path.stat().st_mode | 0o011)
     (folder / "pgbouncer.ini").chmod(0o644)
     command = [get_program("pgbouncer"), *choose_account(Path(parts["host"])), folder / "pgbouncer.ini"]
     address = f"127.0.0.1:{port}"
