@@ -12,8 +12,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -21,8 +22,10 @@ from random import Random
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
+from api.domain.clock import SystemClock
 from api.domain.duties import Duty
 from api.domain.env import EnvMode
+from api.services.ledger.chain_ledger import connect_ledger
 from api.services.resources import Resources
 from api.services.settlement.watching.watch_tasks import ChainTasks
 from api.services.webhooks.dispatcher import Dispatcher
@@ -31,7 +34,8 @@ from api.storage.migrations import upgrade
 from api.worker.jobs import Job
 from api.worker.leases import Leases
 from api.worker.process import Worker
-from tests.evm.test_watch_tasks import has_cursor, in_real_time, mining, wait_until
+from tests.evm.test_watch_tasks import has_cursor, mining, wait_until
+from tests.support.databases import Databases
 from tests.support.main_net import MainNet, running_main_net
 from tests.support.settlement import PRICE, ChainShop, chain_shop
 from tests.support.silence import never_answering
@@ -49,8 +53,8 @@ def net() -> Iterator[MainNet]:
 
 
 @pytest.fixture
-def shop(net: MainNet, tmp_path: Path) -> Iterator[ChainShop]:
-    with chain_shop({BASE: net}, tmp_path, "worker") as opened:
+def shop(net: MainNet, tmp_path: Path, databases: Databases) -> Iterator[ChainShop]:
+    with chain_shop({BASE: net}, tmp_path, "worker", databases.lend("sqlite")) as opened:
         yield opened
 
 
@@ -66,7 +70,7 @@ def working(resources: Resources, transport: FakeTransport) -> Iterator[None]:
     thread = threading.Thread(target=worker.run)
     thread.start()
     try:
-        wait_until(lambda: has_cursor(resources))
+        wait_until(lambda: has_cursor(resources), "a first look")
         yield
     finally:
         worker.stop()
@@ -88,7 +92,7 @@ def test_block_to_webhook(benchmark: BenchmarkFixture, shop: ChainShop, net: Mai
         customer.pay(shop.token(BASE), shop.address, PRICE, reference)
         mined_at = datetime.now(UTC)
         for kind, seconds in took.items():
-            wait_until(lambda kind=kind: arrival(transport, order_id, kind) is not None)
+            wait_until(lambda kind=kind: arrival(transport, order_id, kind) is not None, kind)
             sent = arrival(transport, order_id, kind)
             assert sent is not None
             seconds.append((sent.at - mined_at).total_seconds())
@@ -101,6 +105,12 @@ def test_block_to_webhook(benchmark: BenchmarkFixture, shop: ChainShop, net: Mai
     for kind, seconds in took.items():
         benchmark.extra_info[kind] = {"median": statistics.median(seconds), "max": max(seconds)}
         print(f"\nblocks of {block_s} s, {kind}: {statistics.median(seconds):.2f} s, at most {max(seconds):.2f} s")
+
+
+def in_real_time(shop: ChainShop, urls: Mapping[int, tuple[str, ...]]) -> Resources:
+    """Return the shop's resources on the clock of the machine, with chains at these addresses."""
+    clock = SystemClock()
+    return replace(shop.shop.resources, clock=clock, ledgers={EnvMode.TEST: connect_ledger(urls, EnvMode.TEST, clock)})
 
 
 def arrival(transport: FakeTransport, order_id: str, kind: str) -> Sent | None:
@@ -123,7 +133,7 @@ def test_idle_chain(benchmark: BenchmarkFixture, shop: ChainShop, net: MainNet, 
             resources = in_real_time(shop, {BASE: (net.chain.url,)})
             ledger, tasks = resources.ledgers[EnvMode.TEST], ChainTasks()
             tasks.run(resources)
-            wait_until(lambda: has_cursor(resources))
+            wait_until(lambda: has_cursor(resources), "a first look")
             begun = ledger.count_requests(BASE)
             threading.Event().wait(IDLE_S)
             spent.append(ledger.count_requests(BASE) - begun)
@@ -150,7 +160,7 @@ def test_replacing_a_stopped_leader(benchmark: BenchmarkFixture, tmp_path: Path,
         try:
             os.waitpid(leader.pid, os.WUNTRACED)
             stopped_at = time.monotonic()
-            wait_until(lambda: bool(leases.keep([Duty.CHAINS])))
+            wait_until(lambda: bool(leases.keep([Duty.CHAINS])), "the lease")
             took.append(time.monotonic() - stopped_at)
         finally:
             leader.send_signal(signal.SIGKILL)

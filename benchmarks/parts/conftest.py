@@ -8,6 +8,9 @@ from benchmarks.instances import constant_product_market, queries
 from benchmarks.measure import request_of
 from routing_engine import Router, RouteRequest, Snapshot
 from routing_engine.warm_up import warm_up
+from tests.support.databases import databases, make_database_url, sqlite_folder
+
+__all__ = ["databases", "make_database_url", "sqlite_folder"]
 
 QUERIES = 40
 SIZE = 0.001
