@@ -57,6 +57,7 @@ def run(resources: Resources, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def test_settings_are_listed_with_their_values_but_no_secret(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOG_LEVEL", raising=False)
     monkeypatch.setenv("PORT", "8123")
     monkeypatch.setenv("METRICS_TOKEN", "s3cret")
     printed = run("settings", "--json").output

@@ -103,7 +103,13 @@ def test_doubles_count_once() -> None:
     assert [each.where for each in auction.skipped] == ["orders.1", "liquidity.1"]
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"a":NaN}', b"1" * 5000])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"a":NaN}',
+        pytest.param(b"[" * 100_000, id="deep"), pytest.param(b"1" * 5000, id="long"),
+    ],
+)  # fmt: skip
 def test_bodies_that_are_no_auction(client: FlaskClient, body: bytes) -> None:
     answer = client.post("/solve", data=body)
     assert answer.status_code == 400
