@@ -34,7 +34,7 @@ def read(shop: Shop, query: str = "") -> list[dict[str, str]]:
 
 
 def multiply(resources: Resources, order_id: str, count: int) -> None:
-    """Write many more orders like one."""
+    """Write many more orders like one, and count them, as a database of that size has done."""
     columns = "vendor_id, env_mode, status, status_reason, line_items, price_currency, price_amount, price_decimals, "
     columns += "success_callback_url, cancel_callback_url, failure_callback_url, metadata, amount_received, "
     columns += "price_rounded_up, start_heights, transaction_hash, expires_at, created_at, updated_at, version"
@@ -49,6 +49,7 @@ def multiply(resources: Resources, order_id: str, count: int) -> None:
     """
     with resources.database.write() as session:
         session.execute(text(statement), {"order_id": order_id})
+        session.execute(text("ANALYZE payment_orders"))
 
 
 def test_every_order_is_a_line_with_exact_amounts(shop: Shop) -> None:
