@@ -14,17 +14,19 @@ from api.domain.env import EnvMode
 from api.domain.errors import RequestRefused
 from api.event_stream import CONTENT_TYPE, stream_events
 from api.schemas.route_legs import FollowedTransactionSchema, RouteStatusQuery
-from api.schemas.route_queries import EXAMPLE, RouteQuerySchema, RouteSearchSchema, RouteShapeQuery
+from api.schemas.route_queries import EXAMPLE, RouteQuerySchema, RouteShapeQuery
 from api.schemas.routes import RouteSchema
 from api.schemas.stream import StreamMessageSchema
 from api.security import find_caller_key, key_optional
 from api.services.execution.executable_routes import find_executable_routes
 from api.services.execution.following import follow_transaction
+from api.services.execution.streamed_search import StreamedSearch
 from api.services.routing.query import RouteQuery
 from api.services.routing.routes import find_routes
-from api.services.routing.stream import stream_routes
 
 blueprint = Blueprint("routes", __name__, url_prefix="/v1/routes", description="Routes between tokens, across chains")
+
+MESSAGE = StreamMessageSchema()
 
 
 @blueprint.post("", operation="getRoutes")
@@ -66,7 +68,7 @@ def status(asked: dict[str, Any]) -> dict[str, Any]:
 
 @blueprint.get("/stream", operation="streamRoutes")
 @key_optional
-@blueprint.query(RouteSearchSchema)
+@blueprint.query(RouteQuerySchema)
 @blueprint.answer(StreamMessageSchema, content_type=CONTENT_TYPE, description="One event for each message")
 def stream(query: RouteQuery) -> Response:
     """Receive routes as they are found, as server-sent events.
@@ -74,29 +76,40 @@ def stream(query: RouteQuery) -> Response:
     A `route` message comes for each better route, then `done`, or `error` with the error body. Close the stream then;
     an `EventSource` would ask again by itself.
 
+    With `payer` and `recipient` the bridges of the best route are asked for a firm quote: each that is known is a
+    `route`, of steps with `isFirm`, which may give less than the one before. The last `route` has `legs`. Such streams
+    have the rate limit of routes with `legs`. A bridge that has not confirmed is named in `unavailable`.
+
     The same address is a websocket: send the properties of `POST /v1/routes` as JSON in a text frame of at most 4 kB,
     and receive the same messages, one in each frame. Several requests may follow each other on one socket.
     """
-    return stream_events(stream_routes(get_resources(), query))
+    return _stream(query)
 
 
 @blueprint.post("/stream", operation="streamRoutesForBody")
 @key_optional
-@blueprint.body(RouteSearchSchema, example=EXAMPLE)
+@blueprint.body(RouteQuerySchema, example=EXAMPLE)
 @blueprint.answer(StreamMessageSchema, content_type=CONTENT_TYPE, description="One event for each message")
 def stream_for_body(query: RouteQuery) -> Response:
     """Receive routes as they are found, for clients that can send a body."""
-    return stream_events(stream_routes(get_resources(), query))
+    return _stream(query)
 
 
 def asks_for_trial() -> bool:
     """Return whether the request that is being served names a wallet, for which chains are asked."""
+    wallets = {"payer", "recipient"}
     if request.method != "POST":
-        return False
+        return not wallets.isdisjoint(request.args)
     try:
-        return not {"payer", "recipient"}.isdisjoint(read_json(request))
+        return not wallets.isdisjoint(read_json(request))
     except (RequestRefused, HTTPException):
         return False  # it is refused in a moment
+
+
+def _stream(query: RouteQuery) -> Response:
+    env_mode, has_key = _read_caller()
+    routes = StreamedSearch(resources=get_resources(), query=query, env_mode=env_mode, has_key=has_key)
+    return stream_events(map(MESSAGE.dump, routes.tell()))
 
 
 def _read_caller() -> tuple[EnvMode, bool]:

@@ -87,8 +87,8 @@ class RoutePair(PairSchema):
     )
 
 
-class RouteSearchSchema(RoutePair):
-    """A question for routes that are only looked at."""
+class RouteQuerySchema(RoutePair):
+    """A question for routes, and for the transactions of a wallet."""
 
     order = ChoiceField(
         tuple(OBJECTIVES),
@@ -131,11 +131,6 @@ class RouteSearchSchema(RoutePair):
         maximum=MAX_ALTERNATIVES,
         metadata={"description": "How many further routes to return in `alternatives`. Default: 0."},
     )
-
-
-class RouteQuerySchema(RouteSearchSchema):
-    """A question for routes, and for the transactions of a wallet."""
-
     payer = PayeeAddress(
         metadata={
             "description": "Whose wallet executes the route. With it and `recipient` each route has `legs`: the "

@@ -29,6 +29,11 @@ class FeeSchema(FeeSumSchema):
 class StepSchema(AnswerSchema):
     """What one protocol does."""
 
+    sometimes = frozenset({"isFirm"})
+
+    isFirm = fields.Boolean(
+        metadata={"description": "True where the bridge has just confirmed these amounts; only in streams for a wallet"}
+    )
     protocol = Text("The bridge or exchange that does it", example="uniswap_v3")
     fromToken = fields.Nested(RouteTokenSchema, metadata={"description": "What it takes"})
     toToken = fields.Nested(RouteTokenSchema, metadata={"description": "What it gives"})

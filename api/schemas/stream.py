@@ -27,7 +27,10 @@ class StreamMessageSchema(AnswerSchema):
 
     type = Word(StreamMessageType, "What the message tells")
     seq = fields.Integer(
-        metadata={"description": "Of a `route`: counts from 0; each is better than the one before", "example": 0}
+        metadata={
+            "description": "Of a `route`: counts from 0; each is better than the one before, or firmer",
+            "example": 0,
+        }
     )
     route = fields.Nested(RouteSchema, metadata={"description": "Of a `route`"})
     best = Text("Of `done`: the id of the best route")

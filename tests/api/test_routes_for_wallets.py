@@ -84,12 +84,6 @@ def test_a_right_checksum_is_taken(client: FlaskClient) -> None:
     assert route["legs"][0]["sender"] == "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 
 
-def test_streams_take_no_wallets(client: FlaskClient) -> None:
-    answer = client.post("/v1/routes/stream", json={**EXAMPLE, **WALLETS})
-    assert answer.status_code == 400
-    assert {row["path"] for row in answer.get_json()["error"]} == {"payer", "recipient"}
-
-
 def test_where_no_chain_is_connected_each_leg_says_so(client: FlaskClient, merchant: Merchant) -> None:
     """Without a key the chains with real money are meant, with a test key those of the test environment."""
     (leg,) = ask(client, maxSplits=1, allowProtocols=["across"], **WALLETS)["legs"]

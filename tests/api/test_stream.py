@@ -18,10 +18,11 @@ from websockets.sync.client import connect
 
 from api import server, stream
 from api.config import Config
+from api.domain.env import EnvMode
 from api.schemas.route_queries import USDC_BASE, USDC_ETHEREUM
+from api.services.execution.streamed_search import MAX_SECONDS, StreamedSearch
 from api.services.resources import Resources
 from api.services.routing.query import RouteQuery
-from api.services.routing.stream import MAX_SECONDS, stream_routes
 from routing_engine import RouteRequest
 from tests.api.conftest import Merchant
 from tests.support.stream import BODY, PATH, ask, check_answer, events, messages, served, without_ids
@@ -116,15 +117,20 @@ def test_a_key_has_the_higher_limit(make_app: Callable[..., Flask], merchant: Me
             check_answer(ask(connection, BODY))
 
 
+def tell(resources: Resources, query: RouteQuery, **options: Any) -> Iterator[dict[str, Any]]:
+    search = StreamedSearch(resources=resources, query=query, env_mode=EnvMode.LIVE, has_key=False, **options)
+    return search.tell()
+
+
 @pytest.mark.rule("stream.7")
 def test_a_slow_search_ends_with_the_best_so_far(resources: Resources) -> None:
     snapshot = resources.market.snapshot
     request = RouteRequest(token_in=snapshot.token("USDC@137"), token_out=snapshot.token("CRV@137"), amount=10**12)
     query = RouteQuery(request=request, slippage_bps=50)
     ticks = iter((0, MAX_SECONDS))
-    route, done = stream_routes(resources, query, stopwatch=lambda: next(ticks))
+    route, done = tell(resources, query, stopwatch=lambda: next(ticks))
     assert done["best"] == route["route"]["id"]
-    assert len(list(stream_routes(resources, query))) > 2
+    assert len(list(tell(resources, query))) > 2
 
 
 def test_the_example_of_the_documentation_works(address: str) -> None:
@@ -147,7 +153,7 @@ def test_a_stream_has_thirty_seconds(resources: Resources) -> None:
     request = RouteRequest(token_in=snapshot.token("USDC@137"), token_out=snapshot.token("CRV@137"), amount=10**12)
     ticks = iter((0, 29.9, 30))
     query = RouteQuery(request=request, slippage_bps=50)
-    kinds = [message["type"] for message in stream_routes(resources, query, stopwatch=lambda: next(ticks))]
+    kinds = [message["type"] for message in tell(resources, query, stopwatch=lambda: next(ticks))]
     assert kinds == ["route", "route", "done"]
 
 

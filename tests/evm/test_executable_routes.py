@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from routing_engine.markets.bridges import across_lane
 from routing_engine.reference import token_registry
 from tests.support.across import LIFE_S, Relayers, fill
 from tests.support.databases import Databases
-from tests.support.executing import ask_routes, follow, forget_inquiries, send_leg
+from tests.support.executing import ask_routes, follow, forget_inquiries, send_leg, write_question
 from tests.support.main_net import MainNet, fact, running_main_net
 from tests.support.settlement import ChainShop, chain_shop, somebody
 from tests.support.universal import deploy_periphery, deploy_router
@@ -287,3 +288,20 @@ def encode_call(contract: Any, name: str, arguments: tuple[Any, ...]) -> bytes:
 
     function = contract.functions[name]
     return bytes(function.selector + encode(function.inputs, arguments))
+
+
+@pytest.mark.rule("stream.3")
+def test_a_stream_ends_with_what_the_bridge_confirms_and_the_wallet_can_send(shop: ChainShop) -> None:
+    payer = shop.customer(ETHEREUM)
+    body = write_question(shop, ((ETHEREUM, "USDC"), (BASE, "USDC")), payer.address, RECIPIENT, inputAmount="50000000")
+    answer = shop.shop.client.post("/v1/routes/stream", json=body, headers=shop.shop.merchant.headers())
+    *routes, _done = [json.loads(block[6:]) for block in answer.get_data(as_text=True).split("\n\n")[:-1]]
+    route = routes[-1]["route"]
+    ((step,), (leg,)) = route["steps"], route["legs"]
+    assert (step["isFirm"], leg["status"]) == (True, "ready")
+    assert step["outputAmount"] == leg["outputAmountMin"] == route["outputAmount"]
+    tx_hash = send_leg(payer, leg)
+    owned = shop.nets[BASE].balance(RECIPIENT, "USDC")
+    shop.pass_time(2)
+    fill(shop.nets[ETHEREUM], shop.nets[BASE], tx_hash)
+    assert shop.nets[BASE].balance(RECIPIENT, "USDC") - owned == int(step["outputAmount"])

@@ -14,8 +14,19 @@ def ask_routes(
     shop: ChainShop, ends: tuple[tuple[int, str], tuple[int, str]], payer: str, recipient: str, **changes: object
 ) -> dict[str, Any]:
     """Ask for routes from one token to another, each a chain and a symbol, with the legs for a wallet."""
+    body = write_question(shop, ends, payer, recipient, **changes)
+    answer = shop.shop.client.post("/v1/routes", json=body, headers=shop.shop.merchant.headers())
+    assert answer.status_code == 200, answer.get_json()
+    found: dict[str, Any] = answer.get_json()
+    return found
+
+
+def write_question(
+    shop: ChainShop, ends: tuple[tuple[int, str], tuple[int, str]], payer: str, recipient: str, **changes: object
+) -> dict[str, object]:
+    """Return the body that asks for such routes."""
     (chain_in, symbol_in), (chain_out, symbol_out) = ends
-    body = {
+    return {
         "fromChainId": chain_in,
         "toChainId": chain_out,
         "fromToken": shop.token(chain_in, symbol_in),
@@ -24,10 +35,6 @@ def ask_routes(
         "recipient": recipient,
         **changes,
     }
-    answer = shop.shop.client.post("/v1/routes", json=body, headers=shop.shop.merchant.headers())
-    assert answer.status_code == 200, answer.get_json()
-    found: dict[str, Any] = answer.get_json()
-    return found
 
 
 def send_leg(wallet: Wallet, leg: Mapping[str, Any]) -> str:

@@ -30,6 +30,8 @@ BODY = {
 }
 """Much money for a thin token: detours are worth ever more hops."""
 PATH = "/v1/routes/stream"
+PATIENCE_S = 60
+"""A machine that does much else takes its time for so much money."""
 
 
 @contextmanager
@@ -61,7 +63,7 @@ def messages(connection: ClientConnection) -> list[dict[str, Any]]:
     """Receive until the end of one answer."""
     received = []
     while not received or received[-1]["type"] == "route":
-        received.append(json.loads(connection.recv(timeout=10)))
+        received.append(json.loads(connection.recv(timeout=PATIENCE_S)))
     return received
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
@@ -28,6 +28,7 @@ from routing_engine import Side
 
 if TYPE_CHECKING:
     from api.services.chains.chain_access import ChainAccess
+    from routing_engine import Market, Route
 
 SIGNING_TIME = timedelta(minutes=20)
 """How long contracts accept what a wallet has signed; the route itself holds for a minute."""
@@ -70,21 +71,30 @@ def find_executable_routes(
     """
     found = search_routes(resources, query)
     ends = stopwatch() + PATIENCE_S
-    request = found.result.request
+    desk = open_desk(resources, query, env_mode, has_key=has_key)
+    for body, route in zip((found.body, *found.body.get("alternatives", ())), found.result.routes, strict=False):
+        body["legs"] = desk.describe_legs(route, found.snapshot.markets, body["expiresAt"], ends - stopwatch())
+    return found.body
+
+
+def open_desk(resources: Resources, query: RouteQuery, env_mode: EnvMode, *, has_key: bool) -> Desk:
+    """Return who has legs tried for the wallet of a query; see `find_executable_routes`."""
+    access = resources.chain_access.get(env_mode)
     wallet = Wallet(
         payer=query.payer,
         recipient=query.recipient,
-        side=Side(request.side),
+        side=Side(query.request.side),
         slippage_bps=query.slippage_bps,
     )
-    access = resources.chain_access.get(env_mode)
-    desk = _Desk(resources, env_mode, wallet, access, _refuse_rejected(resources, wallet), has_key)
-    builders = _load_builders() if access is None else access.builders
-    for body, route in zip((found.body, *found.body.get("alternatives", ())), found.result.routes, strict=False):
-        legs = divide_route(route, found.snapshot.markets, builders)
-        offers = desk.offer_legs(legs, builders, ends - stopwatch())
-        body["legs"] = [offer.describe(query.slippage_bps, body["expiresAt"]) for offer in offers]
-    return found.body
+    return Desk(
+        resources=resources,
+        env_mode=env_mode,
+        wallet=wallet,
+        access=access,
+        builders=_load_builders() if access is None else access.builders,
+        rejected=_refuse_rejected(resources, wallet),
+        has_key=has_key,
+    )
 
 
 @cache
@@ -103,14 +113,16 @@ def _refuse_rejected(resources: Resources, wallet: Wallet) -> Untried | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Desk:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
     """Has the legs of routes tried for one wallet.
 
     Parameters
     ----------
     access : ChainAccess or None
         To the environment's real chains, where it has any.
+    builders : PaymentBuilders
+        Who builds calls, and says which legs a route has.
     rejected : Untried or None
         Why nothing is built for this wallet.
     """
@@ -119,24 +131,42 @@ class _Desk:
     env_mode: EnvMode
     wallet: Wallet
     access: ChainAccess | None
+    builders: PaymentBuilders
     rejected: Untried | None
     has_key: bool
 
-    def offer_legs(self, legs: tuple[RouteLeg, ...], builders: PaymentBuilders, patience_s: float) -> Offers:
+    def describe_legs(
+        self, route: Route, markets: Mapping[str, Market], valid_until: str, patience_s: float
+    ) -> list[dict[str, Any]]:
+        """Return the legs of a route as the interface shows them.
+
+        Parameters
+        ----------
+        markets : mapping of str to Market
+            Those of the snapshot that was searched, by id.
+        valid_until : str
+            Moment until which the route holds.
+        patience_s : float
+            How long the caller waits for trials.
+        """
+        offers = self._offer_legs(divide_route(route, markets, self.builders), patience_s)
+        return [offer.describe(self.wallet.slippage_bps, valid_until) for offer in offers]
+
+    def _offer_legs(self, legs: tuple[RouteLeg, ...], patience_s: float) -> Offers:
         """Return what is offered of each leg; those that begin the route are tried."""
-        refused = {leg: reason for leg in legs if (reason := self._find_obstacle(leg, builders)) is not None}
+        refused = {leg: reason for leg in legs if (reason := self._find_obstacle(leg)) is not None}
         first = tuple(leg for leg in legs if leg not in refused)
         offers = dict(zip(first, self._try_legs(first, patience_s), strict=True)) if first else {}
         for leg, reason in refused.items():
             offers[leg] = self.wallet.make_offer(leg, reason.status, reason.message)
         return tuple(offers[leg] for leg in legs)
 
-    def _find_obstacle(self, leg: RouteLeg, builders: PaymentBuilders) -> Untried | None:
+    def _find_obstacle(self, leg: RouteLeg) -> Untried | None:
         """Return why a leg need not even be tried."""
         chain_id = leg.token_in.chain_id
         if not leg.is_buildable:
             protocols = self.resources.market.router.graph.protocols
-            return Untried(LegStatus.NO_BUILDER, _name_builders(leg, builders, protocols))
+            return Untried(LegStatus.NO_BUILDER, _name_builders(leg, self.builders, protocols))
         if self.access is None and self.resources.is_simulated(self.env_mode):
             message = "The test environment has simulated chains, on which no wallet signs anything"
             return Untried(LegStatus.CHAINS_SIMULATED, message)

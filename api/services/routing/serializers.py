@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +17,8 @@ from routing_engine.reference.chains import CHAINS, block_time_s
 VALID_FOR = timedelta(seconds=60)
 GAS = "gas"
 NOT_JUDGED = "alternatives are not judged"
+
+IsFirm = Callable[[Hop], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,8 @@ class RouteWriter:
         Moment of the answer.
     tokens : dict of str to dict
         Every token object by its key; filled while routes are written, where the query wants each token once.
+    is_firm : callable or None
+        Whether the bridge of a hop has confirmed it; None where none was asked.
     """
 
     query: RouteQuery
@@ -42,6 +46,7 @@ class RouteWriter:
     gas_prices: Mapping[int, int]
     at: datetime
     tokens: dict[str, dict[str, Any]] = field(default_factory=dict)
+    is_firm: IsFirm | None = None
 
     def route(self, route: Route, certificate: Certificate | None = None) -> dict[str, Any]:
         """Return the interface's route, under a new id; `certificate` is what was proven of it."""
@@ -82,7 +87,8 @@ class RouteWriter:
         return [{"amount": str(amount), "currency": self._token(assets[key])} for key, amount in sums.items()]
 
     def _step(self, hop: Hop, time_s: int) -> dict[str, Any]:
-        return {
+        firm = {"isFirm": True} if self.is_firm and hop.is_bridge and self.is_firm(hop) else {}
+        return firm | {
             "protocol": hop.protocol,
             "fromToken": self._token(Asset.of(hop.token_in)),
             "toToken": self._token(Asset.of(hop.token_out)),

@@ -195,6 +195,8 @@ export interface components {
         };
         /** @description What one protocol does. */
         Step: {
+            /** @description True where the bridge has just confirmed these amounts; only in streams for a wallet */
+            isFirm?: boolean;
             /** @description The bridge or exchange that does it */
             protocol: string;
             /** @description What it takes */
@@ -420,7 +422,7 @@ export interface components {
         StreamMessage: {
             /** @description What the message tells */
             type: components["schemas"]["StreamMessageType"];
-            /** @description Of a `route`: counts from 0; each is better than the one before */
+            /** @description Of a `route`: counts from 0; each is better than the one before, or firmer */
             seq?: number;
             /** @description Of a `route` */
             route?: components["schemas"]["Route"];
@@ -520,38 +522,6 @@ export interface components {
             isFinal: boolean;
             /** @description What it put into bridges, at most five; empty where that is nothing */
             deliveries: components["schemas"]["RouteDelivery"][];
-        };
-        /** @description A question for routes that are only looked at. */
-        RouteSearch: {
-            /** @description Address of the source token in any case. The chain's own coin is `0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`; the zero address means it too. */
-            fromToken: string;
-            /** @description Address of the destination token. */
-            toToken: string;
-            /** @description Chain id of the source token, as a string or an integer. One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum). */
-            fromChainId: number;
-            /** @description Chain id of the destination token. One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum). */
-            toChainId: number;
-            /** @description How much of the source token to swap, in its smallest unit; required unless `outputAmount` is given. */
-            inputAmount?: bigint | number;
-            /** @description Instead of `inputAmount`: how much of the destination token must arrive. The route is then the one that needs the least. */
-            outputAmount?: bigint | number;
-            /**
-             * @description `cheapest` (default): most output after gas. `fastest`: least time. `balanced`: one minute of waiting weighs as much as 0.01 % of the amount.
-             * @enum {string}
-             */
-            order?: "cheapest" | "fastest" | "balanced";
-            /** @description Tolerated loss until execution in 1/10000; decides `outputAmountMin`. Default: 30 between stablecoins, else 50. */
-            slippageBps?: number;
-            /** @description At most how many steps one after the other. Default: 5. */
-            maxHops?: number;
-            /** @description At most how many paths side by side. Default: 5. */
-            maxSplits?: number;
-            /** @description Use these protocols only. */
-            allowProtocols?: string[];
-            /** @description Never use these protocols. */
-            denyProtocols?: string[];
-            /** @description How many further routes to return in `alternatives`. Default: 0. */
-            alternatives?: number;
         };
         /** @description What a swap gives at the current market rate, held for 60 seconds. */
         Quote: {
@@ -1357,7 +1327,6 @@ export type StreamMessage = components['schemas']['StreamMessage'];
 export type RouteQuery = components['schemas']['RouteQuery'];
 export type RouteDelivery = components['schemas']['RouteDelivery'];
 export type FollowedTransaction = components['schemas']['FollowedTransaction'];
-export type RouteSearch = components['schemas']['RouteSearch'];
 export type Quote = components['schemas']['Quote'];
 export type QuoteArchive = components['schemas']['QuoteArchive'];
 export type NewUnitPrice = components['schemas']['NewUnitPrice'];

@@ -290,55 +290,6 @@ class RouteQuery(TypedDict):
     """Who gets what arrives in the end; may be the payer. Required with `payer`."""
 
 
-class RouteSearch(TypedDict):
-    """A question for routes that are only looked at."""
-
-    from_token: str
-    """Address of the source token in any case.
-
-    The chain's own coin is `0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE`; the zero address means it too.
-    """
-    to_token: str
-    """Address of the destination token."""
-    from_chain_id: int
-    """Chain id of the source token, as a string or an integer.
-
-    One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum).
-    """
-    to_chain_id: int
-    """Chain id of the destination token.
-
-    One of 1 (Ethereum), 10 (Optimism), 137 (Polygon), 8453 (Base), 42161 (Arbitrum).
-    """
-    input_amount: NotRequired[int]
-    """How much of the source token to swap, in its smallest unit; required unless `outputAmount` is given."""
-    output_amount: NotRequired[int]
-    """Instead of `inputAmount`: how much of the destination token must arrive.
-
-    The route is then the one that needs the least.
-    """
-    order: NotRequired[Literal["cheapest", "fastest", "balanced"]]
-    """`cheapest` (default): most output after gas.
-
-    `fastest`: least time. `balanced`: one minute of waiting weighs as much as 0.01 % of the amount.
-    """
-    slippage_bps: NotRequired[int]
-    """Tolerated loss until execution in 1/10000; decides `outputAmountMin`.
-
-    Default: 30 between stablecoins, else 50.
-    """
-    max_hops: NotRequired[int]
-    """At most how many steps one after the other. Default: 5."""
-    max_splits: NotRequired[int]
-    """At most how many paths side by side. Default: 5."""
-    allow_protocols: NotRequired[list[str]]
-    """Use these protocols only."""
-    deny_protocols: NotRequired[list[str]]
-    """Never use these protocols."""
-    alternatives: NotRequired[int]
-    """How many further routes to return in `alternatives`. Default: 0."""
-
-
 class SampleEvent(TypedDict):
     """What to try a receiver with."""
 
@@ -1203,6 +1154,8 @@ class Settlement:
 class Step:
     """What one protocol does."""
 
+    is_firm: bool | None = None
+    """True where the bridge has just confirmed these amounts; only in streams for a wallet."""
     protocol: str
     """The bridge or exchange that does it."""
     from_token: RouteToken
@@ -1252,7 +1205,7 @@ class StreamMessage:
     type: StreamMessageType
     """What the message tells."""
     seq: int | None = None
-    """Of a `route`: counts from 0; each is better than the one before."""
+    """Of a `route`: counts from 0; each is better than the one before, or firmer."""
     route: Route | None = None
     """Of a `route`."""
     best: str | None = None
