@@ -16,6 +16,7 @@ from routing_engine.market import Market
 from routing_engine.markets import BridgeLane, LaneFee
 from routing_engine.model import Hop, Token
 from routing_engine.search.pareto import ParetoSet
+from routing_engine.search.query import Query
 from tests.support.markets import brute_force, every_route, market_of, random_markets, token
 
 GAS_PRICES = {1: 20 * 10**9, 10: 10**8}
@@ -203,3 +204,61 @@ def test_a_spent_budget_is_the_reason_why_a_pareto_set_is_not_judged() -> None:
     assert not found.is_complete
     assert [each.gap_bps for each in found.certificates] == [None] * len(found.routes)
     assert all("budget of time" in each.reason for each in found.certificates)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_bridges_over_several_chains_are_not_tried_in_every_combination(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What no faster path can use is left out at once."""
+    rng = random.Random(seed)
+    ends = [replace(token("A"), chain_id=chain) for chain in (1, 10, 137, 8453)]
+    markets: list[Market] = [
+        BridgeLane(
+            id=f"{one.chain_id}-{other.chain_id}/{number}",
+            protocol="lane",
+            token_in=one,
+            token_out=other,
+            fees=(LaneFee(name="fee", rate_e18=rng.randint(0, 2 * 10**15)),),
+            fill_time_s=rng.choice((1, 5, 20, 60, 300, 900)),
+            gas=90_000,
+        )
+        for one in ends
+        for other in ends
+        if one != other
+        for number in range(4)
+    ]
+    request = RouteRequest(token_in=ends[0], token_out=ends[3], amount=10**21, max_hops=3, max_splits=1)
+    router, searches = Router(Snapshot(markets, gas_prices=GAS_PRICES)), 0
+    find_single = Query.find_single
+
+    def count(self: Query, *arguments: Any) -> Any:
+        nonlocal searches
+        searches += 1
+        return find_single(self, *arguments)
+
+    monkeypatch.setattr(Query, "find_single", count)
+    found = router.find_pareto_set(request)
+    every = every_route(markets, request, Valuation(router.graph, router.snapshot.gas_prices))
+    expected = [one for one in every if not any(dominates(other, one) for other in every)]
+    assert points(list(found.routes)) == points(expected)
+    assert len(every) == 4 + 2 * 4**2 + 2 * 4**3
+    assert searches < 100
+    assert found.is_complete
+
+
+def test_every_pair_of_the_sandbox_is_searched_to_the_end() -> None:
+    router = Router(Snapshot.sandbox())
+    for ends in (
+        ("USDC@10", "WETH@1"),
+        ("USDC@8453", "WETH@42161"),
+        ("USDC@137", "WBTC@42161"),
+        ("USDC@1", "USDC@8453"),
+    ):
+        token_in, token_out = map(router.snapshot.token, ends)
+        for whole in (1, 100, 10_000):
+            amount = whole * 10**token_in.decimals
+            found = router.find_pareto_set(RouteRequest(token_in=token_in, token_out=token_out, amount=amount))
+            assert found.is_complete
+            kept = list(found.routes)
+            assert not any(dominates(one, other) for one in kept for other in kept)
