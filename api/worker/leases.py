@@ -70,6 +70,7 @@ class Leases:
         self._free_since: dict[str, float] = {}
         self._offered_at: dict[str, float] = {}
         self._held: dict[str, set[str]] = {}
+        self._expired: set[str] = set()
         self._renewed_at = stopwatch()
 
     def keep(self, wanted: Collection[str]) -> Mapping[str, int]:
@@ -173,8 +174,7 @@ class Leases:
             return  # on its way out
         shares = {*wanted, *mine} - {self._presence}
         rows, free = self._read(shares)
-        if self._presence not in mine:
-            self._take(self._presence, rows.get(self._presence))
+        self._expired = {rows[key].holder for key in free & rows.keys()}
         living = {row.holder: key for key, row in rows.items() if key.startswith(PRESENCE) and key not in free}
         held = {key: {share for share in shares - free if rows[share].holder == who} for who, key in living.items()}
         held[self._presence] = mine - {self._presence}
@@ -185,6 +185,8 @@ class Leases:
             if (is_late or is_next(share, self._presence, held)) and self._take(share, rows.get(share)):
                 held[self._presence].add(share)
                 del self._free_since[share]
+        if self._presence not in mine:
+            self._take(self._presence, rows.get(self._presence))
 
     def _read(self, shares: Collection[str]) -> tuple[Mapping[str, Lease], set[str]]:
         """Return the leases of shares and of workers, and the keys of those that anybody may take."""
@@ -207,7 +209,7 @@ class Leases:
         try:
             token = self._token_of_new(share) if seen is None else self._token_after(seen)
         except OperationalError:  # locked, as a rule
-            if seen is not None and self._remover.clear(seen.holder):
+            if self._remover.clear(seen.holder if seen else "", self._expired):
                 return False
             raise
         if token is None:
