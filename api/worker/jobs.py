@@ -14,7 +14,7 @@ from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
 from api.services.settlement.crediting.quote_payers import forget_unused_quotes
 from api.services.settlement.watching.watch_tasks import ChainTask
-from api.services.settlement.watching.watched_chain import list_watches
+from api.services.settlement.watching.watched_chain import list_groups
 from api.services.webhooks.dispatcher import Dispatcher
 from api.services.webhooks.leases import PARTS, select_part
 from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
@@ -84,9 +84,9 @@ def list_jobs(resources: Resources, sources: SourceReader) -> tuple[Job, ...]:
 
 
 def _watch_chains(resources: Resources) -> Iterator[Job]:
-    for watch in list_watches(resources.ledgers):
-        task = ChainTask(watch)
-        yield Job(duty=Duty.CHAINS, part=watch.name, every_s=1, run=task.run, end=task.end)
+    for group in list_groups(resources.ledgers):
+        task = ChainTask(group)
+        yield Job(duty=Duty.CHAINS, part=group.name, every_s=1, run=task.run, end=task.end)
 
 
 def _send_webhooks() -> Iterator[Job]:

@@ -28,7 +28,7 @@ from api.domain.env import EnvMode
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.resources import Resources
 from api.services.settlement.watching.watch_tasks import ChainTask
-from api.services.settlement.watching.watched_chain import list_watches
+from api.services.settlement.watching.watched_chain import list_groups
 from api.services.webhooks.dispatcher import Dispatcher
 from api.storage.db import Database
 from api.storage.migrations import upgrade
@@ -62,10 +62,10 @@ def shop(net: MainNet, tmp_path: Path, databases: Databases) -> Iterator[ChainSh
 @contextmanager
 def working(resources: Resources, transport: FakeTransport) -> Iterator[None]:
     """Watch and deliver as the worker does, until the block ends."""
-    chains = [(watch, ChainTask(watch)) for watch in list_watches(resources.ledgers)]
+    chains = [(group, ChainTask(group)) for group in list_groups(resources.ledgers)]
     webhooks = Dispatcher(transport)
     jobs = (
-        *(Job(duty=Duty.CHAINS, part=watch.name, every_s=1, run=task.run, end=task.end) for watch, task in chains),
+        *(Job(duty=Duty.CHAINS, part=group.name, every_s=1, run=task.run, end=task.end) for group, task in chains),
         Job(duty=Duty.WEBHOOKS, every_s=0.2, run=webhooks.run, end=webhooks.end),
     )
     worker = Worker(resources, Leases(resources.database), jobs)
@@ -134,7 +134,7 @@ def test_idle_chain(benchmark: BenchmarkFixture, shop: ChainShop, net: MainNet, 
         with mining(net, block_s):
             resources = in_real_time(shop, {BASE: (net.chain.url,)})
             ledger = resources.ledgers[EnvMode.TEST]
-            (task,) = map(ChainTask, list_watches(resources.ledgers))
+            (task,) = map(ChainTask, list_groups(resources.ledgers))
             task.run(resources)
             wait_until(lambda: has_cursor(resources), "a first look")
             begun = ledger.count_requests(BASE)

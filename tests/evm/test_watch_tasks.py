@@ -20,7 +20,7 @@ from api.services.ledger.chain_ledger import ChainLedger, connect_pools
 from api.services.resources import Resources
 from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.watch_tasks import REQUESTS_A_MINUTE, ChainTask, Look
-from api.services.settlement.watching.watched_chain import list_watches
+from api.services.settlement.watching.watched_chain import list_groups
 from api.services.settlement.watching.watcher import look
 from api.storage.tables import WatchCursor
 from tests.support.databases import Databases
@@ -104,7 +104,7 @@ def test_a_chain_that_hangs_delays_no_other(shop: ChainShop, net: MainNet, hangi
     with mining(net, BLOCK_S):
         shop.clock.set(datetime.now(UTC))
         resources = replace(shop.shop.resources, clock=SystemClock(), ledgers={EnvMode.TEST: hanging})
-        tasks = [ChainTask(watch) for watch in list_watches(resources.ledgers)]
+        tasks = [ChainTask(group) for group in list_groups(resources.ledgers)]
         for task in tasks:
             task.run(resources)
         try:

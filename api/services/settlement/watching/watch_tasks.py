@@ -17,7 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from api.domain.payments import PaymentState
 from api.services.resources import Resources
 from api.services.settlement.watching.progress import Progress
-from api.services.settlement.watching.watched_chain import Watch
+from api.services.settlement.watching.watched_chain import ChainGroup
 from api.services.settlement.watching.watcher import look
 from api.storage.fencing import LeaseLost
 from api.storage.tables import Payment
@@ -78,13 +78,13 @@ class ChainTask:
 
     Parameters
     ----------
-    watch : Watch
+    group : ChainGroup
         Which chains.
     """
 
-    def __init__(self, watch: Watch) -> None:
-        self._env_mode, self._chain_ids = watch.env_mode, watch.chain_ids
-        self._cost = dict.fromkeys(watch.chain_ids, USUAL_COST)
+    def __init__(self, group: ChainGroup) -> None:
+        self._env_mode, self._chain_ids = group.env_mode, group.chain_ids
+        self._cost = dict.fromkeys(group.chain_ids, USUAL_COST)
         self._lost: LeaseLost | None = None
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None

@@ -54,24 +54,26 @@ class WatchedChain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watch:
-    """What one task looks at: a chain, or the simulated ones, which can't hang, in turn."""
+class ChainGroup:
+    """What one task looks at: a chain, or the simulated ones, which can't hang, in turn; `name` is the share's."""
 
     env_mode: EnvMode
     chain_ids: tuple[int, ...]
     name: str
 
 
-def list_watches(ledgers: Mapping[EnvMode, Ledger]) -> tuple[Watch, ...]:
-    """Return what all chains are watched as."""
-    watches = []
+def list_groups(ledgers: Mapping[EnvMode, Ledger]) -> tuple[ChainGroup, ...]:
+    """Return all chains as they are watched."""
+    groups = []
     for env_mode, ledger in ledgers.items():
         chain_ids = tuple(sorted(ledger.chain_ids))
         if ledger.is_simulated:
-            watches.append(Watch(env_mode=env_mode, chain_ids=chain_ids, name=env_mode))
+            groups.append(ChainGroup(env_mode=env_mode, chain_ids=chain_ids, name=env_mode))
         else:
-            watches += [Watch(env_mode=env_mode, chain_ids=(each,), name=f"{env_mode}/{each}") for each in chain_ids]
-    return tuple(watches)
+            groups += [
+                ChainGroup(env_mode=env_mode, chain_ids=(each,), name=f"{env_mode}/{each}") for each in chain_ids
+            ]
+    return tuple(groups)
 
 
 def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> WatchedChain:

@@ -29,11 +29,11 @@ from api.services.settlement.watching.hints import add_hint
 from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.second_looks import follow_reports, read_again, settle_doubts
 from api.services.settlement.watching.watched_chain import (
-    Watch,
+    ChainGroup,
     WatchedChain,
     build_open_conditions,
     hold_cursor,
-    list_watches,
+    list_groups,
     observe_chain,
     open_chain,
 )
@@ -60,11 +60,11 @@ def watch(resources: Resources) -> None:
     Waits for all of them, but not forever for one that hangs. What a look raises beyond that is raised here.
     """
 
-    def look_at(watch: Watch) -> None:
-        for chain_id in watch.chain_ids:
-            look(resources, watch.env_mode, resources.ledgers[watch.env_mode], chain_id, Progress())
+    def look_at(group: ChainGroup) -> None:
+        for chain_id in group.chain_ids:
+            look(resources, group.env_mode, resources.ledgers[group.env_mode], chain_id, Progress())
 
-    run_at_once([partial(look_at, each) for each in list_watches(resources.ledgers)], WATCH_S)
+    run_at_once([partial(look_at, each) for each in list_groups(resources.ledgers)], WATCH_S)
 
 
 def look(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int, progress: Progress) -> bool:
