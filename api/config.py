@@ -48,6 +48,7 @@ class Config:
     port: int = 8000
     base_url: str = "http://127.0.0.1:8000"
     redis_url: str | None = field(default=None, repr=False)
+    keep_events_days: int = 400
     allow_local_webhooks: bool = False
     market_file: Path | None = None
     market: Plan = field(default_factory=Plan)
@@ -107,6 +108,7 @@ class Config:
             port=port,
             base_url=_check_base_url(settings.read("BASE_URL") or f"http://127.0.0.1:{port}"),
             redis_url=settings.read("REDIS_URL") or None,
+            keep_events_days=settings.read_integer("KEEP_EVENTS_DAYS", least=30, most=36_500),
             allow_local_webhooks=settings.read_switch("ALLOW_LOCAL_WEBHOOKS"),
             market_file=market_file,
             market=market,

@@ -98,6 +98,12 @@ _DECLARED = (
         is_secret=True,
     ),
     Setting(
+        "KEEP_EVENTS_DAYS",
+        Group.DATA,
+        "How long `checkout db archive` leaves events in the database, with their deliveries and attempts; at least 30",
+        "400",
+    ),
+    Setting(
         "RPC_URLS",
         Group.CHAINS,
         "Endpoints by chain, `1=https://a…,https://b…;8453=https://…`, for live orders and live rates. Give each chain "

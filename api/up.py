@@ -27,7 +27,7 @@ from api.start_checks import check_start
 from api.storage.migrations import upgrade
 
 PARTS = ("serve", "worker", "worker")
-"""Of the two workers one stands by, and does what the other leaves undone when it hangs or is killed."""
+"""Of the two workers each does what the other leaves undone when it hangs or is killed."""
 STANDING_IN = "worker"
 """A part that is started again when it ends, since another of its kind goes on meanwhile."""
 EVERY_INTERFACE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - recognised, not bound

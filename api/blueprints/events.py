@@ -31,6 +31,7 @@ def show_all(query: dict[str, Any]) -> EventPage:
 @key_required(Scope.READ)
 @blueprint.answer(ListedEventSchema)
 @blueprint.refusal(404, "No such event of this vendor in the key's environment")
+@blueprint.refusal(410, "An id so old that its event was archived")
 def show(event_id: str) -> WebhookEvent:
     """Read an event: the very body that webhooks got."""
     return get_event(get_resources(), get_caller_key(), event_id)

@@ -42,7 +42,7 @@ def readyz() -> dict[str, Any]:
     """Say whether the service as a whole can take a payment: this process can serve, and somebody does the rest."""
     revision = _require_schema()
     health = duty_health.check_worker_health(get_resources())
-    if not duty_health.ESSENTIAL.isdisjoint(health.undone):
+    if health.is_essential_undone:
         raise ServiceUnavailable("; ".join(health.problems), retry_after_s=5)
     return {"status": "ready", "revision": revision, "problems": list(health.problems)}
 

@@ -136,6 +136,7 @@ def deliveries(query: dict[str, Any], subscription_id: str) -> DeliveryPage:
 @key_required(Scope.WEBHOOKS)
 @blueprint.answer(schemas.RedeliverySchema)
 @blueprint.refusal(409, "The subscription is disabled, or the delivery is being sent at this moment")
+@blueprint.refusal(410, "An id so old that its delivery was archived")
 def redeliver(delivery_id: str) -> dict[str, Any]:
     """Send an event to a subscription again, with the same id."""
     data = delivery_log.redeliver(get_resources(), get_caller_key(), delivery_id)

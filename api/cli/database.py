@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -45,3 +46,32 @@ def db_backup(folder: Path) -> None:
             click.echo(back_up(resources.database.engine.url, folder, resources.clock.now()))
         except BackupFailed as error:
             raise click.ClickException(str(error)) from error
+
+
+@db.command("archive")
+@click.option("--before", type=click.DateTime(["%Y-%m-%d"]), help="A day, in UTC; KEEP_EVENTS_DAYS ago by default.")
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
+    required=True,
+    help="Where the files go.",
+)
+def db_archive(before: datetime | None, folder: Path) -> None:
+    """Move old events into files, with their deliveries and attempts, while the service runs.
+
+    Compressed JSON lines, each file with its sum beside it for `sha256sum --check`. Nothing leaves the database that is
+    not in a file that was read back; end the command at any moment, and begin it again. Orders, transfers and refunds
+    stay.
+    """
+    with open_resources() as resources:
+        from api.services.operations.archive import ArchiveFailed, archive_events, choose_end
+
+        events = 0
+        try:
+            for batch in archive_events(resources, choose_end(resources, before), folder):
+                click.echo(batch.name)
+                events += batch.events
+        except (ArchiveFailed, OSError) as error:
+            raise click.ClickException(f"{error}; what was not archived is in the database") from error
+        click.echo(f"{events} events were archived.")

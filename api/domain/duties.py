@@ -1,4 +1,4 @@
-"""What has to be done again and again whether anybody asks or not, each by one process at a time."""
+"""What has to be done again and again whether anybody asks or not, each share of it by one process at a time."""
 
 from __future__ import annotations
 
@@ -6,10 +6,20 @@ from enum import StrEnum
 
 
 class Duty(StrEnum):
-    """A duty of the worker; also the key of its lease, so the words are stable."""
+    """A duty of the workers; the words stand in the keys of leases, so they are stable."""
 
     CHAINS = "chains"
     WEBHOOKS = "webhooks"
     EXPIRY = "expiry"
     SOURCES = "sources"
     HOUSEKEEPING = "housekeeping"
+
+
+def name_share(duty: Duty, part: str) -> str:
+    """Return the key of a share's lease: the duty, and the part of it unless one worker does all of it."""
+    return f"{duty}/{part}" if part else str(duty)
+
+
+def find_duty(share: str) -> Duty:
+    """Return the duty that a share belongs to."""
+    return Duty(share.partition("/")[0])

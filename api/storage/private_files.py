@@ -54,7 +54,12 @@ def is_open_to_others(path: Path) -> bool:
 
 
 def write_private_file(path: Path, text: str, *, replace: bool) -> bool:
-    """Write a file of mode 0600 whole or not at all.
+    """Write a text file of mode 0600 whole or not at all; see `write_private_bytes`."""
+    return write_private_bytes(path, text.encode("ascii"), replace=replace)
+
+
+def write_private_bytes(path: Path, content: bytes, *, replace: bool) -> bool:
+    """Write a file of mode 0600 whole or not at all; once this returns it would outlast a power cut.
 
     Returns
     -------
@@ -64,8 +69,8 @@ def write_private_file(path: Path, text: str, *, replace: bool) -> bool:
     descriptor, name = mkstemp(dir=path.parent, prefix=f".{path.name}.")  # of mode 0600
     made = Path(name)
     try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if replace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,14 +38,19 @@ class Remover:
         self._engine = engine
         self._blocked: tuple[Process | None, int] = (None, 0)
 
-    def clear(self, holder: str) -> bool:
-        """Take the locks from the process with this name; return whether that was done."""
-        process = Process.parse(holder.partition("/")[0])
-        if process is None or process.name == Process.find_present().name:
-            return False
+    def clear(self, holder: str, others: Collection[str]) -> bool:
+        """Take the locks from whoever is in the way; return whether that was done.
+
+        Parameters
+        ----------
+        holder : str
+            Who held the lease that can't be taken over, if anybody did.
+        others : collection of str
+            Whose leases have expired too. SQLite's one lock may be any of theirs.
+        """
         if self._engine.dialect.name == "postgresql":
-            return self._end_sessions(process)
-        return self._end_process(process)
+            return any(map(self._end_sessions, _parse([holder])))
+        return any(map(self._end_process, _parse([holder, *others])))
 
     def _end_sessions(self, process: Process) -> bool:
         end = text(
@@ -63,7 +69,7 @@ class Remover:
     def _end_process(self, process: Process) -> bool:
         path = self._engine.url.database
         if not path or not process.is_here or process.pid not in _find_writers(Path(f"{path}-shm")):
-            self._blocked = (None, 0)
+            self._blocked = (None, 0) if self._blocked[0] == process else self._blocked
             return False
         tries = self._blocked[1] + 1 if self._blocked[0] == process else 1
         self._blocked = (process, tries)
@@ -80,6 +86,13 @@ class Remover:
             finally:
                 os.close(descriptor)
         return False
+
+
+def _parse(holders: Sequence[str]) -> list[Process]:
+    """Return the processes that these holders were, each once, without the one that asks."""
+    found = [Process.parse(each.partition("/")[0]) for each in dict.fromkeys(holders)]
+    present = Process.find_present()
+    return list(dict.fromkeys(each for each in found if each is not None and each != present))
 
 
 def _find_writers(shared_memory: Path) -> frozenset[int]:

@@ -1,20 +1,22 @@
-"""What the worker does, and how often. A new job is one line in `JOBS`, and a word in `Duty`."""
+"""What the worker does, and how often. A new job is one line in `list_jobs`, and a word in `Duty`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import delete
 
-from api.domain.duties import Duty
+from api.domain.duties import Duty, name_share
 from api.services.market.snapshots import forget_snapshots
 from api.services.orders.expiry import expire_orders
 from api.services.resources import Resources
 from api.services.settlement.crediting.quote_payers import forget_unused_quotes
-from api.services.settlement.watching.watch_tasks import ChainTasks
+from api.services.settlement.watching.watch_tasks import ChainTask
+from api.services.settlement.watching.watched_chain import list_groups
 from api.services.webhooks.dispatcher import Dispatcher
+from api.services.webhooks.leases import PARTS, select_part
 from api.storage.tables import IdempotencyKey, JobSlot, StoredQuote
 from api.worker.sources import SourceReader
 
@@ -24,15 +26,15 @@ KEEP_QUOTES = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Something the worker does again and again, for as long as it has the lease of the duty.
+    """Something the worker does again and again, for as long as it has the lease of the share.
 
     Runs of one job never overlap within a worker. `run` gets resources whose database refuses what is written once
-    somebody else has taken the duty over; what it does beyond the database may still happen twice then.
+    somebody else has taken the share over; what it does beyond the database may still happen twice then.
 
     Parameters
     ----------
     duty : Duty
-        Key of the lease and of the job's slots; stands in the log.
+        What it belongs to.
     every_s : float
         Seconds between starts.
     run : callable
@@ -40,8 +42,10 @@ class Job:
     once_per_slot : bool
         Whether the database lets it run only once in each period, whoever asks. For rare jobs: it costs a row.
     end : callable, optional
-        Called when the worker has the duty no longer; returns once nothing that `run` left under way is still going on
+        Called when the worker has the share no longer; returns once nothing that `run` left under way is still going on
         that matters.
+    part : str
+        The part of the duty, where several workers do it side by side.
     """
 
     duty: Duty
@@ -49,6 +53,12 @@ class Job:
     run: Callable[[Resources], None]
     once_per_slot: bool = False
     end: Callable[[], None] | None = None
+    part: str = ""
+
+    @property
+    def share(self) -> str:
+        """Key of the lease and of the job's slots; stands in the log."""
+        return name_share(self.duty, self.part)
 
 
 def clean_up(resources: Resources) -> None:
@@ -62,14 +72,24 @@ def clean_up(resources: Resources) -> None:
         forget_unused_quotes(session, now)
 
 
-SOURCES = SourceReader()
-WEBHOOKS = Dispatcher()
-CHAINS = ChainTasks()
+def list_jobs(resources: Resources, sources: SourceReader) -> tuple[Job, ...]:
+    """Return a job for each share of each duty."""
+    return (
+        Job(duty=Duty.SOURCES, every_s=1, run=sources.run, end=sources.end),
+        *_watch_chains(resources),
+        Job(duty=Duty.EXPIRY, every_s=1, run=expire_orders),
+        *_send_webhooks(),
+        Job(duty=Duty.HOUSEKEEPING, every_s=3600, run=clean_up, once_per_slot=True),
+    )
 
-JOBS: tuple[Job, ...] = (
-    Job(duty=Duty.SOURCES, every_s=1, run=SOURCES.run, end=SOURCES.end),
-    Job(duty=Duty.CHAINS, every_s=1, run=CHAINS.run, end=CHAINS.end),
-    Job(duty=Duty.EXPIRY, every_s=1, run=expire_orders),
-    Job(duty=Duty.WEBHOOKS, every_s=0.2, run=WEBHOOKS.run, end=WEBHOOKS.end),
-    Job(duty=Duty.HOUSEKEEPING, every_s=3600, run=clean_up, once_per_slot=True),
-)
+
+def _watch_chains(resources: Resources) -> Iterator[Job]:
+    for group in list_groups(resources.ledgers):
+        task = ChainTask(group)
+        yield Job(duty=Duty.CHAINS, part=group.name, every_s=1, run=task.run, end=task.end)
+
+
+def _send_webhooks() -> Iterator[Job]:
+    for part in range(PARTS):
+        sender = Dispatcher(mine=select_part(part))
+        yield Job(duty=Duty.WEBHOOKS, part=str(part), every_s=0.2, run=sender.run, end=sender.end)

@@ -1,45 +1,40 @@
-"""Who does which duty: leases in the database, which are renewed, expire, and are taken over with a higher token."""
+"""Who does which share: leases in the database, which are renewed, expire, and are taken over with a higher token."""
 
 from __future__ import annotations
 
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from api.domain.duties import Duty
+from api.domain.duties import find_duty
 from api.storage.db import Database, insert_new, read_database_time
 from api.storage.process import name_process
 from api.storage.tables import Lease
+from api.worker.balance import choose_surplus, is_next
 from api.worker.hung import Remover
+from api.worker.sightings import Sightings
 
 LEASE_S = 5.0
 """How long nobody else takes over from a holder that is not heard of."""
 RENEW_S = 1.0
 LOCK_WAIT_MS = 1_000
 """Leases must not wait as long for the database as everything else may."""
+GRACE_S = 1.0
+"""How long a share is left to those who have less to do; then whoever sees it free takes it."""
+KEEP_S = 60.0
+"""How long a share is not left to others again, so that one which nobody else can do does not go to and fro."""
+PRESENCE = "worker/"
+"""What the keys of leases begin with by which workers know of each other."""
+FORGET_AFTER = timedelta(minutes=1)
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
-    """A lease as it was last read, and when this process first saw it so, by its own monotonic clock."""
-
-    holder: str
-    token: int
-    expires_at: datetime
-    since: float
-
-    def is_as(self, row: Lease) -> bool:
-        return (self.holder, self.token, self.expires_at) == (row.holder, row.token, row.expires_at)
 
 
 class Leases:
@@ -47,6 +42,8 @@ class Leases:
 
     No two machines' clocks are compared: moments are the database's own. Where that clock was set back, a holder also
     counts as gone once its lease has not changed for as long as it lasts, by the watcher's own monotonic clock.
+
+    A worker that works also has a lease on itself, so that the others know that it lives and leave it its part.
 
     Parameters
     ----------
@@ -63,21 +60,31 @@ class Leases:
     ) -> None:
         self._database = database.connect_anew(lock_wait_ms=LOCK_WAIT_MS)
         self._remover = Remover(self._database.engine)
-        self._holder = f"{name_process()}/{secrets.token_hex(8)}"
+        name = secrets.token_hex(8)
+        self._holder, self._presence = f"{name_process()}/{name}", f"{PRESENCE}{name}"
         self._lease = timedelta(seconds=lease_s)
         self._stopwatch = stopwatch
         self._lock = threading.Lock()
-        self._tokens: dict[Duty, int] = {}
-        self._seen: dict[Duty, _Seen] = {}
+        self._tokens: dict[str, int] = {}
+        self._sightings = Sightings(self._lease, stopwatch)
+        self._free_since: dict[str, float] = {}
+        self._offered_at: dict[str, float] = {}
+        self._held: dict[str, set[str]] = {}
+        self._expired: set[str] = set()
         self._renewed_at = stopwatch()
 
-    def keep(self, wanted: Collection[Duty]) -> Mapping[Duty, int]:
-        """Renew what is held and take what nobody holds, of the wanted duties; call it several times a second.
+    def keep(self, wanted: Collection[str]) -> Mapping[str, int]:
+        """Renew what is held and take what is free and this worker's turn; call it several times a second.
+
+        Parameters
+        ----------
+        wanted : collection of str
+            The shares that this worker could begin.
 
         Returns
         -------
-        mapping of Duty to int
-            The token of each duty that is this worker's now.
+        mapping of str to int
+            The token of each share that is this worker's now.
         """
         # Apart: where a hung holder's lock keeps this one from renewing, taking over is what gets it out of the way.
         for step in (self._renew, partial(self._take_free, wanted)):
@@ -88,31 +95,57 @@ class Leases:
         with self._lock:
             if self._stopwatch() - self._renewed_at > self._lease.total_seconds():
                 self._tokens.clear()  # others have taken over by now, or will at once
-            return dict(self._tokens)
+            return {share: token for share, token in self._tokens.items() if share != self._presence}
 
-    def release(self, duty: Duty) -> None:
-        """Let somebody else take a duty at once."""
+    def find_surplus(self, moving: Collection[str]) -> str | None:
+        """Return a share to leave to somebody who has less to do, unless another of its duty is on its way already.
+
+        Parameters
+        ----------
+        moving : collection of str
+            Shares that this worker is leaving.
+        """
+        restless, now = {*map(find_duty, moving), *map(find_duty, self._free_since)}, self._stopwatch()
+        self._offered_at = {share: at for share, at in self._offered_at.items() if now - at < KEEP_S}
+        mine = self._held.get(self._presence, ())
+        movable = [each for each in mine if find_duty(each) not in restless and each not in self._offered_at]
+        share = choose_surplus(self._presence, self._held, movable)
+        if share is not None:
+            self._offered_at[share] = now
+        return share
+
+    def release(self, share: str) -> None:
+        """Let somebody else take a share at once."""
         with self._lock:
-            token = self._tokens.pop(duty, None)
+            token = self._tokens.pop(share, None)
         if token is None:
             return
-        free = update(Lease).where(Lease.duty == duty, Lease.holder == self._holder, Lease.token == token)
+        mine = (Lease.duty == share, Lease.holder == self._holder, Lease.token == token)
         try:
             with self._database.write() as session:
-                session.execute(free.values(holder="", expires_at=read_database_time(session)))
+                if share == self._presence:
+                    session.execute(delete(Lease).where(*mine))
+                else:
+                    session.execute(
+                        update(Lease).where(*mine).values(holder="", expires_at=read_database_time(session))
+                    )
         except DBAPIError as error:  # it expires by itself
             log.warning("leases_unavailable", kind=type(error).__name__)
 
-    def forget(self, duty: Duty, token: int) -> None:
-        """Take note that a duty was lost under this token."""
+    def leave(self) -> None:
+        """Count no more among those who could take something."""
+        self.release(self._presence)
+
+    def forget(self, share: str, token: int) -> None:
+        """Take note that a share was lost under this token."""
         with self._lock:
-            if self._tokens.get(duty) == token:
-                del self._tokens[duty]
+            if self._tokens.get(share) == token:
+                del self._tokens[share]
 
     def close(self) -> None:
         """Release everything, and close the connections."""
-        for duty in tuple(self._tokens):
-            self.release(duty)
+        for share in tuple(self._tokens):
+            self.release(share)
         self._database.close()
 
     def _renew(self) -> None:
@@ -128,49 +161,70 @@ class Leases:
             renewed = mine.values(expires_at=read_database_time(session) + self._lease).returning(
                 Lease.duty, Lease.token
             )
-            rows = {Duty(row.duty): row.token for row in session.execute(renewed)}
-        for duty, token in held.items():
-            if rows.get(duty) != token:
-                self.forget(duty, token)
+            rows = {row.duty: row.token for row in session.execute(renewed)}
+        for share, token in held.items():
+            if rows.get(share) != token:
+                self.forget(share, token)
         self._renewed_at = now  # when it was asked for, not when it was answered
 
-    def _take_free(self, wanted: Collection[Duty]) -> None:
-        duties = [duty for duty in wanted if duty not in self._tokens]
-        if not duties:
-            return
+    def _take_free(self, wanted: Collection[str]) -> None:
+        with self._lock:
+            mine = set(self._tokens)
+        if not wanted and self._presence not in mine:
+            return  # on its way out
+        shares = {*wanted, *mine} - {self._presence}
+        rows, free = self._read(shares)
+        self._expired = {rows[key].holder for key in free & rows.keys()}
+        living = {row.holder: key for key, row in rows.items() if key.startswith(PRESENCE) and key not in free}
+        held = {key: {share for share in shares - free if rows[share].holder == who} for who, key in living.items()}
+        held[self._presence] = mine - {self._presence}
+        now, self._held = self._stopwatch(), held
+        self._free_since = {share: self._free_since.get(share, now) for share in shares & free - mine}
+        for share in sorted(self._free_since.keys() & set(wanted)):
+            is_late = now - self._free_since[share] > min(GRACE_S, self._lease.total_seconds() / 4)
+            if (is_late or is_next(share, self._presence, held)) and self._take(share, rows.get(share)):
+                held[self._presence].add(share)
+                del self._free_since[share]
+        if self._presence not in mine:
+            self._take(self._presence, rows.get(self._presence))
+
+    def _read(self, shares: Collection[str]) -> tuple[Mapping[str, Lease], set[str]]:
+        """Return the leases of shares and of workers, and the keys of those that anybody may take."""
         with self._database.read() as session:
-            rows = {row.duty: row for row in session.scalars(select(Lease).where(Lease.duty.in_(list(duties))))}
+            known = session.scalars(select(Lease).where(Lease.duty.in_(shares) | Lease.duty.startswith(PRESENCE)))
+            rows = {row.duty: row for row in known}
             now = read_database_time(session)
-        for duty in duties:
-            row = rows.get(duty)
-            if row is None or self._is_free(duty, row, now):
-                self._take(duty, row)
+        gone = [key for key, row in rows.items() if key.startswith(PRESENCE) and row.expires_at < now - FORGET_AFTER]
+        if gone:
+            self._forget_workers(gone, now)
+        return rows, {key for key in {*shares, *rows} if key not in rows or self._sightings.is_free(rows[key], now)}
 
-    def _is_free(self, duty: Duty, row: Lease, now: datetime) -> bool:
-        seen, moment = self._seen.get(duty), self._stopwatch()
-        if seen is None or not seen.is_as(row):
-            seen = _Seen(holder=row.holder, token=row.token, expires_at=row.expires_at, since=moment)
-            self._seen[duty] = seen
-        return row.expires_at <= now or moment - seen.since > self._lease.total_seconds()
+    def _forget_workers(self, gone: Sequence[str], now: datetime) -> None:
+        """Delete what the leases of killed workers have left behind."""
+        with self._database.write() as session:
+            session.execute(delete(Lease).where(Lease.duty.in_(gone), Lease.expires_at < now - FORGET_AFTER))
 
-    def _take(self, duty: Duty, seen: Lease | None) -> None:
+    def _take(self, share: str, seen: Lease | None) -> bool:
         asked_at = self._stopwatch()
         try:
-            token = self._token_of_new(duty) if seen is None else self._token_after(seen)
+            token = self._token_of_new(share) if seen is None else self._token_after(seen)
         except OperationalError:  # locked, as a rule
-            if seen is not None and self._remover.clear(seen.holder):
-                return
+            if self._remover.clear(seen.holder if seen else "", self._expired):
+                return False
             raise
-        if token is not None:
-            with self._lock:
-                self._renewed_at = self._renewed_at if self._tokens else asked_at
-                self._tokens[duty] = token
-            log.info("duty_taken", duty=duty, token=token)
+        if token is None:
+            return False
+        with self._lock:
+            self._renewed_at = self._renewed_at if self._tokens else asked_at
+            self._tokens[share] = token
+        if share != self._presence:
+            log.info("duty_taken", duty=share, token=token)
+        return True
 
-    def _token_of_new(self, duty: Duty) -> int | None:
+    def _token_of_new(self, share: str) -> int | None:
         with self._database.write() as session:
             expires_at = read_database_time(session) + self._lease
-            values = {"duty": duty, "holder": self._holder, "token": 1, "expires_at": expires_at}
+            values = {"duty": share, "holder": self._holder, "token": 1, "expires_at": expires_at}
             return 1 if insert_new(session, Lease, values) else None
 
     def _token_after(self, seen: Lease) -> int | None:

@@ -16,33 +16,33 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.context import replace_database
-from api.domain.duties import Duty
 from api.services.resources import Resources
 from api.storage.db import insert_new
 from api.storage.fencing import Fence, LeaseLost
 from api.storage.tables import JobSlot
-from api.worker.jobs import JOBS, SOURCES, Job
+from api.worker.jobs import Job, list_jobs
 from api.worker.leases import Leases
+from api.worker.sources import SourceReader
 
 TICK_S = 0.2
 """Between two looks at the leases."""
 STUCK_S = 60.0
-"""How long a run may take before the duty is left to somebody else: this process lives, but the run hangs."""
+"""How long a run may take before its share is left to somebody else: this process lives, but the run hangs."""
 
 log = structlog.get_logger(__name__)
 
 
 class Worker:
-    """Does the duties that it has leases for, until it is told to stop."""
+    """Does the shares that it has leases for, until it is told to stop."""
 
     def __init__(self, resources: Resources, leases: Leases, jobs: Sequence[Job]) -> None:
         self._resources = resources
         self._leases = leases
-        self._jobs = {job.duty: job for job in jobs}
-        self._busy = {job.duty: threading.Lock() for job in jobs}
-        self._doing: dict[Duty, int] = {}
-        self._started: dict[Duty, float] = {}
-        self._ending: set[Duty] = set()
+        self._jobs = {job.share: job for job in jobs}
+        self._busy = {job.share: threading.Lock() for job in jobs}
+        self._doing: dict[str, int] = {}
+        self._started: dict[str, float] = {}
+        self._ending: set[str] = set()
         self._stopping = threading.Event()
         self._scheduler = BackgroundScheduler(
             timezone=UTC, executors={"default": {"type": "threadpool", "max_workers": max(1, len(jobs))}}
@@ -58,9 +58,10 @@ class Worker:
         with ThreadPoolExecutor(max(1, len(self._jobs)), thread_name_prefix="duty-end") as enders:
             while not self._stopping.wait(TICK_S):
                 self._keep(enders)
+            self._leases.leave()
             while self._doing or self._ending:
-                for duty in tuple(self._doing):
-                    self._give_up(enders, duty)
+                for share in tuple(self._doing):
+                    self._give_up(enders, share)
                 self._leases.keep(())  # until their last run has ended
                 threading.Event().wait(TICK_S / 4)
         self._scheduler.shutdown(wait=True)
@@ -72,12 +73,12 @@ class Worker:
         Returns
         -------
         bool
-            False if its slot was taken, the database was away, or the duty is somebody else's: the next run makes up
+            False if its slot was taken, the database was away, or the share is somebody else's: the next run makes up
             for it, whoever's it is.
         """
-        fence = Fence(duty=job.duty, token=token)
+        fence = Fence(duty=job.share, token=token)
         resources = replace_database(self._resources, self._resources.database.fenced(fence))
-        with structlog.contextvars.bound_contextvars(duty=job.duty):
+        with structlog.contextvars.bound_contextvars(duty=job.share):
             try:
                 if job.once_per_slot and not _take_slot(resources, job):
                     return False
@@ -87,44 +88,47 @@ class Worker:
                 return False
             except LeaseLost:
                 log.warning("lease_lost")
-                self._leases.forget(job.duty, token)
+                self._leases.forget(job.share, token)
                 return False
         return True
 
     def _keep(self, enders: ThreadPoolExecutor) -> None:
-        """Begin what has become this worker's duty, and end what is its no more."""
-        for duty, started in tuple(self._started.items()):
-            if duty in self._doing and time.monotonic() - started > STUCK_S:
-                log.error("duty_stuck", duty=duty)
-                self._leases.release(duty)
-                self._give_up(enders, duty)
-        wanted = [duty for duty in self._jobs if duty not in self._ending and duty not in self._doing]
+        """Begin what has become this worker's, and end what is its no more, or better somebody else's."""
+        for share, started in tuple(self._started.items()):
+            if share in self._doing and time.monotonic() - started > STUCK_S:
+                log.error("duty_stuck", duty=share)
+                self._leases.release(share)
+                self._give_up(enders, share)
+        wanted = [share for share in self._jobs if share not in self._ending and share not in self._doing]
         tokens = self._leases.keep(wanted)
-        for duty, token in tuple(self._doing.items()):
-            if tokens.get(duty) != token:
-                self._give_up(enders, duty)
-        for duty, token in tokens.items():
-            if duty not in self._doing and duty not in self._ending:
-                self._begin(self._jobs[duty], token)
+        for share, token in tuple(self._doing.items()):
+            if tokens.get(share) != token:
+                self._give_up(enders, share)
+        for share, token in tokens.items():
+            if share not in self._doing and share not in self._ending:
+                self._begin(self._jobs[share], token)
+        surplus = self._leases.find_surplus(tuple(self._ending))
+        if surplus in self._doing:
+            self._give_up(enders, surplus)
 
     def _run(self, job: Job, token: int) -> None:
-        """Run a job unless its duty has ended since the run was planned."""
-        with self._busy[job.duty]:
-            if self._doing.get(job.duty) == token:
-                self._started[job.duty] = time.monotonic()
+        """Run a job unless its share has ended since the run was planned."""
+        with self._busy[job.share]:
+            if self._doing.get(job.share) == token:
+                self._started[job.share] = time.monotonic()
                 try:
                     self.run_job(job, token)
                 finally:
-                    self._started.pop(job.duty)
+                    self._started.pop(job.share)
 
     def _begin(self, job: Job, token: int) -> None:
-        self._doing[job.duty] = token
+        self._doing[job.share] = token
         self._scheduler.add_job(
             self._run,
             "interval",
             args=(job, token),
             seconds=job.every_s,
-            id=job.duty,
+            id=job.share,
             # The scheduler counts in real time, whatever clock the jobs read: a first run far in its past would make
             # it list every run that it missed.
             next_run_time=datetime.now(UTC),
@@ -133,31 +137,31 @@ class Worker:
             misfire_grace_time=None,
         )
 
-    def _give_up(self, enders: ThreadPoolExecutor, duty: Duty) -> None:
-        self._scheduler.remove_job(duty)
-        del self._doing[duty]
-        self._ending.add(duty)
-        enders.submit(self._end, self._jobs[duty])
+    def _give_up(self, enders: ThreadPoolExecutor, share: str) -> None:
+        self._scheduler.remove_job(share)
+        del self._doing[share]
+        self._ending.add(share)
+        enders.submit(self._end, self._jobs[share])
 
     def _end(self, job: Job) -> None:
         """Wait until nothing of a job goes on, and let somebody else have it at once."""
         try:
-            with self._busy[job.duty]:
+            with self._busy[job.share]:
                 if job.end is not None:
                     job.end()
-            self._leases.release(job.duty)
-            log.info("duty_left", duty=job.duty)
+            self._leases.release(job.share)
+            log.info("duty_left", duty=job.share)
         except Exception:  # nobody asks this thread how it went
-            log.exception("duty_not_ended", duty=job.duty)
+            log.exception("duty_not_ended", duty=job.share)
         finally:
-            self._ending.discard(job.duty)
+            self._ending.discard(job.share)
 
 
 def _take_slot(resources: Resources, job: Job) -> bool:
     now = resources.clock.now()
     slot = int(now.timestamp() // job.every_s)
     with resources.database.write() as session:
-        return insert_new(session, JobSlot, {"job": job.duty, "slot": slot, "taken_at": now})
+        return insert_new(session, JobSlot, {"job": job.share, "slot": slot, "taken_at": now})
 
 
 def run_worker(resources: Resources) -> None:
@@ -168,8 +172,9 @@ def run_worker(resources: Resources) -> None:
     ConfigError
         If the settings of the live market do not fit what is installed.
     """
-    SOURCES.open(resources)
-    worker = Worker(resources, Leases(resources.database), JOBS)
+    sources = SourceReader()
+    sources.open(resources)
+    worker = Worker(resources, Leases(resources.database), list_jobs(resources, sources))
 
     def end(_signal: int, _frame: FrameType | None) -> None:
         worker.stop()

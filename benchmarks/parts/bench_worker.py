@@ -27,7 +27,8 @@ from api.domain.duties import Duty
 from api.domain.env import EnvMode
 from api.services.ledger.chain_ledger import connect_ledger
 from api.services.resources import Resources
-from api.services.settlement.watching.watch_tasks import ChainTasks
+from api.services.settlement.watching.watch_tasks import ChainTask
+from api.services.settlement.watching.watched_chain import list_groups
 from api.services.webhooks.dispatcher import Dispatcher
 from api.storage.db import Database
 from api.storage.migrations import upgrade
@@ -61,9 +62,10 @@ def shop(net: MainNet, tmp_path: Path, databases: Databases) -> Iterator[ChainSh
 @contextmanager
 def working(resources: Resources, transport: FakeTransport) -> Iterator[None]:
     """Watch and deliver as the worker does, until the block ends."""
-    chains, webhooks = ChainTasks(), Dispatcher(transport)
+    chains = [(group, ChainTask(group)) for group in list_groups(resources.ledgers)]
+    webhooks = Dispatcher(transport)
     jobs = (
-        Job(duty=Duty.CHAINS, every_s=1, run=chains.run, end=chains.end),
+        *(Job(duty=Duty.CHAINS, part=group.name, every_s=1, run=task.run, end=task.end) for group, task in chains),
         Job(duty=Duty.WEBHOOKS, every_s=0.2, run=webhooks.run, end=webhooks.end),
     )
     worker = Worker(resources, Leases(resources.database), jobs)
@@ -131,13 +133,14 @@ def test_idle_chain(benchmark: BenchmarkFixture, shop: ChainShop, net: MainNet, 
     def idle() -> None:
         with mining(net, block_s):
             resources = in_real_time(shop, {BASE: (net.chain.url,)})
-            ledger, tasks = resources.ledgers[EnvMode.TEST], ChainTasks()
-            tasks.run(resources)
+            ledger = resources.ledgers[EnvMode.TEST]
+            (task,) = map(ChainTask, list_groups(resources.ledgers))
+            task.run(resources)
             wait_until(lambda: has_cursor(resources), "a first look")
             begun = ledger.count_requests(BASE)
             threading.Event().wait(IDLE_S)
             spent.append(ledger.count_requests(BASE) - begun)
-            tasks.end()
+            task.end()
 
     benchmark.pedantic(idle, rounds=1)
     benchmark.extra_info["requests"] = spent[0]

@@ -4,6 +4,6 @@ set -eu
 set -a
 . /etc/checkout/checkout.env
 set +a
-export DATA_DIR=/var/lib/checkout XDG_CACHE_HOME=/var/cache/checkout HOME=/var/lib/checkout
+export DATA_DIR=/var/lib/checkout XDG_CACHE_HOME=/var/cache/checkout HOME=/nonexistent
 cd /opt/checkout
 exec runuser -u checkout -- /opt/checkout/.venv/bin/checkout "$@"

@@ -19,7 +19,6 @@ from werkzeug import Request, Response
 from adapters.feed.plan import Plan
 from api.cli.commands import main
 from api.config import Config
-from api.domain.duties import Duty
 from api.domain.env import EnvMode
 from api.services.operations.doctor.chains import check_chains
 from api.services.operations.doctor.database import check_database
@@ -27,6 +26,7 @@ from api.services.operations.doctor.findings import Finding
 from api.services.operations.doctor.market import check_market
 from api.services.operations.doctor.reach import check_reach
 from api.services.operations.doctor.settings import check_files, check_settings
+from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.services.vendors.key_management import create_key
 from api.services.vendors.vendors import Account, set_account
@@ -91,8 +91,8 @@ def test_what_is_wrong_is_said_with_its_remedy_and_fails(run: Run) -> None:
 def test_with_a_worker_all_is_well(run: Run, resources: Resources) -> None:
     soon = datetime.now(UTC) + timedelta(minutes=5)
     with resources.database.write() as session:
-        for duty in Duty:
-            session.add(Lease(duty=duty, holder="w", token=1, expires_at=soon))
+        for share in list_shares(resources):
+            session.add(Lease(duty=share, holder="w", token=1, expires_at=soon))
         for chain_id in resources.ledgers[EnvMode.TEST].chain_ids:
             read = {"block_number": 1, "block_hash": HASH, "final_number": 0, "mined_at": soon, "updated_at": soon}
             session.add(WatchCursor(env_mode="test", chain_id=chain_id, **read))
@@ -256,8 +256,8 @@ def test_an_api_that_does_not_answer_at_its_address_is_said(resources: Resources
 def test_it_is_said_since_when_nobody_works(resources: Resources, clock: SettableClock) -> None:
     with resources.database.write() as session:
         moment = read_database_time(session) - timedelta(seconds=6)
-        for duty in Duty:
-            session.add(Lease(duty=duty, holder="w", token=1, expires_at=moment))
+        for share in list_shares(resources):
+            session.add(Lease(duty=share, holder="w", token=1, expires_at=moment))
         for chain_id in resources.ledgers[EnvMode.TEST].chain_ids:
             read = {"block_number": 1, "block_hash": HASH, "final_number": 0, "mined_at": moment}
             session.add(WatchCursor(env_mode="test", chain_id=chain_id, updated_at=clock.now(), **read))

@@ -15,8 +15,9 @@ from sqlalchemy.exc import DatabaseError
 
 from adapters import installed
 from api.app import build_app
-from api.domain.duties import Duty
+from api.domain.duties import Duty, find_duty
 from api.services.operations.duty_health import ESSENTIAL
+from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.storage import migrations
@@ -32,15 +33,18 @@ from tests.support.metrics import read_metrics
 def worker(resources: Resources) -> Iterator[Leases]:
     """A worker that does everything, and has just read every chain."""
     leases = Leases(resources.database, lease_s=600)
-    leases.keep(Duty)
+    leases.keep(list_shares(resources))
     watch(resources)
     yield leases
     leases.close()
 
 
-def set_lapsed(resources: Resources, duty: Duty, seconds: float) -> None:
+def set_lapsed(resources: Resources, duty: str, seconds: float) -> None:
+    """Let a share lapse, or every share of a duty."""
     with resources.database.write() as session:
-        session.get_one(Lease, duty).expires_at = read_database_time(session) - timedelta(seconds=seconds)
+        for share in list_shares(resources):
+            if duty in (share, find_duty(share)):
+                session.get_one(Lease, share).expires_at = read_database_time(session) - timedelta(seconds=seconds)
 
 
 @pytest.mark.rule("operation.4", "operation.5")
@@ -64,6 +68,13 @@ def test_a_duty_that_nobody_does_makes_the_service_unready_but_not_the_process(
     assert refused.get_json()["message"] == f"nobody does the duty {duty}: start `checkout worker`"
     assert client.get("/readyz/api").status_code == 200
     assert client.get("/healthz").get_json()["problems"] == [refused.get_json()["message"]]
+
+
+def test_a_share_that_nobody_does_is_named(client: FlaskClient, resources: Resources, worker: Leases) -> None:
+    set_lapsed(resources, "webhooks/2", 16)
+    refused = client.get("/readyz")
+    assert refused.status_code == 503
+    assert refused.get_json()["message"] == "nobody does the duty webhooks/2: start `checkout worker`"
 
 
 def test_without_a_worker_the_service_is_not_ready(client: FlaskClient) -> None:
@@ -90,7 +101,7 @@ def test_a_lesser_duty_and_an_unread_chain_are_told(client: FlaskClient, resourc
     assert "housekeeping" in duty
     assert chain.startswith("chain 8453 (test) has not been read")
     text = read_metrics(build_app(resources))
-    assert 'checkout_duty_lapsed_seconds{duty="chains"} 0.0' in text
+    assert 'checkout_duty_lapsed_seconds{duty="chains/test"} 0.0' in text
     lapsed = re.search(r'checkout_duty_lapsed_seconds{duty="housekeeping"} ([0-9.]+)', text)
     assert lapsed is not None
     assert 100 <= float(lapsed[1]) < 200  # the database's clock goes on while this test runs

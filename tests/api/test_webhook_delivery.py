@@ -13,10 +13,13 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from api.app import build_app
 from api.domain.env import EnvMode
+from api.domain.ids import ALPHABET
 from api.net.client import HttpReply
 from api.services.webhooks.dispatcher import Dispatcher
+from api.services.webhooks.leases import PARTS, select_part
 from api.services.webhooks.outbox import NewEvent, publish
-from api.storage.tables import WebhookDelivery, WebhookEvent
+from api.services.webhooks.secrets import add_secret
+from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 from tests.api.conftest import START, Merchant
 from tests.api.test_storage import order_of
 from tests.support.clock import SettableClock
@@ -166,6 +169,27 @@ def test_two_workers_never_send_the_same_delivery(desk: Desk, merchant: Merchant
     second.end()
     desk.work()
     assert sorted(sent.event_id for sent in desk.transport.sent) == sorted(events)
+
+
+def test_each_part_sends_its_own_subscriptions_and_together_they_send_all(desk: Desk, merchant: Merchant) -> None:
+    hooks = [desk.subscribe(merchant, url=f"https://shop{number}.example/")["webhook_id"] for number in range(24)]
+    with desk.resources.database.write() as session:  # nobody makes such an id now
+        made = session.get_one(WebhookSubscription, hooks[0])
+        values = {column.key: getattr(made, column.key) for column in WebhookSubscription.__mapper__.column_attrs}
+        session.add(WebhookSubscription(**values | {"id": "ep_ODD!", "url": "https://odd.example/"}))
+        session.flush()
+        add_secret(session, desk.resources.box, "ep_ODD!", START)
+    desk.publish(merchant)
+    by_part = []
+    for part in range(PARTS):
+        desk.dispatcher = Dispatcher(desk.transport, mine=select_part(part))
+        by_part.append({sent.url for sent in desk.work()})
+        assert desk.work() == []
+    urls = [url for part in by_part for url in part]
+    assert len(urls) == len(set(urls)) == len(hooks) + 1
+    assert "https://odd.example/" in by_part[0]
+    for number, hook in enumerate(hooks):
+        assert f"https://shop{number}.example/" in by_part[ALPHABET.index(hook[-1]) % PARTS]
 
 
 def test_a_lease_that_a_dead_worker_left_ends(desk: Desk, merchant: Merchant, clock: SettableClock) -> None:

@@ -19,9 +19,10 @@ from api.domain.duties import Duty
 from api.net.client import SafeClient
 from api.services.resources import Resources
 from api.services.webhooks.dispatcher import Dispatcher
-from api.worker.jobs import JOBS, Job
+from api.worker.jobs import Job, list_jobs
 from api.worker.leases import Leases
 from api.worker.process import Worker
+from api.worker.sources import SourceReader
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock
 from tests.support.receiver import StaticResolver
@@ -114,7 +115,7 @@ def test_the_workers_loop_delivers_at_once(
     arrived = threading.Event()
     httpserver.expect_request("/hook").respond_with_handler(lambda _: arrived.set() or Response())
     desk.subscribe(merchant, url=hook(httpserver, "localhost"))
-    (webhooks,) = (job for job in JOBS if job.duty == Duty.WEBHOOKS)
+    webhooks = next(job for job in list_jobs(desk.resources, SourceReader()) if job.duty == Duty.WEBHOOKS)
     job = Job(duty=webhooks.duty, every_s=webhooks.every_s, run=desk.dispatcher.run, end=desk.dispatcher.end)
     worker = Worker(desk.resources, Leases(desk.resources.database), [job])
     thread = threading.Thread(target=worker.run)

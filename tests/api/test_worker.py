@@ -14,13 +14,15 @@ from sqlalchemy.exc import OperationalError
 
 from api.domain.duties import Duty
 from api.services.checkout.quotes import quote_order
+from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.services.settlement.crediting.quote_payers import remember_payer
 from api.storage.tables import IdempotencyKey, JobSlot, Lease, QuotePayer, StoredQuote
 from api.worker import process
-from api.worker.jobs import JOBS, Job
+from api.worker.jobs import Job, list_jobs
 from api.worker.leases import Leases
 from api.worker.process import Worker
+from api.worker.sources import SourceReader
 from routing_engine.reference import token_registry
 from tests.api.conftest import START, Merchant
 from tests.support.clock import SettableClock
@@ -57,8 +59,15 @@ def tick(run: Callable[[Resources], object], **options: Any) -> Job:
     return Job(**{"duty": Duty.EXPIRY, "every_s": 0.05, "run": run} | options)
 
 
-def test_every_duty_has_its_job() -> None:
-    assert {job.duty for job in JOBS} == set(Duty)
+def find_job(resources: Resources, duty: Duty) -> Job:
+    (job,) = [job for job in list_jobs(resources, SourceReader()) if job.duty == duty]
+    return job
+
+
+def test_every_share_of_every_duty_has_its_job(resources: Resources) -> None:
+    jobs = list_jobs(resources, SourceReader())
+    assert sorted(job.share for job in jobs) == sorted(list_shares(resources))
+    assert {job.duty for job in jobs} == set(Duty)
 
 
 def test_a_worker_runs_its_jobs_and_hands_over_when_it_stops(
@@ -181,7 +190,7 @@ def test_a_job_survives_a_database_that_is_away(resources: Resources, leases: tu
 def test_quotes_that_no_wallet_was_given_are_forgotten_soon(
     resources: Resources, clock: SettableClock, shop: Shop
 ) -> None:
-    (job,) = [job for job in JOBS if job.duty == Duty.HOUSEKEEPING]
+    job = find_job(resources, Duty.HOUSEKEEPING)
     order_id, usdc = shop.create(), token_registry.token("USDC", 8453)
     quotes = [quote_order(resources, order_id, 8453, usdc.address).quote_id for _ in range(3)]
     with resources.database.write() as session:
@@ -204,7 +213,7 @@ def test_quotes_that_no_wallet_was_given_are_forgotten_soon(
 
 
 def test_housekeeping_forgets_only_what_has_served(resources: Resources, merchant: Merchant) -> None:
-    (job,) = [job for job in JOBS if job.duty == Duty.HOUSEKEEPING]
+    job = find_job(resources, Duty.HOUSEKEEPING)
     keys: dict[str, Any] = {"vendor_id": merchant.id, "env_mode": "test", "body_hash": "", "response_body": "{}"}
     with resources.database.write() as session:
         for days in (-10, 10):

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -21,13 +21,21 @@ import requests
 PATIENCE_S = 60
 LOOK_S = 0.02
 PARTS = ("serve", "worker", "worker")
-"""One API process and two workers, of which one leads."""
+"""One API process and two workers, which share the work."""
 
 
 class Service:
-    """The processes on one database."""
+    """The processes on one database.
 
-    def __init__(self, database_url: str, data_dir: Path) -> None:
+    Parameters
+    ----------
+    parts : sequence of str
+        What is started.
+    settings : str
+        Further settings of theirs.
+    """
+
+    def __init__(self, database_url: str, data_dir: Path, *, parts: Sequence[str] = PARTS, **settings: str) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -39,7 +47,9 @@ class Service:
             "PORT": str(port),
             "RATE_LIMIT_KEY": "1000000",
             "LOG_LEVEL": "ERROR",
+            **settings,
         }
+        self._parts = parts
         self._processes: dict[int, str] = {}
         self._pause = threading.Event()
         self.kills: Counter[str] = Counter()
@@ -52,8 +62,8 @@ class Service:
             stdout=subprocess.PIPE,
             text=True,
         )
-        for part in PARTS:
-            self._start(part)
+        for part in self._parts:
+            self.start(part)
         self.wait_until_ready()
         return self
 
@@ -67,7 +77,7 @@ class Service:
         process = random.choice(sorted(self._processes))
         part = self._kill(process)
         self.kills[part] += 1
-        self._start(part)
+        self.start(part)
         if part == "serve":
             self.wait_until_ready()
 
@@ -91,7 +101,16 @@ class Service:
             self._pause.wait(LOOK_S)
         raise TimeoutError(f"{path} was not answered within {PATIENCE_S} s")
 
-    def _start(self, part: str) -> None:
+    def list_processes(self, part: str) -> list[int]:
+        """Return the numbers of the processes of a kind."""
+        return sorted(process for process, kind in self._processes.items() if kind == part)
+
+    def kill(self, process: int) -> None:
+        """Kill a process without warning."""
+        self.kills[self._kill(process)] += 1
+
+    def start(self, part: str) -> None:
+        """Start a process."""
         pipes = self._nursery
         if pipes.stdin is None or pipes.stdout is None:
             raise TypeError("the nursery has no pipes")

@@ -88,7 +88,7 @@ def test_containers_call_commands_that_exist() -> None:
     units = [re.findall(r"^ExecStart=\S+/(checkout .*)$", read(f"systemd/{name}"), re.MULTILINE) for name in UNITS]
     called += [command.split() for command in chain.from_iterable(units)]
     known = dict(list_commands())
-    assert len(called) == 10
+    assert len(called) == 11
     for program, *words in called:
         assert program == "checkout"
         (command,) = [known[each] for each in known if tuple(words[: len(each)]) == each]
@@ -133,6 +133,38 @@ def test_the_operators_command_has_the_services_settings(tmp_path: Path) -> None
     shell = f'set -a; . {tmp_path / "checkout.env"}; printf %s "$RPC_URLS"'
     read_by_shell = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True).stdout
     assert sorted(read_endpoints("RPC_URLS", read_by_shell)) == [1, 8453]
+
+
+def test_the_accounts_home_is_not_the_folder_of_the_service() -> None:
+    """A home is refused as DATA_DIR; systemd, `runuser` and container engines take it from the account."""
+    document = (ROOT / "docs" / "deployment.md").read_text()
+    (adduser,) = re.findall(r"^adduser .*$", document, re.MULTILINE)
+    assert "--home" not in adduser.split(), "without it Debian gives a system account /nonexistent"
+    (home,) = re.findall(r"--home-dir (\S+)", read("Containerfile"))
+    (exported,) = re.findall(r"\bHOME=(\S+)", read("systemd/checkout.sh"))
+    assert {home, exported} == {"/nonexistent"}
+
+
+def test_an_image_is_made_by_the_steps_that_were_tried() -> None:
+    """No engine runs here: what the image does beside copying is what the document says, which was tried by hand."""
+    document = (ROOT / "docs" / "deployment.md").read_text()
+    tried = "pip install -c constraints.txt -e '.[api]'", "python -m routing_engine.warm_up"
+    built = read("Containerfile").replace(" --no-cache-dir", "")
+    for step in tried:
+        assert step in document
+        assert re.search(rf"^RUN {re.escape(step)}$", built, re.MULTILINE), step
+    for folder in ("/var/lib/checkout", "/var/cache/checkout"):
+        assert re.search(rf"^install -d -o checkout -g checkout -m 0700 .*{folder}", document, re.MULTILINE)
+        assert re.search(rf"install -d -m 0700 -o checkout .*{folder}", built)
+    units = {name: read(f"systemd/{name}") for name in UNITS if name.endswith(".service")}
+    names = {
+        words.split()[0] for unit in units.values() for words in re.findall(r"bin/checkout (.*)$", unit, re.MULTILINE)
+    }
+    assert names == {"serve", "worker", "db"}
+    places = re.findall(r"^(?:Environment=|ENV )(.*)$", "\n".join((built, *units.values())), re.MULTILINE)
+    assert {word for line in places for word in line.split() if word.startswith("DATA_DIR=")} == {
+        "DATA_DIR=/var/lib/checkout"
+    }
 
 
 def test_secrets_stand_where_secrets_are_kept() -> None:

@@ -19,7 +19,8 @@ from api.domain.ledger import Head
 from api.services.ledger.chain_ledger import ChainLedger, connect_pools
 from api.services.resources import Resources
 from api.services.settlement.watching.progress import Progress
-from api.services.settlement.watching.watch_tasks import REQUESTS_A_MINUTE, ChainTasks, Look
+from api.services.settlement.watching.watch_tasks import REQUESTS_A_MINUTE, ChainTask, Look
+from api.services.settlement.watching.watched_chain import list_groups
 from api.services.settlement.watching.watcher import look
 from api.storage.tables import WatchCursor
 from tests.support.databases import Databases
@@ -103,8 +104,9 @@ def test_a_chain_that_hangs_delays_no_other(shop: ChainShop, net: MainNet, hangi
     with mining(net, BLOCK_S):
         shop.clock.set(datetime.now(UTC))
         resources = replace(shop.shop.resources, clock=SystemClock(), ledgers={EnvMode.TEST: hanging})
-        tasks = ChainTasks()
-        tasks.run(resources)
+        tasks = [ChainTask(group) for group in list_groups(resources.ledgers)]
+        for task in tasks:
+            task.run(resources)
         try:
             assert hanging.asked.wait(PATIENCE_S)
             wait_until(lambda: has_cursor(resources), "a first look")
@@ -116,7 +118,8 @@ def test_a_chain_that_hangs_delays_no_other(shop: ChainShop, net: MainNet, hangi
                 settled_s = wait_until(lambda order_id=order_id: shop.outcome(order_id) == "success/", "success")
                 print(f"seen after {seen_s:.1f} s, success {settled_s:.1f} s later")
         finally:
-            tasks.end()
+            for task in tasks:
+                task.end()
 
 
 def has_cursor(resources: Resources) -> bool:

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from api.domain.duties import Duty
+from api.domain.duties import Duty, find_duty
+from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.storage.db import read_database_time
 from api.storage.tables import Lease, WatchCursor
@@ -26,20 +27,27 @@ class WorkerHealth:
 
     Parameters
     ----------
-    duties : mapping of Duty to timedelta or None
-        How long ago each lease expired: zero while somebody does the duty, None if nobody ever did.
+    shares : mapping of str to timedelta or None
+        How long ago each share's lease expired: zero while somebody does it, None if nobody ever did.
     chains : mapping of (str, int) to timedelta or None
         How long ago each connected chain was read up to its head or on the way there, by environment and chain id; None
         if it never was.
     """
 
-    duties: dict[Duty, timedelta | None]
+    shares: dict[str, timedelta | None]
     chains: dict[tuple[str, int], timedelta | None]
 
     @property
-    def undone(self) -> tuple[Duty, ...]:
-        """The duties that nobody does, and has not done for a while."""
-        return tuple(duty for duty, lapsed in self.duties.items() if lapsed is None or lapsed > LAPSED)
+    def undone(self) -> tuple[str, ...]:
+        """What nobody does, and has not done for a while: duties, or shares of one that others do the rest of."""
+        free = {share for share, lapsed in self.shares.items() if lapsed is None or lapsed > LAPSED}
+        whole = {*map(find_duty, free)} - {*map(find_duty, self.shares.keys() - free)}
+        return (*sorted(whole), *sorted(each for each in free if find_duty(each) not in whole))
+
+    @property
+    def is_essential_undone(self) -> bool:
+        """Whether payments are kept from the merchant's knowledge: nobody does a share of an essential duty."""
+        return any(find_duty(each) in ESSENTIAL for each in self.undone)
 
     @property
     def unread(self) -> tuple[tuple[str, int], ...]:
@@ -81,6 +89,9 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
         for chain_id in sorted(ledger.chain_ids)
     ]
     return WorkerHealth(
-        duties={duty: max(database_time - leases[duty], none) if duty in leases else None for duty in Duty},
+        shares={
+            share: max(database_time - leases[share], none) if share in leases else None
+            for share in list_shares(resources)
+        },
         chains={chain: max(now - cursors[chain], none) if chain in cursors else None for chain in chains},
     )

@@ -42,7 +42,7 @@ GAUGES: Mapping[str, tuple[str, Sequence[str]]] = {
         (*_BY_CHAIN, "bridge", "tx_hash"),
     ),
     "checkout_chain_traces": ("Whether an endpoint traces transactions", _BY_CHAIN),
-    "checkout_duty_lapsed_seconds": ("Since when nobody does a duty; 0 if a worker does", ("duty",)),
+    "checkout_duty_lapsed_seconds": ("Since when nobody does a duty, or a share of it; 0 if a worker does", ("duty",)),
     "checkout_chain_unread_seconds": ("Since when a chain was not read", _BY_CHAIN),
     "checkout_source_up": ("Whether nothing is wrong with a source of rates", _BY_SOURCE),
     "checkout_source_fresh_seconds": ("Until its rates are left out", _BY_SOURCE),
@@ -139,8 +139,8 @@ def _read_chains(resources: Resources) -> Iterator[Sample]:
 def _read_duties(resources: Resources) -> Iterator[Sample]:
     """Say since when duties and chains are neglected; what never was is infinitely long ago."""
     health = check_worker_health(resources)
-    for duty, since in health.duties.items():
-        yield Sample(name="checkout_duty_lapsed_seconds", labels=(duty,), value=_count_seconds(since))
+    for share, since in health.shares.items():
+        yield Sample(name="checkout_duty_lapsed_seconds", labels=(share,), value=_count_seconds(since))
     for (env_mode, chain_id), since in health.chains.items():
         labels = (env_mode, str(chain_id))
         yield Sample(name="checkout_chain_unread_seconds", labels=labels, value=_count_seconds(since))

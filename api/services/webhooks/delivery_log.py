@@ -11,10 +11,12 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.orm import Session
 
+from api.domain.clock import format_time
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, NotFound
 from api.services.resources import Resources
 from api.services.vendors.api_keys import ApiKey
+from api.services.webhooks.archived import find_horizon, refuse_archived
 from api.services.webhooks.outbox import DeliveryStatus, settle_cursor
 from api.services.webhooks.subscriptions import find_subscription, require_active
 from api.storage.tables import WebhookAttempt, WebhookDelivery, WebhookEvent, WebhookSubscription
@@ -70,6 +72,8 @@ def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDeli
     ------
     NotFound
         If there is no such delivery, or it is another vendor's.
+    Gone
+        If it would be so old that it was archived.
     Conflict
         If it is being sent at this moment, or the subscription is disabled.
     """
@@ -81,10 +85,12 @@ def redeliver(resources: Resources, key: ApiKey, delivery_id: str) -> LoggedDeli
             .where(WebhookDelivery.id == delivery_id, WebhookSubscription.vendor_id == key.vendor_id)
         )
         subscription_id = session.scalar(owner)
-        if subscription_id is None:
+        if subscription_id is not None:
+            require_active(find_subscription(session, key, subscription_id))
+        delivery = subscription_id and session.get(WebhookDelivery, delivery_id, with_for_update=True)
+        if not delivery:
+            refuse_archived(session, delivery_id, "read the order that its event was about")
             raise NotFound("There is no delivery with this id")
-        require_active(find_subscription(session, key, subscription_id))
-        delivery = session.get_one(WebhookDelivery, delivery_id, with_for_update=True)
         if delivery.lease_until is not None and delivery.lease_until > now:
             raise Conflict("This delivery is being sent at this moment; look at its outcome first")
         delivery.status, delivery.attempts = DeliveryStatus.PENDING, 0
@@ -102,12 +108,15 @@ def get_event(resources: Resources, key: ApiKey, event_id: str) -> WebhookEvent:
     ------
     NotFound
         If there is none with this id, or it is another vendor's, or of the other environment.
+    Gone
+        If it would be so old that it was archived.
     """
     query = select(WebhookEvent).where(*_select_mine(key), WebhookEvent.id == event_id)
     with resources.database.read() as session:
         found = session.scalar(query)
-    if found is None:
-        raise NotFound("There is no event with this id")
+        if found is None:
+            refuse_archived(session, event_id, "read the order that it was about")
+            raise NotFound("There is no event with this id")
     return found
 
 
@@ -157,7 +166,9 @@ def _parse_cursor(
 ) -> ColumnElement[bool]:
     seq = session.scalar(select(WebhookEvent.seq).where(*mine, WebhookEvent.id == event_id))
     if seq is None:
-        raise InvalidData.at(path, "There is no event with this id")
+        horizon = find_horizon(session)
+        remedy = f"; those before {format_time(horizon)} may be archived: give that moment" if horizon else ""
+        raise InvalidData.at(path, f"There is no event with this id{remedy}")
     return WebhookEvent.seq > seq
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
+from sqlalchemy import ColumnElement, true
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from standardwebhooks import Webhook
@@ -56,6 +57,8 @@ class Dispatcher:
         Must outlast the transport's time limit.
     rng : random.Random, optional
         Spreads retries.
+    mine : ColumnElement of bool, optional
+        What holds for the deliveries that this one sends; all by default.
     """
 
     def __init__(
@@ -65,11 +68,13 @@ class Dispatcher:
         threads: int = THREADS,
         lease: timedelta = LEASE,
         rng: random.Random | None = None,
+        mine: ColumnElement[bool] | None = None,
     ) -> None:
         self._transport = transport
         self._threads = threads
         self._lease = lease
         self._rng = rng or random.Random()
+        self._mine = true() if mine is None else mine
         self._in_flight = InFlight()
         self._changed = threading.Condition()
         self._ended: list[Ended] = []
@@ -164,14 +169,14 @@ class Dispatcher:
         now = resources.clock.now()
         if not ended:
             with resources.database.read() as session:
-                if free <= 0 or not is_any_due(session, now):
+                if free <= 0 or not is_any_due(session, now, self._mine):
                     return []
         with resources.database.write() as session:
             # In the order of their locks, so that two workers cannot wait for each other.
             for one in sorted(ended, key=lambda one: one.lease.subscription_id):
                 if one.reply is not None:
                     record_outcome(session, one.lease, one.reply, now, self._rng)
-            return lease_due(session, in_flight, now, self._lease, free)
+            return lease_due(session, in_flight, now, self._lease, free, self._mine)
 
 
 def sign_headers(lease: DeliveryLease, secrets: Sequence[str], now: datetime) -> dict[str, str]:

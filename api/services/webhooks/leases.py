@@ -7,16 +7,20 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
+from api.domain.ids import ALPHABET
 from api.services.webhooks.outbox import DeliveryStatus
 from api.services.webhooks.secrets import load_signing_secrets
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 
 PER_SUBSCRIPTION = 4
 """Deliveries in flight for one subscription, so that a slow one leaves threads to the others."""
+
+PARTS = 4
+"""How many workers can send at the same time. A subscription is one worker's, so that its events keep their order."""
 
 LOOK = 16
 """Candidates looked at beyond those that can be taken, as some have to wait for others."""
@@ -101,22 +105,31 @@ class InFlight:
             self._orders.add((subscription_id, order_id))
 
 
-def is_any_due(session: Session, now: datetime) -> bool:
+def select_part(part: int) -> ColumnElement[bool]:
+    """Return what holds for the deliveries of a part: the last letter of a subscription's id is chance."""
+    name = WebhookDelivery.subscription_id
+    letter = func.substr(name, func.length(name))
+    if part == 0:  # and whatever an id might end with one day
+        return letter.not_in([each for number in range(1, PARTS) for each in ALPHABET[number::PARTS]])
+    return letter.in_([*ALPHABET[part::PARTS]])
+
+
+def is_any_due(session: Session, now: datetime, mine: ColumnElement[bool]) -> bool:
     """Whether there may be something to lease; asks without locking anything."""
-    return session.scalar(select(WebhookDelivery.id).where(_is_due(now)).limit(1)) is not None
+    return session.scalar(select(WebhookDelivery.id).where(_is_due(now), mine).limit(1)) is not None
 
 
 def lease_due(
-    session: Session, in_flight: InFlight, now: datetime, period: timedelta, free: int
+    session: Session, in_flight: InFlight, now: datetime, period: timedelta, free: int, mine: ColumnElement[bool]
 ) -> list[DeliveryLease]:
-    """Lease up to `free` due deliveries that `in_flight` admits, oldest first.
+    """Lease up to `free` due deliveries of those that are `mine` and that `in_flight` admits, oldest first.
 
     Deliveries to a subscription that was deleted or disabled meanwhile are cancelled instead.
     """
     admitted: list[str] = []
     seen = set(in_flight.list_full())
     while len(admitted) < free:
-        rows = _list_candidates(session, now, seen, limit=2 * free + LOOK)
+        rows = _list_candidates(session, and_(_is_due(now), mine), seen, limit=2 * free + LOOK)
         if not rows:
             break
         for row in rows:
@@ -128,7 +141,9 @@ def lease_due(
     return _lease_all(session, admitted, now, now + period) if admitted else []
 
 
-def _list_candidates(session: Session, now: datetime, without: Collection[str], limit: int) -> list[DueDelivery]:
+def _list_candidates(
+    session: Session, wanted: ColumnElement[bool], without: Collection[str], limit: int
+) -> list[DueDelivery]:
     # Two workers may ask at once. PostgreSQL locks the rows and skips locked ones; SQLite ignores the clause, and
     # needs none: the transaction has begun as the only writer.
     gone = or_(WebhookSubscription.deleted_at.is_not(None), WebhookSubscription.disabled_at.is_not(None))
@@ -138,7 +153,7 @@ def _list_candidates(session: Session, now: datetime, without: Collection[str], 
         )
         .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
         .join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
-        .where(_is_due(now), WebhookDelivery.subscription_id.not_in(without))
+        .where(wanted, WebhookDelivery.subscription_id.not_in(without))
         .order_by(WebhookDelivery.next_attempt_at, WebhookEvent.seq)
         .limit(limit)
         .with_for_update(of=WebhookDelivery, skip_locked=True)

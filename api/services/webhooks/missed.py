@@ -112,6 +112,7 @@ def _list_missed(
         .where(or_(WebhookDelivery.id.is_(None), WebhookDelivery.status.in_(GIVEN_UP)))
         .order_by(WebhookEvent.seq)
         .limit(limit)
+        .with_for_update(of=WebhookEvent, key_share=True)  # nobody archives it meanwhile
     )
     return [(event, delivery) for event, delivery in session.execute(query)]
 

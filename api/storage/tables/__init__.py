@@ -10,6 +10,7 @@ from api.storage.tables.market import MarketSnapshot
 from api.storage.tables.orders import OrderMetadata, Payment, PaymentOrder, Refund, TimelineEntry
 from api.storage.tables.reports import PaymentClaim, PaymentHint
 from api.storage.tables.system import (
+    ArchivedBatch,
     DoubtfulBlock,
     IdempotencyKey,
     JobSlot,
@@ -30,6 +31,7 @@ from api.storage.tables.webhooks import (
 
 __all__ = [
     "ApiKeyRow",
+    "ArchivedBatch",
     "Base",
     "DoubtfulBlock",
     "IdempotencyKey",

@@ -115,6 +115,21 @@ class Lease(Base):
     expires_at: Mapped[datetime]
 
 
+class ArchivedBatch(Base):
+    """Events that left the database for a file, with their deliveries and attempts.
+
+    `name` is the file's, `sha256` that of its bytes; all its events were made before `before`.
+    """
+
+    __tablename__ = "archived_batches"
+
+    name: Mapped[str] = mapped_column(String(128), primary_key=True)
+    sha256: Mapped[str] = mapped_column(String(64))
+    events: Mapped[int]
+    before: Mapped[datetime]
+    archived_at: Mapped[datetime]
+
+
 class SchemaCompatibility(Base):
     """The oldest version of the service that works on the schema of this revision."""
 

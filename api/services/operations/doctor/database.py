@@ -51,12 +51,12 @@ def check_database(resources: Resources) -> Iterator[Finding]:
 def _check_worker(health: WorkerHealth) -> Iterator[Finding]:
     if health.undone:
         message = f"nobody does the duties {', '.join(health.undone)}"
-        yield blame(WORKER, message, "start `checkout worker`, two of them so that one stands by")
+        yield blame(WORKER, message, "start `checkout worker`, two of them so that one takes over from the other")
     elif health.unread:
         chains = ", ".join(f"{chain_id} ({env_mode})" for env_mode, chain_id in health.unread)
         message = f"has not read these chains for over {UNREAD.seconds} s: {chains}"
         yield blame(WORKER, message, "see what is said of their endpoints, and the worker's log")
-    elif since := max(filter(None, health.duties.values()), default=None):
+    elif since := max(filter(None, health.shares.values()), default=None):
         message = f"somebody did every duty until {since.seconds} s ago; another takes over within {LAPSED.seconds} s"
         yield praise(WORKER, message)
     else:

@@ -1,10 +1,12 @@
-"""One task for each chain: whichever hangs, the others are looked at in time, and an idle one costs little."""
+"""One task for each chain: whichever hangs, the others are looked at in time, and an idle one costs little.
+
+Each has a lease of its own, so that chains spread over workers.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -12,12 +14,10 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from api.domain.env import EnvMode
-from api.domain.ledger import Ledger
 from api.domain.payments import PaymentState
 from api.services.resources import Resources
 from api.services.settlement.watching.progress import Progress
-from api.services.settlement.watching.watched_chain import group_chains
+from api.services.settlement.watching.watched_chain import ChainGroup
 from api.services.settlement.watching.watcher import look
 from api.storage.fencing import LeaseLost
 from api.storage.tables import Payment
@@ -37,42 +37,6 @@ END_S = 2.0
 """How long handing over waits for looks; what a later one writes is refused."""
 
 log = structlog.get_logger(__name__)
-
-
-class ChainTasks:
-    """The worker's job for the chains: `run` sees to it that every chain has its task, `end` ends them."""
-
-    def __init__(self) -> None:
-        self._tasks: tuple[_Task, ...] = ()
-        self._stopping = threading.Event()
-
-    def run(self, resources: Resources) -> None:
-        """Start the tasks of the present duty, or one anew that ended.
-
-        Raises
-        ------
-        LeaseLost
-            If a task found that the duty is somebody else's.
-        """
-        if not self._tasks:
-            self._stopping = threading.Event()
-            self._tasks = tuple(
-                _Task(resources, env_mode, ledger, group, self._stopping)
-                for env_mode, ledger in resources.ledgers.items()
-                for group in group_chains(ledger)
-            )
-        for task in self._tasks:
-            if task.lost is not None:
-                raise task.lost
-            task.start()
-
-    def end(self) -> None:
-        """Begin no more looks; wait a moment for those that go on."""
-        self._stopping.set()
-        deadline = time.monotonic() + END_S
-        for task in self._tasks:
-            task.join(max(0.0, deadline - time.monotonic()))
-        self._tasks = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,43 +73,54 @@ class Look:
         return max(FOUND_S, min(period_s, LONGEST_S) - self.took_s)
 
 
-class _Task:
-    """Looks at some chains, one after the other, again and again."""
+class ChainTask:
+    """A worker's job for some chains: looks at one after the other, again and again, in a thread of its own.
 
-    def __init__(
-        self,
-        resources: Resources,
-        env_mode: EnvMode,
-        ledger: Ledger,
-        chain_ids: Sequence[int],
-        stopping: threading.Event,
-    ) -> None:
-        self.lost: LeaseLost | None = None
-        self._resources, self._env_mode, self._ledger, self._stopping = resources, env_mode, ledger, stopping
-        self._progress = {chain_id: Progress() for chain_id in chain_ids}
-        self._cost = dict.fromkeys(chain_ids, USUAL_COST)
+    Parameters
+    ----------
+    group : ChainGroup
+        Which chains.
+    """
+
+    def __init__(self, group: ChainGroup) -> None:
+        self._env_mode, self._chain_ids = group.env_mode, group.chain_ids
+        self._cost = dict.fromkeys(group.chain_ids, USUAL_COST)
+        self._lost: LeaseLost | None = None
+        self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self) -> None:
-        """Go on, unless that goes on already."""
+    def run(self, resources: Resources) -> None:
+        """Begin, unless that goes on already; or anew, if it ended.
+
+        Raises
+        ------
+        LeaseLost
+            If a look found that the chains are somebody else's.
+        """
+        if self._lost is not None:
+            raise self._lost
         if self._thread is None or not self._thread.is_alive():
-            name = f"chain-{self._env_mode}-{'-'.join(map(str, self._progress))}"
+            name = f"chain-{self._env_mode}-{'-'.join(map(str, self._chain_ids))}"
             # A thread that hangs in a chain's answer must not keep a process alive that is told to end.
-            self._thread = threading.Thread(target=self._go_on, name=name, daemon=True)
+            self._thread = threading.Thread(
+                target=self._go_on, args=(resources, self._stopping), name=name, daemon=True
+            )
             self._thread.start()
 
-    def join(self, timeout_s: float) -> None:
-        """Wait until it has ended."""
+    def end(self) -> None:
+        """Begin no more looks; wait a moment for the one that goes on."""
+        self._stopping.set()
         if self._thread is not None:
-            self._thread.join(timeout_s)
+            self._thread.join(END_S)
+        self._lost, self._stopping, self._thread = None, threading.Event(), None
 
-    def _go_on(self) -> None:
-        pause_s = 0.0
-        while not self._stopping.wait(pause_s):
+    def _go_on(self, resources: Resources, stopping: threading.Event) -> None:
+        progress, pause_s = {chain_id: Progress() for chain_id in self._chain_ids}, 0.0
+        while not stopping.wait(pause_s):
             try:
-                pause_s = min(self._look(chain_id, progress).pause_s for chain_id, progress in self._progress.items())
+                pause_s = min(self._look(resources, each, progress[each]).pause_s for each in self._chain_ids)
             except LeaseLost as lost:
-                self.lost = lost
+                self._lost = None if stopping.is_set() else lost
                 return
             except (OperationalError, PoolTimeout) as error:
                 log.warning("database_unavailable", env_mode=self._env_mode, kind=type(error).__name__)
@@ -154,13 +129,14 @@ class _Task:
                 log.exception("look_failed", env_mode=self._env_mode)
                 pause_s = LOOK_S
 
-    def _look(self, chain_id: int, progress: Progress) -> Look:
-        started, sent = time.monotonic(), self._ledger.count_requests(chain_id)
+    def _look(self, resources: Resources, chain_id: int, progress: Progress) -> Look:
+        ledger = resources.ledgers[self._env_mode]
+        started, sent = time.monotonic(), ledger.count_requests(chain_id)
         past = self._cost[chain_id]
         is_hurried = progress.has_found
         progress.begin()
-        is_read = look(self._resources, self._env_mode, self._ledger, chain_id, progress)
-        requests = self._ledger.count_requests(chain_id) - sent
+        is_read = look(resources, self._env_mode, ledger, chain_id, progress)
+        requests = ledger.count_requests(chain_id) - sent
         if progress.has_found or progress.is_behind:
             cost = past  # what an idle look costs can't be seen in this one
         else:
@@ -170,13 +146,13 @@ class _Task:
             took_s=time.monotonic() - started,
             is_behind=is_read and progress.is_behind,
             has_found=progress.has_found,
-            is_waiting=self._is_waiting(chain_id),
+            is_waiting=self._is_waiting(resources, chain_id),
             is_hurried=is_hurried,
         )
 
-    def _is_waiting(self, chain_id: int) -> bool:
+    def _is_waiting(self, resources: Resources, chain_id: int) -> bool:
         seen = select(Payment.id).where(
             Payment.state == PaymentState.SEEN, Payment.chain_id == chain_id, Payment.env_mode == self._env_mode
         )
-        with self._resources.database.read() as session:
+        with resources.database.read() as session:
             return session.scalar(seen.limit(1)) is not None

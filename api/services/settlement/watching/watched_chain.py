@@ -53,10 +53,27 @@ class WatchedChain:
         return self.recipients | self.others
 
 
-def group_chains(ledger: Ledger) -> tuple[tuple[int, ...], ...]:
-    """Return a ledger's chains; those that can't hang are one group, whose chains are looked at in turn."""
-    chain_ids = tuple(sorted(ledger.chain_ids))
-    return (chain_ids,) if ledger.is_simulated else tuple((chain_id,) for chain_id in chain_ids)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainGroup:
+    """What one task looks at: a chain, or the simulated ones, which can't hang, in turn; `name` is the share's."""
+
+    env_mode: EnvMode
+    chain_ids: tuple[int, ...]
+    name: str
+
+
+def list_groups(ledgers: Mapping[EnvMode, Ledger]) -> tuple[ChainGroup, ...]:
+    """Return all chains as they are watched."""
+    groups = []
+    for env_mode, ledger in ledgers.items():
+        chain_ids = tuple(sorted(ledger.chain_ids))
+        if ledger.is_simulated:
+            groups.append(ChainGroup(env_mode=env_mode, chain_ids=chain_ids, name=env_mode))
+        else:
+            groups += [
+                ChainGroup(env_mode=env_mode, chain_ids=(each,), name=f"{env_mode}/{each}") for each in chain_ids
+            ]
+    return tuple(groups)
 
 
 def open_chain(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int) -> WatchedChain:

@@ -7,7 +7,7 @@ twice at once, the next run does what is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from functools import partial
 
@@ -29,10 +29,11 @@ from api.services.settlement.watching.hints import add_hint
 from api.services.settlement.watching.progress import Progress
 from api.services.settlement.watching.second_looks import follow_reports, read_again, settle_doubts
 from api.services.settlement.watching.watched_chain import (
+    ChainGroup,
     WatchedChain,
     build_open_conditions,
-    group_chains,
     hold_cursor,
+    list_groups,
     observe_chain,
     open_chain,
 )
@@ -59,18 +60,11 @@ def watch(resources: Resources) -> None:
     Waits for all of them, but not forever for one that hangs. What a look raises beyond that is raised here.
     """
 
-    def look_at(env_mode: EnvMode, ledger: Ledger, group: Sequence[int]) -> None:
-        for chain_id in group:
-            look(resources, env_mode, ledger, chain_id, Progress())
+    def look_at(group: ChainGroup) -> None:
+        for chain_id in group.chain_ids:
+            look(resources, group.env_mode, resources.ledgers[group.env_mode], chain_id, Progress())
 
-    run_at_once(
-        [
-            partial(look_at, env_mode, ledger, group)
-            for env_mode, ledger in resources.ledgers.items()
-            for group in group_chains(ledger)
-        ],
-        WATCH_S,
-    )
+    run_at_once([partial(look_at, each) for each in list_groups(resources.ledgers)], WATCH_S)
 
 
 def look(resources: Resources, env_mode: EnvMode, ledger: Ledger, chain_id: int, progress: Progress) -> bool:
