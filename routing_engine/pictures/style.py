@@ -37,11 +37,10 @@ def use_style(ax: Axes | None) -> Iterator[Axes]:
 
 
 def show_plainly(ax: Axes) -> None:
-    """Write 0.1, 10 and 10,000 on logarithmic axes, not powers of ten."""
+    """Write 0.1, 10 and 10,000: neither powers of ten, nor what is left to a number that stands elsewhere."""
     for axis in (ax.xaxis, ax.yaxis):
-        if axis.get_scale() != "linear":
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
-            axis.set_minor_formatter(NullFormatter())
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def number_names(names: Iterable[str]) -> dict[str, int]:
