@@ -19,7 +19,7 @@ NEEDS = ("clarabel", "cvxpy", "matplotlib", "rustworkx")
 RUNS = Path(".benchmarks/runs.jsonl")
 FILE = click.Path(path_type=Path)
 EXIT_WORSE, EXIT_USAGE = 1, 2
-QUICK, FULL = "quick", "full"
+QUICK, FULL, GROWTH = SUITES = "quick", "full", "growth"
 OURS = "routing_engine"
 SLOW = ("balancer_sor", "uniswap_sor")
 """Asked in the quick suite only where they are named: they need npm, and seconds for a request."""
@@ -62,7 +62,7 @@ def bench() -> None:
 
 
 @bench.command()
-@click.option("--suite", default=QUICK, show_default=True, metavar="quick|full|FOLDER", help="What is asked.")
+@click.option("--suite", default=QUICK, show_default=True, metavar="quick|full|growth|FOLDER", help="What is asked.")
 @click.option(
     "--solver", "solvers", multiple=True, metavar="NAME|module:object|URL", help="Who; repeat it.  [default: all]"
 )
@@ -92,7 +92,7 @@ def run(
     usual = [name for name in list_solvers() if suite != QUICK or name not in SLOW]
     names = tuple(dict.fromkeys(solvers or sorted(usual, key=lambda name: name != OURS)))
     plan = Plan(
-        suite=suite if suite in (QUICK, FULL) else Path(suite).name, solvers=names, runs=runs,
+        suite=suite if suite in SUITES else Path(suite).name, solvers=names, runs=runs,
         limits=Limits(start_s=start_timeout, answer_s=timeout), started=datetime.now(UTC),
     )  # fmt: skip
     try:
@@ -107,12 +107,14 @@ def run(
 
 def _open(suite: str, gas_prices: Sequence[str], most: int | None) -> Iterator[Arena]:
     from benchmarks.harness.suite import thin
-    from benchmarks.suites import folder, full, quick
+    from benchmarks.suites import folder, full, growth, quick
 
     if suite == QUICK:
         arenas = quick.list_arenas()
     elif suite == FULL:
         arenas = full.list_arenas(Path(os.environ.get("SHARED_DATA", "../shared")))
+    elif suite == GROWTH:
+        arenas = growth.list_arenas()
     else:
         arenas = folder.list_arenas(Path(suite), gas_prices)
     return arenas if most is None else (thin(arena, most) for arena in arenas)

@@ -12,8 +12,8 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-"""Of Okabe and Ito: told apart by people who don't see red or green."""
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#A89200", "#999999")
+"""Of Okabe and Ito, their yellow darker: told apart by people who don't see red or green, and seen on white."""
 
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
