@@ -26,7 +26,7 @@ from benchmarks.reports.tables import (
 )
 
 ROOT = Path(__file__).parents[2]
-PUBLISHED = {suite: ROOT / "benchmarks" / "published" / f"{suite}.jsonl.gz" for suite in ("quick", "full")}
+PUBLISHED = {suite: ROOT / "benchmarks" / "published" / f"{suite}.jsonl.gz" for suite in ("quick", "full", "growth")}
 COMPARED = ("routing_engine", "water_fill", "path_frank_wolfe")
 """Solvers that take recorded markets."""
 
@@ -80,6 +80,20 @@ def _list_cells(group: str, asked: str, values: Values) -> Iterator[str]:
     yield pair(COMPARED[0], "cpu, first call")
 
 
+def write_growth(run: Run) -> str:
+    """Return how each solver's median time grows with the market, over what it answered."""
+    values, groups = index_figures(run), [group["name"] for group in run["groups"]]
+    columns = ("cpu ms, warm p50", *groups)
+    rows = []
+    for solver in run["solvers"]:
+        times = [values.get((solver["solver"], group, "cpu, warm p50")) for group in groups]
+        rows.append((solver["name"], *map(show, times)))
+    _, _, table = write_table(TextTable("", columns, tuple(rows))).partition("\n\n")
+    tables = [list_faults(run), *list_market_tables(run)]
+    rest = [write_table(each) for each in tables if each.rows]
+    return "\n".join([write_facts(run, sum(len(group["requests"]) for group in run["groups"])) + table, *rest])
+
+
 def write_everything(run: Run) -> str:
     """Return what the page about benchmarks shows: everything but times of groups."""
     tables = [list_faults(run), list_unsupported(run)]
@@ -97,13 +111,13 @@ def replace_part(text: str, name: str, part: str) -> str:
 
 def write_documents() -> dict[Path, str]:
     """Return the documents as they should be, by path."""
-    quick, full = (read_run(str(path)) for path in PUBLISHED.values())
+    quick, full, growth = (read_run(str(path)) for path in PUBLISHED.values())
     readme, page = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
     texts = {path: path.read_text() for path in (readme, page)}
     parts = (
         (readme, "quick", write_summary(quick)), (readme, "recorded", write_recorded(full)),
         (page, "recorded", write_recorded(full)), (page, "quick", write_everything(quick)),
-        (page, "full", write_everything(full)),
+        (page, "growth", write_growth(growth)), (page, "full", write_everything(full)),
     )  # fmt: skip
     for path, name, part in parts:
         texts[path] = replace_part(texts[path], name, part)
