@@ -19,7 +19,7 @@ NEEDS = ("clarabel", "cvxpy", "matplotlib", "rustworkx")
 RUNS = Path(".benchmarks/runs.jsonl")
 FILE = click.Path(path_type=Path)
 EXIT_WORSE, EXIT_USAGE = 1, 2
-QUICK, FULL = "quick", "full"
+QUICK, FULL, GROWTH = SUITES = "quick", "full", "growth"
 OURS = "routing_engine"
 SLOW = ("balancer_sor", "uniswap_sor")
 """Asked in the quick suite only where they are named: they need npm, and seconds for a request."""
@@ -62,7 +62,7 @@ def bench() -> None:
 
 
 @bench.command()
-@click.option("--suite", default=QUICK, show_default=True, metavar="quick|full|FOLDER", help="What is asked.")
+@click.option("--suite", default=QUICK, show_default=True, metavar="quick|full|growth|FOLDER", help="What is asked.")
 @click.option(
     "--solver", "solvers", multiple=True, metavar="NAME|module:object|URL", help="Who; repeat it.  [default: all]"
 )
@@ -71,42 +71,50 @@ def bench() -> None:
 @click.option("--start-timeout", type=click.FloatRange(0.1), default=120.0, show_default=True, help="Seconds to start.")
 @click.option("--most", type=click.IntRange(1), metavar="N", help="Ask at most N requests of each group.")
 @click.option("--gas-price-gwei", "gas_prices", multiple=True, metavar="G|CHAIN=G", help="For a folder's markets.")
+@click.option("--continue", "cut", type=FILE, metavar="FILE", help="Go on with a run that was cut, from its file.")
 def run(
     suite: str, solvers: tuple[str, ...], runs: Path, timeout: float, start_timeout: float, most: int | None,
-    gas_prices: tuple[str, ...],
+    gas_prices: tuple[str, ...], cut: Path | None,
 ) -> None:  # fmt: skip
-    """Ask every solver every request, judge the answers, and keep the figures."""
-    from benchmarks.harness.session import Limits, run_suite
+    """Ask every solver every request, judge the answers, and keep the figures.
+
+    What is done is kept after each market, in a file beside that of the runs, which goes once the run is whole: it can
+    be reported as any run, and --continue goes on with it, given the same options.
+    """
+    from benchmarks.harness.session import Limits
     from benchmarks.harness.solver import UnknownSolver, check_name, list_solvers
-    from benchmarks.reports.document import append_run, make_run
+    from benchmarks.reports.document import NoRun
+    from benchmarks.reports.kept import OtherRun, Plan, play
     from benchmarks.reports.markdown import write_summary
     from benchmarks.suites.folder import BadFolder
     from routing_engine.errors import RoutingError
 
     usual = [name for name in list_solvers() if suite != QUICK or name not in SLOW]
     names = tuple(dict.fromkeys(solvers or sorted(usual, key=lambda name: name != OURS)))
-    started = datetime.now(UTC)
-    limits = Limits(start_s=start_timeout, answer_s=timeout)
+    plan = Plan(
+        suite=suite if suite in SUITES else Path(suite).name, solvers=names, runs=runs,
+        limits=Limits(start_s=start_timeout, answer_s=timeout), started=datetime.now(UTC),
+    )  # fmt: skip
     try:
         for name in names:
             check_name(name)
-        rounds = list(run_suite(_open(suite, gas_prices, most), names, limits, _say))
-    except (BadFolder, RoutingError, UnknownSolver) as error:
+        document = play(plan, _open(suite, gas_prices, most), _say, cut)
+    except (BadFolder, NoRun, OtherRun, RoutingError, UnknownSolver) as error:
         raise click.UsageError(str(error)) from error
-    document = make_run(suite if suite in (QUICK, FULL) else Path(suite).name, rounds, limits, started)
-    append_run(runs, document)
     click.echo(write_summary(document))
     _say(f"added to {runs}")
 
 
 def _open(suite: str, gas_prices: Sequence[str], most: int | None) -> Iterator[Arena]:
     from benchmarks.harness.suite import thin
-    from benchmarks.suites import folder, full, quick
+    from benchmarks.suites import folder, full, growth, quick
 
     if suite == QUICK:
         arenas = quick.list_arenas()
     elif suite == FULL:
         arenas = full.list_arenas(Path(os.environ.get("SHARED_DATA", "../shared")))
+    elif suite == GROWTH:
+        arenas = growth.list_arenas()
     else:
         arenas = folder.list_arenas(Path(suite), gas_prices)
     return arenas if most is None else (thin(arena, most) for arena in arenas)

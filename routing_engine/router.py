@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -89,15 +89,17 @@ class Router:
         following._fill(snapshot, Search(graph, memory_of=self._search), self.clock)
         return following
 
-    def find_routes(self, request: RouteRequest) -> RouteResult:
+    def find_routes(self, request: RouteRequest, *, without: Collection[str] = ()) -> RouteResult:
         """Return the best route and, if asked for, alternatives; a status says when there is none.
+
+        Markets whose ids are in `without` are left out, at no cost; gas is valued as with them.
 
         Raises
         ------
         InvalidRequest
             If the request names a token, a protocol or a chain that the snapshot does not have.
         """
-        query = self._start_query(request)
+        query = self._start_query(request, frozenset(without))
         single = query.find_single(query.allowed, request.max_hops)
         return self._finish(query, single) if single else self._split_or_explain(query)
 
@@ -189,11 +191,11 @@ class Router:
             return tokens[int(token)]
         raise InvalidRequest(field, f"must be a Token, its name, or its number below {len(tokens)}, not {token!r}")
 
-    def _start_query(self, request: RouteRequest) -> Query:
+    def _start_query(self, request: RouteRequest, without: frozenset[str] = frozenset()) -> Query:
         request = resolve(request, self.snapshot, self.graph)
         steps = count_steps(request.work_budget, self.graph.source.size)
         budget = Budget(self.clock, request.time_budget_ms, steps)
-        return Query(self._search, request, self._value_gas(request), budget)
+        return Query(self._search, request, self._value_gas(request), budget, without)
 
     def _value_gas(self, request: RouteRequest) -> Valuation:
         if not request.gas_prices:
@@ -244,6 +246,4 @@ class Router:
 
 def _accept(request: RouteRequest, routes: Sequence[Route]) -> list[Route]:
     most = request.max_price_impact_bps
-    if most is None:
-        return [*routes]
-    return [route for route in routes if route.price_impact * BPS <= most]
+    return [route for route in routes if most is None or route.price_impact * BPS <= most]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import platform
 import subprocess
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -132,7 +134,7 @@ def append_run(path: Path, run: Run) -> None:
 
 
 def read_runs(path: Path) -> list[Run]:
-    """Return all runs of a file, oldest first.
+    """Return all runs of a file, oldest first; it may be packed, ``.gz``.
 
     Raises
     ------
@@ -140,9 +142,11 @@ def read_runs(path: Path) -> list[Run]:
         If it cannot be read, or a line is no run.
     """
     try:
-        lines = path.read_text().splitlines()
-    except OSError as error:
-        raise NoRun(f"{path} cannot be read ({error.strerror}); `routing-engine bench run` writes one") from error
+        content = path.read_bytes()
+        lines = (gzip.decompress(content) if path.suffix == ".gz" else content).decode().splitlines()
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        remedy = "`routing-engine bench run` writes one"
+        raise NoRun(f"{path} cannot be read ({getattr(error, 'strerror', None) or error}); {remedy}") from error
     runs = []
     for number, line in enumerate(lines, 1):
         try:

@@ -42,10 +42,12 @@ h3 { font-size: 1rem; margin: 1.5rem 0 .25rem } p, dl { max-width: 52rem } .fain
 th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap }
 th:first-child, td:first-child { text-align: left; padding-left: 0; position: sticky; left: 0; background: #fff }
 .words td, .words th { text-align: left; white-space: normal; overflow-wrap: anywhere; vertical-align: top }
+.words td:first-child { white-space: nowrap }
 th { font-weight: 600; color: var(--faint); vertical-align: bottom; white-space: normal; min-width: 3.5rem }
 td.best { color: var(--best); font-weight: 600 } td.bad { color: var(--bad); font-weight: 600 }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; font-size: .87rem } dd { margin: 0 }
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1rem;
+  margin-top: 1.25rem }
 .pair svg { width: 100%; height: auto } details { margin-top: 1rem } summary { cursor: pointer; font-weight: 600 }
 nav a { margin-right: 1rem; color: #0057b8 }
 """

@@ -61,7 +61,8 @@ def list_solvers(run: Run) -> dict[str, str]:
 
 def summarise(run: Run) -> TextTable:
     """Return one row a solver, over all groups."""
-    return _table(run, EVERYTHING, SUMMARY, f"Suite {run['suite']}, everything", lacking=True)
+    asked = "the markets asked before it was cut" if run.get("cut") else "everything"
+    return _table(run, EVERYTHING, SUMMARY, f"Suite {run['suite']}, {asked}", lacking=True)
 
 
 def list_group_tables(run: Run, group: str) -> Iterator[TextTable]:

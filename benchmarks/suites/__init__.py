@@ -1,4 +1,5 @@
-"""What can be measured: generated markets (``quick``), recorded ones besides (``full``), or a folder of one's own.
+"""What can be measured: generated markets (``quick``), also to 200,000 pools (``growth``), recorded ones (``full``),
+or a folder of one's own.
 
 Begin with `quick.py`.
 """

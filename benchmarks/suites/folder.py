@@ -42,7 +42,7 @@ def list_arenas(folder: Path, gas_prices: Sequence[str] = ()) -> Iterator[Arena]
         If a file can't be read.
     """
     if not folder.is_dir():
-        raise BadFolder(f"{folder} is no folder; name quick, full, or a folder of market files and requests")
+        raise BadFolder(f"{folder} is no folder; name quick, full, growth, or a folder of market files and requests")
     markets = [path for path in sorted(folder.iterdir()) if _is_market(path)]
     if not markets:
         raise BadFolder(f"{folder} has no market files: put NAME.json or NAME.json.gz there")

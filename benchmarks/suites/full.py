@@ -1,4 +1,4 @@
-"""More of the generated markets, and the recorded ones with what was really asked of them."""
+"""The recorded markets with what was really asked of them, and more of the generated ones."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ FYND, BEST = "Fynd 0.19", "the best known"
 
 
 def list_arenas(shared_data: Path) -> Iterator[Arena]:
-    """Yield the generated markets; and, where the folder is there, the recorded ones."""
+    """Yield the recorded markets, where the folder is there, and then the generated ones: a run may be cut."""
+    if (shared_data / "trades").is_dir():
+        yield _make_scenarios(shared_data)
+        yield _make_best_known(shared_data)
+        yield _make_auction(shared_data)
+        for recording in recorded.RECORDINGS:
+            yield _make_requests(shared_data, recording)
     yield from quick.list_arenas(PAIRS)
-    if not (shared_data / "trades").is_dir():
-        return
-    yield _make_scenarios(shared_data)
-    yield _make_best_known(shared_data)
-    for recording in recorded.RECORDINGS:
-        yield _make_requests(shared_data, recording)
-    yield _make_auction(shared_data)
 
 
 def _make_scenarios(folder: Path) -> Arena:

@@ -37,7 +37,7 @@ def list_arenas(pairs: int = 3) -> Iterator[Arena]:
     yield _make_generated("prices disagree", POOLS, LOOPS, pairs)
     yield _make_sandbox()
     for pools in LARGER:
-        yield _make_larger(pools, pairs)
+        yield make_larger(pools, pairs)
 
 
 def _make_generated(name: str, pools: int, disagreement: float, pairs: int) -> Arena:
@@ -52,7 +52,8 @@ def _make_generated(name: str, pools: int, disagreement: float, pairs: int) -> A
     )  # fmt: skip
 
 
-def _make_larger(pools: int, pairs: int) -> Arena:
+def make_larger(pools: int, pairs: int) -> Arena:
+    """Return a market of one of several sizes, whose prices agree; trades are small, and gas is free."""
     snapshot = constant_product_market(tokens=pools // POOLS_PER_TOKEN, pools=pools)
     asked = queries(Router(snapshot), pairs, SMALL)
     cases = tuple(Case(request=request_of(query, gas_prices={1: 0})) for query in asked)

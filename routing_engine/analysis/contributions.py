@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from routing_engine.errors import InvalidRequest, UnknownToken
+from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
 from routing_engine.frames.column import Column, Kind
 from routing_engine.frames.table import Table
 from routing_engine.frames.tokens import describe_amounts
 from routing_engine.request import RouteRequest
-from routing_engine.result import RouteResult, Status
+from routing_engine.result import RouteResult
 from routing_engine.route import Side
 from routing_engine.router import Router
 from routing_engine.values import seal
@@ -118,17 +118,14 @@ def _list_chains(whole: RouteResult) -> set[str]:
 
 
 def _ask_without(router: Router, request: RouteRequest, part: Part, name: str) -> RouteResult:
+    """Ask on the same arrays: to compile the graph anew for each part would take far longer than to search it."""
     if part == "protocol":
         return router.find_routes(replace(request, deny_protocols=request.deny_protocols | {name}))
-    snapshot, gone = router.snapshot, [name]
-    if part == "chain":
-        chain_id = int(name)
-        gone = [key for key, each in snapshot.markets.items() if any(t.chain_id == chain_id for t in each.tokens)]
-    rest = snapshot.apply(removed=gone)
-    try:
-        return router.follow(rest).find_routes(request)
-    except UnknownToken:  # no other market has it
-        return RouteResult(request=request, snapshot_id=rest.id, status=Status.NO_ROUTE)
+    if part == "market":
+        return router.find_routes(request, without=[name])
+    markets = router.snapshot.markets.items()
+    gone = [key for key, each in markets if any(token.chain_id == int(name) for token in each.tokens)]
+    return router.find_routes(request, without=gone)
 
 
 def _find_loss(whole: RouteResult, without: RouteResult) -> float:

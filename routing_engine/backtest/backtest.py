@@ -126,6 +126,21 @@ def backtest(
     return Backtest(broker.list_trades(), broker.portfolio, Equity(unit, history.blocks, tuple(values)))
 
 
+@dataclass(slots=True)
+class _Repeated:
+    """Asks for the same now and then; a class, since functions in functions don't pickle."""
+
+    blocks: int
+    request: RouteRequest
+    last: int | None = None
+
+    def __call__(self, _: Router, block: int, __: Portfolio) -> list[RouteRequest]:
+        if self.last is None or block >= self.last + self.blocks or block < self.last:
+            self.last = block
+            return [self.request]
+        return []
+
+
 def trade_every(blocks: int, request: RouteRequest) -> Strategy:
     """Return the strategy that asks for the same every so many blocks, beginning with the first.
 
@@ -136,15 +151,7 @@ def trade_every(blocks: int, request: RouteRequest) -> Strategy:
     """
     if isinstance(blocks, bool) or not isinstance(blocks, int) or blocks < 1:
         raise InvalidRequest("every", f"must be an int of at least 1, not {blocks!r}")
-    first: list[int] = []
-
-    def decide(_: Router, block: int, __: Portfolio) -> list[RouteRequest]:
-        if not first or block >= first[0] + blocks or block < first[0]:
-            first[:] = [block]
-            return [request]
-        return []
-
-    return decide
+    return _Repeated(blocks, request)
 
 
 def _list_routers(history: History, gas_prices: Mapping[int, int] | None) -> Iterator[Router]:

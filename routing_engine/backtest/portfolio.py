@@ -52,5 +52,8 @@ class Portfolio(Mapping[Token, int]):
     def __len__(self) -> int:
         return len(self._amounts)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return Portfolio, (dict(self._amounts),)
+
     def __repr__(self) -> str:
         return f"Portfolio({', '.join(token.show(amount) for token, amount in self._amounts.items())})"

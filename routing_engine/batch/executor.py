@@ -86,7 +86,7 @@ def answer_requests(
     """
     if workers is not None and (not isinstance(workers, int) or workers < 1):
         raise InvalidRequest("workers", f"must be an int of at least 1, not {workers!r}")
-    _require_executor(executor)
+    require_executor(executor)
     workers = workers or os.cpu_count() or 1
     if executor is None:
         with ThreadPoolExecutor(workers, "quotes") as threads:
@@ -103,7 +103,14 @@ def answer_requests(
             yield answer
 
 
-def _require_executor(executor: object) -> None:
+def require_executor(executor: object) -> None:
+    """Refuse what is no executor.
+
+    Raises
+    ------
+    InvalidRequest
+        With the remedy.
+    """
     if not isinstance(executor, Executor | None):
         remedy = "leave it out for threads of this process, or give one, such as ProcessPoolExecutor()"
         raise InvalidRequest("executor", f"must be an Executor of concurrent.futures, not {executor!r}; {remedy}")

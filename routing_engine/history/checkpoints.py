@@ -30,7 +30,7 @@ class Checkpoints:
     """
 
     def __init__(self, source: BlockSource, most: int = KEPT) -> None:
-        self._source, self._most = source, most
+        self._source, self.most = source, most
         self._kept: dict[int, Snapshot] = {}
         self._lock = Lock()
         self._last = -1
@@ -64,7 +64,7 @@ class Checkpoints:
         else:
             snapshot = self._kept[start]
         # On the way back what lies before is asked for next.
-        spacing = -(-(place - start) // max(1, self._most // 2)) if place == self._last - 1 else place - start
+        spacing = -(-(place - start) // max(1, self.most // 2)) if place == self._last - 1 else place - start
         self._last = place
         while start < place:
             following = place - (place - start - 1) // spacing * spacing
@@ -76,6 +76,6 @@ class Checkpoints:
     def _keep(self, place: int, snapshot: Snapshot, wanted: int) -> None:
         """Keep a snapshot; instead of the last one after the place that is wanted, else of the first of all."""
         self._kept[place] = snapshot
-        if len(self._kept) > self._most:
+        if len(self._kept) > self.most:
             last = max(self._kept)
             del self._kept[last if last > wanted else min(self._kept)]

@@ -153,6 +153,10 @@ class History(Table):
     def __reversed__(self) -> Iterator[Snapshot]:
         return (self[place] for place in reversed(range(len(self))))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel as the names of its files, which have to be there too where it arrives."""
+        return _reopen, (*self._source.opened, self._checkpoints.most, self._places)
+
     def columns(self) -> tuple[Column, ...]:
         """Return a row for each block; see `Table`."""
         told = self.recorded
@@ -178,3 +182,9 @@ class History(Table):
         parts += [f"{len(self.reorganisations)} reorganisations"] * bool(self.reorganisations)
         parts += [f"the last {self.cut_off:,} bytes of the file are cut off"] * bool(self.cut_off)
         return f"History({'; '.join(parts)})"
+
+
+def _reopen(path: Path, deltas: Path | None, keep: int, places: tuple[int, ...]) -> History:
+    """Inverse of `History.__reduce__`: what a file holds keeps its place, also where more is recorded meanwhile."""
+    found = History.open(path, deltas=deltas, keep=keep)
+    return History(found._source, found._checkpoints, places, found.reorganisations)

@@ -31,6 +31,10 @@ class BlockSource(Protocol):
         """The file."""
 
     @property
+    def opened(self) -> tuple[Path, Path | None]:
+        """What `History.open` gets for it: the recording or market file, and the file of deltas."""
+
+    @property
     def chain_id(self) -> int:
         """The chain whose blocks these are."""
 
@@ -74,7 +78,7 @@ class RecordingFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.opened = path, (path.absolute(), None)
         found = scan_recording(path)
         self.chain_id, self.blocks = found.chain_id, found.blocks
         self._steps, self._wholes = found.steps, found.wholes
@@ -130,7 +134,7 @@ class DeltasFile:
     cut_off = 0
 
     def __init__(self, path: Path, deltas: Path) -> None:
-        self.path = deltas
+        self.path, self.opened = deltas, (path.absolute(), deltas.absolute())
         self._base = Snapshot.load(path)
         self._steps: list[Contents] = formats.load_deltas(deltas)
         chains = {chain_id for step in self._steps for chain_id in step.blocks}

@@ -14,7 +14,7 @@ from routing_engine.backtest.backtest import Backtest
 from routing_engine.backtest.trades import TradeStatus
 from routing_engine.batch.quotes import Quotes
 from routing_engine.fixed_point import BPS
-from routing_engine.pictures.style import COLOURS, LINES, MARKERS, show_plainly, use_style
+from routing_engine.pictures.style import COLOURS, INK, LINES, MARKERS, show_plainly, use_style
 from routing_engine.result import RouteResult
 
 if TYPE_CHECKING:
@@ -92,7 +92,6 @@ def draw_pareto(result: RouteResult, ax: Axes | None = None) -> Axes:
         ax.set(xscale="log", xlabel="time until the last part arrives, seconds", ylabel=f"{token} {received}")
         ax.margins(x=0.12, y=0.1)
         show_plainly(ax)
-        ax.ticklabel_format(axis="y", useOffset=False, style="plain")
         ax.set_title(f"Time against money: {request.token_in} to {request.token_out}")
     return ax
 
@@ -101,7 +100,7 @@ def draw_decay(decay: Decay, ax: Axes | None = None) -> Axes:
     """Draw what a route gives block after block; a cross where it fails."""
     steps = range(1, len(decay.fills) + 1)
     with use_style(ax) as ax:
-        ax.axhline(0.0, color="black", linewidth=0.8)
+        ax.axhline(0.0, color=INK, linewidth=0.8)
         ax.plot(steps, decay.changes_bps, color=COLOURS[0], marker=MARKERS[0])
         failed = [step for step, fill in zip(steps, decay.fills, strict=True) if fill.refusal]
         ax.plot(failed, [0.0] * len(failed), color=COLOURS[5], marker="X", markersize=9, linestyle="", label="failed")
@@ -125,7 +124,7 @@ def draw_equity(done: Backtest, ax: Axes | None = None) -> Axes:
                 blocks, [values[block] for block in blocks], color=colour, marker=marker, linestyle="", label=status
             )
         ax.set(xlabel="block", ylabel=f"value, {equity.token}")
-        ax.ticklabel_format(useOffset=False, style="plain")
+        show_plainly(ax)
         ax.set_title(f"{len(done.trades)} trades on {len(equity.blocks):,} blocks")
         ax.legend()
     return ax

@@ -6,13 +6,19 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-from routing_engine.pictures.style import COLOURS, INK, LINES, MARKERS, use_style
+from routing_engine.pictures.style import COLOURS, INK, LINES, MARKERS, show_plainly, use_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEAST_GAP_BPS = 0.01
 """Gaps below this are drawn on a linear scale: nobody tells them apart."""
+
+MARKS = 7
+"""On a line: without colours, four kinds of lines are not enough."""
+
+ROOM = 1.5
+"""Above and below the points of growth, of which the dotted line may leave the picture."""
 
 BESIDE: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
 """Where the legend is: lines go everywhere within the axes."""
@@ -34,6 +40,7 @@ def draw_gaps(gaps: Mapping[str, Sequence[float]], asked: int, ax: Axes | None =
         _draw_shares(gaps, asked, ax)
         ax.set_xscale("symlog", linthresh=LEAST_GAP_BPS, linscale=0.5)
         ax.set_xlim(0.0, 10_000.0)
+        show_plainly(ax)
         ax.set_xlabel("proven gap to the best there is, bps, gas included")
         ax.set_title("Requests answered within a gap")
     return ax
@@ -44,6 +51,7 @@ def draw_times(times: Mapping[str, Sequence[float]], asked: int, ax: Axes | None
     with use_style(ax) as ax:
         _draw_shares(times, asked, ax)
         ax.set(xscale="log", xlabel="time, milliseconds")
+        show_plainly(ax)
         ax.set_title("Requests answered within a time")
     return ax
 
@@ -69,6 +77,10 @@ def draw_growth(points: Mapping[str, Sequence[tuple[int, float]]], unit: str, ax
             low, high = min(every), max(every)
             ax.plot([low[0], high[0]], [low[1], low[1] * high[0] / low[0]], color=INK, linestyle=":", linewidth=0.8)
         ax.set(xscale="log", yscale="log", xlabel="pools", ylabel=unit)
+        if every:
+            values = [value for _, value in every]
+            ax.set_ylim(min(values) / ROOM, max(values) * ROOM)
+        show_plainly(ax)
         ax.set_title(f"Growth, {unit}")
         if points:
             ax.legend(**BESIDE)
@@ -77,10 +89,14 @@ def draw_growth(points: Mapping[str, Sequence[tuple[int, float]]], unit: str, ax
 
 def _draw_shares(values: Mapping[str, Sequence[float]], asked: int, ax: Axes) -> None:
     """Draw a step for each request, up to the part that has an answer."""
-    for (name, found), colour, line in zip(values.items(), cycle(COLOURS), cycle(LINES), strict=False):
+    looks = zip(cycle(COLOURS), cycle(LINES), cycle(MARKERS), strict=False)
+    for (name, found), (colour, line, marker) in zip(values.items(), looks, strict=False):
         ordered = sorted(found)
         parts = [100 * number / asked for number in range(1, len(ordered) + 1)]
-        ax.step(ordered, parts, where="post", color=colour, linestyle=line, label=name)
+        ax.step(
+            ordered, parts, where="post", color=colour, linestyle=line, label=name, marker=marker, markersize=4.5,
+            markevery=max(1, len(ordered) // MARKS),
+        )  # fmt: skip
     ax.set_ylim(0, 103)
     ax.set_ylabel("requests, %")
     ax.legend(**BESIDE)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path as Outline
 
-from routing_engine.model import Hop, Token
+from routing_engine.model import Token
 from routing_engine.pictures.style import COLOURS, HATCHES, INK, number_names, use_style
 from routing_engine.route import Route
 
@@ -37,9 +38,13 @@ LABEL = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.8}
 """Behind the names of tokens, which stand on bands."""
 
 
+Place = Token | tuple[Token, Token, int]
+"""A token; or a lane in a column, on which markets from one token to another pass the tokens there."""
+
+
 @dataclass(slots=True)
 class Node:
-    """A token in the picture: its column, its bar's lower end, and how much of the input passes."""
+    """A token or a lane in the picture: its column, its lower end, and how much of the input passes."""
 
     column: int
     size: float
@@ -47,25 +52,25 @@ class Node:
 
     @property
     def middle(self) -> float:
-        """Where its bar has its middle."""
+        """Where it has its middle."""
         return self.bottom + self.size / 2
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
-    """A market in the picture: its part of the input, and the lower edges of both its ends."""
+class Link:
+    """A market's band from one column to the next: which hop's, its part of the input, and between what."""
 
-    hop: Hop
+    number: int
     share: float
-    left: float
-    right: float
+    left: Place
+    right: Place
 
 
 def draw_route(route: Route, ax: Axes | None = None) -> Axes:
     """Draw a route as bands whose widths are parts of its input.
 
     Tokens are bars, in columns by the number of markets behind them. Bands are markets, coloured and hatched by
-    protocol; a band between two chains is a bridge.
+    protocol; a band between two chains is a bridge. A band that skips a column has a lane of its own there.
 
     Parameters
     ----------
@@ -74,19 +79,15 @@ def draw_route(route: Route, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         New ones without.
     """
-    shares = _measure_shares(route)
-    nodes = _place_nodes(route, shares)
+    links, nodes = _place_nodes(route, _measure_shares(route))
     marks = number_names(hop.protocol for hop in route.hops)
+    edges = _attach_bands(links, nodes)
     with use_style(ax) as ax:
-        for band in _attach_bands(route, shares, nodes):
-            _draw_band(ax, nodes, band, marks[band.hop.protocol])
+        for number, hop in enumerate(route.hops):
+            _draw_band(ax, [(link, edges[link]) for link in links if link.number == number], nodes, marks[hop.protocol])
         for token, node in nodes.items():
-            size = max(node.size, LEAST)
-            ax.add_patch(Rectangle((node.column - BAR, node.bottom), 2 * BAR, size, color=INK, zorder=3))
-            ax.annotate(
-                str(token), (node.column, node.bottom + size), (0, 2),
-                textcoords="offset points", ha="center", va="bottom", fontsize=8, bbox=LABEL,
-            )  # fmt: skip
+            if isinstance(token, Token):
+                _draw_token(ax, token, node)
         for name, mark in marks.items():
             ax.bar(0, 0, color=_colour(mark), hatch=HATCHES[mark % len(HATCHES)], label=name)
         if marks:
@@ -111,77 +112,101 @@ def _measure_shares(route: Route) -> list[float]:
     return shares
 
 
-def _place_nodes(route: Route, shares: list[float]) -> Mapping[Token, Node]:
+def _place_nodes(route: Route, shares: list[float]) -> tuple[list[Link], Mapping[Place, Node]]:
     """Place tokens: each right of all that lead to it, and near to what it is joined with, so that few bands cross."""
     columns: dict[Token, int] = {route.token_in: 0}
-    sizes: defaultdict[Token, float] = defaultdict(float, {route.token_in: 1.0})
-    for hop, share in zip(route.hops, shares, strict=True):
+    for hop in route.hops:
         columns[hop.token_out] = max(columns.get(hop.token_out, 0), columns[hop.token_in] + 1)
-        sizes[hop.token_out] += share
     last = max(columns.values())
     columns[route.token_out] = last
-    nodes = {token: Node(column, sizes[token]) for token, column in columns.items()}
-    stacks = [[token for token in nodes if columns[token] == column] for column in range(last + 1)]
+    links = _list_links(route, shares, columns)
+    nodes: dict[Place, Node] = {token: Node(column, 0.0) for token, column in columns.items()}
+    nodes[route.token_in].size = 1.0
+    for link in links:
+        if not isinstance(link.right, Token):
+            nodes.setdefault(link.right, Node(link.right[2], 0.0))
+        nodes[link.right].size += link.share
+    stacks = [[place for place, node in nodes.items() if node.column == column] for column in range(last + 1)]
     for stack in stacks:
         _stack(nodes, stack)
     for turn in range(TURNS):
-        pulls = _measure_pulls(route, shares, nodes, is_forward=turn % 2 == 0)
+        pulls = _measure_pulls(links, nodes, is_forward=turn % 2 == 0)
         for stack in stacks:
-            stack.sort(key=lambda token: pulls.get(token, nodes[token].middle))
+            stack.sort(key=lambda place: pulls.get(place, nodes[place].middle))
             _stack(nodes, stack)
-    return nodes
+    return links, nodes
 
 
-def _stack(nodes: Mapping[Token, Node], stack: list[Token]) -> None:
-    """Put the tokens of a column on top of each other, in the middle of the picture."""
-    height = sum(nodes[token].size for token in stack) + GAP * (len(stack) - 1)
+def _list_links(route: Route, shares: list[float], columns: Mapping[Token, int]) -> list[Link]:
+    """Return each hop's way from column to column."""
+    links = []
+    for number, (hop, share) in enumerate(zip(route.hops, shares, strict=True)):
+        between = range(columns[hop.token_in] + 1, columns[hop.token_out])
+        way: list[Place] = [hop.token_in, *((hop.token_in, hop.token_out, each) for each in between), hop.token_out]
+        links += [Link(number, share, left, right) for left, right in pairwise(way)]
+    return links
+
+
+def _stack(nodes: Mapping[Place, Node], stack: list[Place]) -> None:
+    """Put what a column has on top of each other, in the middle of the picture."""
+    height = sum(nodes[place].size for place in stack) + GAP * (len(stack) - 1)
     bottom = max(0.0, (1.0 - height) / 2)
-    for token in stack:
-        nodes[token].bottom, bottom = bottom, bottom + nodes[token].size + GAP
+    for place in stack:
+        nodes[place].bottom, bottom = bottom, bottom + nodes[place].size + GAP
 
 
-def _measure_pulls(
-    route: Route, shares: list[float], nodes: Mapping[Token, Node], *, is_forward: bool
-) -> dict[Token, float]:
-    """Return for each token the mean height of those before it, or behind it, weighed by what flows between them."""
-    sums: defaultdict[Token, float] = defaultdict(float)
-    weights: defaultdict[Token, float] = defaultdict(float)
-    for hop, share in zip(route.hops, shares, strict=True):
-        token, other = (hop.token_out, hop.token_in) if is_forward else (hop.token_in, hop.token_out)
-        sums[token] += share * nodes[other].middle
-        weights[token] += share
-    return {token: total / weights[token] for token, total in sums.items() if weights[token] > 0}
+def _measure_pulls(links: list[Link], nodes: Mapping[Place, Node], *, is_forward: bool) -> dict[Place, float]:
+    """Return for each node the mean height of those before it, or behind it, weighed by what flows between them."""
+    sums: defaultdict[Place, float] = defaultdict(float)
+    weights: defaultdict[Place, float] = defaultdict(float)
+    for link in links:
+        place, other = (link.right, link.left) if is_forward else (link.left, link.right)
+        sums[place] += link.share * nodes[other].middle
+        weights[place] += link.share
+    return {place: total / weights[place] for place, total in sums.items() if weights[place] > 0}
 
 
-def _attach_bands(route: Route, shares: list[float], nodes: Mapping[Token, Node]) -> list[Band]:
-    """Fix both ends of each market's band: at each token in the order of the bands' other ends."""
-    flows = list(enumerate(zip(route.hops, shares, strict=True)))
-    ends: list[dict[int, float]] = []
+def _attach_bands(links: list[Link], nodes: Mapping[Place, Node]) -> dict[Link, tuple[float, float]]:
+    """Fix both lower ends of each link: at each node in the order of the links' other ends."""
+    ends: list[dict[Link, float]] = []
     for is_left in (True, False):
-        reached = {token: node.bottom for token, node in nodes.items()}
-        lower: dict[int, float] = {}
-        order = sorted(flows, key=lambda flow: nodes[flow[1][0].token_out if is_left else flow[1][0].token_in].middle)
-        for number, (hop, share) in order:
-            token = hop.token_in if is_left else hop.token_out
-            lower[number], reached[token] = reached[token], reached[token] + share
+        reached = {place: node.bottom for place, node in nodes.items()}
+        lower: dict[Link, float] = {}
+        for link in sorted(links, key=lambda link: nodes[link.right if is_left else link.left].middle):
+            place = link.left if is_left else link.right
+            lower[link], reached[place] = reached[place], reached[place] + link.share
         ends.append(lower)
-    return [Band(hop, share, ends[0][number], ends[1][number]) for number, (hop, share) in flows]
+    return {link: (ends[0][link], ends[1][link]) for link in links}
 
 
-def _draw_band(ax: Axes, nodes: Mapping[Token, Node], band: Band, mark: int) -> None:
+def _draw_token(ax: Axes, token: Token, node: Node) -> None:
+    size = max(node.size, LEAST)
+    ax.add_patch(Rectangle((node.column - BAR, node.bottom), 2 * BAR, size, color=INK, zorder=3))
+    ax.annotate(
+        str(token), (node.column, node.bottom + size), (0, 2),
+        textcoords="offset points", ha="center", va="bottom", fontsize=8, bbox=LABEL,
+    )  # fmt: skip
+
+
+def _draw_band(
+    ax: Axes, way: list[tuple[Link, tuple[float, float]]], nodes: Mapping[Place, Node], mark: int
+) -> None:  # fmt: skip
     """Draw a market from its input token's bar to its output token's; narrow bands lie on wide ones."""
-    x0, x1 = nodes[band.hop.token_in].column + BAR, nodes[band.hop.token_out].column - BAR
-    y0, y1 = band.left, band.right
-    halfway, width = (x0 + x1) / 2, max(band.share, LEAST)
-    points = [
-        (x0, y0), (halfway, y0), (halfway, y1), (x1, y1),
-        (x1, y1 + width), (halfway, y1 + width), (halfway, y0 + width), (x0, y0 + width), (x0, y0),
-    ]  # fmt: skip
-    codes = [Outline.MOVETO, *[Outline.CURVE4] * 3, Outline.LINETO, *[Outline.CURVE4] * 3, Outline.CLOSEPOLY]
+    share = way[0][0].share
+    width, last = max(share, LEAST), len(way) - 1
+    lower: list[tuple[float, float]] = []
+    for number, (link, (y0, y1)) in enumerate(way):
+        x0 = nodes[link.left].column + BAR * (number == 0)
+        x1 = nodes[link.right].column - BAR * (number == last)
+        halfway = (x0 + x1) / 2
+        lower += [(x0, y0)] * (number == 0) + [(halfway, y0), (halfway, y1), (x1, y1)]
+    upper = [(x, y + width) for x, y in reversed(lower)]
+    curves = [Outline.CURVE4] * 3 * len(way)
+    codes = [Outline.MOVETO, *curves, Outline.LINETO, *curves, Outline.CLOSEPOLY]
     ax.add_patch(
         PathPatch(
-            Outline(points, codes), facecolor=_colour(mark), alpha=0.75, edgecolor="white", linewidth=0.6,
-            hatch=HATCHES[mark % len(HATCHES)], zorder=2 - band.share,
+            Outline([*lower, *upper, lower[0]], codes), facecolor=_colour(mark), alpha=0.75, edgecolor="white",
+            linewidth=0.6, hatch=HATCHES[mark % len(HATCHES)], zorder=2 - share,
         )
     )  # fmt: skip
 

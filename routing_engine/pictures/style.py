@@ -12,8 +12,8 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-"""Of Okabe and Ito: told apart by people who don't see red or green."""
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#A89200", "#999999")
+"""Of Okabe and Ito, their yellow darker: told apart by people who don't see red or green, and seen on white."""
 
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -37,11 +37,10 @@ def use_style(ax: Axes | None) -> Iterator[Axes]:
 
 
 def show_plainly(ax: Axes) -> None:
-    """Write 0.1, 10 and 10,000 on logarithmic axes, not powers of ten."""
+    """Write 0.1, 10 and 10,000: neither powers of ten, nor what is left to a number that stands elsewhere."""
     for axis in (ax.xaxis, ax.yaxis):
-        if axis.get_scale() != "linear":
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
-            axis.set_minor_formatter(NullFormatter())
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def number_names(names: Iterable[str]) -> dict[str, int]:

@@ -72,14 +72,21 @@ class Query:
         Of gas, at the snapshot's prices and the request's own.
     budget : Budget
         Running.
+    without : frozenset of str
+        Ids of markets that are left out, though the request admits them.
     """
 
-    def __init__(self, search: Search, request: RouteRequest, valuation: Valuation, budget: Budget) -> None:
+    def __init__(
+        self, search: Search, request: RouteRequest, valuation: Valuation, budget: Budget,
+        without: frozenset[str] = frozenset(),
+    ) -> None:  # fmt: skip
         self.graph: Graph = search.graph
         self.request = request
         self.budget = budget
         self.allowed = mask_allowed_markets(self.graph, request)
-        self._search = search
+        if without:
+            self.allowed = self.exclude(self.allowed, without & self.graph.market_index.keys())
+        self._search, self._without = search, without
         self._objective = request.objective
         self._valuation = valuation
 
@@ -113,13 +120,13 @@ class Query:
     def sell(self, amount: int) -> Query:
         """Return the same question for an amount that is sold."""
         request = replace(self.request, side=Side.EXACT_IN, amount=amount)
-        return Query(self._search, request, self._valuation, self.budget)
+        return Query(self._search, request, self._valuation, self.budget, self._without)
 
     def shorten(self, max_hops: int, max_splits: int) -> Query:
         """Return the same question with less to choose from."""
         hops, splits = min(max_hops, self.request.max_hops), min(max_splits, self.request.max_splits)
         request = replace(self.request, max_hops=hops, max_splits=splits)
-        return Query(self._search, request, self._valuation, self.budget)
+        return Query(self._search, request, self._valuation, self.budget, self._without)
 
     def certify_allocation(self, splitter: Splitter, allocation: Allocation, route: Route) -> Certificate:
         """Judge a route by the bound that its allocation came with."""

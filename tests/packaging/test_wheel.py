@@ -85,6 +85,7 @@ def test_its_metadata_names_the_engine_only(site: Path) -> None:
     assert {line.split(": ")[1] for line in metadata.splitlines() if line.startswith("Provides-Extra")} == {
         "bench",
         "cli",
+        "dask",
         "quant",
     }
     needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra" not in line]

@@ -37,14 +37,17 @@ WAYS: Mapping[tuple[OrderStatus, OrderStatus], tuple[str, str, tuple[int, int]]]
     (_S.CANCELLED, _S.REFUNDED): ("M398 276 C450 286 500 326 588 338", "", (0, 0)),
 }
 """How each arrow runs, what it says, and where."""
-CAPTION = "blue: can still be paid; green: deliver; grey: closed; each arrow to refunded: all that came was sent back"
+CAPTION = (
+    "blue: can still be paid; green, thick: deliver; grey, dashed: closed; "
+    "each arrow to refunded: all that came was sent back"
+)
 STYLE = """
 text{font:13px system-ui,sans-serif;fill:#1f2937}
 .label{font-size:11.5px;fill:#475569}
 .name{font-weight:600;text-anchor:middle}
 .open{fill:#dbeafe;stroke:#2563eb}
-.good{fill:#dcfce7;stroke:#16a34a}
-.closed{fill:#f1f5f9;stroke:#64748b}
+.good{fill:#dcfce7;stroke:#15803d;stroke-width:3.5}
+.closed{fill:#f1f5f9;stroke:#64748b;stroke-dasharray:6 4}
 path{fill:none;stroke:#64748b;stroke-width:1.5;marker-end:url(#end)}
 marker path{fill:#64748b;stroke:none;marker-end:none}
 """

@@ -55,6 +55,27 @@ def test_markets_and_those_that_nothing_replaces(side: str) -> None:
     assert only.to_frame()["status"].tolist() == ["no_route"]
 
 
+@pytest.mark.parametrize("side", ["exact_in", "exact_out"])
+@pytest.mark.parametrize("gas_price", [0, 10**10])
+def test_a_market_left_out_is_as_one_that_is_not_there(side: str, gas_price: int) -> None:
+    """The same routes as on a graph that was compiled without it, split ones and single ones."""
+    snapshot = Snapshot.sandbox().apply(gas_prices=dict.fromkeys((1, 10, 8453, 42161), gas_price))
+    router, weth = Router(snapshot), snapshot.token("WETH@1")
+    amount = weth.units(300) if side == "exact_in" else snapshot.token("USDC@1").units(900_000)
+    request = RouteRequest(token_in=weth, token_out="USDC@1", amount=amount, side=side, max_hops=2)
+    whole = router.find_routes(request)
+    for name in sorted({hop.market_id for hop in whole.best().hops})[:6]:
+        lacking = Router(snapshot.apply(removed=[name])).find_routes(request).best()
+        found = router.find_routes(request, without=[name, "1:nobody"]).best()
+        assert name not in {hop.market_id for hop in found.hops}
+        assert found.hops == lacking.hops
+        # Gas is valued with the market: its price has a part in those that gas is valued by.
+        assert found.net_amount == pytest.approx(lacking.net_amount, rel=1e-9)
+    assert router.find_routes(request) == whole
+    everything = router.find_routes(request, without=list(snapshot.markets))
+    assert (str(everything.status), everything.routes) == ("no_route", ())
+
+
 def test_chains_between_the_ends() -> None:
     lanes = [
         BridgeLane(id="out", protocol="across", token_in=ONE, token_out=FAR_ONE, fill_time_s=60, gas=1),

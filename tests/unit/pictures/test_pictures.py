@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
+from itertools import pairwise
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 from matplotlib.patches import PathPatch
@@ -18,7 +20,7 @@ from routing_engine.analysis.decay import measure_decay
 from routing_engine.analysis.depth import measure_depth
 from routing_engine.pictures.curves import draw_costs, draw_decay, draw_depth, draw_pareto
 from routing_engine.pictures.distributions import draw_gaps, draw_growth, draw_times
-from routing_engine.pictures.flow import draw_route
+from routing_engine.pictures.flow import LEAST, draw_route
 from routing_engine.pictures.networks import draw_snapshot
 
 
@@ -42,6 +44,23 @@ def closed() -> Iterator[None]:
     plt.close("all")
 
 
+def list_edges(band: PathPatch) -> list[tuple[float, float, float]]:
+    """Return where a band is at each column: place, lower and upper edge."""
+    points = [(float(x), float(y)) for x, y in np.asarray(band.get_path().vertices)]
+    count = len(points) // 2
+    return [(*points[place], points[2 * count - 1 - place][1]) for place in range(0, count, 3)]
+
+
+def test_bands_do_not_cover_each_other_at_any_column(route: Route) -> None:
+    bands = [patch for patch in draw_route(route).patches if isinstance(patch, PathPatch)]
+    edges = [edge for band in bands for edge in list_edges(band)]
+    assert max(len(list_edges(band)) for band in bands) > 2, "some band has to pass a column"
+    for column in {round(place) for place, _, _ in edges}:
+        for side in (-1, 1):
+            here = sorted((low, high) for place, low, high in edges if 0 <= (place - column) * side < 0.1)
+            assert all(before[1] <= after[0] + LEAST for before, after in pairwise(here)), column
+
+
 def test_a_route_is_a_band_for_each_market(route: Route) -> None:
     ax = draw_route(route)
     bands = [patch for patch in ax.patches if isinstance(patch, PathPatch)]
@@ -51,12 +70,10 @@ def test_a_route_is_a_band_for_each_market(route: Route) -> None:
     legend = ax.get_legend()
     assert legend is not None
     assert {text.get_text() for text in legend.get_texts()} == {hop.protocol for hop in route.hops}
-    into = sum(
-        band.get_path().vertices[4][1] - band.get_path().vertices[3][1]
-        for band, hop in zip(bands, route.hops, strict=True)
-        if hop.token_out == route.token_out
-    )
-    assert into == pytest.approx(1.0, abs=0.01 * len(bands)), "all of the input arrives"
+    into = [
+        list_edges(band)[-1] for band, hop in zip(bands, route.hops, strict=True) if hop.token_out == route.token_out
+    ]
+    assert sum(high - low for _, low, high in into) == pytest.approx(1.0, abs=0.01 * len(bands)), "all of it arrives"
     first, *_ = {(band.get_facecolor(), band.get_hatch()) for band in bands}
     assert len({band.get_hatch() for band in bands}) > 1, f"hatched, not only coloured as {first}"
 
