@@ -24,10 +24,10 @@ from api.schemas.payments import SimulateSchema
 from api.services.checkout.journey import list_stages
 from api.services.checkout.money_seen import MoneySeen, load_order_and_money
 from api.services.checkout.options import PaymentOptions, Standing, list_options
-from api.services.checkout.order_versions import require_version
 from api.services.checkout.payable_tokens import list_payable_tokens
 from api.services.checkout.quotes import OrderQuoteRefused, get_order_quote, quote_order
 from api.services.checkout.transactions import Shortage, build_payment
+from api.services.orders.order_versions import require_version
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_claims, submit_claim
 from api.services.settlement.traces import list_chains_without_traces
@@ -53,9 +53,8 @@ blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>"
 def page(order_id: str) -> Response:
     """Show an order, to be paid or to see what became of it."""
     shared, texts = get_resources(), choose_strings(request)
-    version = require_version(shared, order_id)  # before the rest: what comes meanwhile must be news
     order, money, state = _load(order_id)
-    shown = build_page(order, money, state, version, texts, shared.config.base_url)
+    shown = build_page(order, money, state, texts, shared.config.base_url)
     response = Response(render_template("payment.html", page=shown, t=texts), mimetype="text/html")
     response.headers["Content-Security-Policy"] = _write_policy()
     return response

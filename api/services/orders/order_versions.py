@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, func, select
 
@@ -39,14 +40,20 @@ def read_versions(database: Database, order_ids: Collection[str]) -> Mapping[str
 
     The order itself counts, and where each of its transfers stands: not how often that was looked at.
     """
-    transfers: dict[str, list[str]] = defaultdict(list)
+    transfers: dict[str, dict[tuple[Any, ...], int]] = defaultdict(dict)
     asked = {"order_ids": tuple(order_ids)}
     with database.read() as session:
-        for order_id, *rest in session.execute(_TRANSFERS, asked):
-            transfers[order_id or ""].append("/".join(map(str, rest)))
+        for order_id, *stands, count in session.execute(_TRANSFERS, asked):
+            transfers[order_id or ""][tuple(stands)] = count
         versions = session.execute(_VERSIONS, asked).all()
-    return {order_id: _shorten([str(number), *sorted(transfers[order_id])]) for order_id, number in versions}
+    return {order_id: _write(number, transfers[order_id]) for order_id, number in versions}
 
 
-def _shorten(parts: list[str]) -> str:
-    return hashlib.blake2b(" ".join(parts).encode(), digest_size=DIGEST_BYTES).hexdigest()
+def find_version(number: int, transfers: Iterable[Any]) -> str:
+    """Return the version of an order that has been read: with its `version`, and all its transfers."""
+    return _write(number, Counter((row.kind, row.state, row.is_overdue) for row in transfers))
+
+
+def _write(number: int, transfers: Mapping[tuple[Any, ...], int]) -> str:
+    stands = sorted("/".join(map(str, (*where, count))) for where, count in transfers.items())
+    return hashlib.blake2b(" ".join([str(number), *stands]).encode(), digest_size=DIGEST_BYTES).hexdigest()
