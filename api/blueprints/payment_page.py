@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, request
 
 from api.checkout_page.devices import draw_code
 from api.checkout_page.language.languages import choose_strings, mark_language
@@ -20,6 +20,7 @@ from api.context import get_resources
 from api.domain.simulation import Action
 from api.errors import build_refusal_envelope
 from api.event_stream import begin_news
+from api.page_templates import render
 from api.schemas.payments import SimulateSchema
 from api.services.checkout.journey import list_stages
 from api.services.checkout.money_seen import MoneySeen, load_order_and_money
@@ -55,7 +56,7 @@ def page(order_id: str) -> Response:
     shared, texts = get_resources(), choose_strings(request)
     order, money, state = _load(order_id)
     shown = build_page(order, money, state, texts, shared.config.base_url)
-    response = Response(render_template("payment.html", page=shown, t=texts), mimetype="text/html")
+    response = Response(render("payment.html", texts, page=shown), mimetype="text/html")
     response.headers["Content-Security-Policy"] = _write_policy()
     return response
 
@@ -189,7 +190,7 @@ def for_people(response: Response) -> Response:
     if is_page and response.status_code >= HTTPStatus.BAD_REQUEST:
         texts = choose_strings(request)
         problem = texts.not_found if response.status_code == HTTPStatus.NOT_FOUND else texts.busy
-        response.set_data(render_template("payment_problem.html", problem=problem, t=texts))
+        response.set_data(render("payment_problem.html", texts, problem=problem))
         response.mimetype = "text/html"
         response.headers["Content-Security-Policy"] = _write_policy()
     is_kept = request.endpoint in _KEPT and response.status_code == HTTPStatus.OK
