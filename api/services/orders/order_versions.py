@@ -16,9 +16,10 @@ from api.storage.tables import Payment, PaymentOrder
 
 DIGEST_BYTES = 9
 _ASKED: BindParameter[Sequence[str]] = bindparam("order_ids", expanding=True)
-_STANDS = (Payment.order_id, Payment.kind, Payment.state, Payment.is_overdue)
-_TRANSFERS = select(*_STANDS, func.count()).where(Payment.order_id.in_(_ASKED)).group_by(*_STANDS)
-_VERSIONS = select(PaymentOrder.id, PaymentOrder.version).where(PaymentOrder.id.in_(_ASKED))
+_ORDER, _PAYMENT = PaymentOrder.__table__.c, Payment.__table__.c
+_STANDS = (_PAYMENT.order_id, _PAYMENT.kind, _PAYMENT.state, _PAYMENT.is_overdue)
+_TRANSFERS = select(*_STANDS, func.count()).where(_PAYMENT.order_id.in_(_ASKED)).group_by(*_STANDS)
+_VERSIONS = select(_ORDER.id, _ORDER.version).where(_ORDER.id.in_(_ASKED))
 
 
 def require_version(resources: Resources, order_id: str) -> str:
