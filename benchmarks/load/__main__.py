@@ -27,7 +27,7 @@ from rich.table import Table
 from benchmarks.load.changing_market import list_quotes, measure_router, serving_changing_market
 from benchmarks.load.client import Ask, Measured, measure, require_wrk
 from benchmarks.load.open_streams import open_streams
-from benchmarks.load.postgres import postgres_url
+from benchmarks.load.postgres import postgres_urls
 from benchmarks.load.processes import Server, find_port, serving
 
 LINK: dict[str, Any] = {
@@ -63,7 +63,7 @@ def main() -> None:
 
 def _measure_all(options: argparse.Namespace, stack: ExitStack, folder: Path) -> None:
     """Measure the service, the bare application and its twin in turns."""
-    database = stack.enter_context(postgres_url()) if options.postgresql else None
+    database = stack.enter_context(postgres_urls()) if options.postgresql else None
     ours = stack.enter_context(_serve_ours(shlex.split(options.checkout), folder, database))
     bares = [stack.enter_context(_serve_bare(app, folder, database)) for app in ("asgi", "twin")]
     orders = Orders(ours)
@@ -103,18 +103,17 @@ def _measure_changing(options: argparse.Namespace, stack: ExitStack, folder: Pat
 
 
 @contextmanager
-def _serve_ours(command: Sequence[str], folder: Path, database: str | None) -> Iterator[Server]:
+def _serve_ours(command: Sequence[str], folder: Path, database: dict[str, str] | None) -> Iterator[Server]:
     port = find_port()
-    environment = UNLIMITED | ({"DATABASE_URL": f"{database}/ours"} if database else {})
+    environment = UNLIMITED | ({"DATABASE_URL": database["ours"]} if database else {})
     words = [*command, "up", "--port", str(port), "--data-dir", str(folder / "data")]
     with serving(words, port, environment, folder / "ours.log", part="serve") as server:
         yield server
 
 
 @contextmanager
-def _serve_bare(app: str, folder: Path, database: str | None) -> Iterator[Server]:
+def _serve_bare(app: str, folder: Path, database: dict[str, str] | None) -> Iterator[Server]:
     port = find_port()
-    address = f"{database}/bare".replace("postgresql://", "postgresql+psycopg://") if database else None
     words = [
         sys.executable,
         "-m",
@@ -125,7 +124,7 @@ def _serve_bare(app: str, folder: Path, database: str | None) -> Iterator[Server
         "error",
         f"benchmarks.load.bare:{app}",
     ]
-    environment = {"BARE_DATABASE": address or f"sqlite:///{folder / app}.db"}
+    environment = {"BARE_DATABASE": database["bare"] if database else f"sqlite:///{folder / app}.db"}
     with serving([*words, "--loop", "auto"], port, environment, folder / f"{app}.log") as server:
         yield server
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from benchmarks.instances import Query, constant_product_market, queries
@@ -22,6 +23,7 @@ from routing_engine.markets import ConstantProductPool
 from tests.support.redis_server import redis_server
 
 EVERY_S = 1.0
+SOURCE, LIFE_S = "generated", 86_400
 SHARE = 100
 PAIRS = 50
 SIZES = (0.001, 0.01)
@@ -65,6 +67,7 @@ def measure_router(pools: int, seconds: float) -> float:
     return statistics.median(rates)
 
 
+@cache
 def _list_requests(pools: int) -> list[RouteRequest]:
     router = Router(constant_product_market(pools=pools))
     asked = [_make_request(each) for each in queries(router, PAIRS, SIZES)]
@@ -99,13 +102,14 @@ def main() -> None:
     from redis import Redis
 
     from adapters.feed.board import RedisBoard
-    from adapters.feed.state import State
+    from adapters.feed.state import SourceReport, State
 
     board = RedisBoard(Redis.from_url(sys.argv[1]), "checkout:market")
     rng, snapshot = random.Random(3), constant_product_market(pools=int(sys.argv[2]))
-    owners = dict.fromkeys(snapshot.markets, "generated")
+    owners = dict.fromkeys(snapshot.markets, SOURCE)
+    sources = (SourceReport(name=SOURCE, expires_at=time.time() + LIFE_S),)
     while True:
-        board.publish(State(snapshot=snapshot, owners=owners))
+        board.publish(State(snapshot=snapshot, owners=owners, sources=sources))
         time.sleep(EVERY_S)
         snapshot = _change(snapshot, rng)
 

@@ -31,6 +31,7 @@ class OpenStreams:
     def __init__(self, server: Server, orders: Sequence[str], count: int) -> None:
         self._server, self._orders, self._count = server, orders, count
         self._writers: list[asyncio.StreamWriter] = []
+        self._readers: list[asyncio.Task[None]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -45,6 +46,7 @@ class OpenStreams:
 
     def close(self) -> None:
         """Close all."""
+        asyncio.run_coroutine_threadsafe(self._close_all(), self._loop).result(PATIENCE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -52,6 +54,11 @@ class OpenStreams:
     async def _open_all(self) -> None:
         for number in range(self._count):
             await self._open(number)
+
+    async def _close_all(self) -> None:
+        for writer in self._writers:
+            writer.close()
+        await asyncio.gather(*self._readers, return_exceptions=True)
 
     async def _open(self, number: int) -> None:
         host, port = urlsplit(self._server.url).hostname, urlsplit(self._server.url).port
@@ -63,7 +70,7 @@ class OpenStreams:
         if b" 200 " not in status:
             raise RuntimeError(f"stream {number} was answered {status!r}")
         self._writers.append(writer)
-        self._loop.create_task(_drain(reader, writer))
+        self._readers.append(self._loop.create_task(_drain(reader, writer)))
 
 
 @contextmanager
