@@ -20,8 +20,8 @@ from api.context import get_resources_of
 from api.errors import DATABASE_DOWN
 from api.logs import configure_logging
 from api.order_stream import OrderStream
-from api.services.checkout.order_versions import read_versions
 from api.services.market.market import NoMarket
+from api.services.orders.order_versions import read_versions
 from api.services.resources import Resources
 from api.services.vendors.api_keys import find_key
 from api.stream import PATH, AsgiApp, Receive, RouteStream, Scope, Send

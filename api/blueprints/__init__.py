@@ -3,7 +3,8 @@
 A module makes a `Blueprint` named after its resource; a line in `mount` puts it into the application.
 
 May import `assets`, `checkout_page`, `compression`, `context`, `domain`, `errors`, `event_stream`, `metrics`,
-`openapi`, `rate_limits`, `request_body`, `schemas`, `security`, `services`, `static_files` and `storage`. Begin with
+`openapi`, `page_templates`, `rate_limits`, `request_body`, `schemas`, `security`, `services`, `static_files` and
+`storage`. Begin with
 `payment_links.py`.
 """
 

@@ -114,11 +114,11 @@ class Blueprint(flask_smorest.Blueprint):
 
     def body(self, schema: type[Schema] | Schema, **options: Any) -> Decorator:
         """Pass the checked JSON body to the view as its next positional argument."""
-        return cast(Decorator, super().arguments(schema, location="json", **options))
+        return cast(Decorator, super().arguments(_prepare(schema), location="json", **options))
 
     def query(self, schema: type[Schema] | Schema, **options: Any) -> Decorator:
         """Pass the checked query parameters to the view as its next positional argument."""
-        return cast(Decorator, super().arguments(schema, location="query", **options))
+        return cast(Decorator, super().arguments(_prepare(schema), location="query", **options))
 
     def answer(self, schema: type[Schema] | Schema | Mapping[str, Any], status: int = 200, **options: Any) -> Decorator:
         """Write what the view returns with `schema`, which the OpenAPI document shows.
@@ -172,6 +172,11 @@ def _refuse_undeclared(view: View) -> View:
         return view(*args, **kwargs)
 
     return cast(View, strict)
+
+
+def _prepare(schema: type[Schema] | Schema) -> Schema:
+    """Make a schema ready once: of a class, one would be made for each request."""
+    return schema() if isinstance(schema, type) else schema
 
 
 def _names(schema: Schema) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from contextlib import suppress
 from typing import Any
 
 from flask import Blueprint, Response, current_app, request
@@ -10,12 +11,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.context import get_resources
-from api.domain.env import EnvMode
 from api.domain.errors import ServiceUnavailable, Unauthenticated
 from api.metrics import Metrics
 from api.services.market.source_problems import list_broken_packages
 from api.services.operations import duty_health
-from api.services.settlement.traces import list_chains_without_traces
 from api.storage import migrations
 
 blueprint = Blueprint("health", __name__)
@@ -29,12 +28,12 @@ def healthz() -> dict[str, Any]:
 
     Without a database nothing is known of the worker and of the chains on which coin sent by contracts can't be seen.
     """
-    try:
-        problems = list(duty_health.check_worker_health(get_resources()).problems)
-    except DATABASE_ERRORS:
-        problems = ["the database does not answer, or has no schema yet"]
+    problems, untraced = ["the database does not answer, or has no schema yet"], None
+    with suppress(*DATABASE_ERRORS):
+        health = duty_health.check_worker_health(get_resources())
+        problems, untraced = list(health.problems), health.untraced
     problems += list_broken_packages()
-    return {"status": "ok", "problems": problems, "chains_without_traces": _chains_without_traces()}
+    return {"status": "ok", "problems": problems, "chains_without_traces": untraced}
 
 
 @blueprint.get("/readyz")
@@ -77,11 +76,3 @@ def _require_schema() -> str:
     if schema.found is None or not schema.is_usable:
         raise ServiceUnavailable(schema.describe(), retry_after_s=5)
     return schema.found
-
-
-def _chains_without_traces() -> dict[str, list[int]] | None:
-    try:
-        with get_resources().database.read() as session:
-            return {env_mode: sorted(list_chains_without_traces(session, env_mode)) for env_mode in EnvMode}
-    except DATABASE_ERRORS:
-        return None

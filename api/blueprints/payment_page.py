@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, request
 
 from api.checkout_page.devices import draw_code
 from api.checkout_page.language.languages import choose_strings, mark_language
@@ -20,14 +20,15 @@ from api.context import get_resources
 from api.domain.simulation import Action
 from api.errors import build_refusal_envelope
 from api.event_stream import begin_news
+from api.page_templates import render
 from api.schemas.payments import SimulateSchema
 from api.services.checkout.journey import list_stages
 from api.services.checkout.money_seen import MoneySeen, load_order_and_money
 from api.services.checkout.options import PaymentOptions, Standing, list_options
-from api.services.checkout.order_versions import require_version
 from api.services.checkout.payable_tokens import list_payable_tokens
 from api.services.checkout.quotes import OrderQuoteRefused, get_order_quote, quote_order
 from api.services.checkout.transactions import Shortage, build_payment
+from api.services.orders.order_versions import require_version
 from api.services.orders.views import PublicOrder, load_public_order
 from api.services.settlement.claims.signed_claims import ClaimRefused, prepare_claims, submit_claim
 from api.services.settlement.traces import list_chains_without_traces
@@ -53,10 +54,9 @@ blueprint = Blueprint("payment_page", __name__, url_prefix="/payment/<order_id>"
 def page(order_id: str) -> Response:
     """Show an order, to be paid or to see what became of it."""
     shared, texts = get_resources(), choose_strings(request)
-    version = require_version(shared, order_id)  # before the rest: what comes meanwhile must be news
     order, money, state = _load(order_id)
-    shown = build_page(order, money, state, version, texts, shared.config.base_url)
-    response = Response(render_template("payment.html", page=shown, t=texts), mimetype="text/html")
+    shown = build_page(order, money, state, texts, shared.config.base_url)
+    response = Response(render("payment.html", texts, page=shown), mimetype="text/html")
     response.headers["Content-Security-Policy"] = _write_policy()
     return response
 
@@ -190,7 +190,7 @@ def for_people(response: Response) -> Response:
     if is_page and response.status_code >= HTTPStatus.BAD_REQUEST:
         texts = choose_strings(request)
         problem = texts.not_found if response.status_code == HTTPStatus.NOT_FOUND else texts.busy
-        response.set_data(render_template("payment_problem.html", problem=problem, t=texts))
+        response.set_data(render("payment_problem.html", texts, problem=problem))
         response.mimetype = "text/html"
         response.headers["Content-Security-Policy"] = _write_policy()
     is_kept = request.endpoint in _KEPT and response.status_code == HTTPStatus.OK

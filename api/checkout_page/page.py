@@ -73,16 +73,8 @@ class Page:
     for_script: Mapping[str, Any]
 
 
-def build_page(
-    order: PublicOrder, seen: MoneySeen, state: PageState, version: str, strings: Strings, base_url: str
-) -> Page:
-    """Put an order into the page's words.
-
-    Parameters
-    ----------
-    version : str
-        Of the order as it is shown; see `api.services.checkout.order_versions`.
-    """
+def build_page(order: PublicOrder, seen: MoneySeen, state: PageState, strings: Strings, base_url: str) -> Page:
+    """Put an order into the page's words."""
     min_places = CENTS if order.price_currency in CENT_SYMBOLS else 0
     return Page(
         order_id=order.order_id,
@@ -103,7 +95,7 @@ def build_page(
         state=state,
         nothing_seen=_describe_nothing_seen(state, strings),
         claim_chains=() if order.is_simulated else tuple((each, name_chain(each)) for each in seen.chain_ids),
-        for_script=_encode_for_script(order, state, version, strings),
+        for_script=_encode_for_script(order, state, strings),
     )
 
 
@@ -146,11 +138,11 @@ def _name_merchant(texts: Mapping[str, str], merchant: str) -> dict[str, str]:
     }
 
 
-def _encode_for_script(order: PublicOrder, state: PageState, version: str, strings: Strings) -> dict[str, Any]:
+def _encode_for_script(order: PublicOrder, state: PageState, strings: Strings) -> dict[str, Any]:
     return {
         "path": f"/payment/{order.order_id}",
         "state": state.json() | dict.fromkeys(FLEETING),
-        "version": version,
+        "version": order.version,
         "merchant": isolate(order.vendor_name),
         "is_simulated": order.is_simulated,
         "words": _name_merchant({name: strings.page[name] for name in SCRIPT_WORDS}, order.vendor_name),

@@ -1,7 +1,8 @@
 """``python -m benchmarks.load``: the service, a bare application and its twin in one run, turn by turn.
 
 The ratios say how much of what the stack can do is left; rates alone depend on the machine. ``--checkout COMMAND``
-measures another version of the service, ``--postgresql`` the other database.
+measures another version of the service, ``--postgresql`` the other database, ``--streams 400`` with so many pages open
+beside it, and ``--changing 20000`` quotes on a generated market that changes every second.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.load.changing_market import list_quotes, measure_router, serving_changing_market
 from benchmarks.load.client import Ask, Measured, measure, require_wrk
-from benchmarks.load.postgres import postgres_url
+from benchmarks.load.open_streams import open_streams
+from benchmarks.load.postgres import postgres_urls
 from benchmarks.load.processes import Server, find_port, serving
 
 LINK: dict[str, Any] = {
@@ -36,6 +39,7 @@ LINK: dict[str, Any] = {
     "failure_callback_url": "http://localhost:3000/failed",
 }
 WARM_UP_S = 2
+ORDERS = 300
 UNLIMITED = {f"RATE_LIMIT_{name}": "1000000" for name in ("KEY", "ROUTING", "KEYLESS", "PAGE")}
 USDC, WETH = "0x833589fCD6eDb6E08f4c7C32D4f71b54bDA02913", "0x4200000000000000000000000000000000000006"
 QUOTE = f"/api/v1/quote?fromChain=8453&toChain=8453&fromToken={USDC}&toToken={WETH}&fromAmount=25000000"
@@ -49,40 +53,67 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="of which the median counts")
     parser.add_argument("--checkout", default=f"{sys.executable} -m api.cli", help="how the service is started")
     parser.add_argument("--postgresql", action="store_true", help="on PostgreSQL instead of SQLite")
+    parser.add_argument("--streams", type=int, default=0, help="pages whose news stay open meanwhile")
+    parser.add_argument("--changing", type=int, default=0, help="pools of a market that changes, for quotes alone")
     options = parser.parse_args()
     require_wrk()
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
-        folder = Path(name)
-        database = stack.enter_context(postgres_url()) if options.postgresql else None
-        ours = stack.enter_context(_serve_ours(shlex.split(options.checkout), folder, database))
-        bares = [stack.enter_context(_serve_bare(app, folder, database)) for app in ("asgi", "twin")]
-        asks = {row: pair for row, pair in _choose_asks(ours, bares[0]).items() if row in (options.only or [row])}
-        servers, found = [ours, *bares], {}
-        for row, (mine, theirs) in asks.items():
-            for server in servers:
-                measure(server, mine if server is ours else theirs, WARM_UP_S, folder)
-            rounds = [
-                [measure(server, mine if server is ours else theirs, options.seconds, folder) for server in servers]
-                for _ in range(options.rounds)
-            ]
-            found[row] = [_take_median(each) for each in zip(*rounds, strict=True)]
-        Console(width=150).print(_draw(found))
-        print("memory: " + ", ".join(f"{server.read_megabytes():.0f} MB" for server in servers))
+        (_measure_changing if options.changing else _measure_all)(options, stack, Path(name))
+
+
+def _measure_all(options: argparse.Namespace, stack: ExitStack, folder: Path) -> None:
+    """Measure the service, the bare application and its twin in turns."""
+    database = stack.enter_context(postgres_urls()) if options.postgresql else None
+    ours = stack.enter_context(_serve_ours(shlex.split(options.checkout), folder, database))
+    bares = [stack.enter_context(_serve_bare(app, folder, database)) for app in ("asgi", "twin")]
+    orders = Orders(ours)
+    asks = {row: pair for row, pair in _choose_asks(orders, bares[0]).items() if row in (options.only or [row])}
+    if options.streams:
+        streams = stack.enter_context(open_streams(ours, orders.ids, options.streams))
+    servers, found = [ours, *bares], {}
+    for row, (mine, theirs) in asks.items():
+        each_ask = [mine if server is ours else theirs for server in servers]
+        for server, ask in zip(servers, each_ask, strict=True):
+            measure(server, ask, WARM_UP_S, folder)
+        rounds = [
+            [measure(server, ask, options.seconds, folder) for server, ask in zip(servers, each_ask, strict=True)]
+            for _ in range(options.rounds)
+        ]
+        found[row] = [_take_median(each) for each in zip(*rounds, strict=True)]
+    Console(width=150).print(_draw(found))
+    if options.streams:
+        print(f"{streams.count()} of {options.streams} streams are still open")
+    print("memory: " + ", ".join(f"{server.read_megabytes():.0f} MB" for server in servers))
+    print("of the service's processes: " + ", ".join(f"{each:.0f} MB" for each in ours.list_megabytes()))
+
+
+def _measure_changing(options: argparse.Namespace, stack: ExitStack, folder: Path) -> None:
+    """Measure quotes on a generated market that changes, beside the router by itself."""
+    pools = options.changing
+    ours = stack.enter_context(serving_changing_market(shlex.split(options.checkout), pools, folder))
+    measure(ours, list_quotes(pools), WARM_UP_S, folder)
+    quotes = _take_median([measure(ours, list_quotes(pools), options.seconds, folder) for _ in range(options.rounds)])
+    print(
+        f"quotes on {pools} pools, of which one in a hundred changes every second: {quotes.rate:.0f}/s, "
+        f"p99 {quotes.p99_ms:.0f} ms, {quotes.cpu_ms:.2f} ms of processor time, {quotes.refused} refused"
+    )
+    rate = measure_router(pools, options.seconds)
+    print(f"the router alone, in a loop: {rate:.0f} routes for a second of processor time, {1000 / rate:.2f} ms each")
+    print(f"memory: {ours.read_megabytes():.0f} MB")
 
 
 @contextmanager
-def _serve_ours(command: Sequence[str], folder: Path, database: str | None) -> Iterator[Server]:
+def _serve_ours(command: Sequence[str], folder: Path, database: dict[str, str] | None) -> Iterator[Server]:
     port = find_port()
-    environment = UNLIMITED | ({"DATABASE_URL": f"{database}/ours"} if database else {})
+    environment = UNLIMITED | ({"DATABASE_URL": database["ours"]} if database else {})
     words = [*command, "up", "--port", str(port), "--data-dir", str(folder / "data")]
     with serving(words, port, environment, folder / "ours.log", part="serve") as server:
         yield server
 
 
 @contextmanager
-def _serve_bare(app: str, folder: Path, database: str | None) -> Iterator[Server]:
+def _serve_bare(app: str, folder: Path, database: dict[str, str] | None) -> Iterator[Server]:
     port = find_port()
-    address = f"{database}/bare".replace("postgresql://", "postgresql+psycopg://") if database else None
     words = [
         sys.executable,
         "-m",
@@ -93,34 +124,47 @@ def _serve_bare(app: str, folder: Path, database: str | None) -> Iterator[Server
         "error",
         f"benchmarks.load.bare:{app}",
     ]
-    environment = {"BARE_DATABASE": address or f"sqlite:///{folder / app}.db"}
+    environment = {"BARE_DATABASE": database["bare"] if database else f"sqlite:///{folder / app}.db"}
     with serving([*words, "--loop", "auto"], port, environment, folder / f"{app}.log") as server:
         yield server
 
 
-def _choose_asks(ours: Server, bare: Server) -> dict[str, tuple[Ask, Ask]]:
-    said = _wait_for_welcome(ours)
-    ours.wait_until_idle()
-    key, order = said["key"], said["order"]
-    with urllib.request.urlopen(_post(f"{bare.url}/orders")) as answer:
-        made = json.load(answer)["id"]
-    with_key = {"X-Api-Key": key}
+class Orders:
+    """The key that a new service gave, and orders made with it: nobody reads one and the same all the time."""
+
+    def __init__(self, ours: Server) -> None:
+        self.key = _wait_for_welcome(ours)["key"]
+        ours.wait_until_idle()
+        made = (_send(f"{ours.url}/api/v1/payment_link", {"X-Api-Key": self.key}) for _ in range(ORDERS))
+        self.ids = [str(each["payment_order_id"]) for each in made]
+
+    def ask(self, prefix: str, headers: dict[str, str] | None = None) -> Ask:
+        """Return the question for each of them in turn."""
+        first, *others = (prefix + each for each in self.ids)
+        return Ask(path=first, others=tuple(others), headers=headers or {})
+
+
+def _choose_asks(orders: Orders, bare: Server) -> dict[str, tuple[Ask, Ask]]:
+    made = _send(f"{bare.url}/orders", {})["id"]
+    with_key = {"X-Api-Key": orders.key}
     return {
         "orders": (
             Ask(path="/api/v1/payment_link", body=LINK, headers=with_key),
             Ask(path="/orders", body=LINK),
         ),
-        "reads": (Ask(path=f"/api/v1/payment/{order}", headers=with_key), Ask(path=f"/orders/{made}")),
-        "page": (Ask(path=f"/payment/{order}"), Ask(path="/page")),
+        "reads": (orders.ask("/api/v1/payment/", with_key), Ask(path=f"/orders/{made}")),
+        "page": (orders.ask("/payment/"), Ask(path="/page")),
         "tokens": (Ask(path="/v1/tokens"), Ask(path="/tokens")),
         "healthz": (Ask(path="/healthz"), Ask(path="/healthz")),
         "quotes": (Ask(path=QUOTE), Ask(path="/healthz")),
     }
 
 
-def _post(url: str) -> urllib.request.Request:
-    headers = {"Content-Type": "application/json"}
-    return urllib.request.Request(url, json.dumps(LINK).encode(), headers)
+def _send(url: str, headers: dict[str, str]) -> dict[str, Any]:
+    sent = urllib.request.Request(url, json.dumps(LINK).encode(), {"Content-Type": "application/json"} | headers)
+    with urllib.request.urlopen(sent) as answer:
+        content: dict[str, Any] = json.load(answer)
+        return content
 
 
 def _wait_for_welcome(ours: Server) -> dict[str, str]:

@@ -19,9 +19,10 @@ _UNITS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "m": 60_000.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One request that is sent again and again."""
+    """What is asked again and again: one address, or several in turn."""
 
     path: str
+    others: tuple[str, ...] = ()
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -91,4 +92,8 @@ def _write_script(ask: Ask) -> str:
     if ask.body is not None:
         lines += ['wrk.method = "POST"', 'wrk.headers["Content-Type"] = "application/json"']
         lines.append(f"wrk.body = [[{json.dumps(ask.body)}]]")
+    if ask.others:
+        lines.append(f"local paths = {{{', '.join(map(json.dumps, (ask.path, *ask.others)))}}}")
+        lines.append("local number = 0")
+        lines.append("request = function() number = number % #paths + 1; return wrk.format(nil, paths[number]) end")
     return "\n".join(lines)

@@ -41,6 +41,10 @@ class Server:
     log: Path
     process: psutil.Process
 
+    def wait_for(self, path: str) -> None:
+        """Wait until an address answers well; raises RuntimeError if it does not."""
+        _wait(self.url + path, None, self.log)
+
     def read_seconds(self) -> float:
         """Return the processor time that it has spent."""
         times = self.process.cpu_times()
@@ -58,6 +62,28 @@ class Server:
     def read_megabytes(self) -> float:
         """Return the memory that it holds."""
         return float(self.process.memory_info().rss) / 1e6
+
+    def list_megabytes(self) -> list[float]:
+        """Return the memory of each process that was started with it: those that share pages count them each."""
+        parent = self.process.parent()
+        family = [self.process] if parent is None else parent.children(recursive=True)
+        return [each.memory_info().rss / 1e6 for each in family]
+
+
+@contextmanager
+def run_beside(command: Sequence[str]) -> Iterator[None]:
+    """Run a process that answers nothing until the block ends."""
+    started = subprocess.Popen(command)
+    try:
+        yield
+    finally:
+        started.terminate()
+        started.wait()
+
+
+def run_once(command: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Run a process to its end; raises CalledProcessError if that is no good one."""
+    subprocess.run(command, env={**os.environ, **environment}, check=True, capture_output=True)
 
 
 def find_port() -> int:
@@ -103,9 +129,9 @@ def serving(
             started.wait()
 
 
-def _wait(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait(url: str, process: subprocess.Popen[bytes] | None, log: Path) -> None:
     end = time.monotonic() + START_S
-    while time.monotonic() < end and process.poll() is None:
+    while time.monotonic() < end and (process is None or process.poll() is None):
         try:
             with urllib.request.urlopen(url, timeout=2):
                 return

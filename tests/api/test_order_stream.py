@@ -24,9 +24,9 @@ from api.asgi import compose
 from api.domain.env import EnvMode
 from api.domain.simulation import Action
 from api.server import EndingProtocol
-from api.services.checkout.order_versions import read_versions
 from api.services.orders.commands import cancel
 from api.services.orders.creation import NewLink, create_link
+from api.services.orders.order_versions import read_versions
 from api.services.resources import Resources
 from api.services.settlement.watching.watcher import watch
 from api.services.simulator.actions import simulate

@@ -228,9 +228,9 @@ def test_the_merchant_is_named_where_something_is_wrong(
 ) -> None:
     from api.services.checkout import money_seen
 
-    read = money_seen.read_public_order
+    read = money_seen.describe_publicly
     monkeypatch.setattr(
-        money_seen, "read_public_order", lambda *args: _with_support(read(*args), support), raising=True
+        money_seen, "describe_publicly", lambda *args: _with_support(read(*args), support), raising=True
     )
     page = tab.open()
     expect(page.locator("#contact")).to_be_hidden()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -149,7 +149,8 @@ class PageState:
 
     def json(self) -> dict[str, Any]:
         """Return the answer of the status endpoint."""
-        return asdict(self)
+        content = {each.name: getattr(self, each.name) for each in fields(self)}
+        return content | {"contact": asdict(self.contact) if self.contact else None}
 
 
 def build_state(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
 from api.domain.orders import OrderStatus
-from api.domain.payments import COUNTED, GONE
+from api.domain.payments import COUNTED
 from api.domain.transfers import TransferKind
 from api.services.checkout.paid_quote import find_paid_quote, load_own_quote
 from api.services.checkout.quote import OrderQuote
-from api.services.orders.views import PublicOrder, read_public_order
+from api.services.orders.reading import read_payable_order
+from api.services.orders.views import PublicOrder, describe_publicly
 from api.services.resources import Resources
 from api.storage.tables import DoubtfulBlock, Payment, WatchCursor
 
@@ -97,20 +99,16 @@ class MoneySeen:
         return tuple(row for row in self.transfers if row.is_waiting)
 
 
-_PAYMENTS = (
-    select(Payment)
-    .where(Payment.order_id == bindparam("order_id"), Payment.state.not_in(GONE))
-    .order_by(Payment.mined_at, Payment.id)
-)
-_CURSORS = select(WatchCursor).where(WatchCursor.env_mode == bindparam("env_mode"))
 _DOUBTED = (
-    select(DoubtfulBlock.noted_at)
+    select(func.min(DoubtfulBlock.__table__.c.noted_at))
     .where(
-        DoubtfulBlock.env_mode == bindparam("env_mode"),
-        DoubtfulBlock.chain_id.in_(bindparam("chain_ids", expanding=True)),
+        DoubtfulBlock.__table__.c.env_mode == WatchCursor.__table__.c.env_mode,
+        DoubtfulBlock.__table__.c.chain_id == WatchCursor.__table__.c.chain_id,
     )
-    .order_by(DoubtfulBlock.noted_at)
-    .limit(1)
+    .scalar_subquery()
+)
+_CURSORS = select(WatchCursor.__table__, _DOUBTED.label("doubted_at")).where(
+    WatchCursor.__table__.c.env_mode == bindparam("env_mode")
 )
 
 
@@ -130,14 +128,16 @@ def load_order_and_money(
         If there is no such order.
     """
     with resources.database.read_one_state() as session:
-        order = read_public_order(resources, session, order_id)
-        return order, _find_money_seen(resources, session, order, quote_id)
+        stored = read_payable_order(session, order_id)
+        order = describe_publicly(resources, stored)
+        return order, _find_money_seen(resources, session, order, stored.money.payments, quote_id)
 
 
-def _find_money_seen(resources: Resources, session: Session, order: PublicOrder, quote_id: str | None) -> MoneySeen:
+def _find_money_seen(
+    resources: Resources, session: Session, order: PublicOrder, rows: Sequence[Payment], quote_id: str | None
+) -> MoneySeen:
     ledger = resources.ledgers.get(order.env_mode)
     chain_ids = ledger.chain_ids if ledger is not None else frozenset()
-    rows = session.scalars(_PAYMENTS, {"order_id": order.order_id}).all()
     answered = {row.source_tx_hash for row in rows if row.kind in ANSWERS}
     quote = find_paid_quote(session, rows)
     if quote is None and quote_id is not None and not rows:
@@ -176,15 +176,13 @@ def _came_before_cancelling(order: PublicOrder, row: Payment) -> bool:
 
 def _find_looked_at(session: Session, env_mode: EnvMode, chain_ids: frozenset[int]) -> datetime | None:
     """Return the moment up to which the chain that was read the least far is known."""
-    cursors = session.scalars(_CURSORS, {"env_mode": env_mode}).all()
-    read = {row.chain_id: _read_until(row) for row in cursors if row.chain_id in chain_ids}
-    if not chain_ids or len(read) < len(chain_ids):
-        return None
-    oldest = session.scalar(_DOUBTED, {"env_mode": env_mode, "chain_ids": tuple(chain_ids)})
-    return min(read.values()) if oldest is None else min(*read.values(), oldest)
+    rows = session.execute(_CURSORS, {"env_mode": env_mode})
+    read = [_read_until(row) for row in rows if row.chain_id in chain_ids]
+    return min(read) if read and len(read) == len(chain_ids) else None
 
 
-def _read_until(cursor: WatchCursor) -> datetime:
-    if cursor.block_number < cursor.head_number:
-        return cursor.mined_at
-    return min(cursor.updated_at, cursor.mined_at + STALE)
+def _read_until(cursor: Any) -> datetime:
+    read: datetime = cursor.mined_at
+    if cursor.block_number >= cursor.head_number:
+        read = min(cursor.updated_at, cursor.mined_at + STALE)
+    return read if cursor.doubted_at is None else min(read, cursor.doubted_at)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from api.storage.db import insert_new
@@ -38,6 +38,10 @@ class PackedSnapshot:
     body: bytes
 
 
+_SNAPSHOT = MarketSnapshot.__table__.c
+_KEPT = select(_SNAPSHOT.id, _SNAPSHOT.kept_until).where(_SNAPSHOT.id.in_(bindparam("ids", expanding=True)))
+
+
 class SnapshotArchive:
     """Keeps markets in the database; remembers the last whole one, from which the next ones differ.
 
@@ -62,8 +66,7 @@ class SnapshotArchive:
 
     def keep(self, session: Session, rows: Sequence[PackedSnapshot], until: datetime) -> None:
         """Store what `pack` gave, unless it is there, until at least `until`."""
-        query = select(MarketSnapshot.id, MarketSnapshot.kept_until).where(MarketSnapshot.id.in_([*map(_get_id, rows)]))
-        stored = {row.id: row.kept_until for row in session.execute(query)}
+        stored = {row.id: row.kept_until for row in session.execute(_KEPT, {"ids": [row.id for row in rows]})}
         for row in rows:
             if row.id in stored and stored[row.id] >= until:
                 continue
@@ -136,7 +139,3 @@ def _list_changes(snapshot: Snapshot, whole: Snapshot) -> Contents | None:
         gas_prices=snapshot.gas_prices,
         taken_at=snapshot.taken_at,
     )
-
-
-def _get_id(row: PackedSnapshot) -> str:
-    return row.id

@@ -8,6 +8,7 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from api.domain.duties import Duty, find_duty
+from api.domain.env import EnvMode
 from api.services.operations.shares import list_shares
 from api.services.resources import Resources
 from api.storage.db import read_database_time
@@ -32,10 +33,14 @@ class WorkerHealth:
     chains : mapping of (str, int) to timedelta or None
         How long ago each connected chain was read up to its head or on the way there, by environment and chain id; None
         if it never was.
+    untraced : dict of EnvMode to list of int
+        The chains whose endpoints were asked for a trace lately and gave none: coin that contracts send can't be seen
+        there.
     """
 
     shares: dict[str, timedelta | None]
     chains: dict[tuple[str, int], timedelta | None]
+    untraced: dict[EnvMode, list[int]]
 
     @property
     def undone(self) -> tuple[str, ...]:
@@ -65,8 +70,8 @@ class WorkerHealth:
         return (*undone, *unread)
 
 
-_LEASES = select(Lease.duty, Lease.expires_at)
-_CURSORS = select(WatchCursor.env_mode, WatchCursor.chain_id, WatchCursor.updated_at)
+_LEASES = select(Lease.__table__)
+_CURSORS = select(WatchCursor.__table__).order_by(WatchCursor.__table__.c.chain_id)
 
 
 def check_worker_health(resources: Resources) -> WorkerHealth:
@@ -80,9 +85,10 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
     now = resources.clock.now()
     with resources.database.read() as session:
         leases = {row.duty: row.expires_at for row in session.execute(_LEASES)}
-        cursors = {(env_mode, chain_id): at for env_mode, chain_id, at in session.execute(_CURSORS)}
+        rows = session.execute(_CURSORS).all()
         database_time = read_database_time(session)
-    none = timedelta()
+    none, cursors = timedelta(), {(row.env_mode, row.chain_id): row.updated_at for row in rows}
+    blind = [row for row in rows if row.can_trace is False]
     chains = [
         (str(env_mode), chain_id)
         for env_mode, ledger in resources.ledgers.items()
@@ -94,4 +100,5 @@ def check_worker_health(resources: Resources) -> WorkerHealth:
             for share in list_shares(resources)
         },
         chains={chain: max(now - cursors[chain], none) if chain in cursors else None for chain in chains},
+        untraced={mode: [row.chain_id for row in blind if row.env_mode == mode] for mode in EnvMode},
     )

@@ -15,10 +15,11 @@ from api.domain.orders import cancel as cancelled
 from api.services.orders.creation import NewLink, create_link
 from api.services.orders.money import NO_MONEY, Money, load_money, sum_funds
 from api.services.orders.payers import require_accepted, require_reachable
+from api.services.orders.reading import read_own_order
 from api.services.orders.refunds import RefundRequest, find_source, request_refund
 from api.services.orders.search import build_conditions, continue_after
 from api.services.orders.store import apply_step, find_order, get_state
-from api.services.orders.views import PublicOrder, describe_orders
+from api.services.orders.views import PublicOrder, describe_order, describe_orders
 from api.services.resources import Resources
 from api.storage.tables import PaymentOrder
 
@@ -33,8 +34,8 @@ def get_order(resources: Resources, vendor_id: str, env_mode: EnvMode, order_id:
     NotFound
         If there is none, or it is another vendor's, or of the other environment.
     """
-    with resources.database.read() as session:
-        return describe_orders(resources, session, [find_order(session, vendor_id, env_mode, order_id)])[0]
+    with resources.database.read_one_state() as session:
+        return describe_order(resources, read_own_order(session, vendor_id, env_mode, order_id))
 
 
 def list_orders(

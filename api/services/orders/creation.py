@@ -27,7 +27,8 @@ from api.storage.db import insert_row
 from api.storage.tables import PaymentOrder, WatchCursor
 from routing_engine.reference import token_registry
 
-_HEIGHTS = select(WatchCursor.chain_id, WatchCursor.head_number).where(WatchCursor.env_mode == bindparam("env_mode"))
+_CURSOR = WatchCursor.__table__.c
+_HEIGHTS = select(_CURSOR.chain_id, _CURSOR.head_number).where(_CURSOR.env_mode == bindparam("env_mode"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,15 +13,16 @@ from sqlalchemy.orm import Session
 
 from api.domain.clock import format_time
 from api.domain.env import EnvMode
-from api.domain.errors import NotFound
 from api.domain.orders import OrderStatus, StatusReason
 from api.services.orders.money import NO_MONEY, Money, list_transactions, load_money
+from api.services.orders.order_versions import find_version
 from api.services.orders.payability import find_no_payment_reason, find_not_payable_reason
+from api.services.orders.reading import StoredOrder, describe_entry, read_payable_order
 from api.services.orders.refund_views import describe_refunds, describe_transfers
 from api.services.orders.stranded_deposits import describe_stranded
 from api.services.resources import Resources
-from api.services.vendors.brands import Brand, read_brand
-from api.storage.tables import PaymentOrder, TimelineEntry, Vendor
+from api.services.vendors.brands import make_brand
+from api.storage.tables import PaymentOrder, TimelineEntry
 
 _TIMELINES = (
     select(
@@ -42,6 +43,8 @@ class PublicOrder:
 
     Parameters
     ----------
+    version : str
+        Changes whenever there is something new: see `api.services.orders.order_versions`.
     price_amount, price_decimals : int
         The price in units of ``10**-price_decimals`` of `price_currency`.
     vendor_name, vendor_accent, vendor_support, vendor_logo : str
@@ -67,6 +70,7 @@ class PublicOrder:
     """
 
     order_id: str
+    version: str
     vendor_id: str
     vendor_name: str
     vendor_accent: str
@@ -111,20 +115,13 @@ def load_public_order(resources: Resources, order_id: str) -> PublicOrder:
     NotFound
         If there is none.
     """
-    with resources.database.read() as session:
-        return read_public_order(resources, session, order_id)
+    with resources.database.read_one_state() as session:
+        return describe_publicly(resources, read_payable_order(session, order_id))
 
 
-def read_public_order(resources: Resources, session: Session, order_id: str) -> PublicOrder:
-    """Return what the payment page shows of an order, as `load_public_order` does, in a session of the caller."""
-    order = session.get(PaymentOrder, order_id)
-    if order is None:
-        raise NotFound("There is no such payment order")
-    vendor = session.get_one(Vendor, order.vendor_id)
-    brand = read_brand(session, order.vendor_id, EnvMode(order.env_mode))
-    money = load_money(session, [order.id]).get(order.id, NO_MONEY)
-    timeline = load_timelines(session, [order.id])[order.id]
-    return _describe_publicly(resources, order, (vendor, brand), money, timeline)
+def describe_order(resources: Resources, stored: StoredOrder) -> dict[str, Any]:
+    """Describe an order to its vendor."""
+    return _describe_privately(resources, stored.row, stored.money, stored.timeline)
 
 
 def describe_orders(resources: Resources, session: Session, orders: Iterable[PaymentOrder]) -> list[dict[str, Any]]:
@@ -138,15 +135,8 @@ def describe_orders(resources: Resources, session: Session, orders: Iterable[Pay
 def load_timelines(session: Session, order_ids: Sequence[str]) -> Mapping[str, list[dict[str, str]]]:
     """Return the timeline of each of these orders, oldest entry first."""
     found: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for entry in session.execute(_TIMELINES, {"order_ids": order_ids}):
-        found[entry.order_id].append(
-            {
-                "status": entry.status,
-                "status_reason": entry.status_reason,
-                "at": format_time(entry.at),
-                "transaction_hash": entry.transaction_hash,
-            }
-        )
+    for row in session.execute(_TIMELINES, {"order_ids": order_ids}):
+        found[row.order_id].append(describe_entry(row.status, row.status_reason, row.at, row.transaction_hash))
     return found
 
 
@@ -202,19 +192,15 @@ def _describe_settlement(order: PaymentOrder) -> dict[str, Any] | None:
     }
 
 
-def _describe_publicly(
-    resources: Resources,
-    order: PaymentOrder,
-    seller: tuple[Vendor, Brand],
-    money: Money,
-    timeline: list[dict[str, str]],
-) -> PublicOrder:
-    vendor, brand = seller
+def describe_publicly(resources: Resources, stored: StoredOrder) -> PublicOrder:
+    """Describe an order to whoever has its payment URL."""
+    order, money, brand = stored.row, stored.money, make_brand(stored.row)
     reason = find_not_payable_reason(resources, order)
     return PublicOrder(
         order_id=order.id,
-        vendor_id=vendor.id,
-        vendor_name=brand.display_name or vendor.name,
+        version=find_version(order.version, stored.transfers),
+        vendor_id=order.vendor_id,
+        vendor_name=brand.display_name or order.vendor_name,
         vendor_accent=brand.accent_color,
         vendor_support=brand.support,
         vendor_logo=brand.logo_file,
@@ -241,7 +227,7 @@ def _describe_publicly(
         transaction_hash=order.transaction_hash,
         transactions=tuple(list_transactions(money)),
         stranded=tuple(describe_stranded(order, money)),
-        timeline=tuple(timeline),
+        timeline=tuple(stored.timeline),
         success_callback_url=order.success_callback_url,
         cancel_callback_url=order.cancel_callback_url,
         failure_callback_url=order.failure_callback_url,

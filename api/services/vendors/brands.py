@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -25,6 +26,8 @@ CHECKS: Mapping[str, Callable[[str], str]] = {
 }
 _LOGO = ("logo", "logo_type", "logo_digest")
 _EMPTY = dict.fromkeys((*CHECKS, "logo_type", "logo_digest"), "")
+BRAND_COLUMNS = tuple(VendorBrand.__table__.c[name] for name in _EMPTY)
+"""What `make_brand` needs of a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +62,20 @@ class Logo:
 def read_brand(session: Session, vendor_id: str, env_mode: EnvMode) -> Brand:
     """Return what a vendor has chosen in an environment."""
     row = session.get(VendorBrand, (vendor_id, env_mode))
-    return Brand() if row is None else _describe(row)
+    return Brand() if row is None else make_brand(row, row.updated_at)
+
+
+def make_brand(row: Any, updated_at: datetime | None = None) -> Brand:
+    """Return what a row with `BRAND_COLUMNS` says; they are null where a vendor has chosen nothing yet."""
+    if row.logo_digest is None:
+        return Brand()
+    return Brand(
+        display_name=row.display_name,
+        accent_color=row.accent_color,
+        support=row.support,
+        logo_file=f"{row.logo_digest}.{SUFFIXES[row.logo_type]}" if row.logo_digest else "",
+        updated_at=updated_at,
+    )
 
 
 def change_brand(
@@ -90,7 +106,7 @@ def change_brand(
     if session.is_modified(row):
         row.updated_at = at
     session.flush()
-    return _describe(row)
+    return make_brand(row, row.updated_at)
 
 
 def find_logo(session: Session, name: str) -> Logo:
@@ -130,13 +146,3 @@ def _check_logo(logo: bytes) -> dict[str, str | bytes | None]:
     if not logo:
         return {"logo": None, "logo_type": "", "logo_digest": ""}
     return {"logo": logo, "logo_type": identify_picture(logo), "logo_digest": hashlib.sha256(logo).hexdigest()}
-
-
-def _describe(row: VendorBrand) -> Brand:
-    return Brand(
-        display_name=row.display_name,
-        accent_color=row.accent_color,
-        support=row.support,
-        logo_file=f"{row.logo_digest}.{SUFFIXES[row.logo_type]}" if row.logo_digest else "",
-        updated_at=row.updated_at,
-    )

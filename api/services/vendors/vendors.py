@@ -21,12 +21,13 @@ from api.services.vendors.owned_addresses import claim_address
 from api.storage.tables import PaymentOrder, SettlementAccount, Vendor
 
 MAX_NAME = 200
+_ACCOUNT = SettlementAccount.__table__.c
 _ACCOUNTS = (
     select(SettlementAccount.__table__)
-    .where(SettlementAccount.vendor_id == bindparam("vendor_id"), SettlementAccount.env_mode == bindparam("env_mode"))
-    .order_by(SettlementAccount.currency)
+    .where(_ACCOUNT.vendor_id == bindparam("vendor_id"), _ACCOUNT.env_mode == bindparam("env_mode"))
+    .order_by(_ACCOUNT.currency)
 )
-_CHOSEN = _ACCOUNTS.where(SettlementAccount.currency.in_(bindparam("currencies", expanding=True)))
+_CHOSEN = _ACCOUNTS.where(_ACCOUNT.currency.in_(bindparam("currencies", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,11 +19,12 @@ from api.domain.ids import IdPrefix, make_id
 from api.storage.db import insert_row
 from api.storage.tables import WebhookDelivery, WebhookEvent, WebhookSubscription
 
-_ACTIVE = select(WebhookSubscription.id, WebhookSubscription.events).where(
-    WebhookSubscription.vendor_id == bindparam("vendor_id"),
-    WebhookSubscription.env_mode == bindparam("env_mode"),
-    WebhookSubscription.deleted_at.is_(None),
-    WebhookSubscription.disabled_at.is_(None),
+_SUBSCRIPTION = WebhookSubscription.__table__.c
+_ACTIVE = select(_SUBSCRIPTION.id, _SUBSCRIPTION.events).where(
+    _SUBSCRIPTION.vendor_id == bindparam("vendor_id"),
+    _SUBSCRIPTION.env_mode == bindparam("env_mode"),
+    _SUBSCRIPTION.deleted_at.is_(None),
+    _SUBSCRIPTION.disabled_at.is_(None),
 )
 
 
