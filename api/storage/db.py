@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from api.storage.base import Base
 from api.storage.fencing import Fence
+from api.storage.patience import connect, leave_standby
 from api.storage.process import name_process
 from api.storage.sqlite import CommitLog, make_readers, make_writer
 
@@ -177,11 +178,15 @@ def _make_postgres_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engin
     }
     arguments: dict[str, Any] = {"connect_timeout": 5, "application_name": name_process()}
     if is_pooled:  # the next transaction may be another connection's, where no statement is prepared and no limit set
-        engine = create_engine(url, pool_pre_ping=True, connect_args=arguments | {"prepare_threshold": None}, **POOL)
+        arguments["prepare_threshold"] = None
+    else:
+        arguments["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
+    engine = create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
+    event.listen(engine, "do_connect", connect)
+    event.listen(engine, "handle_error", leave_standby)
+    if is_pooled:
         event.listen(engine, "begin", partial(_set_limits, limits))
-        return engine
-    arguments["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
-    return create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
+    return engine
 
 
 def _set_limits(limits: Mapping[str, int | str], connection: Connection) -> None:
