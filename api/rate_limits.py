@@ -9,9 +9,11 @@ from http import HTTPStatus
 from ipaddress import IPv6Network, ip_address
 from typing import Any
 
+import structlog
 from flask import Blueprint, Flask, Response, request
-from flask_limiter import Limiter
+from flask_limiter import Limiter, RequestLimit
 from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from api.config import Config
@@ -22,6 +24,8 @@ IPV6_CUSTOMER_BITS = 64
 COSTLY_SHARE = 5
 ORDER_SHARE = 5
 """Part of an address's requests to payment pages that may be for one order."""
+
+log = structlog.get_logger(__name__)
 
 
 class RateLimits:
@@ -125,15 +129,26 @@ class RateLimits:
         is_refused = response.status_code == HTTPStatus.TOO_MANY_REQUESTS
         if not limits or (request.blueprint in self._pages and not is_refused):
             return response
-        tightest = min(limits, key=lambda limit: (not limit.breached, limit.remaining))
-        # The end of the window comes rounded up; no caller has to wait longer than a whole window.
-        seconds = min(max(1, tightest.reset_at - int(time.time())), tightest.limit.get_expiry())
-        response.headers["RateLimit-Limit"] = str(tightest.limit.amount)
-        response.headers["RateLimit-Remaining"] = str(max(0, tightest.remaining))
-        response.headers["RateLimit-Reset"] = str(seconds)
-        if is_refused:
-            response.headers["Retry-After"] = str(seconds)
+        try:
+            response.headers.update(_describe_tightest(limits, is_refused=is_refused))
+        except RedisError as error:  # gone since it counted this request, whose answer stands
+            log.warning("limits_not_described", kind=type(error).__name__)
+            if is_refused:
+                response.headers["Retry-After"] = str(max(limit.limit.get_expiry() for limit in limits))
         return response
+
+
+def _describe_tightest(limits: Collection[RequestLimit], *, is_refused: bool) -> dict[str, str]:
+    """Write the headers of the limit that is reached first; what is left of each is asked of whoever counts."""
+    tightest = min(limits, key=lambda limit: (not limit.breached, limit.remaining))
+    # The end of the window comes rounded up; no caller has to wait longer than a whole window.
+    seconds = min(max(1, tightest.reset_at - int(time.time())), tightest.limit.get_expiry())
+    headers = {
+        "RateLimit-Limit": str(tightest.limit.amount),
+        "RateLimit-Remaining": str(max(0, tightest.remaining)),
+        "RateLimit-Reset": str(seconds),
+    }
+    return headers | ({"Retry-After": str(seconds)} if is_refused else {})
 
 
 def _is_none_of(endpoints: Collection[str]) -> bool:

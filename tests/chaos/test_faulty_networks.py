@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from flask import Flask
+from flask import Flask, Response
 from sqlalchemy import func, make_url, select
 
 from api.app import build_app
@@ -163,3 +163,36 @@ def test_orders_do_without_the_redis_that_counts_them(
     print(f"{dict(during.statuses)}, {during.longest_s:.1f} s")
     assert during.statuses == {200: ORDERS}
     assert during.longest_s < 4, "Redis is given a second, once"
+
+
+@pytest.mark.parametrize("most", [1_000_000, 1])
+def test_an_answer_stands_though_redis_dies_once_it_has_counted(
+    most: int, make_database_url: Callable[[str], str], tmp_path: Path
+) -> None:
+    """An order that is made is acknowledged, and a refusal still says for how long."""
+    url = make_database_url("sqlite")
+    database = Database(url)
+    upgrade(database.engine)
+    with database.write() as session:
+        key = create_vendor(session, "Tea & Co", datetime.now(UTC)).keys[EnvMode.TEST]
+    database.close()
+    with redis_server() as (redis_url, redis):
+        config = Config(
+            data_dir=tmp_path, database_url=url, redis_url=f"redis+{redis_url}", secret_keys=(KEY,), rate_limit_key=most
+        )
+        with serving(config) as app:
+            client, headers, is_time = app.test_client(), {"X-Api-Key": key}, threading.Event()
+
+            def die(response: Response) -> Response:
+                if is_time.is_set():
+                    redis.kill()
+                    redis.wait()
+                return response
+
+            app.after_request(die)
+            if most == 1:
+                assert client.get("/api/v1/payment", headers=headers).status_code == 200
+            is_time.set()
+            answer = client.post("/api/v1/payment_link", json=LINK, headers=headers)
+    assert answer.status_code == (429 if most == 1 else 200), answer.text
+    assert answer.headers.get("Retry-After") == ("60" if most == 1 else None)
