@@ -13,6 +13,7 @@ from typing import Any, Self, cast
 from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event, func, insert, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
 from api.storage.base import Base
@@ -97,9 +98,19 @@ class Database:
         self.wait_for_disk()
 
     def wait_for_disk(self) -> None:
-        """Wait until what was committed by now would outlast a power cut; PostgreSQL commits nothing earlier."""
-        if self._commits is not None:
+        """Wait until what was committed by now would outlast a power cut; PostgreSQL commits nothing earlier.
+
+        Raises
+        ------
+        OperationalError
+            If the disk does not take it, for example because it is full; nobody knows then what would outlast one.
+        """
+        if self._commits is None:
+            return
+        try:
             self._commits.wait()
+        except OSError as error:
+            raise OperationalError("fdatasync", None, error) from error
 
     def connect_anew(self, *, lock_wait_ms: int) -> Database:
         """Return the same database over connections of its own."""

@@ -30,6 +30,7 @@ class Machine:
         self.folder, self.data, self.log = folder, folder / name, folder / f"{name}.log"
         self.port = find_free_port()
         self._settings: tuple[str, ...] = ()
+        self._is_standby = False
         self._server: subprocess.Popen[bytes] | None = None
 
     @property
@@ -53,7 +54,7 @@ class Machine:
 
     def start(self, *settings: str, is_standby: bool = False) -> None:
         """Start the server, and wait until it answers; unless it is a standby, until it takes orders."""
-        self._settings = settings
+        self._settings, self._is_standby = settings, is_standby
         words = [word for setting in settings for word in ("-c", setting)]
         own = ("-D", self.data, "-k", self.folder, "-h", "127.0.0.1", "-p", str(self.port))
         with self.log.open("ab") as told:
@@ -64,7 +65,7 @@ class Machine:
 
     def start_again(self) -> None:
         """Start it as it was started."""
-        self.start(*self._settings)
+        self.start(*self._settings, is_standby=self._is_standby)
 
     def says_recovery(self) -> bool | None:
         """Whether it is a standby; None if it does not answer."""
