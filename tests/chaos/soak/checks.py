@@ -27,7 +27,7 @@ CALM_S = 120.0
 LATE_S = 5.0
 ACKNOWLEDGED_SHARE = 0.9
 GROWTH = 0.1
-"""Of its memory that a process may gain in the last two thirds of a run ..."""
+"""Of its memory that a process may gain in the last two thirds of the time that it lives ..."""
 GROWTH_MB = 20.0
 """... or so many MB."""
 

@@ -25,9 +25,9 @@ from tests.support.machines import Machine, make_machine_folder
 from tests.support.running import SETTINGS, find_free_port
 from tests.support.servers import answers, wait_until
 
-SPARED = frozenset({"api-0", "worker-0"})
-"""Stopped, and never killed: what they hold in memory shows over the whole run."""
-POSTGRES = ("max_connections=300", "shared_buffers=256MB")
+SPARED = {"api-0": 1.0, "worker-0": 0.5}
+"""For which share of a run a process is stopped at most, and not killed: so what it holds in memory shows."""
+POSTGRES = ("max_connections=300", "shared_buffers=256MB", "checkpoint_timeout=30s")
 
 
 @dataclass
@@ -97,12 +97,12 @@ class Deployment:
             "LOG_LEVEL": "WARNING",
         }
 
-    def name_candidates(self, part: Part, *, is_kill: bool) -> list[str]:
-        """Name the processes of a part that a fault may meet."""
+    def name_candidates(self, part: Part, killed_at: float | None) -> list[str]:
+        """Name the processes of a part that a fault may meet: a kill after some share of the run, or a stop."""
         if part in (Part.REDIS, Part.DATABASE):
             return [part]
         names = [name for name in self.processes if name.startswith(part)]
-        return sorted(name for name in names if not (is_kill and name in SPARED))
+        return sorted(name for name in names if killed_at is None or killed_at >= SPARED.get(name, 0.0))
 
     def kill(self, name: str) -> None:
         """Kill a process without warning, and start it again as whoever looks after it would."""

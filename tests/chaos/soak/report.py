@@ -79,7 +79,8 @@ def _write_text(run: Run, figures: dict[str, Any]) -> str:
             "![Rates, latencies, memory and queues; lines are kills, bands are stops](soak.png)",
             "",
             "Latencies count from the planned moment. A delivery is late by when it first came to a receiver, refused "
-            "or not, counted from the event's own time. Memory is that of processes that are stopped, never killed.",
+            "or not, counted from the event's own time. Memory is judged over the time in which a process is not "
+            "killed: all of it for one HTTP process, half of it for one worker.",
             "",
             "| figure | value |",
             "|---|---|",

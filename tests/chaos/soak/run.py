@@ -134,7 +134,7 @@ def _wreak_havoc(run: Run, deployment: Deployment, began: float) -> None:
     dice, pause, timers = Random(run.plan.seed), threading.Event(), []
     for fault in run.plan.faults:
         pause.wait(max(0.0, began + fault.at_s - time.monotonic()))
-        names = deployment.name_candidates(fault.part, is_kill=not fault.lasts_s)
+        names = deployment.name_candidates(fault.part, None if fault.lasts_s else fault.at_s / run.plan.seconds)
         name = dice.choice(names)
         run.done.append((time.monotonic() - began, fault, name))
         if fault.lasts_s:
@@ -156,13 +156,14 @@ def _drain(deployment: Deployment, healthy: list[str]) -> None:
 
 
 def _judge_memory(run: Run) -> None:
-    """See whether processes that were never killed have grown in the last two thirds."""
-    for name in sorted(SPARED):
-        fitted = run.samples.find_slope(name, run.plan.seconds / 3)
+    """See whether a process has grown after the first third of the time in which it was not killed."""
+    for name, share in SPARED.items():
+        until_s = share * run.plan.seconds
+        fitted = run.samples.find_slope(name, until_s / 3, until_s)
         if fitted is None:
             continue
         level, slope = fitted
-        growth = slope * run.plan.seconds * 2 / 3 / 60
+        growth = slope * until_s * 2 / 3 / 60
         run.verdict.figures[f"memory_{name}_mb"] = level
         run.verdict.figures[f"memory_{name}_mb_a_minute"] = slope
         run.verdict.expect(

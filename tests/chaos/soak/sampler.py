@@ -30,9 +30,9 @@ class Samples:
     cpu_s: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Processor seconds by kind of process, dead ones included."""
 
-    def find_slope(self, name: str, after_s: float) -> tuple[float, float] | None:
-        """Fit a line to the memory of a process from a moment on; return MB at its begin, and MB more a minute."""
-        points = [(at_s, value) for at_s, value in self.memory_mb[name] if at_s >= after_s]
+    def find_slope(self, name: str, after_s: float, until_s: float) -> tuple[float, float] | None:
+        """Fit a line to the memory of a process between two moments; return MB at the first, and MB more a minute."""
+        points = [(at_s, value) for at_s, value in self.memory_mb[name] if after_s <= at_s < until_s]
         if len(points) < 10:
             return None
         mean_t = sum(at for at, _ in points) / len(points)
