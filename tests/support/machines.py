@@ -58,10 +58,16 @@ class Machine:
         words = [word for setting in settings for word in ("-c", setting)]
         own = ("-D", self.data, "-k", self.folder, "-h", "127.0.0.1", "-p", str(self.port))
         with self.log.open("ab") as told:
-            self._server = subprocess.Popen(
+            server = subprocess.Popen(
                 self.name_program("postgres", *own, *words), stdout=told, stderr=told, **as_account()
             )
-        wait_until(lambda: self.says_recovery() is is_standby, "PostgreSQL answers")
+        self._server = server
+        try:
+            wait_until(lambda: server.poll() is not None or self.says_recovery() is is_standby, "PostgreSQL answers")
+        except TimeoutError as error:
+            raise TimeoutError(self.log.read_text()) from error
+        if server.poll() is not None:
+            raise RuntimeError(f"PostgreSQL ended: {self.log.read_text()}")
 
     def start_again(self) -> None:
         """Start it as it was started."""
