@@ -10,7 +10,7 @@ BOUNDS_CHECKED := tests/unit/engine tests/differential tests/quality tests/prope
 # Where byte code may not be written, each process compiles every module anew: tests start dozens.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: serve test coverage soak bounds lint bench clean clients constraints docs icons page
+.PHONY: serve test coverage soak marathon bounds lint bench clean clients constraints docs icons page
 
 serve: $(VENV)/.serve-ready
 	@exec $(BIN)/checkout up --port $(PORT) --data-dir "$(DATA_DIR)"
@@ -27,11 +27,16 @@ coverage: $(VENV)/.test-ready
 	$(BIN)/python -m tests.support.servers
 	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=term
 
+# A deployment on PostgreSQL and Redis gets RATE orders a second for MINUTES, while its parts are killed and stopped as the
+# dice of SEED say; the report is build/soak/report.md. Nothing else should run on the machine: docs/capacity.md.
+soak: $(VENV)/.test-ready
+	$(BIN)/python -m tests.chaos.soak --rate $(or $(RATE),100) --minutes $(or $(MINUTES),10) --seed $(or $(SEED),7)
+
 # On each database: a thousand orders are paid, expire and are reorganised while processes are killed, and a thousand
 # histories of honest and hostile acts happen on real chains; SEED=n throws other dice, HISTORIES and SCHEDULES say how
 # many. Certificates are attacked on 20,000 markets (ATTACKS). FUZZ_CASES requests are thrown at the running service:
 # docs/fuzzing.md.
-soak: $(VENV)/.test-ready
+marathon: $(VENV)/.test-ready
 	CHAOS_SCHEDULES=$(or $(SCHEDULES),1000) HISTORIES=$(or $(HISTORIES),1000) CHAOS_SEED=$(or $(SEED),7) \
 	  $(BIN)/pytest -p no:xdist -s --timeout 7200 tests/chaos/test_kill.py tests/chaos/test_histories.py
 	ATTACKS=$(or $(ATTACKS),20000) $(BIN)/pytest -p no:xdist --timeout 7200 tests/differential/test_attacks.py

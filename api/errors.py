@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 from flask import Flask, Response, json
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from werkzeug.exceptions import HTTPException
 
@@ -39,6 +39,9 @@ MESSAGES: Mapping[int, str] = {
 
 DATABASE_DOWN = (OperationalError, InterfaceError, PoolTimeout)
 DATABASE_RETRY_S = 2
+NOT_OURS = frozenset({"25006", "25P03"})
+"""PostgreSQL's words for what it counts as errors of whoever asks and are none of ours: it became read-only, as a
+standby is after a fail-over, or this process hung within a transaction until it was ended."""
 
 log = structlog.get_logger(__name__)
 
@@ -61,6 +64,7 @@ def register_error_handlers(app: Flask) -> None:
     app.register_error_handler(HTTPException, answer_http_error)
     for kind in DATABASE_DOWN:
         app.register_error_handler(kind, _answer_database_down)
+    app.register_error_handler(InternalError, _answer_internal_error)
 
 
 def answer_http_error(error: HTTPException) -> Response:
@@ -82,6 +86,12 @@ def _answer_database_down(error: Exception) -> Response:
     log.warning("database_unavailable", kind=type(error).__name__)
     message = "The database does not answer at the moment; send the request again"
     return _answer_refused(domain.ServiceUnavailable(message, retry_after_s=DATABASE_RETRY_S))
+
+
+def _answer_internal_error(error: InternalError) -> Response:
+    if getattr(error.orig, "sqlstate", None) in NOT_OURS:
+        return _answer_database_down(error)
+    raise error
 
 
 def _answer(body: Mapping[str, Any], headers: Mapping[str, str]) -> Response:

@@ -17,11 +17,13 @@ from api.storage.private_files import make_private_file
 ENVIRONMENT = {
     "host": "PGHOST",
     "port": "PGPORT",
-    "username": "PGUSER",
+    "user": "PGUSER",
     "password": "PGPASSWORD",
-    "database": "PGDATABASE",
+    "dbname": "PGDATABASE",
+    "target_session_attrs": "PGTARGETSESSIONATTRS",
 }
-"""libpq's names for the parts of a URL: in the list of processes, where a URL would stand, everybody reads them."""
+"""libpq's names for the parts of a URL, which may have several hosts. In the list of processes, where a URL would
+stand, everybody reads them."""
 
 
 class BackupFailed(Exception):
@@ -75,7 +77,7 @@ def _dump(url: URL, part: Path) -> None:
     program = shutil.which("pg_dump")
     if program is None:
         raise BackupFailed("pg_dump is missing: install postgresql-client of the server's version or newer")
-    parts = {**url.translate_connect_args(), **url.query}
+    parts = url.get_dialect()().create_connect_args(url)[1]
     own = {variable: str(parts[name]) for name, variable in ENVIRONMENT.items() if name in parts}
     done = subprocess.run(  # noqa: S603 - fixed words
         [program, "--format=custom", "--no-password", f"--file={part}"],

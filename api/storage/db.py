@@ -13,10 +13,12 @@ from typing import Any, Self, cast
 from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event, func, insert, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
 from api.storage.base import Base
 from api.storage.fencing import Fence
+from api.storage.patience import connect, leave_standby
 from api.storage.process import name_process
 from api.storage.sqlite import CommitLog, make_readers, make_writer
 
@@ -96,9 +98,19 @@ class Database:
         self.wait_for_disk()
 
     def wait_for_disk(self) -> None:
-        """Wait until what was committed by now would outlast a power cut; PostgreSQL commits nothing earlier."""
-        if self._commits is not None:
+        """Wait until what was committed by now would outlast a power cut; PostgreSQL commits nothing earlier.
+
+        Raises
+        ------
+        OperationalError
+            If the disk does not take it, for example because it is full; nobody knows then what would outlast one.
+        """
+        if self._commits is None:
+            return
+        try:
             self._commits.wait()
+        except OSError as error:
+            raise OperationalError("fdatasync", None, error) from error
 
     def connect_anew(self, *, lock_wait_ms: int) -> Database:
         """Return the same database over connections of its own."""
@@ -177,11 +189,15 @@ def _make_postgres_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engin
     }
     arguments: dict[str, Any] = {"connect_timeout": 5, "application_name": name_process()}
     if is_pooled:  # the next transaction may be another connection's, where no statement is prepared and no limit set
-        engine = create_engine(url, pool_pre_ping=True, connect_args=arguments | {"prepare_threshold": None}, **POOL)
+        arguments["prepare_threshold"] = None
+    else:
+        arguments["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
+    engine = create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
+    event.listen(engine, "do_connect", connect)
+    event.listen(engine, "handle_error", leave_standby)
+    if is_pooled:
         event.listen(engine, "begin", partial(_set_limits, limits))
-        return engine
-    arguments["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
-    return create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
+    return engine
 
 
 def _set_limits(limits: Mapping[str, int | str], connection: Connection) -> None:

@@ -1,6 +1,6 @@
 """Start the service's processes by forking one that has imported everything, so that a killed one is back at once.
 
-Reads lines from its input: ``serve`` or ``worker``; forks, and prints the new process' number.
+Reads lines from its input: ``serve``, ``serve PORT`` or ``worker``; forks, and prints the new process' number.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from dataclasses import replace
 
 import uvicorn
 
@@ -16,6 +17,7 @@ from api.asgi import compose
 from api.config import Config
 from api.context import build_resources
 from api.logs import configure_logging
+from api.server import EndingProtocol
 from api.start_checks import check_start
 from api.worker.process import run_worker
 
@@ -23,7 +25,12 @@ from api.worker.process import run_worker
 def serve(config: Config) -> None:
     """Serve the application of `checkout serve`, which nobody asks for routes here."""
     uvicorn.run(
-        compose(create_app(config), threads=config.web_threads), host=config.host, port=config.port, log_config=None
+        compose(create_app(config), threads=config.web_threads),
+        http=EndingProtocol,
+        host=config.host,
+        port=config.port,
+        log_config=None,
+        access_log=False,
     )
 
 
@@ -39,8 +46,9 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            if line.strip() == "serve":
-                serve(config)
+            part, *port = line.split()
+            if part == "serve":
+                serve(replace(config, port=int(port[0])) if port else config)
             else:
                 run_worker(build_resources(config))
             os._exit(0)

@@ -1,6 +1,7 @@
 """Random histories of honest and hostile acts on real chains: each transfer counts at most once, for its payer's order.
 
-`HISTORIES` says how many are run on each database, and `CHAOS_SEED` which dice are thrown; `make soak` runs thousands.
+`HISTORIES` says how many are run on each database, and `CHAOS_SEED` which dice are thrown; `make marathon` runs
+thousands.
 """
 
 from __future__ import annotations

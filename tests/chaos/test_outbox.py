@@ -133,7 +133,7 @@ def is_signed(webhook: Webhook, body: bytes, headers: dict[str, str]) -> bool:
     return True
 
 
-def publish_all(database: Database, receiver: Receiver, key: str, hook: str) -> list[str]:
+def publish_all(database: Database, receiver: Receiver, key: str, hook: str, messages: int = MESSAGES) -> list[str]:
     now, box = datetime.now(UTC), SecretBox(FixedKeys(parse_keys([key], "SECRET_KEYS")))
     with database.write() as session:
         vendors = [create_vendor(session, f"Shop {number}", now).vendor_id for number in range(SUBSCRIPTIONS)]
@@ -162,7 +162,7 @@ def publish_all(database: Database, receiver: Receiver, key: str, hook: str) -> 
                     data={"number": number},
                 ),
             )
-            for number in range(MESSAGES)
+            for number in range(messages)
         ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.files import read, replace_all, write_nginx
+from tests.support.machines import make_machine_folder
 from tests.support.running import SETTINGS, RunningService, find_free_port, run_service
 from tests.support.servers import answers, get_program, run_server
 
@@ -98,3 +100,11 @@ class Processes:
 def make_environment(**settings: str) -> dict[str, str]:
     """Return this process's environment with settings of a service."""
     return {name: value for name, value in os.environ.items() if name not in SETTINGS} | settings
+
+
+@pytest.fixture
+def machine_folder() -> Iterator[Path]:
+    """A folder for machines with PostgreSQL."""
+    made = make_machine_folder()
+    yield made
+    shutil.rmtree(made, ignore_errors=True)

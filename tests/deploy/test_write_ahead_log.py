@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import shutil
-import signal
 import subprocess
-import tempfile
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -24,73 +18,10 @@ from api.services.vendors.vendors import create_vendor
 from api.storage.db import Database
 from api.storage.migrations import upgrade
 from tests.deploy.test_proxies import LINK
-from tests.support.databases import find_postgres_programs
+from tests.support.machines import ACCOUNT, Machine, as_account
 from tests.support.servers import PATIENCE_S, wait_until
 
-ACCOUNT = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
-"""PostgreSQL does not run as root."""
 SELLERS = 3
-
-
-class Machine:
-    """A machine with PostgreSQL, whose disk may be lost."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.folder, self.data, self.log = folder, folder / name, folder / f"{name}.log"
-        self._server: subprocess.Popen[bytes] | None = None
-
-    @property
-    def place(self) -> str:
-        return f"host={self.folder} user=checkout dbname=postgres"
-
-    @property
-    def url(self) -> str:
-        return f"postgresql+psycopg://checkout@/postgres?host={self.folder}"
-
-    def run(self, program: str, *words: str | Path) -> None:
-        """Run one of PostgreSQL's programs to its end."""
-        subprocess.run(self.name_program(program, *words), check=True, capture_output=True, **as_account())
-
-    def name_program(self, program: str, *words: str | Path) -> list[str]:
-        return [str(find_postgres_programs() / program), *map(str, words)]
-
-    def start(self, *settings: str) -> None:
-        """Start the server, and wait until it takes orders."""
-        words = [word for setting in settings for word in ("-c", setting)]
-        command = self.name_program("postgres", "-D", self.data, "-k", self.folder, "-h", "", *words)
-        with self.log.open("ab") as told:
-            self._server = subprocess.Popen(command, stdout=told, stderr=told, **as_account())
-        wait_until(self.is_open, "PostgreSQL takes orders")
-
-    def is_open(self) -> bool:
-        try:
-            with psycopg.connect(self.place, connect_timeout=2) as connection:
-                return connection.execute("SELECT pg_is_in_recovery()").fetchone() == (False,)
-        except psycopg.OperationalError:
-            return False
-
-    def lose(self) -> None:
-        """End without warning, and lose the disk."""
-        self.stop(signal.SIGKILL)
-        shutil.rmtree(self.data)
-
-    def stop(self, number: int = signal.SIGQUIT) -> None:
-        if self._server is not None and self._server.poll() is None:
-            self._server.send_signal(number)
-            self._server.wait(PATIENCE_S)
-
-
-def as_account() -> dict[str, Any]:
-    return {"user": ACCOUNT, "cwd": "/"} if os.geteuid() == 0 else {}
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder whose path is short enough for a socket."""
-    made = Path(tempfile.mkdtemp(prefix="wal"))
-    shutil.chown(made, ACCOUNT)
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
 
 
 def follow(machine: Machine, wal: Path) -> subprocess.Popen[bytes]:
@@ -107,7 +38,8 @@ def is_followed(machine: Machine) -> bool:
 
 
 @pytest.mark.timeout(240)
-def test_no_acknowledged_order_is_missing_when_the_disk_is_lost(folder: Path, tmp_path: Path) -> None:
+def test_no_acknowledged_order_is_missing_when_the_disk_is_lost(machine_folder: Path, tmp_path: Path) -> None:
+    folder = machine_folder
     first = Machine(folder, "data")
     wal, base = folder / "wal", folder / "base"
     first.run("initdb", "-D", first.data, "-U", "checkout", "-A", "trust")

@@ -1,6 +1,6 @@
 """Certificates are attacked on dirty markets: no division of any simple way gets past a bound.
 
-``ATTACKS`` says on how many markets; `make soak` attacks 20,000.
+``ATTACKS`` says on how many markets; `make marathon` attacks 20,000.
 """
 
 from __future__ import annotations

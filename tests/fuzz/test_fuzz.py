@@ -1,8 +1,8 @@
 """Thousands of requests, drawn from the OpenAPI document and beyond it, to the running service on PostgreSQL.
 
 No answer is a 5xx, each is one that the document shows, nobody reads another vendor's data, and in the end the books
-are right. `FUZZ_CASES` says how many are thrown and `CHAOS_SEED` which dice; `make soak` throws 50,000, and fails for
-an answer that takes over a second each time. `docs/fuzzing.md` says what is thrown.
+are right. `FUZZ_CASES` says how many are thrown and `CHAOS_SEED` which dice; `make marathon` throws 50,000, and fails
+for an answer that takes over a second each time. `docs/fuzzing.md` says what is thrown.
 """
 
 from __future__ import annotations

@@ -147,9 +147,10 @@ def has_counted(database: Database) -> bool:
 
 def empty(database: Database) -> None:
     """Delete every row: unhurried by the service's limits, and without asking for each what still refers to it."""
+    from api.storage.patience import wait_without_end
     from api.storage.tables import Base
 
-    with database.engine.begin() as connection:
+    with database.engine.begin() as connection, wait_without_end(connection):
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
             connection.exec_driver_sql("SET LOCAL session_replication_role = replica")

@@ -20,6 +20,8 @@ def redis_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert any(b"ready to accept connections" in line for line in process.stdout)
-        yield f"unix://{folder}/socket", process
-        process.kill()
-    shutil.rmtree(folder)
+        try:
+            yield f"unix://{folder}/socket", process
+        finally:
+            process.kill()
+            shutil.rmtree(folder)

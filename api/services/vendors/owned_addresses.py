@@ -25,6 +25,7 @@ Owner: TypeAlias = tuple[str, EnvMode]
 
 MOST_NAMED = 5
 """Disagreements that are spelt out."""
+_ALL = select(OwnedAddress.chain_id, OwnedAddress.address, OwnedAddress.vendor_id, OwnedAddress.env_mode)
 
 
 def claim_address(session: Session, owner: Owner, chain_id: int, address: str, at: datetime) -> None:
@@ -56,8 +57,8 @@ def claim_address(session: Session, owner: Owner, chain_id: int, address: str, a
 def load_owned_addresses(session: Session) -> Mapping[int, Mapping[str, Owner]]:
     """Return the owner of each address, by chain id and address."""
     found: dict[int, dict[str, Owner]] = defaultdict(dict)
-    for row in session.scalars(select(OwnedAddress)):
-        found[row.chain_id][row.address] = (row.vendor_id, EnvMode(row.env_mode))
+    for chain_id, address, vendor_id, env_mode in session.execute(_ALL):
+        found[chain_id][address] = (vendor_id, EnvMode(env_mode))
     return found
 
 

@@ -1,6 +1,6 @@
 """Alembic migrations, and what the service asks of them.
 
-May import `storage.sqlite`, `storage.tables` and `storage.types`. Begin with `env.py`.
+May import `storage.patience`, `storage.sqlite`, `storage.tables` and `storage.types`. Begin with `env.py`.
 """
 
 from __future__ import annotations

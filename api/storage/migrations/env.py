@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from api.storage import types
 from api.storage.migrations.compatibility import record_oldest
+from api.storage.patience import wait_without_end
 from api.storage.sqlite import WRITES
 from api.storage.tables import Base
 
@@ -27,7 +28,7 @@ def render_item(kind: str, item: Any, autogen: AutogenContext) -> str | Literal[
 
 def migrate(engine: Engine) -> None:
     """Run the migrations whole or not at all; processes that start together take turns."""
-    with engine.execution_options(**{WRITES: True}).connect() as connection:
+    with engine.execution_options(**{WRITES: True}).connect() as connection, wait_without_end(connection):
         context.configure(
             connection=connection,
             target_metadata=Base.metadata,

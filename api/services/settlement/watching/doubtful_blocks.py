@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -52,13 +53,7 @@ def note_doubts(
 
 def list_due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: datetime) -> Sequence[Doubt]:
     """Return the doubts that are to be settled now, the oldest first."""
-    query = (
-        select(DoubtfulBlock)
-        .where(*_select_chain(env_mode, chain_id), DoubtfulBlock.next_try_at <= now)
-        .order_by(DoubtfulBlock.number)
-        .limit(MOST_AT_ONCE)
-    )
-    rows = session.scalars(query)
+    rows = session.scalars(_build_due_doubts(), {"env_mode": env_mode, "chain_id": chain_id, "now": now})
     return [
         Doubt(
             block=CanonicalBlock(number=row.number, hash=row.hash, mined_at=row.noted_at),
@@ -68,6 +63,21 @@ def list_due_doubts(session: Session, env_mode: EnvMode, chain_id: int, now: dat
         )
         for row in rows
     ]
+
+
+@cache
+def _build_due_doubts() -> Select[DoubtfulBlock]:
+    """Build the query for all chains: each look asks it."""
+    return (
+        select(DoubtfulBlock)
+        .where(
+            DoubtfulBlock.env_mode == bindparam("env_mode", type_=DoubtfulBlock.env_mode.type),
+            DoubtfulBlock.chain_id == bindparam("chain_id", type_=DoubtfulBlock.chain_id.type),
+            DoubtfulBlock.next_try_at <= bindparam("now", type_=DoubtfulBlock.next_try_at.type),
+        )
+        .order_by(DoubtfulBlock.number)
+        .limit(MOST_AT_ONCE)
+    )
 
 
 def find_oldest_doubt(session: Session, env_mode: EnvMode, chain_id: int) -> int | None:

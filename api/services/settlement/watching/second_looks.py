@@ -23,13 +23,24 @@ REREAD_SPAN = 500
 MOST_SEARCHES = 50
 
 
-def settle_doubts(chain: WatchedChain) -> None:
-    """Find out what doubtful blocks hold, and credit what was passed over."""
+def look_again(chain: WatchedChain) -> None:
+    """Do whatever is due of all that; on a chain on which nothing happens that is asked in one go."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
     with chain.resources.database.read() as session:
-        asked = list_due_doubts(session, *key, now)
-    if not asked:
-        return
+        doubts = list_due_doubts(session, *key, now)
+        hints = list_due_hints(session, *key, now)
+        is_awaited = awaits_delivery(session, *key, now)
+    if doubts:
+        _settle_doubts(chain, doubts)
+    if hints:
+        _follow_reports(chain, hints)
+    if is_awaited:
+        _read_again(chain)
+
+
+def _settle_doubts(chain: WatchedChain, asked: Sequence[Doubt]) -> None:
+    """Find out what doubtful blocks hold, and credit what was passed over."""
+    now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
     settlement = chain.ledger.settle(chain.chain_id, asked, chain.wanted)
     observation = observe_chain(chain, settlement.transfers)
     with chain.resources.database.write() as session:
@@ -38,20 +49,16 @@ def settle_doubts(chain: WatchedChain) -> None:
         close_doubts(session, *key, asked, settlement, now)
 
 
-def follow_reports(chain: WatchedChain) -> None:
+def _follow_reports(chain: WatchedChain, asked: Sequence[str]) -> None:
     """Look where wallets say that they paid, and list the blocks in which that was passed over."""
     now, key = chain.resources.clock.now(), (chain.env_mode, chain.chain_id)
-    with chain.resources.database.read() as session:
-        asked = list_due_hints(session, *key, now)
-    if not asked:
-        return
     places = chain.ledger.find_places(chain.chain_id, asked, chain.wanted)
     with chain.resources.database.write() as session:
         reached = hold_cursor(chain, session).block_number
         follow_hints(session, *key, asked, places, reached, now)
 
 
-def read_again(chain: WatchedChain) -> None:
+def _read_again(chain: WatchedChain) -> None:
     """Search what became final once more while deliveries are awaited here, up to the first block that is in doubt.
 
     Only then a deposit's deadline has passed for certain.
@@ -61,7 +68,7 @@ def read_again(chain: WatchedChain) -> None:
         cursor = session.get(WatchCursor, key)
         oldest = find_oldest_doubt(session, *key)
         if cursor is None or not awaits_delivery(session, *key, now):
-            return
+            return  # what was due before this has settled it
     last = min(chain.head.final_number, cursor.block_number, *([] if oldest is None else [oldest - 1]))
     span = max(chain.ledger.span, REREAD_SPAN)
     for first in range(cursor.reread_number + 1, last + 1, span)[:MOST_SEARCHES]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
+from functools import cache
 
 import structlog
-from sqlalchemy import select
+from sqlalchemy import Select, bindparam, select
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -151,8 +152,20 @@ class ChainTask:
         )
 
     def _is_waiting(self, resources: Resources, chain_id: int) -> bool:
-        seen = select(Payment.id).where(
-            Payment.state == PaymentState.SEEN, Payment.chain_id == chain_id, Payment.env_mode == self._env_mode
+        with resources.database.look() as connection:
+            values = {"chain_id": chain_id, "env_mode": self._env_mode}
+            return connection.scalar(_build_waiting(), values) is not None
+
+
+@cache
+def _build_waiting() -> Select[int]:
+    """Build the query for all chains: each look asks it."""
+    return (
+        select(Payment.id)
+        .where(
+            Payment.state == PaymentState.SEEN,
+            Payment.chain_id == bindparam("chain_id", type_=Payment.chain_id.type),
+            Payment.env_mode == bindparam("env_mode", type_=Payment.env_mode.type),
         )
-        with resources.database.read() as session:
-            return session.scalar(seen.limit(1)) is not None
+        .limit(1)
+    )

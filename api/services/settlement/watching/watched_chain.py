@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
-from sqlalchemy import ColumnElement, and_, select, union
+from sqlalchemy import ColumnElement, CompoundSelect, and_, bindparam, select, union
 from sqlalchemy.orm import Session
 
 from api.domain.env import EnvMode
@@ -155,6 +156,14 @@ def build_open_conditions(resources: Resources) -> tuple[ColumnElement[bool], Co
 
 def list_awaiting_money_back(resources: Resources, session: Session, env_mode: EnvMode) -> frozenset[str]:
     """Return the payers whom a merchant is to refund, and those whose deposits a bridge is to give back."""
+    values = {"env_mode": env_mode, "since": resources.clock.now() - BRIDGE_REFUND_WITHIN}
+    return frozenset(session.scalars(_build_awaiting_money_back(), values))
+
+
+@cache
+def _build_awaiting_money_back() -> CompoundSelect[str]:
+    """Build the query for all environments: that takes longer than to ask it, and each look at a chain asks."""
+    env_mode = bindparam("env_mode", type_=Payment.env_mode.type)
     is_done = select(Payment.id).where(Payment.refund_id == Refund.id, Payment.state == PaymentState.FINAL)
     refunded = (
         select(Refund.recipient)
@@ -164,6 +173,6 @@ def list_awaiting_money_back(resources: Resources, session: Session, env_mode: E
     stranded = select(Payment.sender).where(
         Payment.env_mode == env_mode,
         Payment.is_overdue,
-        Payment.fill_deadline >= resources.clock.now() - BRIDGE_REFUND_WITHIN,
+        Payment.fill_deadline >= bindparam("since", type_=Payment.fill_deadline.type),
     )
-    return frozenset(session.scalars(union(refunded, stranded)))
+    return union(refunded, stranded)

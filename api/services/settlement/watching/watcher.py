@@ -27,7 +27,7 @@ from api.services.settlement.watching.awaited_deliveries import awaits_delivery
 from api.services.settlement.watching.doubtful_blocks import note_doubts
 from api.services.settlement.watching.hints import add_hint
 from api.services.settlement.watching.progress import Progress
-from api.services.settlement.watching.second_looks import follow_reports, read_again, settle_doubts
+from api.services.settlement.watching.second_looks import look_again
 from api.services.settlement.watching.watched_chain import (
     ChainGroup,
     WatchedChain,
@@ -95,7 +95,7 @@ def _watch_chain(chain: WatchedChain, progress: Progress) -> None:
     else:
         canonical = chain.ledger.read_blocks(chain.chain_id, checked)
     is_quiet = cursor is not None and not checked and chain.resources.clock.now() - cursor.updated_at < CURSOR_EVERY
-    proofs = _prove(chain, canonical)
+    proofs = {} if checked.isdisjoint(canonical) else _prove(chain, canonical)
     for reached, reading in _read(chain, first):
         has_found = bool(reading.transfers or reading.doubts or reading.untraced)
         is_written = has_found or not is_quiet
@@ -103,8 +103,7 @@ def _watch_chain(chain: WatchedChain, progress: Progress) -> None:
             _write(chain, canonical, reading, reached, proofs)
         progress.note(reached, chain.head.block, is_written=is_written, has_found=bool(reading.transfers))
         canonical, proofs = {}, {}
-    for look_again in (settle_doubts, follow_reports, read_again):
-        look_again(chain)
+    look_again(chain)
 
 
 def _list_due_and_checked(chain: WatchedChain, session: Session) -> tuple[set[int], set[int]]:

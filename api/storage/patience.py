@@ -1,0 +1,73 @@
+"""How long PostgreSQL is waited for: its own limits say nothing when it hangs, or when what is between has gone silent.
+
+A server that is stopped, a machine that vanished, or a commit whose standby is away answers nothing at all, and the
+limits of time in `db.py` are the server's. Without one of this side a request would hold its thread for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.abc import PQGen
+from sqlalchemy import Connection, Dialect
+from sqlalchemy.engine import ExceptionContext
+
+ANSWER_S = 20.0
+"""Longer than every limit of the server itself, so that a slow statement is ended there."""
+READ_ONLY = "25006"
+T = TypeVar("T")
+
+
+class PatientConnection(psycopg.Connection[Any]):
+    """A connection that is given up once an answer takes too long; what it was asked for may still have been done.
+
+    `answer_s` are seconds for each answer; None waits for ever.
+    """
+
+    answer_s: float | None = ANSWER_S
+
+    def wait(self, gen: PQGen[T], *args: Any, **options: Any) -> T:
+        """Wait for an answer.
+
+        Raises
+        ------
+        psycopg.OperationalError
+            If it takes longer than `answer_s`; the connection is closed then, as nobody knows where it stands.
+        """
+        options.setdefault("timeout", self.answer_s)
+        try:
+            return super().wait(gen, *args, **options)
+        except psycopg.errors._WaitTimeout:
+            self.pgconn.finish()
+            raise
+
+
+def connect(_dialect: Dialect, _record: Any, places: tuple[Any, ...], options: dict[str, Any]) -> PatientConnection:
+    """Connect for SQLAlchemy, in place of the driver's own way."""
+    return PatientConnection.connect(*places, **options)
+
+
+def leave_standby(context: ExceptionContext) -> None:
+    """Take a server that became read-only for one that is gone: the next connection looks for whoever may be written.
+
+    After a fail-over the one that was asked so far may live on as a standby.
+    """
+    if getattr(context.original_exception, "sqlstate", None) == READ_ONLY:
+        context.is_disconnect = True
+
+
+@contextmanager
+def wait_without_end(connection: Connection) -> Iterator[None]:
+    """Wait for as long as it takes for what is asked over a connection within the block, such as a migration."""
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, PatientConnection):
+        yield
+        return
+    driver.answer_s = None
+    try:
+        yield
+    finally:
+        driver.answer_s = ANSWER_S
