@@ -150,6 +150,14 @@ def test_events_that_come_twice_deliver_once(shop: RunningShop, cart: str, order
     path = f"/webhook_subscription/{webhook}/deliveries"
     mine = [each for each in shop.call("GET", path)["data"] if each["payment_order_id"] == order_id]
     assert {each["event_type"] for each in mine} == {"payment_processing", "payment_success"}
+    wait_until(
+        lambda: all(
+            each["status"] == "delivered"
+            for each in shop.call("GET", path)["data"]
+            if each["payment_order_id"] == order_id
+        ),
+        lambda: shop.call("GET", path),
+    )
     for each in mine:  # also those that are out of date by now
         shop.call("POST", f"/webhook_delivery/{each['delivery_id']}/redeliver")
     wait_until(

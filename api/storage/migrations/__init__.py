@@ -20,6 +20,7 @@ from api.storage.migrations.compatibility import SchemaState, find_oldest, read_
 LOCK_TRIES, LOCK_PAUSE_S = 60, 0.5
 """How often a migration is tried whose locks others hold, and how long between."""
 LOCK_NOT_AVAILABLE = "55P03"
+FILE_BUSY = "SQLITE_BUSY"
 
 
 class NotRolling(Exception):
@@ -45,10 +46,16 @@ def upgrade(engine: Engine) -> str:
             command.upgrade(config, "head")
             break
         except OperationalError as error:
-            if not tries_left or getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
+            if not tries_left or not _is_locked(error):
                 raise
             threading.Event().wait(LOCK_PAUSE_S)
     return find_latest_revision(engine)
+
+
+def _is_locked(error: OperationalError) -> bool:
+    """Whether somebody else held what was asked for: on PostgreSQL a lock, on SQLite the file."""
+    names = {getattr(error.orig, name, None) for name in ("sqlstate", "sqlite_errorname")}
+    return not names.isdisjoint({LOCK_NOT_AVAILABLE, FILE_BUSY})
 
 
 def check_schema(engine: Engine) -> SchemaState:
