@@ -172,7 +172,7 @@ def test_nothing_is_lost_while_workers_die_and_hang(
             town.pay_everywhere()
         wait_until(town.is_settled, PATIENCE_S, "success of everything")
         wait_until(lambda: monitor.count_by_worker() == [1, 1, 1], PATIENCE_S, "a chain for each worker again")
-    town.check_books()
+        town.check_books()
     assert {find_duty(share) for share in monitor.longest_s} == {Duty.CHAINS}
     longest_s = max(monitor.longest_s.values())
     print(f"{dialect}: {len(town.paid)} deposits; a chain had no watcher for at most {longest_s:.1f} s")
