@@ -9,17 +9,28 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from typing import Any
 
 from api.request_body import MAX_BODY_BYTES
-from api.stream import Message, Receive, Scope, Send
+from api.stream import Message, Receive, Scope, Send, refuse_request
 
 _NAMES = {b"content-type": "CONTENT_TYPE", b"content-length": "CONTENT_LENGTH"}
 _MOST_NAMES = 1_000
 """How many names of headers are remembered; callers choose them."""
+
+MOST_WAITING = 1_000
+"""Requests that are served or wait for a thread; more would be memory, and answers that nobody waits for."""
+LONGEST_WAIT_S = 10.0
+"""Who waited so long for a thread has given up, or will before the answer: what is late must not make all others late.
+
+Without it one outage of some seconds under load never ends: each thread works for callers who ask anew meanwhile.
+"""
+RETRY_S = 5
+BUSY = "The service has more to do than it can; nothing was done, send the request again"
 
 Answer = tuple[Message, Message]
 
@@ -38,6 +49,7 @@ class WsgiBridge:
     def __init__(self, app: Callable[..., Iterable[bytes]], *, threads: int) -> None:
         self._app = app
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="WSGI")
+        self._waiting = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; refuse a socket."""
@@ -49,12 +61,25 @@ class WsgiBridge:
         body = await _read_body(receive)
         if body is None:
             return  # whoever asked is gone
-        loop = asyncio.get_running_loop()
-        start, rest = await loop.run_in_executor(self._threads, self._answer, scope, body)
-        await send(start)
-        await send(rest)
+        if self._waiting >= MOST_WAITING:
+            await refuse_request(scope, send, 503, BUSY, RETRY_S)
+            return
+        self._waiting += 1
+        try:
+            loop, ends = asyncio.get_running_loop(), time.monotonic() + LONGEST_WAIT_S
+            answer = await loop.run_in_executor(self._threads, self._answer, scope, body, ends)
+        finally:
+            self._waiting -= 1
+        if answer is None:
+            await refuse_request(scope, send, 503, BUSY, RETRY_S)
+            return
+        for part in answer:
+            await send(part)
 
-    def _answer(self, scope: Scope, body: bytes) -> Answer:
+    def _answer(self, scope: Scope, body: bytes, ends: float) -> Answer | None:
+        """Have a request answered, unless it waited for its thread until its end."""
+        if time.monotonic() > ends:
+            return None
         start: Message = {"type": "http.response.start"}
 
         def begin(status: str, headers: list[tuple[str, str]], _error: Any = None) -> None:

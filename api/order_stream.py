@@ -19,7 +19,7 @@ import structlog
 from api.errors import DATABASE_DOWN
 from api.event_stream import encode_news, read_news_version
 from api.rate_limits import find_customer_network
-from api.stream import AsgiApp, Message, Receive, Scope, Send, refuse_request
+from api.stream import RETRY_S, AsgiApp, Message, Receive, Scope, Send, refuse_request
 
 PATH = re.compile(r"/payment/([^/]+)/events")
 PER_ADDRESS = 60
@@ -63,7 +63,7 @@ class OrderStream:
             or self._by_order[order_id] >= PER_ORDER
             or self._by_address.total() >= IN_ALL
         ):
-            await refuse_request(scope, send, TOO_MANY)
+            await refuse_request(scope, send, 429, TOO_MANY, RETRY_S)
             return
         self._by_address[address] += 1
         self._by_order[order_id] += 1

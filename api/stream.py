@@ -59,7 +59,11 @@ class RouteStream:
         address = find_customer_network((scope.get("client") or ("",))[0])
         is_socket = scope["type"] == "websocket"
         if self._open[address] >= PER_ADDRESS:
-            await (self._refuse_socket(receive, send) if is_socket else refuse_request(scope, send, TOO_MANY, READABLE))
+            await (
+                self._refuse_socket(receive, send)
+                if is_socket
+                else refuse_request(scope, send, 429, TOO_MANY, RETRY_S, READABLE)
+            )
             return
         self._open[address] += 1
         try:
@@ -164,17 +168,17 @@ def _request_scope(socket: Scope, method: str, body: bytes) -> Scope:
     return {name: value for name, value in socket.items() if name not in {"subprotocols", "extensions"}} | named
 
 
-async def refuse_request(scope: Scope, send: Send, message: str, more: Headers = ()) -> None:
-    """Answer that there are too many streams, with `more` headers."""
+async def refuse_request(scope: Scope, send: Send, status: int, message: str, retry_s: int, more: Headers = ()) -> None:
+    """Answer on the event loop that a request is not served now, with `more` headers."""
     given = dict(scope["headers"]).get(REQUEST_ID_HEADER.lower().encode(), b"").decode("latin-1")
-    body = json.dumps(build_envelope(429, message)).encode()
+    body = json.dumps(build_envelope(status, message)).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
-        (b"retry-after", str(RETRY_S).encode()),
+        (b"retry-after", str(retry_s).encode()),
         (REQUEST_ID_HEADER.lower().encode(), choose_request_id(given).encode()),
         *more,
     ]
-    await send({"type": "http.response.start", "status": 429, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
