@@ -34,6 +34,7 @@ from routing_engine.model import NATIVE_ADDRESS
 from routing_engine.reference import token_registry
 from routing_engine.reference.chains import CHAINS
 from tests.api.conftest import Merchant
+from tests.support.running import find_free_port
 from tests.support.shop import Shop
 
 Run = Callable[..., Result]
@@ -226,12 +227,6 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stdout == "[]\n"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def up(port: int, data_dir: Path, **settings: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "api.cli", "up", "--port", str(port), "--data-dir", str(data_dir)]
     environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "BASE_URL"}}
@@ -250,7 +245,7 @@ def printed_key(process: subprocess.Popen[str]) -> str:
 
 def test_up_starts_everything_and_ends_it(tmp_path: Path) -> None:
     """By SIGTERM; `tests/docs/test_readme_service.py` ends it by Ctrl-C."""
-    port = free_port()
+    port = find_free_port()
     process = up(port, tmp_path)
     try:
         key = printed_key(process)
@@ -283,7 +278,7 @@ def test_up_says_that_nothing_can_be_offered_and_starts_nothing(tmp_path: Path) 
         ("CHAINS_FILE", "chains.json", "chains[0].sandbox.venues.v5: is no venue"),
         ("MARKET_FILE", "market.json", "The market can't be loaded: "),
     ):
-        process = up(free_port(), tmp_path, **{name: str(tmp_path / file)})
+        process = up(find_free_port(), tmp_path, **{name: str(tmp_path / file)})
         told, wrote = process.communicate(timeout=60)
         assert process.returncode == 1, wrote
         assert said in wrote
@@ -301,7 +296,7 @@ def children_of(process: subprocess.Popen[str], command: str) -> list[int]:
 
 
 def test_up_ends_when_the_api_ends(tmp_path: Path) -> None:
-    process = up(free_port(), tmp_path)
+    process = up(find_free_port(), tmp_path)
     printed_key(process)
     (serve,) = children_of(process, "serve")
     os.kill(serve, signal.SIGKILL)
@@ -311,7 +306,7 @@ def test_up_ends_when_the_api_ends(tmp_path: Path) -> None:
 
 
 def test_up_replaces_a_worker_that_is_killed(tmp_path: Path) -> None:
-    process = up(free_port(), tmp_path)
+    process = up(find_free_port(), tmp_path)
     try:
         printed_key(process)
         workers = children_of(process, "worker")

@@ -97,7 +97,7 @@ def test_the_refusal_of_too_many_streams_can_be_read(database: object) -> None:
         sent.append(message)
 
     for more in ((), READABLE):
-        asyncio.run(refuse_request({"headers": []}, send, "Too many", more))
+        asyncio.run(refuse_request({"headers": []}, send, 429, "Too many", 60, more))
     page, routes = (dict(message["headers"]) for message in sent if "headers" in message)
     assert b"access-control-allow-origin" not in page
     assert routes[b"access-control-allow-origin"] == b"*"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -20,6 +19,7 @@ from api.services.vendors.vendors import Account, make_simulated_address, remove
 from api.storage.tables import OwnedAddress, PaymentOrder, SettlementAccount
 from routing_engine.reference import token_registry
 from tests.api.conftest import START, Merchant
+from tests.support.running import find_free_port
 from tests.support.shop import Shop
 
 ADDRESS = "0x" + "ab" * 20
@@ -136,9 +136,7 @@ def test_where_an_address_is_watched(
 
 
 def start(resources: Resources, command: str) -> Result:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(find_free_port())
     env = {"PORT": port, "DATABASE_URL": resources.config.database_url, "DATA_DIR": str(resources.config.data_dir)}
     return CliRunner(env=env).invoke(main, [command])
 

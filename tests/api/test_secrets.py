@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-import socket
 import stat
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +27,7 @@ from api.storage.db import Database
 from api.storage.tables import Base, IdempotencyKey, WebhookSecret
 from tests.api.conftest import Merchant
 from tests.support.clock import SettableClock
+from tests.support.running import find_free_port
 from tests.support.shop import LINK
 from tests.support.webhooks import SUBSCRIPTIONS, Desk, Sent, verify
 
@@ -293,9 +293,7 @@ def test_a_malformed_setting_is_named(monkeypatch: pytest.MonkeyPatch, texts: st
 
 
 def run(resources: Resources, folder: Path, *words: str) -> Result:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(find_free_port())
     env = {"PORT": port, "DATABASE_URL": resources.config.database_url, "DATA_DIR": str(folder), "SECRET_KEYS": ""}
     return CliRunner(env=env).invoke(main, words)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,6 +16,8 @@ from random import Random
 from typing import Any, Self
 
 import requests
+
+from tests.support.running import find_free_port
 
 PATIENCE_S = 60
 LOOK_S = 0.02
@@ -36,9 +37,7 @@ class Service:
     """
 
     def __init__(self, database_url: str, data_dir: Path, *, parts: Sequence[str] = PARTS, **settings: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = find_free_port()
         self._address = f"http://127.0.0.1:{port}"
         self._environment = {
             **os.environ,

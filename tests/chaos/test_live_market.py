@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -20,6 +19,7 @@ from api.storage.db import Database
 from api.storage.migrations import upgrade
 from tests.support.redis_server import redis_server
 from tests.support.routes import BODY
+from tests.support.running import find_free_port
 from tests.support.venues import reply, venue
 
 CHECKOUT = Path(sys.executable).parent / "checkout"
@@ -82,9 +82,7 @@ def processes(tmp_path: Path, bridge: Bridge) -> Iterator[Processes]:
     with ExitStack() as stack:
         redis_url, _ = stack.enter_context(redis_server())
         service = stack.enter_context(venue(choose=bridge.answer))
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = find_free_port()
         database_url = f"sqlite:///{tmp_path / 'checkout.db'}"
         database = Database(database_url)
         upgrade(database.engine)

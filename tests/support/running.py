@@ -9,10 +9,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 
+FIRST_PORT, PORTS = 10_000, 6_000
+"""Ports that no system which tests run on gives to outgoing connections."""
+_PORTS = cycle(FIRST_PORT + (os.getpid() * 97 + number) % PORTS for number in range(PORTS))
 SETTINGS = {"DATABASE_URL", "BASE_URL", "CHECKOUT_URL", "CHECKOUT_API_KEY"}
 """Variables of whoever runs the tests that would reach another service."""
 
@@ -53,10 +57,16 @@ class RunningService:
 
 
 def find_free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port of this machine that nobody listens on, another one each time.
+
+    It lies below those that the system gives to outgoing connections, so none of these can take it before the server
+    that it is for has started; each process begins somewhere else.
+    """
+    while True:
+        port = next(_PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager

@@ -82,9 +82,9 @@ def run_soak(plan: Plan, folder: Path) -> Run:
             asyncio.run(customers.run())
         finally:
             havoc.join()
+        judge_orders(run.verdict, deployment.database, customers.results, deployment.secret_key)
         _drain(deployment, healthy)
         sampler.end()
-        judge_orders(run.verdict, deployment.database, customers.results, deployment.secret_key)
         judge_webhooks(run.verdict, deployment.database, read_arrivals(log), healthy)
     _judge_memory(run)
     return run
