@@ -8,10 +8,13 @@ thread, a slow sender holds none, and one hand-over each way is all that is left
 from __future__ import annotations
 
 import asyncio
+import random
 import sys
 import time
+from asyncio import Future
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
@@ -24,15 +27,24 @@ _MOST_NAMES = 1_000
 
 MOST_WAITING = 1_000
 """Requests that are served or wait for a thread; more would be memory, and answers that nobody waits for."""
-LONGEST_WAIT_S = 10.0
-"""Who waited so long for a thread has given up, or will before the answer: what is late must not make all others late.
+LONGEST_WAIT_S = 2.0
+"""Who waits longer for a thread is refused: an answer that comes later often comes too late, and makes all others late.
 
 Without it one outage of some seconds under load never ends: each thread works for callers who ask anew meanwhile.
 """
-RETRY_S = 5
+RETRY_S = (1, 5)
+"""Between these a refused caller is told to come again: all at once would be the next crowd."""
 BUSY = "The service has more to do than it can; nothing was done, send the request again"
 
 Answer = tuple[Message, Message]
+
+
+@dataclass(slots=True)
+class Turn:
+    """A request that waits for a thread until `ends`, if its caller does."""
+
+    ends: float
+    has_left: bool = False
 
 
 class WsgiBridge:
@@ -48,6 +60,7 @@ class WsgiBridge:
 
     def __init__(self, app: Callable[..., Iterable[bytes]], *, threads: int) -> None:
         self._app = app
+        self._at_once = threads
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="WSGI")
         self._waiting = 0
 
@@ -61,24 +74,28 @@ class WsgiBridge:
         body = await _read_body(receive)
         if body is None:
             return  # whoever asked is gone
-        if self._waiting >= MOST_WAITING:
-            await refuse_request(scope, send, 503, BUSY, RETRY_S)
-            return
-        self._waiting += 1
-        try:
-            loop, ends = asyncio.get_running_loop(), time.monotonic() + LONGEST_WAIT_S
-            answer = await loop.run_in_executor(self._threads, self._answer, scope, body, ends)
-        finally:
-            self._waiting -= 1
+        answer = None if self._waiting >= MOST_WAITING else await self._serve(scope, receive, body)
         if answer is None:
-            await refuse_request(scope, send, 503, BUSY, RETRY_S)
+            await refuse_request(scope, send, 503, BUSY, random.randint(*RETRY_S))
             return
         for part in answer:
             await send(part)
 
-    def _answer(self, scope: Scope, body: bytes, ends: float) -> Answer | None:
-        """Have a request answered, unless it waited for its thread until its end."""
-        if time.monotonic() > ends:
+    async def _serve(self, scope: Scope, receive: Receive, body: bytes) -> Answer | None:
+        """Have a request answered by the next thread; return None if there was none in time."""
+        turn = Turn(time.monotonic() + LONGEST_WAIT_S)
+        self._waiting += 1
+        try:
+            served = asyncio.get_running_loop().run_in_executor(self._threads, self._answer, scope, body, turn)
+            if self._waiting > self._at_once:
+                await _watch_caller(receive, served, turn)
+            return await served
+        finally:
+            self._waiting -= 1
+
+    def _answer(self, scope: Scope, body: bytes, turn: Turn) -> Answer | None:
+        """Have a request answered, unless nobody waits for it any more."""
+        if turn.has_left or time.monotonic() > turn.ends:
             return None
         start: Message = {"type": "http.response.start"}
 
@@ -126,6 +143,14 @@ def _name_header(raw: bytes) -> str:
     if len(_NAMES) < _MOST_NAMES:
         _NAMES[raw] = name
     return name
+
+
+async def _watch_caller(receive: Receive, served: Future[Answer | None], turn: Turn) -> None:
+    """Wait until a request is answered or its caller has left."""
+    news = asyncio.ensure_future(receive())
+    await asyncio.wait((served, news), return_when=asyncio.FIRST_COMPLETED)
+    turn.has_left = news.done() and news.result()["type"] == "http.disconnect"
+    news.cancel()
 
 
 async def _read_body(receive: Receive) -> bytes | None:

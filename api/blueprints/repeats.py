@@ -90,8 +90,8 @@ def _read_request() -> Repeatable | None:
 def _carry_out(request: Repeatable, act: Callable[[], Any]) -> Response:
     shared = get_resources()
     box, now = shared.box, shared.clock.now()
-    with shared.database.read() as session:
-        refuse_known(session, request, box=box, now=now)
+    with shared.database.look() as connection:
+        refuse_known(connection, request, box=box, now=now)
     begin = partial(claim_key, request=request, box=box, now=now)
     with OneTransaction(shared.database, begin) as database, serve_with(replace_database(shared, database)):
         response = flask.make_response(act())

@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
-from sqlalchemy import delete, text
+from sqlalchemy import Connection, Row, Table, bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningInsert
 
 from api.domain.env import EnvMode
 from api.domain.errors import Conflict, InvalidData, Problem, Unprocessable
 from api.request_body import parse_object
 from api.secrets.box import SecretBox
-from api.storage.db import LOCK_WAIT_MS, insert_new
 from api.storage.tables import IdempotencyKey
 
 HEADER = "Idempotency-Key"
 KEPT = timedelta(hours=24)
-WAIT_MS = 2_000
 RETRY_S = 1
 LOCK_NOT_AVAILABLE = "55P03"
 
@@ -55,9 +55,14 @@ class Repeatable:
     body: bytes
 
     @property
-    def identity(self) -> tuple[str, EnvMode, str]:
+    def identity(self) -> dict[str, str]:
         """Primary key of the row."""
-        return self.vendor_id, self.env_mode, self.key
+        return {"vendor_id": self.vendor_id, "env_mode": self.env_mode, "key": self.key}
+
+    @property
+    def where(self) -> dict[str, str]:
+        """Parameters of statements about the row."""
+        return {f"this_{name}": value for name, value in self.identity.items()}
 
     @property
     def request_hash(self) -> str:
@@ -71,7 +76,7 @@ class Repeatable:
     @property
     def purpose(self) -> str:
         """Whose the stored answer is, for `SecretBox`."""
-        return answer_purpose(*self.identity)
+        return answer_purpose(self.vendor_id, self.env_mode, self.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +101,7 @@ class AnsweredBefore(Exception):
         self.answer = answer
 
 
-def refuse_known(session: Session, request: Repeatable, *, box: SecretBox, now: datetime) -> None:
+def refuse_known(connection: Connection, request: Repeatable, *, box: SecretBox, now: datetime) -> None:
     """Let a request pass whose key is new.
 
     Raises
@@ -106,7 +111,7 @@ def refuse_known(session: Session, request: Repeatable, *, box: SecretBox, now: 
     Unprocessable
         If its key came with another request.
     """
-    stored = session.get(IdempotencyKey, request.identity)
+    stored = connection.execute(_STORED, request.where).first()
     if stored is not None and stored.expires_at > now:
         raise AnsweredBefore(_open_answer(stored, request, box))
 
@@ -123,24 +128,31 @@ def claim_key(session: Session, request: Repeatable, *, box: SecretBox, now: dat
     Conflict
         If the request with this key is still being carried out.
     """
-    identity = dict(zip(("vendor_id", "env_mode", "key"), request.identity, strict=True))
-    session.execute(delete(IdempotencyKey).filter_by(**identity).where(IdempotencyKey.expires_at <= now))
     values = {
-        **identity,
+        **request.identity,
         "body_hash": request.request_hash,
         "response_body": "",
         "created_at": now,
         "expires_at": now + KEPT,
     }
-    if not _insert(session, values):
-        stored = session.get_one(IdempotencyKey, request.identity, populate_existing=True)
+    claim = _prepare_claim(session.get_bind().dialect.name)
+    try:
+        is_claimed = session.execute(claim, values).first() is not None
+    except OperationalError as error:
+        if getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
+            raise
+        problem = Problem(path=HEADER, message="Send the request again in a moment")
+        message = "A request with this idempotency key is still being carried out"
+        raise Conflict(message, problem, retry_after_s=RETRY_S) from error
+    if not is_claimed:
+        stored = session.execute(_STORED, request.where).one()
         raise AnsweredBefore(_open_answer(stored, request, box))
 
 
 def keep_answer(session: Session, request: Repeatable, answer: KeptAnswer, *, box: SecretBox) -> None:
     """Store the answer, encrypted, under the key that was claimed."""
-    stored = session.get_one(IdempotencyKey, request.identity)
-    stored.response_body = box.seal(json.dumps([answer.status, answer.body]), request.purpose)
+    sealed = box.seal(json.dumps([answer.status, answer.body]), request.purpose)
+    session.execute(_KEEP, {**request.where, "sealed": sealed})
 
 
 def answer_purpose(vendor_id: str, env_mode: str, key: str) -> str:
@@ -148,7 +160,7 @@ def answer_purpose(vendor_id: str, env_mode: str, key: str) -> str:
     return f"answer to {vendor_id} {env_mode} {key}"
 
 
-def _open_answer(stored: IdempotencyKey, request: Repeatable, box: SecretBox) -> KeptAnswer:
+def _open_answer(stored: Row[str, str, datetime], request: Repeatable, box: SecretBox) -> KeptAnswer:
     if stored.body_hash != request.request_hash:
         problem = Problem(path=HEADER, message="Use a new key for a new request")
         raise Unprocessable("This idempotency key was used with another body or at another address", problem)
@@ -156,19 +168,19 @@ def _open_answer(stored: IdempotencyKey, request: Repeatable, box: SecretBox) ->
     return KeptAnswer(status=status, body=body)
 
 
-def _insert(session: Session, values: Mapping[str, Any]) -> bool:
-    """Insert the row, waiting for whoever is inserting the same one."""
-    is_postgresql = session.get_bind().dialect.name == "postgresql"
-    if is_postgresql:
-        session.execute(text(f"SET LOCAL lock_timeout = {WAIT_MS}"))
-    try:
-        inserted = insert_new(session, IdempotencyKey, values)
-    except OperationalError as error:
-        if getattr(error.orig, "sqlstate", None) != LOCK_NOT_AVAILABLE:
-            raise
-        problem = Problem(path=HEADER, message="Send the request again in a moment")
-        message = "A request with this idempotency key is still being carried out"
-        raise Conflict(message, problem, retry_after_s=RETRY_S) from error
-    if is_postgresql:
-        session.execute(text(f"SET LOCAL lock_timeout = {LOCK_WAIT_MS}"))
-    return inserted
+_ANSWERS = cast(Table, IdempotencyKey.__table__)
+_IDENTITY = tuple(each.key for each in _ANSWERS.primary_key)
+_IS_THIS = tuple(each == bindparam(f"this_{each.key}") for each in _ANSWERS.primary_key)
+_STORED = select(_ANSWERS.c.body_hash, _ANSWERS.c.response_body, _ANSWERS.c.expires_at).where(*_IS_THIS)
+_KEEP = update(_ANSWERS).where(*_IS_THIS).values(response_body=bindparam("sealed"))
+"""Built once: each request with a key asks them."""
+
+
+@lru_cache(maxsize=2)
+def _prepare_claim(dialect: str) -> ReturningInsert[tuple[Any]]:
+    """Insert a row, waiting for whoever inserts the same one; what has expired counts as absent."""
+    new = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(_ANSWERS)
+    fresh = {name: new.excluded[name] for name in ("body_hash", "response_body", "created_at", "expires_at")}
+    has_expired = _ANSWERS.c.expires_at <= new.excluded.created_at
+    claim = new.on_conflict_do_update(index_elements=_IDENTITY, set_=fresh, where=has_expired)
+    return claim.returning(_ANSWERS.c.key)

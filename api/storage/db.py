@@ -15,10 +15,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.sql.dml import ReturningInsert
 
 from api.storage.base import Base
 from api.storage.fencing import Fence
-from api.storage.patience import connect, leave_standby
+from api.storage.patience import connect, leave_standby, note_use, ping_idle
 from api.storage.process import name_process
 from api.storage.sqlite import CommitLog, make_readers, make_writer
 
@@ -165,7 +166,7 @@ def _describe_table(table: type[Base]) -> tuple[Insert, tuple[tuple[str, str], .
 
 
 def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -> bool:
-    """Insert a row unless one with the same unique key is there.
+    """Insert a row, given by its columns, unless one with the same unique key is there.
 
     The answer comes from RETURNING: PostgreSQL's row count says 1 for a row that was not inserted.
 
@@ -174,10 +175,15 @@ def insert_new(session: Session, table: type[Base], values: Mapping[str, Any]) -
     bool
         Whether this call inserted the row.
     """
-    name = session.get_bind().dialect.name
-    statement = (postgresql.insert if name == "postgresql" else sqlite.insert)(table).values(**values)
-    key = next(iter(table.__table__.primary_key))
-    return session.execute(statement.on_conflict_do_nothing().returning(key)).first() is not None
+    statement = _prepare_insert_new(table, session.get_bind().dialect.name)
+    return session.execute(statement, values).first() is not None
+
+
+@lru_cache(maxsize=64)
+def _prepare_insert_new(table: type[Base], dialect: str) -> ReturningInsert[tuple[Any]]:
+    into = cast(Table, table.__table__)
+    new = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(into)
+    return new.on_conflict_do_nothing().returning(next(iter(into.primary_key)))
 
 
 def _make_postgres_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engine:
@@ -192,8 +198,11 @@ def _make_postgres_engine(url: URL, lock_wait_ms: int, is_pooled: bool) -> Engin
         arguments["prepare_threshold"] = None
     else:
         arguments["options"] = " ".join(f"-c {name}={value}" for name, value in limits.items())
-    engine = create_engine(url, pool_pre_ping=True, connect_args=arguments, **POOL)
+    engine = create_engine(url, connect_args=arguments, **POOL)
     event.listen(engine, "do_connect", connect)
+    event.listen(engine, "connect", note_use)
+    event.listen(engine, "checkin", note_use)
+    event.listen(engine, "checkout", partial(ping_idle, engine.dialect))
     event.listen(engine, "handle_error", leave_standby)
     if is_pooled:
         event.listen(engine, "begin", partial(_set_limits, limits))

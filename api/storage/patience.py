@@ -6,6 +6,7 @@ limits of time in `db.py` are the server's. Without one of this side a request w
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -14,10 +15,16 @@ import psycopg
 from psycopg.abc import PQGen
 from sqlalchemy import Connection, Dialect
 from sqlalchemy.engine import ExceptionContext
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 ANSWER_S = 20.0
 """Longer than every limit of the server itself, so that a slow statement is ended there."""
+TRUSTED_S = 1.0
+"""A connection that was used so lately is taken to be there; if it is not, its request is answered 503."""
 READ_ONLY = "25006"
+_USED = "used_at"
 T = TypeVar("T")
 
 
@@ -48,6 +55,29 @@ class PatientConnection(psycopg.Connection[Any]):
 def connect(_dialect: Dialect, _record: Any, places: tuple[Any, ...], options: dict[str, Any]) -> PatientConnection:
     """Connect for SQLAlchemy, in place of the driver's own way."""
     return PatientConnection.connect(*places, **options)
+
+
+def note_use(_driver: DBAPIConnection, record: ConnectionPoolEntry) -> None:
+    """Note when a connection was used last: as it is made, and as it comes back to the pool."""
+    record.info[_USED] = time.monotonic()
+
+
+def ping_idle(
+    dialect: Dialect, driver: DBAPIConnection, record: ConnectionPoolEntry, _proxy: PoolProxiedConnection
+) -> None:
+    """See whether a connection still lives that was not used for a moment; asking each time costs a round trip a query.
+
+    Raises
+    ------
+    InvalidatePoolError
+        If it does not; the pool makes another.
+    """
+    if time.monotonic() - record.info.get(_USED, 0.0) < TRUSTED_S:
+        return
+    try:
+        dialect.do_ping(driver)
+    except psycopg.Error as error:
+        raise InvalidatePoolError("the connection has gone") from error
 
 
 def leave_standby(context: ExceptionContext) -> None:

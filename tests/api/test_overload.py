@@ -29,12 +29,17 @@ class Slow:
         return [b"done"]
 
 
-async def ask(served: WsgiBridge) -> Sent:
+async def ask(served: WsgiBridge, leaves: asyncio.Event | None = None) -> Sent:
+    """Send a request; give up once `leaves` is set."""
     sent: Sent = []
+    heard = iter([{"type": "http.request", "body": b"", "more_body": False}, {"type": "http.disconnect"}])
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [], "http_version": "1.1"}
 
     async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        message = next(heard)
+        if message["type"] == "http.disconnect":
+            await (leaves or asyncio.Event()).wait()
+        return message
 
     async def send(message: Any) -> None:
         sent.append(message)
@@ -47,7 +52,7 @@ def check_refusal(sent: Sent) -> None:
     start, rest = sent
     headers = dict(start["headers"])
     assert start["status"] == 503
-    assert headers[b"retry-after"] == str(RETRY_S).encode()
+    assert RETRY_S[0] <= int(headers[b"retry-after"]) <= RETRY_S[1]
     assert headers[b"x-request-id"]
     assert json.loads(rest["body"])["code"] == "503"
 
@@ -87,3 +92,24 @@ def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
     check_refusal(refused)
     assert [each[0]["status"] for each in others] == [200, 200, 200]
     assert app.served == 3
+
+
+def test_who_has_left_is_not_served() -> None:
+    app = Slow()
+    served = WsgiBridge(app, threads=1)
+
+    async def run() -> tuple[Sent, Sent]:
+        leaves = asyncio.Event()
+        first = asyncio.create_task(ask(served))
+        gone = [asyncio.create_task(ask(served, leaves)) for _ in range(3)]
+        patient = asyncio.create_task(ask(served))
+        await asyncio.sleep(0.1)
+        leaves.set()
+        await asyncio.sleep(0.1)
+        app.gate.set()
+        await asyncio.gather(*gone)
+        return await first, await patient
+
+    first, patient = asyncio.run(run())
+    assert (first[0]["status"], patient[0]["status"]) == (200, 200)
+    assert app.served == 2

@@ -105,7 +105,7 @@ class Customers:
     async def _insist(
         self, number: int, path: str, order: Order, body: bytes, patience_s: float, *, is_payment: bool = False
     ) -> Answer | None:
-        """Post until it is answered, each time to another process, as a load balancer would."""
+        """Post until it is answered, when `Retry-After` says, each time to another process as a load balancer would."""
         key = f"pay-{order.cart}" if is_payment else order.cart
         headers = {"X-Api-Key": order.shop.key, "Idempotency-Key": key, "Content-Type": "application/json"}
         end, tried = self._now() + patience_s, 0
@@ -119,7 +119,8 @@ class Customers:
             self._note(path, answer)
             if answer is not None and answer.status == 200:
                 return answer
-            await asyncio.sleep(min(0.1 * 2 ** min(tried, 5), 2.0))
+            asked = b"0" if answer is None else answer.headers.get(b"retry-after", b"0")
+            await asyncio.sleep(max(float(asked), min(0.1 * 2 ** min(tried, 5), 2.0)))
         return None
 
     def _note(self, path: str, answer: Answer | None) -> None:

@@ -50,6 +50,7 @@ class Sampler:
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler")
         self._last_cpu: dict[tuple[int, float], float] = {}
+        self._spent_before = time.process_time()
         self.samples = Samples()
 
     def start(self) -> None:
@@ -66,6 +67,7 @@ class Sampler:
             at_s = time.monotonic() - self._began
             for name, processes in self._deployment.list_observed().items():
                 self._look_at(name, processes, at_s)
+            self.samples.cpu_s["client"] = time.process_time() - self._spent_before
             self._count_waiting(at_s)
 
     def _look_at(self, name: str, processes: list[psutil.Process], at_s: float) -> None:
