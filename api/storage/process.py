@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import socket
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Self
 
-LONGEST_HOST = 24
+LONGEST_NAME = 15
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+NAMESPACE = Path("/proc/self/ns/pid")
 STARTED_FIELD, STATE_FIELD = 19, 0
 """Of ``/proc/<pid>/stat``, counted behind the name in brackets; proc(5)."""
 STOPPED = frozenset({"T", "t"})
+DEAD = frozenset({"Z", "X", "x"})
+"""Nothing of such a process runs any more; its parent has not asked yet how it ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +27,8 @@ class Process:
     Parameters
     ----------
     host : str
-        The machine, or the container.
+        Where numbers mean the same processes: a machine since it was started, or a container there. Machines and
+        containers often share a name, so it is not their name alone.
     pid : int
         Its number there.
     started : int
@@ -36,8 +43,7 @@ class Process:
     def find_present(cls) -> Self:
         """Return the process that asks."""
         stat = _read_stat(os.getpid())
-        host = socket.gethostname()[:LONGEST_HOST]
-        return cls(host=host, pid=os.getpid(), started=int(stat[STARTED_FIELD]) if stat else 0)
+        return cls(host=_find_host(), pid=os.getpid(), started=int(stat[STARTED_FIELD]) if stat else 0)
 
     @classmethod
     def parse(cls, name: str) -> Self | None:
@@ -57,7 +63,21 @@ class Process:
         """Whether it runs on this machine now, and is not another one that got its number."""
         stat = _read_stat(self.pid)
         is_same = stat is not None and int(stat[STARTED_FIELD]) == self.started != 0
-        return is_same and self.host == socket.gethostname()[:LONGEST_HOST]
+        return is_same and self.host == _find_host()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it ran here and does not any more; False wherever that can't be told for certain."""
+        if self.started == 0 or self.host != _find_host():
+            return False
+        try:
+            os.kill(self.pid, 0)  # sends nothing; where /proc hides the processes of others, this tells nevertheless
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            pass
+        stat = _read_stat(self.pid)
+        return stat is not None and (int(stat[STARTED_FIELD]) != self.started or stat[STATE_FIELD] in DEAD)
 
     @property
     def is_stopped(self) -> bool:
@@ -69,6 +89,15 @@ class Process:
 def name_process() -> str:
     """Return the name of the process that asks."""
     return Process.find_present().name
+
+
+@cache
+def _find_host() -> str:
+    try:
+        place = BOOT_ID.read_text() + str(NAMESPACE.readlink())
+    except OSError:  # a system without /proc
+        place = ""
+    return f"{socket.gethostname()[:LONGEST_NAME]}-{hashlib.sha256(place.encode()).hexdigest()[:8]}"
 
 
 def _read_stat(pid: int) -> list[str] | None:

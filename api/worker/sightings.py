@@ -1,4 +1,4 @@
-"""When a lease has ended, by the database's clock or, should that have been set back, by this process's own."""
+"""When a lease has ended: by the database's clock, by this process's own if that was set back, or by death."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from api.storage.process import Process
 from api.storage.tables import Lease
 
 
@@ -39,9 +40,18 @@ class Sightings:
         self._seen: dict[str, _Seen] = {}
 
     def is_free(self, row: Lease, now: datetime) -> bool:
-        """Whether a lease has expired at the database's time `now`, or has not changed for as long as it lasts."""
+        """Whether a lease has expired at the database's time `now`, or has not changed for as long as it lasts.
+
+        Or whether its holder was a process of this machine that has ended: that one renews and writes nothing more.
+        """
         seen, moment = self._seen.get(row.duty), self._stopwatch()
         if seen is None or not seen.is_as(row):
             seen = _Seen(holder=row.holder, token=row.token, expires_at=row.expires_at, since=moment)
             self._seen[row.duty] = seen
-        return row.expires_at <= now or moment - seen.since > self._lease_s
+        is_over = row.expires_at <= now or moment - seen.since > self._lease_s
+        return is_over or _has_ended(row.holder)
+
+
+def _has_ended(holder: str) -> bool:
+    process = Process.parse(holder.partition("/")[0])
+    return process is not None and process.has_ended

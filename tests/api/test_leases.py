@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -185,3 +189,54 @@ def test_processes_are_known_by_more_than_their_number() -> None:
     assert not elsewhere.is_here
     for name in ("", "psql", "checkout a b c", "checkout host 1"):
         assert Process.parse(name) is None
+
+
+def test_the_lease_of_a_process_that_has_ended_is_free_at_once(
+    resources: Resources, make: Callable[..., Leases]
+) -> None:
+    holder = make()
+    assert holder.keep([Duty.CHAINS]) == {Duty.CHAINS: 1}
+    with subprocess.Popen(["sleep", "60"]) as child:
+        dead = replace(Process.find_present(), pid=child.pid, started=read_start(child.pid))
+        with resources.database.write() as session:
+            for row in session.scalars(select(Lease)):  # as that process would have written them
+                row.holder = f"{dead.name}/{row.holder.partition('/')[2]}"
+                row.expires_at = read_database_time(session) + timedelta(hours=1)
+        heir = make()
+        assert heir.keep([Duty.CHAINS]) == {}
+        assert not dead.has_ended
+        child.kill()
+        while Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+            threading.Event().wait(0.01)
+        assert dead.has_ended  # though its parent has not asked for its end
+        assert wait_for(heir, Duty.CHAINS) == {Duty.CHAINS: 2}
+    assert dead.has_ended
+
+
+def test_nobody_counts_as_dead_who_may_live() -> None:
+    present = Process.find_present()
+    free = next(number for number in range(2**22 - 1, 1, -1) if not Path(f"/proc/{number}").exists())
+    gone = replace(present, pid=free)
+    assert gone.has_ended
+    assert replace(present, started=present.started + 1).has_ended  # its number went to this process
+    for may_live in (
+        present,
+        replace(gone, host="elsewhere"),
+        replace(gone, host=f"{present.host.rpartition('-')[0]}-00000000"),  # a container with this machine's name
+        replace(gone, started=0),
+    ):
+        assert not may_live.has_ended
+
+
+def read_start(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+
+
+def wait_for(leases: Leases, duty: Duty) -> Mapping[str, int]:
+    """Keep asking, as a worker does, for less time than a lease lasts."""
+    deadline = time.monotonic() + LEASE_S - 1
+    while time.monotonic() < deadline:
+        if duty in (mine := leases.keep([duty])):
+            return mine
+        threading.Event().wait(0.1)
+    return {}
