@@ -14,7 +14,9 @@ import numba
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.typed_passes import AnnotateTypes
+from numba.core.typed_passes import AnnotateTypes, NativeLowering
+
+from routing_engine.jit.by_address import LowerByAddress, hand_over_by_address
 
 TESTED = ("0.68.",)
 """How the versions of numba begin of which this is known to work: it takes the place of parts that are not public."""
@@ -44,6 +46,13 @@ class _EntryLibrary(_Library):
         """Link everything, callers first, as LLVM leaves out what is not called yet; then optimise and translate."""
         self._linking_libraries = list(dict.fromkeys(self._linking_libraries))[::-1]
         super().finalize()
+
+    def _optimize_final_module(self) -> None:
+        """Tell LLVM that nobody else calls what is linked: it may find out what each function leaves as it is."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == llvm.Linkage.linkonce_odr:
+                function.linkage = llvm.Linkage.internal
+        super()._optimize_final_module()
 
 
 class _InnerLibrary(_Library):
@@ -87,5 +96,10 @@ class LinkOnce(CompilerBase):
         """Return numba's passes, with one more before code is generated."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(_ChooseLibrary, AnnotateTypes)
+        passes.passes = [(LowerByAddress if each is NativeLowering else each, text) for each, text in passes.passes]
         passes.finalize()
         return [passes]
+
+
+if fits_numba():
+    hand_over_by_address()
