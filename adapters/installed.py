@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -108,7 +110,8 @@ def load_installed(part: str, group: str = "", *, all_or_none: bool = False) -> 
         Naming the entry point that is broken, if nothing may be left out.
     """
     found: dict[str, Any] = {}
-    for entry in (*entry_points(group=BRIDGES), *entry_points(group=group)):
+    path = tuple(sys.path)
+    for entry in (*_find_entries(BRIDGES, path), *_find_entries(group, path)):
         try:
             offered = entry.load()
             if entry.group == BRIDGES:
@@ -123,6 +126,12 @@ def load_installed(part: str, group: str = "", *, all_or_none: bool = False) -> 
         if offered is not None:
             found[entry.name] = offered
     return dict(sorted(found.items()))
+
+
+@cache
+def _find_entries(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Return a group of entry points; the files of every installed package are read once for each search path."""
+    return tuple(entry_points(group=group))
 
 
 def _get_part(offered: Any, part: str) -> Any:

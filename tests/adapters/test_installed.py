@@ -34,7 +34,9 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Install:
 
     def put(*lines: tuple[str, str, str]) -> None:
         found = [EntryPoint(group=group, name=name, value=value) for group, name, value in lines]
-        monkeypatch.setattr(installed, "entry_points", lambda group: [entry for entry in found if entry.group == group])
+        monkeypatch.setattr(
+            installed, "_find_entries", lambda group, _: [entry for entry in found if entry.group == group]
+        )
 
     return put
 

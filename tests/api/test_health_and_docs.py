@@ -85,7 +85,7 @@ def test_without_a_worker_the_service_is_not_ready(client: FlaskClient) -> None:
 def test_health_names_the_packages_that_are_broken(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = EntryPoint(group="routing_engine.bridges", name="pony", value="nowhere.pony:BRIDGE")
     monkeypatch.setattr(installed, "_broken", {})
-    monkeypatch.setattr(installed, "entry_points", lambda group: [broken] if group == broken.group else [])
+    monkeypatch.setattr(installed, "_find_entries", lambda group, _: [broken] if group == broken.group else [])
     installed.load_adapters()
     (said,) = (each for each in client.get("/healthz").get_json()["problems"] if "entry point" in each)
     assert said == "the entry point 'pony' in routing_engine.bridges, of the package unknown, cannot be loaded"

@@ -110,14 +110,19 @@ def names_of_missing(body: dict[str, Any]) -> list[str]:
     return [source["protocol"] for source in body.get("unavailable", ())]
 
 
+def reasons_of_missing(body: dict[str, Any]) -> dict[str, str]:
+    """Return why each source is missing, without the time since when."""
+    return {source["protocol"]: source["reason"].rpartition(" ")[0] for source in body.get("unavailable", ())}
+
+
 def test_what_fails_is_told_and_what_comes_back_is_used(processes: Processes, bridge: Bridge) -> None:
     processes.start("worker")
     processes.start("serve")
     whole = processes.answer(lambda body: not names_of_missing(body))
     bridge.is_broken = True
-    without = processes.answer(lambda body: names_of_missing(body) == ["cctp"])
+    # On a busy machine its rates may be too old before the worker has seen it fail.
+    without = processes.answer(lambda body: reasons_of_missing(body) == {"cctp": "STALE: it does not answer since"})
     assert without["snapshotId"] != whole["snapshotId"]
-    assert without["unavailable"][0]["reason"].startswith("STALE: it does not answer since ")
     processes.kill("worker")
     bridge.is_broken = False
     processes.start("worker")

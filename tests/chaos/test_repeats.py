@@ -16,7 +16,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 import pytest
-import requests
+import urllib3
 from sqlalchemy import func, select
 
 from api.domain.env import EnvMode
@@ -77,18 +77,18 @@ def _ask_all(address: str, api_key: str) -> Seen:
     seen, start, pause = Seen(), threading.Barrier(CLIENTS), threading.Event()
 
     def ask(_: int) -> None:
-        with requests.Session() as client:
+        with urllib3.connection_from_url(address, retries=False, timeout=60) as client:  # requests takes thrice as long
             for key in range(KEYS):
                 headers = {"X-Api-Key": api_key, "Idempotency-Key": f"cart-{key}"}
                 body = {**LINK, "metadata": {"cart": str(key)}}
                 start.wait()
-                answer = client.post(f"{address}/api/v1/payment_link", json=body, headers=headers, timeout=60)
-                while answer.status_code == HTTPStatus.CONFLICT:
-                    seen.statuses[answer.status_code] += 1
+                answer = client.request("POST", "/api/v1/payment_link", json=body, headers=headers)
+                while answer.status == HTTPStatus.CONFLICT:
+                    seen.statuses[answer.status] += 1
                     pause.wait(int(answer.headers["Retry-After"]))
-                    answer = client.post(f"{address}/api/v1/payment_link", json=body, headers=headers, timeout=60)
-                seen.statuses[answer.status_code] += 1
-                seen.bodies[key].add(answer.content)
+                    answer = client.request("POST", "/api/v1/payment_link", json=body, headers=headers)
+                seen.statuses[answer.status] += 1
+                seen.bodies[key].add(answer.data)
                 seen.first[key] += "Idempotent-Replayed" not in answer.headers
 
     with ThreadPoolExecutor(CLIENTS) as pool:

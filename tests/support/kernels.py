@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from routing_engine.jit.decorators import kernel
 
 
+@cache
 def expose(inner: Any) -> Callable[..., Any]:
-    """Compile a kernel once more, so that Python can call it."""
+    """Compile a kernel once more, so that Python can call it; the same one each time, as even loading it takes long."""
     return kernel(inner.py_func)

@@ -15,10 +15,10 @@ def install(monkeypatch: pytest.MonkeyPatch, *lines: tuple[str, str, str]) -> No
     """Add lines, each a group, a name and what is named, to those of the installed packages."""
     added = [EntryPoint(group=group, name=name, value=value) for group, name, value in lines]
 
-    def find(group: str) -> list[EntryPoint]:
+    def find(group: str, _: object) -> list[EntryPoint]:
         return [*entry_points(group=group), *(entry for entry in added if entry.group == group)]
 
-    monkeypatch.setattr(installed, "entry_points", find)
+    monkeypatch.setattr(installed, "_find_entries", find)
     forget()
 
 
