@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.ticker import LogLocator
+
 from routing_engine.pictures.style import COLOURS, INK, LINES, MARKERS, show_plainly, use_style
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ MARKS = 7
 
 ROOM = 1.5
 """Above and below the points of growth, of which the dotted line may leave the picture."""
+
+DECADES = 30
+"""Within less than this, powers of ten alone are too few numbers on an axis."""
 
 BESIDE: Any = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
 """Where the legend is: lines go everywhere within the axes."""
@@ -81,6 +86,9 @@ def draw_growth(points: Mapping[str, Sequence[tuple[int, float]]], unit: str, ax
             values = [value for _, value in every]
             ax.set_ylim(min(values) / ROOM, max(values) * ROOM)
         show_plainly(ax)
+        if every and max(values) < DECADES * min(values):
+            ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+            ax.yaxis.set_minor_formatter(ax.yaxis.get_major_formatter())
         ax.set_title(f"Growth, {unit}")
         if points:
             ax.legend(**BESIDE)
@@ -91,6 +99,8 @@ def _draw_shares(values: Mapping[str, Sequence[float]], asked: int, ax: Axes) ->
     """Draw a step for each request, up to the part that has an answer."""
     looks = zip(cycle(COLOURS), cycle(LINES), cycle(MARKERS), strict=False)
     for (name, found), (colour, line, marker) in zip(values.items(), looks, strict=False):
+        if not found:  # its look stays its own, so that pictures of one page can be compared
+            continue
         ordered = sorted(found)
         parts = [100 * number / asked for number in range(1, len(ordered) + 1)]
         ax.step(
@@ -99,4 +109,5 @@ def _draw_shares(values: Mapping[str, Sequence[float]], asked: int, ax: Axes) ->
         )  # fmt: skip
     ax.set_ylim(0, 103)
     ax.set_ylabel("requests, %")
-    ax.legend(**BESIDE)
+    if any(values.values()):
+        ax.legend(**BESIDE)
