@@ -13,6 +13,7 @@ from routing_engine.analysis.depth import Depth
 from routing_engine.backtest.backtest import Backtest
 from routing_engine.backtest.trades import TradeStatus
 from routing_engine.batch.quotes import Quotes
+from routing_engine.errors import InvalidRequest
 from routing_engine.fixed_point import BPS
 from routing_engine.pictures.style import COLOURS, INK, LINES, MARKERS, show_plainly, use_style
 from routing_engine.result import RouteResult
@@ -43,10 +44,17 @@ def draw_costs(quotes: Mapping[str, Quotes], ax: Axes | None = None) -> Axes:
         By the name that the legend shows; each of one pair, sold in rising amounts. What wasn't found is left out.
     ax : matplotlib axes, optional
         New ones without.
+
+    Raises
+    ------
+    InvalidRequest
+        If there are none.
     """
+    if not any(len(each.results) for each in quotes.values()):
+        raise InvalidRequest("quotes", "are none; give those of one pair at least, by the name that the legend shows")
     found = {name: _list_prices(each) for name, each in quotes.items()}
     best = max((price for points in found.values() for _, price in points), default=math.nan)
-    token = next(iter(quotes.values())).results[0].request.token_in
+    token = next(result.request.token_in for each in quotes.values() for result in each.results)
     marks = zip(cycle(COLOURS), cycle(MARKERS), cycle(LINES), strict=False)
     with use_style(ax) as ax:
         for (name, points), (colour, marker, line) in zip(found.items(), marks, strict=False):

@@ -99,8 +99,6 @@ def _draw_shares(values: Mapping[str, Sequence[float]], asked: int, ax: Axes) ->
     """Draw a step for each request, up to the part that has an answer."""
     looks = zip(cycle(COLOURS), cycle(LINES), cycle(MARKERS), strict=False)
     for (name, found), (colour, line, marker) in zip(values.items(), looks, strict=False):
-        if not found:  # its look stays its own, so that pictures of one page can be compared
-            continue
         ordered = sorted(found)
         parts = [100 * number / asked for number in range(1, len(ordered) + 1)]
         ax.step(
@@ -109,5 +107,4 @@ def _draw_shares(values: Mapping[str, Sequence[float]], asked: int, ax: Axes) ->
         )  # fmt: skip
     ax.set_ylim(0, 103)
     ax.set_ylabel("requests, %")
-    if any(values.values()):
-        ax.legend(**BESIDE)
+    ax.legend(**BESIDE)

@@ -76,7 +76,8 @@ def draw_snapshot(snapshot: Snapshot, ax: Axes | None = None, *, most: int = MOS
             ax.annotate(
                 token.symbol, (x, y), (0, 6), textcoords="offset points", ha="center", fontsize=7.5, path_effects=HALO
             )
-        ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+        if shown:
+            ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
         ax.set_title(f"{len(shown)} of {len(degrees):,} tokens, {len(snapshot.markets):,} markets")
         ax.set_axis_off()
     return ax

@@ -15,7 +15,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.patches import PathPatch
 
-from routing_engine import Route, Router, RouteRequest, Snapshot
+from routing_engine import InvalidRequest, Route, Router, RouteRequest, Snapshot
 from routing_engine.analysis.decay import measure_decay
 from routing_engine.analysis.depth import measure_depth
 from routing_engine.pictures.curves import draw_costs, draw_decay, draw_depth, draw_pareto
@@ -61,6 +61,12 @@ def test_tokens_of_a_network_are_apart_and_chains_have_places_of_their_own(route
     centres = np.array([places.mean(axis=0) for places in chains])
     between = np.hypot(*(centres[:, None] - centres[None]).transpose(2, 0, 1)) + 9 * np.eye(5)
     assert between.min() > 1
+
+
+def test_what_is_not_there_is_no_warning_and_no_riddle() -> None:
+    draw_snapshot(Snapshot([]))
+    with pytest.raises(InvalidRequest, match="quotes: are none"):
+        draw_costs({})
 
 
 def test_labels_of_time_against_money_do_not_lie_on_each_other(router: Router) -> None:
